@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * bfc - Backpressure Flow Control qdisc: what user space and the wire see.
+ *
+ * Three things that every part of the project must agree on:
+ *  1. netlink attributes of the qdisc (TCA_OPTIONS),
+ *  2. statistics of the qdisc and of its classes (TCA_STATS_APP nest),
+ *  3. numbers of the control frames; the code that reads and writes the
+ *     frames is sch_bfc/bfc_wire.h.
+ *
+ * Times are nanoseconds, rates bytes per second, sizes bytes, everything in
+ * host order unless it travels on the wire.
+ */
+#ifndef _UAPI_LINUX_PKT_SCH_BFC_H
+#define _UAPI_LINUX_PKT_SCH_BFC_H
+
+#include <linux/types.h>
+
+/* 1. Options: limits and defaults */
+
+#define BFC_QUEUES_MIN		1U
+#define BFC_QUEUES_MAX		1024U
+#define BFC_QUEUES_DEFAULT	32U	/* switch port; a host does well with 128 */
+#define BFC_FLOWS_MIN		16U
+#define BFC_FLOWS_MAX		(1U << 22)
+#define BFC_FLOWS_PER_QUEUE	100U	/* default table size, BFC §3.3.1 */
+#define BFC_HRTT_MIN		100ULL			/* 100 ns */
+#define BFC_HRTT_MAX		1000000000ULL		/* 1 s */
+#define BFC_HRTT_DEFAULT	100000ULL		/* 100 us */
+#define BFC_STICKY_MAX		10000000000ULL		/* 10 s */
+#define BFC_STICKY_AUTO		(~0ULL)			/* 2 x HRTT */
+#define BFC_THRESHOLD_MAX	(1U << 30)
+#define BFC_LIMIT_MIN		(64U << 10)
+#define BFC_LIMIT_MAX		(1U << 30)
+#define BFC_LIMIT_DEFAULT	(16U << 20)
+#define BFC_QUANTUM_MIN		256U
+#define BFC_QUANTUM_MAX		(1U << 20)
+#define BFC_RATE_MIN		1000ULL			/* 8 kbit/s */
+#define BFC_RATE_MAX		125000000000ULL		/* 1 Tbit/s */
+#define BFC_REFRESH_MIN		10000ULL		/* 10 us */
+#define BFC_REFRESH_MAX		1000000000ULL		/* 1 s */
+#define BFC_HOLD_MIN		1000000ULL		/* 1 ms */
+#define BFC_HOLD_MAX		4000000000ULL		/* 4 s: fits be32 of ns */
+#define BFC_ELIDE_MAX		64U
+
+enum {
+	BFC_FC_NONE,		/* fair queueing only */
+	BFC_FC_BFC,		/* per-queue backpressure (default) */
+	__BFC_FC_MAX
+};
+
+enum {
+	BFC_ROLE_SWITCH,	/* sends and obeys pauses (default) */
+	BFC_ROLE_NIC,		/* obeys pauses, never sends them (BFC §5) */
+	__BFC_ROLE_MAX
+};
+
+enum {
+	BFC_PEER_AUTO,		/* stamp after the three-way HELLO (default) */
+	BFC_PEER_ON,		/* the neighbour speaks BFC, do not ask */
+	BFC_PEER_OFF,		/* never stamp, never send, never obey */
+	__BFC_PEER_MAX
+};
+
+enum {
+	BFC_ASSIGN_DYNAMIC,	/* an empty queue for a new flow (default) */
+	BFC_ASSIGN_STOCHASTIC,	/* by hash, as SFQ: a baseline of the paper */
+	BFC_ASSIGN_SINGLE,	/* one queue for all: the other baseline */
+	__BFC_ASSIGN_MAX
+};
+
+enum {
+	BFC_RESUME_DRAINED,	/* when the last counted packet left (BFC §3.3.2) */
+	BFC_RESUME_EARLY,	/* when fewer than Th bytes are ahead of it */
+	__BFC_RESUME_MAX
+};
+
+enum {
+	TCA_BFC_UNSPEC,
+	TCA_BFC_PAD,
+	TCA_BFC_FC,		/* u8, BFC_FC_* */
+	TCA_BFC_ROLE,		/* u8, BFC_ROLE_* */
+	TCA_BFC_PEER,		/* u8, BFC_PEER_* */
+	TCA_BFC_QUEUES,		/* u32 */
+	TCA_BFC_FLOWS,		/* u32 entries, 0 = 100 x queues */
+	TCA_BFC_ASSIGN,		/* u8, BFC_ASSIGN_* */
+	TCA_BFC_AVOID_PAUSED,	/* u8, 0 or 1 */
+	TCA_BFC_STICKY,		/* u64 ns, BFC_STICKY_AUTO = 2 x HRTT */
+	TCA_BFC_HRTT,		/* u64 ns */
+	TCA_BFC_THRESHOLD,	/* u32 bytes per queue, 0 = HRTT x rate / N_active */
+	TCA_BFC_RESUME,		/* u8, BFC_RESUME_* */
+	TCA_BFC_RATE,		/* u64 bytes/s shaper, 0 = the link's own speed */
+	TCA_BFC_LIMIT,		/* u32 bytes of truesize */
+	TCA_BFC_QUANTUM,	/* u32 bytes, 0 = one MTU frame */
+	TCA_BFC_REFRESH,	/* u64 ns between repeated PAUSE frames, 0 = auto */
+	TCA_BFC_HOLD,		/* u64 ns a PAUSE frame is valid, 0 = auto */
+	TCA_BFC_SPLIT_GSO,	/* u8, 0 or 1 */
+	TCA_BFC_TPID,		/* u16 host order: 0x88a8 or 0x8100 */
+	TCA_BFC_ACCEPT_PAUSE,	/* u8: obey a neighbour of role nic */
+	TCA_BFC_ELIDE,		/* nest of TCA_BFC_ELIDE_IFINDEX; empty = none */
+	__TCA_BFC_MAX
+};
+
+#define TCA_BFC_MAX (__TCA_BFC_MAX - 1)
+
+enum {
+	TCA_BFC_ELIDE_UNSPEC,
+	TCA_BFC_ELIDE_IFINDEX,	/* u32, repeated */
+	__TCA_BFC_ELIDE_MAX
+};
+
+#define TCA_BFC_ELIDE_MAX (__TCA_BFC_ELIDE_MAX - 1)
+
+/* 2. Statistics of the qdisc, in a TCA_STATS_APP nest. Readers must skip
+ * attributes that they do not know and take absent ones as zero.
+ */
+enum {
+	TCA_BFC_STATS_UNSPEC,
+	TCA_BFC_STATS_PAD,
+	/* now */
+	TCA_BFC_STATS_OCCUPIED,		/* u32 non-empty queues */
+	TCA_BFC_STATS_ACTIVE,		/* u32 N_active: non-empty, not paused */
+	TCA_BFC_STATS_PAUSED,		/* u32 queues the peer holds paused */
+	TCA_BFC_STATS_UPSTREAM_PAUSED,	/* u32 peer's queues we hold paused */
+	TCA_BFC_STATS_THRESHOLD,	/* u32 bytes, Th at the present N_active */
+	TCA_BFC_STATS_LINK_RATE,	/* u64 bytes/s, the rate Th is built from */
+	TCA_BFC_STATS_STICKY,		/* u64 ns in effect */
+	TCA_BFC_STATS_REFRESH,		/* u64 ns in effect */
+	TCA_BFC_STATS_HOLD,		/* u64 ns in effect */
+	TCA_BFC_STATS_MEMORY,		/* u32 bytes of truesize held */
+	TCA_BFC_STATS_MEMORY_PEAK,	/* u32 */
+	TCA_BFC_STATS_BACKLOG_PEAK,	/* u32 bytes queued at most */
+	TCA_BFC_STATS_COUNTERS,		/* u64 sum of the port's pause counters */
+	/* assignment */
+	TCA_BFC_STATS_ASSIGNED,		/* u64 queue assignments made */
+	TCA_BFC_STATS_COLLISIONS,	/* u64 of these, into a non-empty queue */
+	TCA_BFC_STATS_COUNTED,		/* u64 packets that met a queue over Th */
+	/* drops, all of them also in the qdisc's own drop counter */
+	TCA_BFC_STATS_DROP_LIMIT,	/* u64 from the longest queue, port full */
+	TCA_BFC_STATS_DROP_CAP,		/* u64 queue over its share of the buffer */
+	TCA_BFC_STATS_DROP_GSO,		/* u64 segmentation failed */
+	/* pauses */
+	TCA_BFC_STATS_PAUSE_TX,		/* u64 upstream queues paused (0->1) */
+	TCA_BFC_STATS_RESUME_TX,	/* u64 upstream queues resumed (1->0) */
+	TCA_BFC_STATS_FRAMES_TX,	/* u64 PAUSE frames sent */
+	TCA_BFC_STATS_REFRESH_TX,	/* u64 of these, repetitions */
+	TCA_BFC_STATS_PAUSE_RX,		/* u64 own queues paused by the peer */
+	TCA_BFC_STATS_RESUME_RX,	/* u64 own queues resumed by the peer */
+	TCA_BFC_STATS_FRAMES_RX,	/* u64 PAUSE frames accepted */
+	TCA_BFC_STATS_EXPIRED,		/* u64 pauses ended by their hold time */
+	TCA_BFC_STATS_HELLO_TX,		/* u64 */
+	TCA_BFC_STATS_HELLO_RX,		/* u64 */
+	TCA_BFC_STATS_ELIDED,		/* u64 packets not counted: elide */
+	TCA_BFC_STATS_UNTRUSTED,	/* u64 not counted: clsact egress, stale handle */
+	TCA_BFC_STATS_TAGGED_TX,	/* u64 packets sent with an upstreamQ tag */
+	TCA_BFC_STATS_TAGGED_RX,	/* u64 packets received with one */
+	/* bad control frames by reason */
+	TCA_BFC_STATS_BAD_SHORT,	/* u64 truncated */
+	TCA_BFC_STATS_BAD_VERSION,	/* u64 version or type unknown */
+	TCA_BFC_STATS_BAD_EPOCH,	/* u64 not from the present peer */
+	TCA_BFC_STATS_BAD_SEQ,		/* u64 older than the newest seen */
+	TCA_BFC_STATS_BAD_RANGE,	/* u64 queues or times out of range */
+	TCA_BFC_STATS_BAD_ROLE,		/* u64 pause from a NIC, accept-pause off */
+	TCA_BFC_STATS_BAD_RATE,		/* u64 over the rate allowed */
+	TCA_BFC_STATS_BAD_LOOP,		/* u64 our own frame came back */
+	TCA_BFC_STATS_BAD_TAG,		/* u64 upstreamQ beyond the peer's queues */
+	/* the neighbour */
+	TCA_BFC_STATS_PEER_STATE,	/* u32, BFC_PEER_STATE_* */
+	TCA_BFC_STATS_PEER_ROLE,	/* u32, BFC_ROLE_* */
+	TCA_BFC_STATS_PEER_QUEUES,	/* u32 */
+	TCA_BFC_STATS_PEER_ID,		/* u64 */
+	TCA_BFC_STATS_HRTT,		/* u64 ns, the HRTT Th is built from */
+	TCA_BFC_STATS_HELLO_RTT,	/* u64 ns, smallest HELLO round trip, 0 = none */
+	__TCA_BFC_STATS_MAX
+};
+
+#define TCA_BFC_STATS_MAX (__TCA_BFC_STATS_MAX - 1)
+
+enum {
+	BFC_PEER_STATE_OFF,		/* peer off, fc none or link down */
+	BFC_PEER_STATE_SEARCHING,	/* HELLO sent, nobody answered */
+	BFC_PEER_STATE_HEARD,		/* neighbour heard, has not echoed us yet */
+	BFC_PEER_STATE_UP,		/* agreed: stamping and pausing */
+	BFC_PEER_STATE_CONFLICT,	/* two talkers on the link: off */
+	BFC_PEER_STATE_REFUSED,		/* neighbour's layout cannot be served */
+};
+
+/* Statistics of a class (queue q has the minor number q + 1), same nest. Their
+ * numbers stand apart from the qdisc's: tc hands either nest to one function.
+ */
+enum {
+	TCA_BFC_CLASS_UNSPEC = 128,
+	TCA_BFC_CLASS_PAD,
+	TCA_BFC_CLASS_PAUSED,		/* u32 0 or 1: paused now */
+	TCA_BFC_CLASS_PAUSES,		/* u64 */
+	TCA_BFC_CLASS_PAUSED_NS,	/* u64 ns, a pause that still lasts included */
+	TCA_BFC_CLASS_BACKLOG_PEAK,	/* u32 bytes */
+	TCA_BFC_CLASS_DEFICIT,		/* s32 bytes */
+	__TCA_BFC_CLASS_MAX
+};
+
+#define TCA_BFC_CLASS_MAX (__TCA_BFC_CLASS_MAX - 1)
+
+/* 3. On the wire: big-endian, destination 01-80-C2-00-00-0E (nearest bridge,
+ * never forwarded), at least 60 bytes.
+ */
+#define BFC_ETHERTYPE		0x88B5	/* IEEE 802 local experimental 1 */
+#define BFC_MAGIC		0x42464331U	/* "BFC1" */
+#define BFC_VERSION		1
+
+enum {
+	BFC_FRAME_HELLO = 1,
+	BFC_FRAME_PAUSE = 2,
+};
+
+/* HELLO flags */
+#define BFC_HELLO_F_BYE		0x01	/* sender leaves: stop stamping now */
+
+/* HELLO modes understood, a bit mask */
+#define BFC_MODE_BFC		0x00000001U
+
+/* upstreamQ q travels as VLAN id q + 1; VLAN id 0 says "no upstreamQ" on a
+ * frame that carries a tag of the same TPID itself.
+ */
+#define BFC_VID_NONE		0
+#define BFC_VID(q)		((q) + 1)
+
+#endif /* _UAPI_LINUX_PKT_SCH_BFC_H */

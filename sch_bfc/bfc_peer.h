@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who is at the other end of the link? The three-way HELLO as a pure state
+ * machine: no skb, no lock, no clock of its own. Compiled into the module and
+ * into the user-space unit tests.
+ *
+ *   SEARCHING --HELLO--> HEARD --HELLO that echoes our nonce--> UP
+ *
+ * We pop tags from HEARD on and stamp them in UP only. The neighbour echoes
+ * our nonce only after it heard us, and from then on it pops: so a tag never
+ * reaches somebody who does not take it off. (The price: in the one trip
+ * between our echo and its first stamp, a provider's own tag of the same TPID
+ * with a VLAN id within the neighbour's queues would be taken for a stamp.)
+ */
+#ifndef _BFC_PEER_H
+#define _BFC_PEER_H
+
+#include "bfc_wire.h"
+
+#define BFC_HELLO_FAST_NS	100000000ULL	/* until agreed, for a while */
+#define BFC_HELLO_SLOW_NS	1000000000ULL
+#define BFC_HELLO_FAST_TRIES	20
+#define BFC_PEER_DEAD_NS	3500000000ULL	/* silent for so long: gone */
+
+/**
+ * struct bfc_peer - what is known of the neighbour
+ * @id: our own id
+ * @nonce: our own nonce, never 0
+ * @state: BFC_PEER_STATE_SEARCHING, _HEARD, _UP or _CONFLICT
+ * @role: its role
+ * @queues: its queues
+ * @peer_id: its id
+ * @peer_nonce: its nonce, echoed in our HELLO; 0 = nobody heard
+ * @epoch: its epoch: PAUSE frames of another one are refused
+ * @seq: newest sequence of its HELLOs
+ * @heard_ns: when it was heard last
+ * @echo_ns: its clock in the newest HELLO
+ * @conflict_ns: until when two talkers count as a conflict, 0 = none
+ * @rtt_ns: smallest HELLO round trip seen in this epoch, 0 = none
+ */
+struct bfc_peer {
+	u64 id;
+	u32 nonce;
+	u8 state;
+	u8 role;
+	u16 queues;
+	u64 peer_id;
+	u32 peer_nonce;
+	u32 epoch;
+	u32 seq;
+	u64 heard_ns;
+	u64 echo_ns;
+	u64 conflict_ns;
+	u64 rtt_ns;
+};
+
+/* What a step of the machine asks its owner to do. */
+#define BFC_EV_LAYOUT	0x1	/* new neighbour or layout: new pause counters */
+#define BFC_EV_STATE	0x2	/* state changed: look at stamping and popping */
+#define BFC_EV_REPLY	0x4	/* answer with a HELLO now */
+
+static inline void bfc_peer_forget(struct bfc_peer *p)
+{
+	p->state = BFC_PEER_STATE_SEARCHING;
+	p->peer_id = 0;
+	p->peer_nonce = 0;
+	p->epoch = 0;
+	p->seq = 0;
+	p->queues = 0;
+	p->echo_ns = 0;
+	p->rtt_ns = 0;
+}
+
+/**
+ * bfc_peer_restart() - forget the neighbour and start over with a new nonce
+ * @p: the machine
+ * @id: our id
+ * @nonce: our new nonce, not 0
+ */
+static inline void bfc_peer_restart(struct bfc_peer *p, u64 id, u32 nonce)
+{
+	bfc_peer_forget(p);
+	p->conflict_ns = 0;
+	p->heard_ns = 0;
+	p->id = id;
+	p->nonce = nonce;
+}
+
+/**
+ * bfc_peer_tick() - let time pass
+ * @p: the machine
+ * @now: ns
+ *
+ * Return: BFC_EV_* bits.
+ */
+static inline unsigned int bfc_peer_tick(struct bfc_peer *p, u64 now)
+{
+	if (p->conflict_ns && now >= p->conflict_ns) {
+		p->conflict_ns = 0;
+		bfc_peer_forget(p);
+		return BFC_EV_STATE;
+	}
+	if (p->peer_nonce && now - p->heard_ns > BFC_PEER_DEAD_NS) {
+		bfc_peer_forget(p);
+		return BFC_EV_STATE;
+	}
+	return 0;
+}
+
+/**
+ * bfc_peer_hello() - a HELLO arrived
+ * @p: the machine
+ * @hdr: its header
+ * @h: its body
+ * @now: ns
+ * @events: result, BFC_EV_* bits
+ *
+ * Return: BFC_OK, BFC_BAD_LOOP or BFC_BAD_SEQ.
+ */
+static inline enum bfc_bad bfc_peer_hello(struct bfc_peer *p,
+					  const struct bfc_hdr *hdr,
+					  const struct bfc_hello *h, u64 now,
+					  unsigned int *events)
+{
+	u8 state;
+	u64 rtt;
+
+	*events = 0;
+	if (h->id == p->id)
+		return BFC_BAD_LOOP;
+
+	*events = bfc_peer_tick(p, now);
+	if (p->peer_nonce && h->id != p->peer_id) {
+		/* Two neighbours on one link: whose queue would an upstreamQ
+		 * be? Nobody's, until one has been silent for long enough.
+		 */
+		p->conflict_ns = now + BFC_PEER_DEAD_NS;
+		if (p->state != BFC_PEER_STATE_CONFLICT) {
+			p->state = BFC_PEER_STATE_CONFLICT;
+			*events |= BFC_EV_STATE;
+		}
+		return BFC_OK;
+	}
+	if (p->conflict_ns) {
+		p->heard_ns = now;
+		return BFC_OK;
+	}
+	if (h->flags & BFC_HELLO_F_BYE) {
+		if (p->peer_nonce) {
+			bfc_peer_forget(p);
+			*events |= BFC_EV_STATE;
+		}
+		return BFC_OK;
+	}
+
+	if (p->peer_nonce != h->nonce || p->epoch != hdr->epoch ||
+	    p->queues != h->queues) {
+		p->peer_id = h->id;
+		p->peer_nonce = h->nonce;
+		p->epoch = hdr->epoch;
+		p->queues = h->queues;
+		p->rtt_ns = 0;
+		p->state = BFC_PEER_STATE_SEARCHING;
+		*events |= BFC_EV_LAYOUT | BFC_EV_STATE | BFC_EV_REPLY;
+	} else if ((s32)(hdr->seq - p->seq) <= 0) {
+		return BFC_BAD_SEQ;
+	}
+	p->seq = hdr->seq;
+	p->role = h->role;
+	p->heard_ns = now;
+	p->echo_ns = h->sent_ns;
+
+	state = BFC_PEER_STATE_HEARD;
+	if (h->echo == p->nonce) {
+		state = BFC_PEER_STATE_UP;
+		rtt = now - h->echo_ns - h->held_ns;
+		if (h->echo_ns && (s64)rtt > 0 && rtt <= BFC_HRTT_MAX &&
+		    (!p->rtt_ns || rtt < p->rtt_ns))
+			p->rtt_ns = rtt;
+	} else {
+		*events |= BFC_EV_REPLY;
+	}
+	if (state != p->state)
+		*events |= BFC_EV_STATE;
+	p->state = state;
+	return BFC_OK;
+}
+
+#endif /* _BFC_PEER_H */

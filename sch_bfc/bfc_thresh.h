@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Thresholds and times that follow from rate and HRTT: pure arithmetic,
+ * compiled into the module and into the user-space unit tests.
+ */
+#ifndef _BFC_THRESH_H
+#define _BFC_THRESH_H
+
+#include <linux/types.h>
+#include <linux/math64.h>
+#include <linux/pkt_sch_bfc.h>
+
+#define BFC_NSEC_PER_SEC	1000000000ULL
+
+/**
+ * bfc_bdp() - bytes that a link carries in a time
+ * @rate: bytes/s, at most BFC_RATE_MAX
+ * @ns: time
+ *
+ * Return: bytes, rounded down, at most BFC_THRESHOLD_MAX.
+ */
+static inline u32 bfc_bdp(u64 rate, u64 ns)
+{
+	u64 bytes = mul_u64_u64_div_u64(rate, ns, BFC_NSEC_PER_SEC);
+
+	return bytes > BFC_THRESHOLD_MAX ? BFC_THRESHOLD_MAX : bytes;
+}
+
+/**
+ * bfc_thresh_fill() - build the table Th[N_active] (BFC §3.3.2)
+ * @table: entries 0 to @queues; [0] equals [1]: a queue that is alone and
+ *	   paused is compared with the full 1-hop BDP
+ * @queues: queues of the port
+ * @rate: µ in bytes/s
+ * @hrtt: in ns
+ * @floor: no threshold below this many bytes: the paper names none, but less
+ *	   than one packet would pause a flow for every packet it sends
+ * @fixed: not 0: this many bytes for every N_active
+ *
+ * Th = HRTT x µ / N_active: the 1-hop BDP at the rate at which fair queueing
+ * drains one of N_active queues.
+ */
+static inline void bfc_thresh_fill(u32 *table, unsigned int queues, u64 rate,
+				   u64 hrtt, u32 floor, u32 fixed)
+{
+	u32 bdp = bfc_bdp(rate, hrtt), th;
+	unsigned int n;
+
+	for (n = 1; n <= queues; n++) {
+		th = fixed ? fixed : bdp / n;
+		table[n] = !fixed && th < floor ? floor : th;
+	}
+	table[0] = table[1];
+}
+
+/**
+ * bfc_refresh_auto() - how often the set of paused queues is repeated
+ * @rate: of the link towards the peer, bytes/s
+ * @frame: bytes of a PAUSE frame
+ *
+ * Return: ns: 1 ms, or longer so that repetitions take at most 1 % of the
+ * link.
+ */
+static inline u64 bfc_refresh_auto(u64 rate, unsigned int frame)
+{
+	u64 ns = div64_u64(100 * frame * BFC_NSEC_PER_SEC, rate ? rate : 1);
+
+	if (ns < 1000000)
+		ns = 1000000;
+	return ns > BFC_REFRESH_MAX ? BFC_REFRESH_MAX : ns;
+}
+
+/**
+ * bfc_hold_auto() - how long a PAUSE is valid without another one
+ * @refresh: ns between frames
+ *
+ * Return: ns: ten lost frames in a row, and 50 ms at least.
+ */
+static inline u64 bfc_hold_auto(u64 refresh)
+{
+	u64 ns = 10 * refresh;
+
+	if (ns < 50000000)
+		ns = 50000000;
+	return ns > BFC_HOLD_MAX ? BFC_HOLD_MAX : ns;
+}
+
+#endif /* _BFC_THRESH_H */
