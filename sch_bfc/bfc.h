@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * bfc - Backpressure Flow Control: objects and who may touch them.
+ *
+ *   bfc_sched    the qdisc: flow table, queues, DRR, shaper
+ *   bfc_port     one per net_device: the neighbour on that link. As egress it
+ *		  obeys the neighbour's pauses, as ingress it pauses it
+ *   bfc_ingress  pause counters for the queues of one neighbour, found by the
+ *		  16-bit handle that the ingress hook leaves in skb->tc_index
+ *
+ * A packet comes in on port A and leaves through port B:
+ *
+ *   hook of A:     pop the tag, tc_index = handle(A, upstreamQ)
+ *   bridge, IP:    as ever
+ *   enqueue on B:  queue over Th? counter[A, upstreamQ]++; 0 -> 1: A is dirty
+ *   dequeue on B:  counter[A, upstreamQ]--; 1 -> 0: A is dirty
+ *   dequeue on A:  A is dirty: send the whole set of paused queues first
+ *
+ * Locks, outermost first:
+ *
+ *   RTNL              the port list, attach, detach, configuration
+ *   qdisc root lock   everything in bfc_sched; for the sending side of
+ *		       bfc_port see there
+ *   bfc_port.lock     the neighbour's state and the pauses it sent
+ *   bfc_handle_lock   the table of handles
+ *
+ * Never take a root lock, or transmit, while holding another port's root
+ * lock: A -> B and B -> A would deadlock. Enqueue and dequeue on B therefore
+ * only set a bit and raise a softirq for A (bfc_port_mark_dirty()).
+ *
+ * Reference: Goyal et al., "Backpressure Flow Control", NSDI 2022.
+ */
+#ifndef _BFC_H
+#define _BFC_H
+
+#include <linux/atomic.h>
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+#include <linux/netfilter.h>
+#include <linux/skbuff.h>
+#include <linux/workqueue.h>
+#include <net/pkt_sched.h>
+#include <net/sch_generic.h>
+
+#include <linux/pkt_sch_bfc.h>
+#include "bfc_peer.h"
+#include "bfc_thresh.h"
+#include "bfc_wire.h"
+
+#define BFC_RATE_UNKNOWN	125000000ULL	/* 1 Gbit/s, said in a warning */
+#define BFC_CAP_ALPHA		8	/* a queue may hold 8 x the free buffer */
+#define BFC_CTRL_SHARE		8	/* control band: 1/8 of the limit */
+#define BFC_PICK_TRIES		8	/* candidates looked at for a new flow */
+#define BFC_EARLY_STEPS		8	/* counts given back per dequeue at most */
+#define BFC_LAST_REFRESHES	3	/* repetitions after the last resume */
+#define BFC_HANDLE_SHIFT	5	/* handles are given out in runs of 32 */
+#define BFC_HANDLE_RUNS		(65536 >> BFC_HANDLE_SHIFT)
+
+/**
+ * struct bfc_params - configuration, as netlink has it
+ * @sticky: ns or BFC_STICKY_AUTO
+ * @hrtt: ns
+ * @rate: bytes/s, 0 = link speed
+ * @refresh: ns, 0 = auto
+ * @hold: ns, 0 = auto
+ * @queues: queues of the port
+ * @flows: entries of the flow table
+ * @threshold: bytes, 0 = HRTT x rate / N_active
+ * @limit: bytes of truesize
+ * @quantum: bytes, 0 = one MTU frame
+ * @flows_auto: @flows follows from @queues
+ * @tpid: TPID of the upstreamQ tag, host order
+ * @fc: BFC_FC_*
+ * @role: BFC_ROLE_*
+ * @peer: BFC_PEER_*
+ * @assign: BFC_ASSIGN_*
+ * @resume: BFC_RESUME_*
+ * @avoid_paused: prefer empty queues that are not paused
+ * @split_gso: segment GSO packets at enqueue
+ * @accept_pause: obey pauses of a neighbour of role nic
+ * @nelide: entries of @elide
+ * @elide: ifindex of ingress ports that are never paused from here
+ */
+struct bfc_params {
+	u64 sticky;
+	u64 hrtt;
+	u64 rate;
+	u64 refresh;
+	u64 hold;
+	u32 queues;
+	u32 flows;
+	u32 threshold;
+	u32 limit;
+	u32 quantum;
+	bool flows_auto;
+	u16 tpid;
+	u8 fc;
+	u8 role;
+	u8 peer;
+	u8 assign;
+	u8 resume;
+	u8 avoid_paused;
+	u8 split_gso;
+	u8 accept_pause;
+	u32 nelide;
+	int elide[BFC_ELIDE_MAX];
+};
+
+/**
+ * struct bfc_ingress - pause counters of one neighbour's queues
+ * @base: first handle; base + 1 + q is upstreamQ q, base alone "no upstreamQ"
+ * @queues: number of counters
+ * @runs: runs of handles taken
+ * @dead: replaced by another: nothing is counted here any more. The object
+ *	  and its handles stay until all counts have been given back
+ * @ifindex: of the port, for elide
+ * @port: whom to mark dirty; NULL once the port is gone. RCU
+ * @drained: bytes of counted packets that gave their count back
+ * @list: of dead objects, under bfc_handle_lock
+ * @counter: one per upstreamQ; any egress changes it under its own root lock
+ */
+struct bfc_ingress {
+	u16 base;
+	u16 queues;
+	u16 runs;
+	bool dead;
+	int ifindex;
+	struct bfc_port __rcu *port;
+	atomic64_t drained;
+	struct list_head list;
+	atomic_t counter[];
+};
+
+/* bits of bfc_port.flags */
+#define BFC_PORT_DIRTY	0	/* the set of paused upstream queues changed */
+
+/**
+ * struct bfc_port_pcpu - counters of the ingress hook, one set a CPU
+ * @tagged: packets that came with an upstreamQ
+ * @bad_tag: tags beyond the neighbour's queues
+ * @untrusted: packets whose handle was not to be trusted
+ */
+struct bfc_port_pcpu {
+	u64 tagged;
+	u64 bad_tag;
+	u64 untrusted;
+};
+
+/**
+ * struct bfc_port - one network device and the neighbour behind it
+ *
+ * Read by the hook and by enqueue/dequeue, written seldom (READ_ONCE):
+ * @dev: the device; held
+ * @ingress: pause counters for the neighbour's queues; RCU, set under @lock
+ * @tpid: of the tags
+ * @handle: for packets without upstreamQ, 0 = none
+ * @stamp: we write tags
+ * @pop: we take tags off
+ * @pop_max: up to this VLAN id: the neighbour's queues
+ * @flags: BFC_PORT_DIRTY
+ *
+ * What the neighbour told us, under @lock (dequeue reads with READ_ONCE and
+ * compares @rx_gen):
+ * @lock: taken by the hook, by the work and by RTNL users; never with hard
+ *	  interrupts off
+ * @rx_gen: changes with every new @rx_paused
+ * @rx_deadline: ns, when @rx_paused is void
+ * @rx_paused: queues of ours that the neighbour holds paused
+ * @rx_seq: newest PAUSE
+ * @rx_tokens: frames the neighbour may still send
+ * @rx_filled: when @rx_tokens was topped up, ns
+ * @peer: the HELLO machine
+ * @refused: the neighbour's layout could not be served
+ * @hello_now: an answer is due
+ * @tries: HELLOs sent without an agreement
+ * @bad: refused frames by reason
+ * @frames_rx: PAUSE frames accepted
+ * @hello_rx: HELLOs accepted
+ * @cfg: what the qdisc asked for
+ * @queues: our own queues, as told in HELLO
+ * @max_pps: PAUSE frames a second that we are ready to obey
+ *
+ * Sending, under the root lock of the device's qdisc:
+ * @tx_paused: the set in the newest frame sent
+ * @tx_npaused: bits set in it
+ * @tx_base: whose handles @tx_paused is about
+ * @tx_last: repetitions left after the last resume
+ * @pause_tx: queues paused
+ * @resume_tx: queues resumed
+ * @frames_tx: PAUSE frames
+ * @refresh_tx: of these, repetitions
+ *
+ * The rest:
+ * @seq: of our control frames
+ * @epoch: ours
+ * @dirty_since: when the oldest change not yet on the wire happened, ns
+ * @hello_tx: HELLOs sent
+ * @refresh: repeats the newest set; softirq
+ * @hello: sends HELLOs, ages the neighbour
+ * @hook: NF_NETDEV_INGRESS
+ * @users: qdiscs on the device: two for a moment during a replace; changes
+ *	   under RTNL and @lock
+ * @fresh: the first qdisc has come, but not configured the port yet; RTNL
+ * @carrier: when we looked last; RTNL
+ * @linger: without users: when to go, jiffies
+ * @list: of the namespace's ports, RTNL
+ * @tracker: of the reference on @dev
+ * @pcpu: counters
+ */
+struct bfc_port {
+	struct net_device *dev;
+	struct bfc_ingress __rcu *ingress;
+	__be16 tpid;
+	u16 handle;
+	bool stamp;
+	bool pop;
+	u16 pop_max;
+	struct bfc_port_pcpu __percpu *pcpu;
+	unsigned long flags;
+
+	spinlock_t lock ____cacheline_aligned_in_smp;
+	u32 rx_gen;
+	u64 rx_deadline;
+	DECLARE_BITMAP(rx_paused, BFC_QUEUES_MAX);
+	u32 rx_seq;
+	u32 rx_tokens;
+	u64 rx_filled;
+	struct bfc_peer peer;
+	bool refused;
+	bool hello_now;
+	u8 tries;
+	u64 bad[BFC_BAD_MAX];
+	u64 frames_rx;
+	u64 hello_rx;
+	struct {
+		u8 fc;
+		u8 role;
+		u8 peer;
+		u8 accept_pause;
+		u32 hold;
+		u64 refresh;
+	} cfg;
+	u16 queues;
+	u32 max_pps;
+
+	DECLARE_BITMAP(tx_paused, BFC_WIRE_QUEUES_MAX) ____cacheline_aligned_in_smp;
+	u32 tx_npaused;
+	u16 tx_base;
+	u32 tx_last;
+	u64 pause_tx;
+	u64 resume_tx;
+	u64 frames_tx;
+	u64 refresh_tx;
+
+	atomic_t seq;
+	u32 epoch;
+	u64 dirty_since;
+	u64 hello_tx;
+	struct hrtimer refresh;
+	struct delayed_work hello;
+	struct nf_hook_ops hook;
+	unsigned int users;
+	bool fresh;
+	bool carrier;
+	unsigned long linger;
+	struct list_head list;
+	netdevice_tracker tracker;
+};
+
+/**
+ * struct bfc_flow - entry of the flow table (BFC §3.3.1)
+ * @stamp: of the last enqueue or dequeue, ns
+ * @size: packets of the flows of this entry in the queue
+ * @queue: where they are
+ */
+struct bfc_flow {
+	u64 stamp;
+	u32 size;
+	u16 queue;
+};
+
+/**
+ * struct bfc_queue - a FIFO
+ *
+ * First cache line, for every packet:
+ * @head: oldest packet
+ * @tail: newest
+ * @active: of the round; empty when the queue is empty or paused
+ * @bytes: queued
+ * @mem: truesize queued
+ * @deficit: DRR, bytes
+ * @ahead: bytes in front of @cursor
+ * @cursor: `resume early`: the oldest packet that may still hold a count
+ *
+ * Second, for those who ask:
+ * @packets: queued
+ * @peak: of @bytes
+ * @emptied_ns: when the last packet left
+ * @pauses: how often
+ * @paused_since: ns
+ * @paused_ns: ns in all, without a pause that still lasts
+ * @bstats: sent
+ * @drops: dropped
+ */
+struct bfc_queue {
+	struct sk_buff *head;
+	struct sk_buff *tail;
+	struct list_head active;
+	u32 bytes;
+	u32 mem;
+	s32 deficit;
+	u32 ahead;
+	struct sk_buff *cursor;
+
+	u32 packets;
+	u32 peak;
+	u32 drops;
+	u64 emptied_ns;
+	u64 pauses;
+	u64 paused_since;
+	u64 paused_ns;
+	struct gnet_stats_basic_sync bstats;
+};
+
+/**
+ * struct bfc_sched - the qdisc; all of it under its root lock
+ *
+ * Set by init and change:
+ * @port: the device's object
+ * @p: configuration
+ * @sticky: ns in effect
+ * @rate: µ in bytes/s
+ * @pace: shaper, if @p.rate
+ * @quantum: bytes in effect
+ * @count: packets over Th are counted: fc bfc, role switch
+ * @thresh: Th by N_active, p.queues + 1 entries
+ * @flows: the flow table
+ * @queues: the queues
+ *
+ * Every packet:
+ * @active: queues with packets that are not paused, in DRR order
+ * @nactive: their number: N_active
+ * @noccupied: non-empty queues
+ * @npaused: queues paused, empty ones included
+ * @rotor: where the search for an empty queue starts
+ * @mem: truesize of all packets held
+ * @empty: bitmap, queues without a packet
+ * @usable: of these, those not paused
+ * @paused: queues that the neighbour holds paused
+ * @ctrl: the band that is never paused, tagged or counted
+ * @ctrl_mem: truesize in it
+ * @frame: empty PAUSE frame, brought by the hook: dequeue fills it
+ * @rx_gen: of the pauses merged last
+ * @pause_deadline: when these are void, ns
+ * @next_tx: shaper: when the next packet may leave, ns
+ * @idle: nothing was eligible when the last dequeue looked
+ * @watchdog: shaper, end of a pause
+ *
+ * The statistics are named as in TCA_BFC_STATS_*.
+ */
+struct bfc_sched {
+	struct bfc_port *port;
+	struct bfc_params p;
+	u64 sticky;
+	u64 rate;
+	struct psched_ratecfg pace;
+	u32 quantum;
+	bool count;
+	u32 *thresh;
+	struct bfc_flow *flows;
+	struct bfc_queue *queues;
+
+	struct list_head active;
+	u32 nactive;
+	u32 noccupied;
+	u32 npaused;
+	u32 rotor;
+	u32 mem;
+	unsigned long *empty;
+	unsigned long *usable;
+	unsigned long *paused;
+	struct qdisc_skb_head ctrl;
+	u32 ctrl_mem;
+	struct sk_buff *frame;
+	u32 rx_gen;
+	u64 pause_deadline;
+	u64 next_tx;
+	bool idle;
+	struct qdisc_watchdog watchdog;
+
+	u32 mem_peak;
+	u32 backlog_peak;
+	u64 assigned;
+	u64 collisions;
+	u64 counted;
+	u64 drop_limit;
+	u64 drop_cap;
+	u64 drop_gso;
+	u64 pause_rx;
+	u64 resume_rx;
+	u64 expired;
+	u64 elided;
+	u64 untrusted;
+	u64 tagged_tx;
+};
+
+/**
+ * struct bfc_skb_cb - what a queued packet holds, in qdisc_skb_cb->data
+ * @flow: index of its flow table entry
+ * @handle: of the counter it holds, if @counted
+ * @queue: where it is
+ * @counted: it holds a count, to be given back on every way out
+ */
+struct bfc_skb_cb {
+	u32 flow;
+	u16 handle;
+	u16 queue;
+	u8 counted;
+};
+
+static inline bool bfc_pause_due(const struct bfc_port *port)
+{
+	return test_bit(BFC_PORT_DIRTY, &port->flags);
+}
+
+static inline struct bfc_skb_cb *bfc_cb(const struct sk_buff *skb)
+{
+	qdisc_cb_private_validate(skb, sizeof(struct bfc_skb_cb));
+	return (struct bfc_skb_cb *)qdisc_skb_cb(skb)->data;
+}
+
+/* bfc_main.c */
+extern struct Qdisc_ops bfc_qdisc_ops;
+void bfc_update_link(struct Qdisc *sch);
+
+/* bfc_netlink.c */
+void bfc_params_default(struct bfc_params *p);
+int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
+		     struct bfc_params *p, struct netlink_ext_ack *extack);
+int bfc_dump(struct Qdisc *sch, struct sk_buff *skb);
+int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
+extern const struct Qdisc_class_ops bfc_class_ops;
+
+/* bfc_sched.c */
+int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+		struct sk_buff **to_free);
+struct sk_buff *bfc_dequeue(struct Qdisc *sch);
+void bfc_purge(struct Qdisc *sch);
+
+/* bfc_flow.c */
+void bfc_flow_init(void);
+u64 bfc_flow_hash(const struct sk_buff *skb);
+bool bfc_is_control(const struct sk_buff *skb);
+unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
+			     u64 hash, u64 now);
+
+/* bfc_pause.c */
+extern const u8 bfc_group_addr[];
+void bfc_count(struct bfc_sched *q, struct sk_buff *skb, u64 now);
+void bfc_uncount(struct sk_buff *skb, u64 now);
+struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now);
+struct sk_buff *bfc_frame_alloc(struct bfc_port *port, unsigned int len);
+bool bfc_is_pause_frame(const struct sk_buff *skb);
+void bfc_kick_dirty(void);
+void bfc_port_mark_dirty(struct bfc_port *port, u64 now);
+enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer);
+void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb);
+
+/* bfc_port.c */
+int bfc_port_init(void);
+void bfc_port_exit(void);
+struct bfc_port *bfc_port_attach(struct net_device *dev,
+				 struct netlink_ext_ack *extack);
+void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
+			u64 rate);
+void bfc_port_detach(struct bfc_port *port);
+void bfc_port_restart(struct bfc_port *port);
+void bfc_port_tags(struct bfc_port *port);
+int bfc_port_layout(struct bfc_port *port, unsigned int queues);
+struct bfc_ingress *bfc_handle_get(u16 handle);
+
+#endif /* _BFC_H */

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which flow is this packet of, and which queue is that flow in? (BFC §3.3.1)
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <linux/ipv6.h>
+#include <linux/reciprocal_div.h>
+#include <linux/siphash.h>
+#include <net/flow_dissector.h>
+#include <net/ndisc.h>
+
+#include "bfc.h"
+#include "bfc_trace.h"
+
+struct bfc_keys {
+	struct flow_dissector_key_control control;
+	struct flow_dissector_key_basic basic;
+	struct flow_dissector_key_vlan vlan;
+	struct flow_dissector_key_ports ports;
+	struct flow_dissector_key_keyid keyid;
+	union {
+		struct flow_dissector_key_ipv4_addrs v4;
+		struct flow_dissector_key_ipv6_addrs v6;
+	};
+};
+
+/* What of the keys is hashed, without padding. */
+struct bfc_tuple {
+	union {
+		struct flow_dissector_key_ipv6_addrs v6;
+		struct flow_dissector_key_ipv4_addrs v4;
+		u8 mac[2 * ETH_ALEN];
+	};
+	__be32 ports;
+	__be16 n_proto;
+	u16 vlan_id;
+	u8 ip_proto;
+	u8 zero[7];
+} __aligned(SIPHASH_ALIGNMENT);
+
+static siphash_aligned_key_t bfc_hash_key __read_mostly;
+static struct flow_dissector bfc_dissector __read_mostly;
+
+static const struct flow_dissector_key bfc_dissector_keys[] = {
+	{ FLOW_DISSECTOR_KEY_CONTROL, offsetof(struct bfc_keys, control) },
+	{ FLOW_DISSECTOR_KEY_BASIC, offsetof(struct bfc_keys, basic) },
+	{ FLOW_DISSECTOR_KEY_VLAN, offsetof(struct bfc_keys, vlan) },
+	{ FLOW_DISSECTOR_KEY_PORTS, offsetof(struct bfc_keys, ports) },
+	{ FLOW_DISSECTOR_KEY_GRE_KEYID, offsetof(struct bfc_keys, keyid) },
+	{ FLOW_DISSECTOR_KEY_IPV4_ADDRS, offsetof(struct bfc_keys, v4) },
+	{ FLOW_DISSECTOR_KEY_IPV6_ADDRS, offsetof(struct bfc_keys, v6) },
+};
+
+/**
+ * bfc_flow_init() - once at module load: a new hash key at every boot
+ */
+void bfc_flow_init(void)
+{
+	get_random_bytes(&bfc_hash_key, sizeof(bfc_hash_key));
+	skb_flow_dissector_init(&bfc_dissector, bfc_dissector_keys,
+				ARRAY_SIZE(bfc_dissector_keys));
+}
+
+/**
+ * bfc_flow_hash() - hash of the flow identifier
+ * @skb: at egress, network header set
+ *
+ * 5-tuple and VLAN for IPv4 and IPv6, addresses and EtherType for anything
+ * else. The IPv6 flow label is left out: it may change within a connection.
+ * Fragments have no ports; a flow that mixes fragments and whole datagrams is
+ * two flows here.
+ *
+ * Return: 64 bits; the low half picks the flow table entry, the high half is
+ * independent of it.
+ */
+u64 bfc_flow_hash(const struct sk_buff *skb)
+{
+	struct bfc_tuple t = {};
+	struct bfc_keys keys;
+
+	memset(&keys, 0, sizeof(keys));
+	skb_flow_dissect(skb, &bfc_dissector, &keys, 0);
+
+	t.ports = keys.ports.ports ?: keys.keyid.keyid;
+	t.n_proto = keys.basic.n_proto;
+	t.ip_proto = keys.basic.ip_proto;
+	t.vlan_id = keys.vlan.vlan_id;
+
+	switch (keys.control.addr_type) {
+	case FLOW_DISSECTOR_KEY_IPV4_ADDRS:
+		t.v4 = keys.v4;
+		/* Two words: cheaper than hashing the zeroes of the tuple. */
+		return siphash_2u64(*(u64 *)&t.v4,
+				    (u64)(__force u32)t.ports << 32 |
+				    (u32)t.vlan_id << 8 | t.ip_proto,
+				    &bfc_hash_key);
+	case FLOW_DISSECTOR_KEY_IPV6_ADDRS:
+		t.v6 = keys.v6;
+		break;
+	default:
+		memcpy(t.mac, eth_hdr(skb), sizeof(t.mac));
+		t.n_proto = skb->protocol;
+		break;
+	}
+	return siphash(&t, sizeof(t), &bfc_hash_key);
+}
+
+static bool bfc_is_ndisc(const struct sk_buff *skb)
+{
+	int off = skb_network_offset(skb);
+	struct ipv6hdr _ip6;
+	struct icmp6hdr _icmp;
+	const struct ipv6hdr *ip6;
+	const struct icmp6hdr *icmp;
+
+	ip6 = skb_header_pointer(skb, off, sizeof(_ip6), &_ip6);
+	if (!ip6 || ip6->nexthdr != IPPROTO_ICMPV6)
+		return false;
+	icmp = skb_header_pointer(skb, off + sizeof(*ip6), sizeof(_icmp),
+				  &_icmp);
+	return icmp && icmp->icmp6_type >= NDISC_ROUTER_SOLICITATION &&
+	       icmp->icmp6_type <= NDISC_REDIRECT;
+}
+
+/**
+ * bfc_is_control() - does the network stop working without this packet?
+ * @skb: at egress
+ *
+ * Return: true for link-local group frames (STP, LLDP, our own frames),
+ * TC_PRIO_CONTROL, ARP and neighbour discovery: these are never paused,
+ * tagged or counted.
+ */
+bool bfc_is_control(const struct sk_buff *skb)
+{
+	if (skb->priority == TC_PRIO_CONTROL)
+		return true;
+	switch (skb->protocol) {
+	case htons(ETH_P_IP):
+		return false;
+	case htons(ETH_P_ARP):
+		return true;
+	case htons(ETH_P_IPV6):
+		return bfc_is_ndisc(skb);
+	default:
+		return is_link_local_ether_addr(eth_hdr(skb)->h_dest);
+	}
+}
+
+/* An empty queue that the neighbour does not hold paused and that was not
+ * emptied within the sticky time: the counts of its last packets have then
+ * left the next hop, and no pause for them is on its way to us. The first few
+ * candidates from the rotor on are looked at; any that is not paused is the
+ * second best.
+ */
+static unsigned int bfc_pick_unpaused(const struct bfc_sched *q, u64 now)
+{
+	unsigned int n = q->p.queues, first = n, i = q->rotor, tries;
+
+	for (tries = 0; tries < BFC_PICK_TRIES; tries++, i++) {
+		i = find_next_bit_wrap(q->usable, n, i < n ? i : 0);
+		if (i >= n || (i == first && tries))
+			break;
+		if (now - q->queues[i].emptied_ns > q->sticky)
+			return i;
+		if (!tries)
+			first = i;
+	}
+	return first;
+}
+
+static unsigned int bfc_pick_queue(struct bfc_sched *q, u64 now)
+{
+	unsigned int n = q->p.queues, i = n;
+
+	if (q->noccupied < n) {
+		if (q->p.avoid_paused)
+			i = bfc_pick_unpaused(q, now);
+		if (i >= n)
+			i = find_next_bit_wrap(q->empty, n, q->rotor);
+	}
+	if (i >= n)
+		return reciprocal_scale(get_random_u32(), n);
+	q->rotor = i + 1 < n ? i + 1 : 0;
+	return i;
+}
+
+/**
+ * bfc_flow_assign() - the queue for a packet of this flow
+ * @q: the scheduler
+ * @flow: its entry of the flow table
+ * @hash: bfc_flow_hash()
+ * @now: ns
+ *
+ * A flow keeps its queue while it has packets here and for the sticky time
+ * after (BFC §3.3.2): else it would run away from the pause that is on its
+ * way to the old queue.
+ *
+ * Context: under the root lock.
+ * Return: the number of the queue.
+ */
+unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
+			     u64 hash, u64 now)
+{
+	bool collision;
+
+	if (flow->size || now - flow->stamp <= q->sticky)
+		return flow->queue;
+
+	switch (q->p.assign) {
+	case BFC_ASSIGN_DYNAMIC:
+		flow->queue = bfc_pick_queue(q, now);
+		break;
+	case BFC_ASSIGN_STOCHASTIC:
+		flow->queue = reciprocal_scale(hash >> 32, q->p.queues);
+		break;
+	case BFC_ASSIGN_SINGLE:
+		flow->queue = 0;
+		break;
+	}
+	collision = !test_bit(flow->queue, q->empty);
+	q->assigned++;
+	q->collisions += collision;
+	trace_bfc_assign(q->port->dev, flow - q->flows, flow->queue, collision,
+			 q->noccupied);
+	return flow->queue;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_bfc - Backpressure Flow Control for Linux switches and hosts.
+ *
+ * A Linux box that bridges or routes packets drops or bloats when a link is
+ * congested. With this qdisc on its ports it does what BFC (NSDI 2022) does
+ * in a programmable switch:
+ *
+ *  - A new flow gets a queue of its own as long as there is an empty one
+ *    (§3.3.1, bfc_flow.c); queues share the link by deficit round robin
+ *    (bfc_sched.c).
+ *  - Each packet carries the number of the queue it came from to the next
+ *    hop. If it meets a queue there that is longer than
+ *	Th = HRTT x µ / N_active,
+ *    that hop pauses the queue it came from - that queue and no other - until
+ *    its packets have drained (§3.3.2, bfc_pause.c).
+ *  - A host with the same qdisc on its NIC obeys the pauses: the sender of a
+ *    congested flow stops, and nobody else.
+ *
+ * bfc.h has the objects and the locking, bfc_port.c the ingress hook and the
+ * agreement with the neighbour, bfc_wire.h the frames, bfc_netlink.c what tc
+ * sees. This file: life and death of the qdisc.
+ */
+#include <linux/ethtool.h>
+#include <linux/if_arp.h>
+#include <linux/module.h>
+#include <linux/rtnetlink.h>
+
+#include "bfc.h"
+
+/* The speed of the link, or 0: down, virtual, or the driver does not say. */
+static u64 bfc_link_rate(struct net_device *dev)
+{
+	struct ethtool_link_ksettings ecmd;
+
+	if (__ethtool_get_link_ksettings(dev, &ecmd) ||
+	    ecmd.base.speed == SPEED_UNKNOWN || !ecmd.base.speed)
+		return 0;
+	return (u64)ecmd.base.speed * (1000000 / BITS_PER_BYTE);
+}
+
+/* All that follows from configuration, link speed and MTU. */
+static void bfc_derive(struct Qdisc *sch, const struct bfc_params *p)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct net_device *dev = qdisc_dev(sch);
+	u64 rate = p->rate ?: bfc_link_rate(dev) ?: BFC_RATE_UNKNOWN;
+	struct tc_ratespec spec = { .linklayer = TC_LINKLAYER_ETHERNET };
+
+	sch_tree_lock(sch);
+	q->p = *p;
+	q->rate = rate;
+	q->sticky = p->sticky == BFC_STICKY_AUTO ? 2 * p->hrtt : p->sticky;
+	q->quantum = p->quantum ?: psched_mtu(dev);
+	q->count = p->fc == BFC_FC_BFC && p->role == BFC_ROLE_SWITCH;
+	if (p->rate)
+		psched_ratecfg_precompute(&q->pace, &spec, p->rate);
+	bfc_thresh_fill(q->thresh, p->queues, rate, p->hrtt, psched_mtu(dev),
+			p->threshold);
+	sch_tree_unlock(sch);
+	bfc_port_configure(q->port, p, rate);
+}
+
+/**
+ * bfc_update_link() - the link's speed, state or MTU changed
+ * @sch: the qdisc
+ *
+ * Context: RTNL.
+ */
+void bfc_update_link(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_params *p;
+
+	p = kmemdup(&q->p, sizeof(q->p), GFP_KERNEL);
+	if (!p)
+		return;
+	bfc_derive(sch, p);
+	kfree(p);
+}
+
+static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
+		      struct netlink_ext_ack *extack)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_params *p;
+	int err;
+
+	p = kmemdup(&q->p, sizeof(q->p), GFP_KERNEL);
+	if (!p)
+		return -ENOMEM;
+	err = bfc_params_parse(sch, opt, p, extack);
+	if (err)
+		goto out;
+	if (p->queues != q->p.queues) {
+		NL_SET_ERR_MSG(extack, "bfc: queues cannot change on a live qdisc, replace it under another handle");
+		err = -EINVAL;
+		goto out;
+	}
+	if (p->flows != q->p.flows) {
+		NL_SET_ERR_MSG(extack, "bfc: flows cannot change on a live qdisc, replace it under another handle");
+		err = -EINVAL;
+		goto out;
+	}
+	bfc_derive(sch, p);
+	if (!p->rate && !bfc_link_rate(qdisc_dev(sch)))
+		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");
+out:
+	kfree(p);
+	return err;
+}
+
+static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
+{
+	unsigned int i;
+
+	q->thresh = kvcalloc(p->queues + 1, sizeof(*q->thresh), GFP_KERNEL);
+	q->flows = kvcalloc(p->flows, sizeof(*q->flows), GFP_KERNEL);
+	q->queues = kvcalloc(p->queues, sizeof(*q->queues), GFP_KERNEL);
+	q->empty = bitmap_zalloc(p->queues, GFP_KERNEL);
+	q->usable = bitmap_zalloc(p->queues, GFP_KERNEL);
+	q->paused = bitmap_zalloc(p->queues, GFP_KERNEL);
+	if (!q->thresh || !q->flows || !q->queues || !q->empty || !q->usable ||
+	    !q->paused)
+		return -ENOMEM;	/* bfc_destroy() frees the rest */
+
+	bitmap_fill(q->empty, p->queues);
+	bitmap_fill(q->usable, p->queues);
+	for (i = 0; i < p->queues; i++) {
+		INIT_LIST_HEAD(&q->queues[i].active);
+		gnet_stats_basic_sync_init(&q->queues[i].bstats);
+	}
+	return 0;
+}
+
+static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
+		    struct netlink_ext_ack *extack)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct net_device *dev = qdisc_dev(sch);
+	struct bfc_params *p;
+	struct bfc_port *port;
+	int err;
+
+	INIT_LIST_HEAD(&q->active);
+	q->idle = true;
+	qdisc_watchdog_init(&q->watchdog, sch);
+
+	/* Below another qdisc a peek would fix the queue and its length too
+	 * early, and the parent, not we, would decide when a frame leaves.
+	 */
+	if (sch->parent != TC_H_ROOT) {
+		NL_SET_ERR_MSG(extack, "bfc: must be the root qdisc of its device (its own rate option shapes)");
+		return -EOPNOTSUPP;
+	}
+	if (dev->type != ARPHRD_ETHER) {
+		NL_SET_ERR_MSG(extack, "bfc: works on Ethernet devices only");
+		return -EOPNOTSUPP;
+	}
+
+	p = kzalloc(sizeof(*p), GFP_KERNEL);
+	if (!p)
+		return -ENOMEM;
+	bfc_params_default(p);
+	err = bfc_params_parse(sch, opt, p, extack);
+	if (err)
+		goto out;
+	err = bfc_alloc(q, p);
+	if (err)
+		goto out;
+	port = bfc_port_attach(dev, extack);
+	if (IS_ERR(port)) {
+		err = PTR_ERR(port);
+		goto out;
+	}
+	q->port = port;
+	bfc_derive(sch, p);
+	if (!p->rate && !bfc_link_rate(dev))
+		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");
+out:
+	kfree(p);
+	return err;
+}
+
+static void bfc_reset(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+
+	if (q->queues)
+		bfc_purge(sch);
+}
+
+static void bfc_destroy(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+
+	qdisc_watchdog_cancel(&q->watchdog);
+	if (q->port)
+		bfc_port_detach(q->port);
+	kvfree(q->thresh);
+	kvfree(q->flows);
+	kvfree(q->queues);
+	bitmap_free(q->empty);
+	bitmap_free(q->usable);
+	bitmap_free(q->paused);
+}
+
+struct Qdisc_ops bfc_qdisc_ops __read_mostly = {
+	.id		= "bfc",
+	.cl_ops		= &bfc_class_ops,
+	.priv_size	= sizeof(struct bfc_sched),
+	.enqueue	= bfc_enqueue,
+	.dequeue	= bfc_dequeue,
+	.peek		= qdisc_peek_dequeued,
+	.init		= bfc_init,
+	.change		= bfc_change,
+	.reset		= bfc_reset,
+	.destroy	= bfc_destroy,
+	.dump		= bfc_dump,
+	.dump_stats	= bfc_dump_stats,
+	.owner		= THIS_MODULE,
+};
+
+static int __init bfc_module_init(void)
+{
+	int err;
+
+	bfc_flow_init();
+	err = bfc_port_init();
+	if (err)
+		return err;
+	err = register_qdisc(&bfc_qdisc_ops);
+	if (err)
+		bfc_port_exit();
+	return err;
+}
+
+static void __exit bfc_module_exit(void)
+{
+	unregister_qdisc(&bfc_qdisc_ops);
+	bfc_port_exit();
+}
+
+module_init(bfc_module_init);
+module_exit(bfc_module_exit);
+MODULE_AUTHOR("The bfc authors");
+MODULE_DESCRIPTION("Backpressure Flow Control qdisc");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS("net-sch-bfc");	/* autoload by tc from 6.9 on; before: sch_bfc */

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Backpressure (BFC §3.3.2): pause counters, the frames that carry the set of
+ * paused queues to the upstream hop, and the frames that come from there.
+ *
+ * Counting happens under the root lock of the egress port; the frame must
+ * leave through the ingress port, whose root lock is out of bounds then. So a
+ * change only sets that port's dirty bit, and the frame is sent by whoever
+ * comes first:
+ *
+ *  - the ingress hook, which runs for the next packet of the same NAPI round
+ *    and holds no root lock (bfc_kick_dirty()),
+ *  - NET_TX, which bfc_port_mark_dirty() raises,
+ *  - the port's own next dequeue.
+ *
+ * Dequeue builds the frame at the moment it is sent, from the counters as
+ * they are then: clear dirty, full barrier, read. A change that the read
+ * misses sets the bit again. The wire thus always carries the newest set, and
+ * changes in between coalesce.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+
+#include "bfc.h"
+
+#define CREATE_TRACE_POINTS
+#include "bfc_trace.h"
+
+/* Ports that this CPU made dirty, by handle, until the next packet comes in.
+ * Overflow is harmless: NET_TX sees to the rest.
+ */
+#define BFC_PENDING_MAX	16
+
+struct bfc_pending {
+	unsigned int n;
+	u16 handle[BFC_PENDING_MAX];
+};
+
+static DEFINE_PER_CPU(struct bfc_pending, bfc_pending);
+
+const u8 bfc_group_addr[ETH_ALEN] __aligned(2) = {
+	0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e
+};
+
+/* ---- counting ---- */
+
+/**
+ * bfc_port_mark_dirty() - the set of paused upstream queues changed
+ * @port: the ingress port; the caller holds RCU or keeps it alive otherwise
+ * @now: ns
+ *
+ * Context: BH off; any root lock may be held.
+ */
+void bfc_port_mark_dirty(struct bfc_port *port, u64 now)
+{
+	struct bfc_pending *pending = this_cpu_ptr(&bfc_pending);
+
+	if (test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
+		return;
+	WRITE_ONCE(port->dirty_since, now);
+	netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+	if (port->handle && pending->n < BFC_PENDING_MAX)
+		pending->handle[pending->n++] = port->handle;
+}
+
+static bool bfc_egress_filtered(const struct net_device *dev)
+{
+	/* A clsact egress filter overwrites tc_index with its result. */
+#if defined(BFC_HAVE_TCX)
+	return rcu_access_pointer(dev->tcx_egress);
+#elif defined(CONFIG_NET_EGRESS)
+	return rcu_access_pointer(dev->miniq_egress);
+#else
+	return false;
+#endif
+}
+
+static bool bfc_elided(const struct bfc_params *p, int ifindex)
+{
+	u32 i;
+
+	for (i = 0; i < p->nelide; i++)
+		if (p->elide[i] == ifindex)
+			return true;
+	return false;
+}
+
+/**
+ * bfc_count() - a packet met a queue over Th: pause its upstream queue
+ * @q: scheduler of the egress port
+ * @skb: the packet, in its queue already
+ * @now: ns
+ *
+ * Not counted are packets without an upstreamQ (our own, or from a neighbour
+ * without BFC); group addressed frames, since one upstreamQ counted at every
+ * egress would let the slowest listener pause the source; and what `elide`
+ * exempts (BFC App. B).
+ *
+ * Context: under the root lock of the egress port, BH off.
+ */
+void bfc_count(struct bfc_sched *q, struct sk_buff *skb, u64 now)
+{
+	u16 handle = skb->tc_index;
+	struct bfc_ingress *ing;
+	struct bfc_port *port;
+	unsigned int upq;
+
+	if (!handle || is_multicast_ether_addr(eth_hdr(skb)->h_dest))
+		return;
+	rcu_read_lock();
+	ing = bfc_handle_get(handle);
+	if (unlikely(!ing || READ_ONCE(ing->dead)))
+		goto untrusted;
+	port = rcu_dereference(ing->port);
+	/* Counters of another namespace are not ours to touch: the value
+	 * survived a veth pair.
+	 */
+	if (unlikely(!port || bfc_egress_filtered(q->port->dev) ||
+		     !net_eq(dev_net(port->dev), dev_net(q->port->dev))))
+		goto untrusted;
+	upq = handle - ing->base - 1;
+	if (handle == ing->base || unlikely(upq >= ing->queues))
+		goto out;
+	if (bfc_elided(&q->p, ing->ifindex)) {
+		q->elided++;
+		goto out;
+	}
+	bfc_cb(skb)->handle = handle;
+	bfc_cb(skb)->counted = 1;
+	q->counted++;
+	if (atomic_inc_return(&ing->counter[upq]) == 1)
+		bfc_port_mark_dirty(port, now);
+	goto out;
+untrusted:
+	q->untrusted++;
+out:
+	rcu_read_unlock();
+}
+
+/**
+ * bfc_uncount() - a counted packet gives its count back
+ * @skb: the packet
+ * @now: ns
+ *
+ * The counters are still there: they stay until the last count is back.
+ *
+ * Context: under the root lock of the egress port, or the qdisc is not in use.
+ */
+void bfc_uncount(struct sk_buff *skb, u64 now)
+{
+	struct bfc_skb_cb *cb = bfc_cb(skb);
+	struct bfc_ingress *ing;
+	struct bfc_port *port;
+
+	cb->counted = 0;
+	rcu_read_lock();
+	ing = bfc_handle_get(cb->handle);
+	if (WARN_ON_ONCE(!ing))
+		goto out;
+	/* Before the count: once that is zero a dead object may go. */
+	port = rcu_dereference(ing->port);
+	atomic64_add(qdisc_pkt_len(skb), &ing->drained);
+	if (atomic_dec_return(&ing->counter[cb->handle - ing->base - 1]) == 0 &&
+	    port) {
+		local_bh_disable();
+		bfc_port_mark_dirty(port, now);
+		local_bh_enable();
+	}
+out:
+	rcu_read_unlock();
+}
+
+/* ---- sending ---- */
+
+/**
+ * bfc_frame_alloc() - an empty control frame of a port
+ * @port: the port
+ * @len: bytes from the destination address on
+ *
+ * Return: the frame with its Ethernet header and zeroes behind, or NULL.
+ */
+struct sk_buff *bfc_frame_alloc(struct bfc_port *port, unsigned int len)
+{
+	struct net_device *dev = port->dev;
+	struct sk_buff *skb;
+	struct ethhdr *eth;
+
+	skb = alloc_skb(LL_RESERVED_SPACE(dev) + len + dev->needed_tailroom,
+			GFP_ATOMIC);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, LL_RESERVED_SPACE(dev) - ETH_HLEN);
+	skb_reset_mac_header(skb);
+	eth = skb_put_zero(skb, len);
+	ether_addr_copy(eth->h_dest, bfc_group_addr);
+	ether_addr_copy(eth->h_source, dev->dev_addr);
+	eth->h_proto = htons(BFC_ETHERTYPE);
+	skb_set_network_header(skb, ETH_HLEN);
+	skb->protocol = htons(BFC_ETHERTYPE);
+	skb->priority = TC_PRIO_CONTROL;
+	skb->dev = dev;
+	qdisc_skb_cb(skb)->pkt_len = len;
+	return skb;
+}
+
+/* Empty PAUSE frames are made by bfc_kick_dirty() only: length field zero. */
+bool bfc_is_pause_frame(const struct sk_buff *skb)
+{
+	return skb->protocol == htons(BFC_ETHERTYPE) &&
+	       skb_headlen(skb) >= BFC_PAUSE_FIXED_LEN &&
+	       bfc_is_ours(skb->data, skb_headlen(skb)) &&
+	       skb->data[19] == BFC_FRAME_PAUSE && !bfc_get16(skb->data + 20);
+}
+
+/**
+ * bfc_pause_build() - the PAUSE frame that is due
+ * @sch: qdisc of the port that sends it
+ * @now: ns
+ *
+ * Context: under the root lock of @sch, from dequeue.
+ * Return: the frame; NULL if there is nobody to tell or no memory: then the
+ * bit stays, and the refresh timer looks again.
+ */
+struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_port *port = q->port;
+	struct bfc_pause pause = { .hold_ns = READ_ONCE(port->cfg.hold) };
+	unsigned int upq, len, changed = 0, paused = 0;
+	u64 since = READ_ONCE(port->dirty_since);
+	struct bfc_ingress *ing;
+	struct sk_buff *skb;
+	u32 seq;
+
+	if (!READ_ONCE(port->stamp))
+		return NULL;
+	rcu_read_lock();
+	ing = rcu_dereference(port->ingress);
+	if (!ing) {
+		rcu_read_unlock();
+		return NULL;
+	}
+	len = bfc_pause_len(ing->queues);
+	skb = q->frame;
+	q->frame = NULL;
+	if (skb && skb->len != len) {
+		kfree_skb(skb);
+		skb = NULL;
+	}
+	if (!skb)
+		skb = bfc_frame_alloc(port, len);
+	hrtimer_start(&port->refresh, ns_to_ktime(READ_ONCE(port->cfg.refresh)),
+		      HRTIMER_MODE_REL_SOFT);
+	if (!skb) {
+		rcu_read_unlock();
+		return NULL;
+	}
+
+	clear_bit(BFC_PORT_DIRTY, &port->flags);
+	smp_mb__after_atomic();	/* pairs with the counters' atomic ops */
+
+	seq = atomic_inc_return(&port->seq);
+	pause.queues = ing->queues;
+	pause.drained = atomic64_read(&ing->drained);
+	if (port->tx_base != ing->base) {
+		bitmap_zero(port->tx_paused, BFC_WIRE_QUEUES_MAX);
+		port->tx_base = ing->base;
+	}
+	bfc_put_pause(skb->data, port->epoch, seq, &pause);
+	for (upq = 0; upq < ing->queues; upq++) {
+		bool on = atomic_read(&ing->counter[upq]) > 0;
+
+		if (on) {
+			bfc_pause_set(skb->data, upq);
+			paused++;
+		}
+		if (on == test_bit(upq, port->tx_paused))
+			continue;
+		__change_bit(upq, port->tx_paused);
+		changed++;
+		if (on)
+			port->pause_tx++;
+		else
+			port->resume_tx++;
+	}
+	rcu_read_unlock();
+
+	port->tx_npaused = paused;
+	port->frames_tx++;
+	if (!changed)
+		port->refresh_tx++;
+	if (paused)
+		port->tx_last = BFC_LAST_REFRESHES;
+	else if (!port->tx_last || !--port->tx_last)
+		hrtimer_try_to_cancel(&port->refresh);
+	trace_bfc_pause_tx(port->dev, seq, paused, changed,
+			   changed ? now - since : 0);
+	return skb;
+}
+
+/**
+ * bfc_refresh_timer() - repeat the newest set
+ * @timer: of the port
+ *
+ * Mends lost frames: while anything is paused, and a few times after the last
+ * resume.
+ *
+ * Return: HRTIMER_NORESTART; the next frame arms it again.
+ */
+enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer)
+{
+	struct bfc_port *port = container_of(timer, struct bfc_port, refresh);
+
+	if (!test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
+		WRITE_ONCE(port->dirty_since, ktime_get_ns());
+	netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+	return HRTIMER_NORESTART;
+}
+
+/* Run the qdisc of a dirty port by giving it an empty frame to fill in. */
+static void bfc_kick(u16 handle)
+{
+	struct bfc_ingress *own, *ing = bfc_handle_get(handle);
+	struct bfc_port *port;
+	struct sk_buff *skb;
+
+	port = ing ? rcu_dereference(ing->port) : NULL;
+	if (!port || !bfc_pause_due(port) || !READ_ONCE(port->stamp))
+		return;
+	own = rcu_dereference(port->ingress);
+	if (!own)
+		return;
+	skb = bfc_frame_alloc(port, bfc_pause_len(own->queues));
+	if (!skb)
+		return;
+	bfc_put_hdr(skb->data, BFC_FRAME_PAUSE, 0, 0, 0);
+	skb_set_queue_mapping(skb, 0);
+	dev_queue_xmit(skb);
+}
+
+/**
+ * bfc_kick_dirty() - send what this CPU's last packets made due
+ *
+ * NET_TX could come as late as the end of the NET_RX round (8 ms under load).
+ *
+ * Context: softirq, RCU, no root lock held.
+ */
+void bfc_kick_dirty(void)
+{
+	struct bfc_pending *pending = this_cpu_ptr(&bfc_pending);
+	unsigned int n = pending->n;
+
+	/* Each may make others dirty: these wait for the next packet. */
+	while (unlikely(n--) && pending->n)
+		bfc_kick(pending->handle[--pending->n]);
+}
+
+/* ---- receiving ---- */
+
+/* A neighbour may send as many frames as fit a tenth of our rate towards it;
+ * who sends more is not heard, which at worst leaves it unpaused for a while.
+ */
+static bool bfc_rx_token(struct bfc_port *port, u64 now)
+{
+	const u32 burst = 256;
+	u64 fill = mul_u64_u64_div_u64(now - port->rx_filled, port->max_pps,
+				       NSEC_PER_SEC);
+
+	if (fill) {
+		port->rx_tokens = min_t(u64, burst, port->rx_tokens + fill);
+		port->rx_filled = now;
+	}
+	if (!port->rx_tokens)
+		return false;
+	port->rx_tokens--;
+	return true;
+}
+
+static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
+				 const struct bfc_hdr *hdr, const u8 *f,
+				 u64 now)
+{
+	struct bfc_pause pause;
+	enum bfc_bad bad;
+	unsigned int w, i, bytes, paused = 0;
+
+	lockdep_assert_held(&port->lock);
+	if (port->cfg.peer == BFC_PEER_AUTO) {
+		if (port->peer.state < BFC_PEER_STATE_HEARD ||
+		    port->peer.state > BFC_PEER_STATE_UP ||
+		    hdr->epoch != port->peer.epoch)
+			return BFC_BAD_EPOCH;
+		if (port->peer.role == BFC_ROLE_NIC && !port->cfg.accept_pause)
+			return BFC_BAD_ROLE;
+	} else if (hdr->epoch != port->peer.epoch) {
+		/* `peer on`: the neighbour need not say HELLO; a new epoch
+		 * is a restart.
+		 */
+		port->peer.epoch = hdr->epoch;
+		port->rx_seq = hdr->seq - 1;
+	}
+	if ((s32)(hdr->seq - port->rx_seq) <= 0)
+		return BFC_BAD_SEQ;
+	bad = bfc_get_pause(f, hdr->len, port->queues, &pause);
+	if (bad)
+		return bad;
+
+	port->rx_seq = hdr->seq;
+	port->frames_rx++;
+	WRITE_ONCE(port->rx_deadline, now + pause.hold_ns);
+	bytes = bfc_bitmap_bytes(pause.queues);
+	f += BFC_PAUSE_FIXED_LEN;
+	for (w = 0; w < BITS_TO_LONGS(port->queues); w++) {
+		unsigned long word = 0;
+
+		for (i = 0; i < sizeof(word) && bytes; i++, bytes--)
+			word |= (unsigned long)*f++ << (8 * i);
+		WRITE_ONCE(port->rx_paused[w], word);
+		paused += hweight_long(word);
+	}
+	/* Pairs with the acquire in bfc_dequeue(). */
+	smp_store_release(&port->rx_gen, port->rx_gen + 1);
+	trace_bfc_pause_rx(port->dev, hdr->seq, paused);
+	return BFC_OK;
+}
+
+static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
+				 const struct bfc_hdr *hdr, const u8 *f,
+				 u64 now)
+{
+	struct bfc_hello hello;
+	unsigned int events;
+	enum bfc_bad bad;
+
+	lockdep_assert_held(&port->lock);
+	bad = bfc_get_hello(f, &hello);
+	if (bad)
+		return bad;
+	bad = bfc_peer_hello(&port->peer, hdr, &hello, now, &events);
+	if (bad)
+		return bad;
+
+	port->hello_rx++;
+	if (events & BFC_EV_LAYOUT) {
+		/* Pauses are numbered anew, too. */
+		port->rx_seq = 0;
+		port->refused = bfc_port_layout(port, hello.queues) < 0;
+	} else if (port->refused) {
+		port->refused = bfc_port_layout(port, hello.queues) < 0;
+		events |= BFC_EV_STATE;
+	}
+	if (events & BFC_EV_STATE)
+		bfc_port_tags(port);
+	if (events & BFC_EV_REPLY) {
+		port->hello_now = true;
+		mod_delayed_work(system_wq, &port->hello, 0);
+	}
+	return BFC_OK;
+}
+
+/**
+ * bfc_rx_control() - a control frame came in
+ * @port: where
+ * @skb: the frame, network header at the magic; stays with the caller
+ *
+ * Context: softirq, from the hook.
+ */
+void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
+{
+	unsigned int len = skb_headlen(skb) + ETH_HLEN;
+	enum bfc_bad bad = BFC_BAD_SHORT;
+	const u8 *f = skb_mac_header(skb);
+	u64 now = ktime_get_ns();
+	struct bfc_hdr hdr;
+	bool wake = false;
+
+	spin_lock(&port->lock);
+	if (!port->users || port->cfg.fc == BFC_FC_NONE ||
+	    port->cfg.peer == BFC_PEER_OFF)
+		goto out;
+	if (!bfc_rx_token(port, now)) {
+		bad = BFC_BAD_RATE;
+	} else {
+		bad = bfc_get_hdr(f, len, &hdr);
+		if (!bad && hdr.type == BFC_FRAME_HELLO) {
+			bad = bfc_rx_hello(port, &hdr, f, now);
+		} else if (!bad) {
+			bad = bfc_rx_pause(port, &hdr, f, now);
+			wake = !bad;
+		}
+	}
+	if (bad)
+		port->bad[bad]++;
+out:
+	spin_unlock(&port->lock);
+	if (wake)
+		netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+}

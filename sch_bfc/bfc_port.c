@@ -1,0 +1,656 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One object per network device: the ingress hook that takes tags and control
+ * frames out of the stream, the agreement with the neighbour, and the table
+ * of handles that leads from a packet at any egress back to the counters of
+ * the port it came in on.
+ *
+ * A port outlives its last qdisc by a few seconds (BFC_LINGER), popping the
+ * tags that the neighbour sends until it has heard that we are gone. The hook
+ * is the only thing that works then.
+ */
+#include <linux/etherdevice.h>
+#include <linux/ethtool.h>
+#include <linux/if_vlan.h>
+#include <linux/netfilter_netdev.h>
+#include <linux/rtnetlink.h>
+#include <net/net_namespace.h>
+
+#include "bfc.h"
+#include "bfc_trace.h"
+
+#define BFC_LINGER	(5 * HZ)	/* over BFC_PEER_DEAD_NS */
+#define BFC_SWEEP	HZ
+#define BFC_FRAME_MAX	1500	/* more than any control frame */
+
+/* All ports of all namespaces, RTNL. */
+static LIST_HEAD(bfc_ports);
+
+static void bfc_sweep_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(bfc_sweep, bfc_sweep_work);
+
+/* ---- handles ---- */
+
+/* Runs of BFC_HANDLE_RUNS handles; entries are set and cleared under the lock
+ * and read under RCU. Run 0 is never given out: handle 0 means "none".
+ */
+static struct bfc_ingress __rcu *bfc_handles[BFC_HANDLE_RUNS];
+static DECLARE_BITMAP(bfc_runs_used, BFC_HANDLE_RUNS);
+static LIST_HEAD(bfc_dead_ingress);
+static DEFINE_SPINLOCK(bfc_handle_lock);
+
+/**
+ * bfc_handle_get() - whose handle is this?
+ * @handle: from skb->tc_index
+ *
+ * Context: RCU.
+ * Return: the counters, which may be dead; NULL if nobody's.
+ */
+struct bfc_ingress *bfc_handle_get(u16 handle)
+{
+	return rcu_dereference(bfc_handles[handle >> BFC_HANDLE_SHIFT]);
+}
+
+static struct bfc_ingress *bfc_ingress_new(struct bfc_port *port,
+					   unsigned int queues)
+{
+	unsigned int runs = DIV_ROUND_UP(queues + 1, 1 << BFC_HANDLE_SHIFT);
+	struct bfc_ingress *ing;
+	unsigned long run, i;
+
+	ing = kzalloc(struct_size(ing, counter, queues),
+		      GFP_ATOMIC | __GFP_NOWARN);
+	if (!ing)
+		return NULL;
+	ing->queues = queues;
+	ing->runs = runs;
+	ing->ifindex = port->dev->ifindex;
+	RCU_INIT_POINTER(ing->port, port);
+	INIT_LIST_HEAD(&ing->list);
+
+	spin_lock_bh(&bfc_handle_lock);
+	run = bitmap_find_next_zero_area(bfc_runs_used, BFC_HANDLE_RUNS, 1,
+					 runs, 0);
+	if (run >= BFC_HANDLE_RUNS) {
+		spin_unlock_bh(&bfc_handle_lock);
+		kfree(ing);
+		return NULL;
+	}
+	bitmap_set(bfc_runs_used, run, runs);
+	ing->base = run << BFC_HANDLE_SHIFT;
+	for (i = run; i < run + runs; i++)
+		rcu_assign_pointer(bfc_handles[i], ing);
+	spin_unlock_bh(&bfc_handle_lock);
+	return ing;
+}
+
+/* No count is added from now on, once everybody has noticed: see the sweep. */
+static void bfc_ingress_retire(struct bfc_ingress *ing, bool port_dies)
+{
+	WRITE_ONCE(ing->dead, true);
+	if (port_dies)
+		RCU_INIT_POINTER(ing->port, NULL);
+	spin_lock_bh(&bfc_handle_lock);
+	list_add_tail(&ing->list, &bfc_dead_ingress);
+	spin_unlock_bh(&bfc_handle_lock);
+	queue_delayed_work(system_wq, &bfc_sweep, BFC_SWEEP);
+}
+
+static void bfc_ingress_free(struct bfc_ingress *ing)
+{
+	unsigned long run = ing->base >> BFC_HANDLE_SHIFT, i;
+
+	lockdep_assert_held(&bfc_handle_lock);
+	for (i = run; i < run + ing->runs; i++)
+		RCU_INIT_POINTER(bfc_handles[i], NULL);
+	bitmap_clear(bfc_runs_used, run, ing->runs);
+	list_del(&ing->list);
+}
+
+/* Give the handles of dead objects back once no packet holds a count there.
+ * Nobody has added one since the grace period, so zero is final. Returns true
+ * if some are left.
+ */
+static bool bfc_ingress_sweep(void)
+{
+	struct bfc_ingress *ing, *next;
+	LIST_HEAD(candidates);
+	LIST_HEAD(gone);
+	unsigned int i;
+	bool again;
+
+	spin_lock_bh(&bfc_handle_lock);
+	list_splice_init(&bfc_dead_ingress, &candidates);
+	spin_unlock_bh(&bfc_handle_lock);
+	if (list_empty(&candidates))
+		return false;
+	synchronize_net();
+
+	spin_lock_bh(&bfc_handle_lock);
+	list_for_each_entry_safe(ing, next, &candidates, list) {
+		for (i = 0; i < ing->queues; i++)
+			if (atomic_read(&ing->counter[i]))
+				break;
+		if (i < ing->queues)
+			continue;
+		bfc_ingress_free(ing);
+		list_add(&ing->list, &gone);
+	}
+	list_splice(&candidates, &bfc_dead_ingress);
+	again = !list_empty(&bfc_dead_ingress);
+	spin_unlock_bh(&bfc_handle_lock);
+
+	if (list_empty(&gone))
+		return again;
+	/* Those who gave the last count back may still be looking. */
+	synchronize_net();
+	list_for_each_entry_safe(ing, next, &gone, list)
+		kfree(ing);
+	return again;
+}
+
+/* ---- the neighbour ---- */
+
+/**
+ * bfc_port_layout() - new pause counters for a neighbour's queues
+ * @port: the port
+ * @queues: the neighbour's
+ *
+ * Packets that hold counts of the old ones keep them: those counters live on
+ * until the last one is given back, but nobody is paused by them any more.
+ *
+ * Context: port->lock held.
+ * Return: 0 or -ENOMEM (also when the 65 536 handles are used up, or the
+ * neighbour's set would not fit a frame).
+ */
+int bfc_port_layout(struct bfc_port *port, unsigned int queues)
+{
+	struct bfc_ingress *old, *new = NULL;
+	int err = 0;
+
+	lockdep_assert_held(&port->lock);
+	if (queues && bfc_pause_len(queues) <= port->dev->mtu + ETH_HLEN)
+		new = bfc_ingress_new(port, queues);
+	if (queues && !new) {
+		net_warn_ratelimited("bfc: %s: cannot serve a neighbour with %u queues\n",
+				     port->dev->name, queues);
+		err = -ENOMEM;
+	}
+	old = rcu_dereference_protected(port->ingress,
+					lockdep_is_held(&port->lock));
+	WRITE_ONCE(port->handle, new ? new->base : 0);
+	rcu_assign_pointer(port->ingress, new);
+	if (old)
+		bfc_ingress_retire(old, false);
+	return err;
+}
+
+/**
+ * bfc_port_tags() - stamp and pop as the state of the neighbour allows
+ * @port: the port
+ *
+ * Context: port->lock held, BH off.
+ */
+void bfc_port_tags(struct bfc_port *port)
+{
+	bool speak = port->cfg.fc == BFC_FC_BFC &&
+		     port->cfg.peer != BFC_PEER_OFF;
+	bool forced = port->cfg.peer == BFC_PEER_ON;
+	u8 state = port->peer.state;
+	bool stamp, pop;
+
+	lockdep_assert_held(&port->lock);
+	pop = speak && (forced || port->peer.peer_nonce);
+	stamp = speak && !port->refused && port->users &&
+		netif_carrier_ok(port->dev) &&
+		(forced || state == BFC_PEER_STATE_UP);
+	if (!port->users)
+		pop = port->pop;
+	else
+		WRITE_ONCE(port->pop_max, port->peer.queues ?: port->queues);
+
+	if (!stamp) {
+		/* Who is gone cannot resume us. */
+		bitmap_zero(port->rx_paused, BFC_QUEUES_MAX);
+		smp_store_release(&port->rx_gen, port->rx_gen + 1);
+		if (port->users)
+			netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+	}
+	WRITE_ONCE(port->pop, pop);
+	if (stamp && !port->stamp) {
+		WRITE_ONCE(port->stamp, true);
+		clear_bit(BFC_PORT_DIRTY, &port->flags);
+		if (port->cfg.role == BFC_ROLE_SWITCH)
+			bfc_port_mark_dirty(port, ktime_get_ns());
+	}
+	WRITE_ONCE(port->stamp, stamp);
+	trace_bfc_peer(port->dev, state, port->peer.queues, stamp, pop);
+}
+
+/**
+ * bfc_port_restart() - start over with the neighbour
+ * @port: the port
+ *
+ * After a change of our layout, and when the carrier came or went: whoever is
+ * there now need not be who was there before.
+ *
+ * Context: process, RTNL.
+ */
+void bfc_port_restart(struct bfc_port *port)
+{
+	u64 id = ether_addr_to_u64(port->dev->dev_addr) << 16 |
+		 (port->dev->ifindex & 0xffff);
+
+	spin_lock_bh(&port->lock);
+	bfc_peer_restart(&port->peer, id, get_random_u32() | 1);
+	WRITE_ONCE(port->epoch, get_random_u32());
+	atomic_set(&port->seq, 0);
+	port->rx_seq = 0;
+	port->tries = 0;
+	port->refused = false;
+	if (port->cfg.fc == BFC_FC_BFC && port->cfg.peer == BFC_PEER_ON)
+		port->refused = bfc_port_layout(port, port->queues) < 0;
+	else
+		bfc_port_layout(port, 0);
+	bfc_port_tags(port);
+	port->hello_now = true;
+	spin_unlock_bh(&port->lock);
+	mod_delayed_work(system_wq, &port->hello, 0);
+}
+
+static struct sk_buff *bfc_hello_build(struct bfc_port *port, u8 flags, u64 now)
+{
+	struct bfc_hello h = {
+		.role = port->cfg.role,
+		.flags = flags,
+		.classes = 1,
+		.queues = port->queues,
+		.incast_queue = BFC_QUEUE_NONE,
+		.modes = BFC_MODE_BFC,
+		.id = port->peer.id,
+		.nonce = port->peer.nonce,
+		.echo = port->peer.conflict_ns ? 0 : port->peer.peer_nonce,
+		.sent_ns = now,
+		.echo_ns = port->peer.echo_ns,
+		.held_ns = now - port->peer.heard_ns,
+	};
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&port->lock);
+	skb = bfc_frame_alloc(port, BFC_HELLO_LEN);
+	if (!skb)
+		return NULL;
+	bfc_put_hello(skb->data, port->epoch, atomic_inc_return(&port->seq),
+		      &h);
+	skb_set_queue_mapping(skb, 0);
+	port->hello_tx++;
+	return skb;
+}
+
+static void bfc_hello_work(struct work_struct *work)
+{
+	struct bfc_port *port = container_of(to_delayed_work(work),
+					     struct bfc_port, hello);
+	u64 now = ktime_get_ns(), next = BFC_HELLO_SLOW_NS;
+	struct sk_buff *skb = NULL;
+	bool speak;
+
+	spin_lock_bh(&port->lock);
+	speak = port->cfg.fc == BFC_FC_BFC && port->cfg.peer != BFC_PEER_OFF &&
+		port->users;
+	if (bfc_peer_tick(&port->peer, now) & BFC_EV_STATE) {
+		if (port->cfg.peer == BFC_PEER_AUTO)
+			bfc_port_layout(port, 0);
+		bfc_port_tags(port);
+	}
+	if (speak && netif_running(port->dev) && netif_carrier_ok(port->dev)) {
+		skb = bfc_hello_build(port, 0, now);
+		port->hello_now = false;
+		if (port->peer.state != BFC_PEER_STATE_UP &&
+		    port->tries < BFC_HELLO_FAST_TRIES) {
+			port->tries++;
+			next = BFC_HELLO_FAST_NS;
+		}
+	}
+	spin_unlock_bh(&port->lock);
+
+	if (skb)
+		dev_queue_xmit(skb);
+	if (speak)
+		queue_delayed_work(system_wq, &port->hello,
+				   nsecs_to_jiffies(next));
+}
+
+/* ---- the hook ---- */
+
+/* Take our tag off. A tag below it moves up into the metadata, where the
+ * bridge and VLAN devices look for it.
+ */
+static bool bfc_pop(struct sk_buff *skb)
+{
+	int err;
+
+	__vlan_hwaccel_clear_tag(skb);
+	if (likely(!eth_type_vlan(skb->protocol)))
+		return true;
+	skb_push_rcsum(skb, skb->mac_len);
+	err = skb_vlan_pop(skb);
+	skb_pull_rcsum(skb, skb->mac_len);
+	return !err;
+}
+
+static bool bfc_is_control_frame(struct sk_buff *skb)
+{
+	unsigned int len = min_t(unsigned int, skb->len, BFC_FRAME_MAX);
+
+	return !skb_vlan_tag_present(skb) && len >= 4 &&
+	       is_link_local_ether_addr(eth_hdr(skb)->h_dest) &&
+	       pskb_may_pull(skb, len) &&
+	       bfc_is_ours(skb_mac_header(skb), len + ETH_HLEN);
+}
+
+/* Every frame that comes in on a port, before bridge and IP see it. */
+static unsigned int bfc_hook(void *priv, struct sk_buff *skb,
+			     const struct nf_hook_state *state)
+{
+	struct bfc_port *port = priv;
+	struct bfc_ingress *ing;
+	u16 handle, vid;
+
+	bfc_kick_dirty();
+
+	if (unlikely(skb->protocol == htons(BFC_ETHERTYPE)) &&
+	    bfc_is_control_frame(skb)) {
+		bfc_rx_control(port, skb);
+		kfree_skb(skb);
+		return NF_STOLEN;
+	}
+
+	/* Always written: a value of another namespace survives veth. */
+	ing = rcu_dereference(port->ingress);
+	handle = ing ? ing->base : 0;
+	if (READ_ONCE(port->pop) && skb_vlan_tag_present(skb) &&
+	    skb->vlan_proto == READ_ONCE(port->tpid)) {
+		vid = skb_vlan_tag_get_id(skb);
+		if (unlikely(vid > READ_ONCE(port->pop_max))) {
+			this_cpu_inc(port->pcpu->bad_tag);
+		} else if (unlikely(!bfc_pop(skb))) {
+			return NF_DROP;
+		} else if (ing && vid && likely(vid <= ing->queues)) {
+			handle += vid;	/* base + 1 + upstreamQ */
+			this_cpu_inc(port->pcpu->tagged);
+		}
+	}
+	skb->tc_index = handle;
+	return NF_ACCEPT;
+}
+
+/* ---- life ---- */
+
+static struct bfc_port *bfc_port_find(const struct net_device *dev)
+{
+	struct bfc_port *port;
+
+	ASSERT_RTNL();
+	list_for_each_entry(port, &bfc_ports, list)
+		if (port->dev == dev)
+			return port;
+	return NULL;
+}
+
+static struct bfc_port *bfc_port_new(struct net_device *dev)
+{
+	struct bfc_port *port;
+	int err = -ENOMEM;
+
+	port = kzalloc(sizeof(*port), GFP_KERNEL);
+	if (!port)
+		return ERR_PTR(-ENOMEM);
+	port->pcpu = alloc_percpu(struct bfc_port_pcpu);
+	if (!port->pcpu)
+		goto free;
+	port->dev = dev;
+	port->tpid = htons(ETH_P_8021AD);
+	spin_lock_init(&port->lock);
+	INIT_DELAYED_WORK(&port->hello, bfc_hello_work);
+	hrtimer_init(&port->refresh, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	port->refresh.function = bfc_refresh_timer;
+
+	port->hook.hook = bfc_hook;
+	port->hook.priv = port;
+	port->hook.pf = NFPROTO_NETDEV;
+	port->hook.hooknum = NF_NETDEV_INGRESS;
+	port->hook.priority = INT_MIN;
+	port->hook.dev = dev;
+	err = nf_register_net_hook(dev_net(dev), &port->hook);
+	if (err)
+		goto free_pcpu;
+	/* A NIC that filters group addresses would not show us our frames. */
+	err = dev_mc_add_global(dev, bfc_group_addr);
+	if (err)
+		goto unhook;
+	netdev_hold(dev, &port->tracker, GFP_KERNEL);
+	list_add(&port->list, &bfc_ports);
+	return port;
+
+unhook:
+	nf_unregister_net_hook(dev_net(dev), &port->hook);
+	synchronize_net();
+free_pcpu:
+	free_percpu(port->pcpu);
+free:
+	kfree(port);
+	return ERR_PTR(err);
+}
+
+static void bfc_port_kill(struct bfc_port *port)
+{
+	struct net_device *dev = port->dev;
+	struct bfc_ingress *ing;
+
+	ASSERT_RTNL();
+	list_del(&port->list);
+	nf_unregister_net_hook(dev_net(dev), &port->hook);
+	dev_mc_del_global(dev, bfc_group_addr);
+	cancel_delayed_work_sync(&port->hello);
+	spin_lock_bh(&port->lock);
+	WRITE_ONCE(port->stamp, false);
+	ing = rcu_dereference_protected(port->ingress,
+					lockdep_is_held(&port->lock));
+	RCU_INIT_POINTER(port->ingress, NULL);
+	if (ing)
+		bfc_ingress_retire(ing, true);
+	spin_unlock_bh(&port->lock);
+	/* The hook, and whoever came here through a handle, are done; what a
+	 * last frame or HELLO of theirs may have started is stopped here.
+	 */
+	synchronize_net();
+	cancel_delayed_work_sync(&port->hello);
+	hrtimer_cancel(&port->refresh);
+	netdev_put(dev, &port->tracker);
+	free_percpu(port->pcpu);
+	kfree(port);
+}
+
+/**
+ * bfc_port_attach() - a qdisc takes the port of a device into use
+ * @dev: the device
+ * @extack: for errors
+ *
+ * Context: RTNL.
+ * Return: the port or an error pointer.
+ */
+struct bfc_port *bfc_port_attach(struct net_device *dev,
+				 struct netlink_ext_ack *extack)
+{
+	struct netdev_phys_item_id ppid = {};
+	struct bfc_port *port;
+
+	port = bfc_port_find(dev);
+	if (!port) {
+		port = bfc_port_new(dev);
+		if (IS_ERR(port)) {
+			NL_SET_ERR_MSG(extack, "bfc: cannot hook into the device's ingress");
+			return port;
+		}
+		if (!dev_get_port_parent_id(dev, &ppid, true))
+			netdev_warn(dev, "bfc: frames that the hardware forwards by itself never reach this qdisc\n");
+	}
+	spin_lock_bh(&port->lock);
+	port->fresh |= !port->users++;
+	port->carrier = netif_running(dev) && netif_carrier_ok(dev);
+	spin_unlock_bh(&port->lock);
+	return port;
+}
+
+/**
+ * bfc_port_configure() - what the qdisc asks of its port
+ * @port: the port
+ * @p: the qdisc's configuration
+ * @rate: of the link, bytes/s
+ *
+ * Starts over with the neighbour if anything changed that it was told.
+ *
+ * Context: RTNL.
+ */
+void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
+			u64 rate)
+{
+	u64 refresh = p->refresh ?:
+		      bfc_refresh_auto(rate, bfc_pause_len(p->queues));
+	bool restart;
+
+	spin_lock_bh(&port->lock);
+	restart = port->queues != p->queues || port->cfg.fc != p->fc ||
+		  port->cfg.role != p->role || port->cfg.peer != p->peer ||
+		  port->tpid != htons(p->tpid) || port->fresh;
+	port->fresh = false;
+	port->cfg.fc = p->fc;
+	port->cfg.role = p->role;
+	port->cfg.peer = p->peer;
+	port->cfg.accept_pause = p->accept_pause;
+	WRITE_ONCE(port->cfg.refresh, refresh);
+	WRITE_ONCE(port->cfg.hold, p->hold ?: bfc_hold_auto(refresh));
+	WRITE_ONCE(port->tpid, htons(p->tpid));
+	port->queues = p->queues;
+	port->max_pps = max_t(u64, 10000, div_u64(rate, 840));
+	spin_unlock_bh(&port->lock);
+	if (restart)
+		bfc_port_restart(port);
+}
+
+/**
+ * bfc_port_detach() - a qdisc does without its port from now on
+ * @port: the port
+ *
+ * The last one says goodbye; the sweep removes the port later.
+ *
+ * Context: RTNL.
+ */
+void bfc_port_detach(struct bfc_port *port)
+{
+	struct sk_buff *skb = NULL;
+
+	spin_lock_bh(&port->lock);
+	if (!--port->users) {
+		if (port->pop && netif_carrier_ok(port->dev))
+			skb = bfc_hello_build(port, BFC_HELLO_F_BYE,
+					      ktime_get_ns());
+		bfc_port_tags(port);
+		bfc_port_layout(port, 0);
+		port->linger = jiffies + BFC_LINGER;
+		queue_delayed_work(system_wq, &bfc_sweep, BFC_SWEEP);
+	}
+	spin_unlock_bh(&port->lock);
+	if (skb)
+		dev_queue_xmit(skb);
+}
+
+/* Ports without users that lingered long enough, counters that nobody holds
+ * any more. Runs once a second while there is something to wait for.
+ */
+static void bfc_sweep_work(struct work_struct *work)
+{
+	struct bfc_port *port, *next;
+	bool again = false;
+
+	rtnl_lock();
+	list_for_each_entry_safe(port, next, &bfc_ports, list) {
+		if (port->users)
+			continue;
+		if (time_after(jiffies, port->linger))
+			bfc_port_kill(port);
+		else
+			again = true;
+	}
+	rtnl_unlock();
+	again |= bfc_ingress_sweep();
+	if (again)
+		queue_delayed_work(system_wq, &bfc_sweep, BFC_SWEEP);
+}
+
+static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
+			    void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct bfc_port *port = bfc_port_find(dev);
+	struct Qdisc *sch;
+	bool carrier;
+
+	if (!port)
+		return NOTIFY_DONE;
+	switch (event) {
+	case NETDEV_UNREGISTER:
+		/* The qdiscs went before. */
+		if (!WARN_ON(port->users))
+			bfc_port_kill(port);
+		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+	case NETDEV_CHANGEMTU:
+		if (!port->users)
+			break;
+		sch = rtnl_dereference(dev->qdisc);
+		if (sch && sch->ops == &bfc_qdisc_ops)
+			bfc_update_link(sch);
+		carrier = netif_running(dev) && netif_carrier_ok(dev);
+		if (port->carrier != carrier) {
+			port->carrier = carrier;
+			bfc_port_restart(port);
+		}
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block bfc_netdev_notifier = {
+	.notifier_call = bfc_netdev_event,
+};
+
+/**
+ * bfc_port_init() - at module load
+ *
+ * Return: 0 or an error.
+ */
+int bfc_port_init(void)
+{
+	__set_bit(0, bfc_runs_used);
+	return register_netdevice_notifier(&bfc_netdev_notifier);
+}
+
+/**
+ * bfc_port_exit() - at module unload: no qdisc is left
+ */
+void bfc_port_exit(void)
+{
+	struct bfc_port *port, *next;
+
+	unregister_netdevice_notifier(&bfc_netdev_notifier);
+	rtnl_lock();
+	list_for_each_entry_safe(port, next, &bfc_ports, list)
+		bfc_port_kill(port);
+	rtnl_unlock();
+	cancel_delayed_work_sync(&bfc_sweep);
+	WARN_ON(bfc_ingress_sweep());
+}

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The scheduler: queues, deficit round robin over those that are neither
+ * empty nor paused, buffer limit, shaper. Everything here runs under the root
+ * lock of the qdisc.
+ *
+ * A queue is in one of four states:
+ *
+ *			not paused		paused by the neighbour
+ *   empty		empty, usable		empty
+ *   with packets	on the active list	nothing
+ */
+#include <linux/if_vlan.h>
+#include <linux/reciprocal_div.h>
+#ifdef BFC_HAVE_GSO_H
+#include <net/gso.h>
+#endif
+
+#include "bfc.h"
+#include "bfc_trace.h"
+
+/* ---- one queue ---- */
+
+static void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue)
+{
+	queue->deficit = q->quantum;
+	list_add_tail(&queue->active, &q->active);
+	q->nactive++;
+}
+
+static void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue)
+{
+	list_del_init(&queue->active);
+	q->nactive--;
+}
+
+static void bfc_queue_append(struct bfc_sched *q, unsigned int qn,
+			     struct sk_buff *skb)
+{
+	struct bfc_queue *queue = &q->queues[qn];
+
+	skb->next = NULL;
+	if (queue->head) {
+		queue->tail->next = skb;
+	} else {
+		queue->head = skb;
+		__clear_bit(qn, q->empty);
+		__clear_bit(qn, q->usable);
+		q->noccupied++;
+		if (!test_bit(qn, q->paused))
+			bfc_queue_activate(q, queue);
+	}
+	queue->tail = skb;
+	queue->packets++;
+	queue->mem += skb->truesize;
+	queue->bytes += qdisc_pkt_len(skb);
+	if (queue->bytes > queue->peak)
+		queue->peak = queue->bytes;
+}
+
+/* `resume early`: a counted packet gives its count back as soon as fewer than
+ * Th bytes are ahead of it. The resume then takes effect when the queue still
+ * holds about what it drains in an HRTT, and the link stays full; the paper's
+ * rule resumes when the last counted packet has left (BFC §3.3.2, App. C).
+ * Each packet is passed once; the bound keeps a jump of Th from making one
+ * dequeue long.
+ */
+static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue,
+				   u64 now)
+{
+	struct sk_buff *skb = queue->cursor;
+	u32 th = q->thresh[q->nactive];
+	int steps = BFC_EARLY_STEPS;
+
+	while (skb && queue->ahead < th && steps--) {
+		if (bfc_cb(skb)->counted)
+			bfc_uncount(skb, now);
+		queue->ahead += qdisc_pkt_len(skb);
+		skb = skb->next;
+	}
+	queue->cursor = skb;
+}
+
+/* The oldest packet of a queue leaves, to be sent or to be dropped. */
+static struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn,
+				     u64 now)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_queue *queue = &q->queues[qn];
+	struct sk_buff *skb = queue->head;
+	u32 len = qdisc_pkt_len(skb);
+	struct bfc_flow *flow = &q->flows[bfc_cb(skb)->flow];
+
+	queue->head = skb->next;
+	if (queue->cursor == skb) {
+		queue->cursor = skb->next;
+		queue->ahead = 0;
+	} else if (queue->cursor) {
+		queue->ahead -= len;
+	}
+	skb_mark_not_on_list(skb);
+
+	queue->packets--;
+	queue->bytes -= len;
+	queue->mem -= skb->truesize;
+	q->mem -= skb->truesize;
+	flow->size--;
+	flow->stamp = now;
+	sch->q.qlen--;
+	qdisc_qstats_backlog_dec(sch, skb);
+
+	if (!queue->head) {
+		queue->emptied_ns = now;
+		__set_bit(qn, q->empty);
+		if (!test_bit(qn, q->paused)) {
+			__set_bit(qn, q->usable);
+			bfc_queue_deactivate(q, queue);
+		}
+		q->noccupied--;
+	}
+	if (bfc_cb(skb)->counted)
+		bfc_uncount(skb, now);
+	if (queue->cursor)
+		bfc_queue_resume_early(q, queue, now);
+	return skb;
+}
+
+/* ---- the neighbour's pauses ---- */
+
+static void bfc_queue_pause(struct bfc_sched *q, unsigned int qn, u64 now)
+{
+	struct bfc_queue *queue = &q->queues[qn];
+
+	__set_bit(qn, q->paused);
+	queue->paused_since = now;
+	queue->pauses++;
+	q->npaused++;
+	q->pause_rx++;
+	if (queue->head)
+		bfc_queue_deactivate(q, queue);
+	else
+		__clear_bit(qn, q->usable);
+	trace_bfc_paused(q->port->dev, qn, queue->bytes);
+}
+
+static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
+{
+	struct bfc_queue *queue = &q->queues[qn];
+
+	__clear_bit(qn, q->paused);
+	queue->paused_ns += now - queue->paused_since;
+	q->npaused--;
+	q->resume_rx++;
+	if (queue->head)
+		bfc_queue_activate(q, queue);
+	else
+		__set_bit(qn, q->usable);
+	trace_bfc_resumed(q->port->dev, qn, queue->bytes);
+}
+
+/* Take over the set that the hook stored last. The hook may be writing the
+ * next one meanwhile: it then changes rx_gen after that and wakes us again.
+ */
+static void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
+{
+	struct bfc_port *port = q->port;
+	unsigned int w, bit;
+
+	for (w = 0; w < BITS_TO_LONGS(q->p.queues); w++) {
+		unsigned long new = READ_ONCE(port->rx_paused[w]);
+		unsigned long diff = new ^ q->paused[w];
+
+		for_each_set_bit(bit, &diff, BITS_PER_LONG) {
+			unsigned int qn = w * BITS_PER_LONG + bit;
+
+			if (qn >= q->p.queues)
+				break;
+			if (new & BIT(bit))
+				bfc_queue_pause(q, qn, now);
+			else
+				bfc_queue_resume(q, qn, now);
+		}
+	}
+	q->pause_deadline = READ_ONCE(port->rx_deadline);
+	q->rx_gen = gen;
+}
+
+static void bfc_expire_pauses(struct bfc_sched *q, u64 now)
+{
+	unsigned int qn;
+
+	for_each_set_bit(qn, q->paused, q->p.queues) {
+		bfc_queue_resume(q, qn, now);
+		q->expired++;
+	}
+}
+
+/* ---- enqueue ---- */
+
+static void bfc_account_enqueue(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+
+	/* After a silence the shaper starts anew; while there is a backlog it
+	 * keeps its own time, so that late timers cost no throughput.
+	 */
+	if (!sch->q.qlen)
+		q->idle = true;
+	sch->q.qlen++;
+	qdisc_qstats_backlog_inc(sch, skb);
+	q->mem += skb->truesize;
+	if (q->mem > q->mem_peak)
+		q->mem_peak = q->mem;
+	if (sch->qstats.backlog > q->backlog_peak)
+		q->backlog_peak = sch->qstats.backlog;
+}
+
+/* The control band: strict priority, never paused, tagged or counted, and no
+ * more than its share of the buffer.
+ */
+static int bfc_enqueue_control(struct sk_buff *skb, struct Qdisc *sch,
+			       struct sk_buff **to_free)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+
+	if (bfc_is_pause_frame(skb)) {
+		/* An empty one, and only a means to get here without the
+		 * root lock of the port that paused; dequeue fills it in.
+		 */
+		if (q->frame)
+			__qdisc_drop(q->frame, to_free);
+		skb->next = NULL;
+		q->frame = skb;
+		return NET_XMIT_SUCCESS;
+	}
+	if (q->ctrl_mem + skb->truesize > q->p.limit / BFC_CTRL_SHARE) {
+		q->drop_limit++;
+		return qdisc_drop(skb, sch, to_free);
+	}
+	bfc_account_enqueue(sch, skb);
+	q->ctrl_mem += skb->truesize;
+	__qdisc_enqueue_tail(skb, &q->ctrl);
+	return NET_XMIT_SUCCESS;
+}
+
+/* Make room: from the head of the longest queue, as fq_codel does. */
+static unsigned int bfc_drop_longest(struct Qdisc *sch, u64 now,
+				     struct sk_buff **to_free)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	unsigned int qn, longest = 0;
+	struct sk_buff *skb;
+
+	for (qn = 1; qn < q->p.queues; qn++)
+		if (q->queues[qn].mem > q->queues[longest].mem)
+			longest = qn;
+	skb = bfc_queue_pop(sch, longest, now);
+	q->queues[longest].drops++;
+	q->drop_limit++;
+	qdisc_qstats_drop(sch);
+	__qdisc_drop(skb, to_free);
+	return longest;
+}
+
+static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
+			   u64 now, struct sk_buff **to_free)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	u32 fi = reciprocal_scale((u32)hash, q->p.flows);
+	struct bfc_flow *flow = &q->flows[fi];
+	struct bfc_skb_cb *cb = bfc_cb(skb);
+	unsigned int qn = bfc_flow_assign(q, flow, hash, now);
+	struct bfc_queue *queue = &q->queues[qn];
+	bool same = false;
+
+	/* A queue that stands still must not take the buffer from the rest:
+	 * it may hold no more than a multiple of what is free.
+	 */
+	if (queue->mem >
+	    (u64)BFC_CAP_ALPHA * (q->p.limit - min(q->mem, q->p.limit))) {
+		queue->drops++;
+		q->drop_cap++;
+		return qdisc_drop(skb, sch, to_free);
+	}
+
+	cb->flow = fi;
+	cb->queue = qn;
+	cb->counted = 0;
+	flow->size++;
+	flow->stamp = now;
+	bfc_account_enqueue(sch, skb);
+	bfc_queue_append(q, qn, skb);
+
+	if (q->count && queue->bytes > q->thresh[q->nactive])
+		bfc_count(q, skb, now);
+	if (cb->counted && !queue->cursor &&
+	    q->p.resume == BFC_RESUME_EARLY) {
+		queue->cursor = skb;
+		queue->ahead = queue->bytes - qdisc_pkt_len(skb);
+	}
+
+	while (unlikely(q->mem - q->ctrl_mem > q->p.limit))
+		same |= bfc_drop_longest(sch, now, to_free) == qn;
+	return same ? NET_XMIT_CN : NET_XMIT_SUCCESS;
+}
+
+static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
+			   u64 now, struct sk_buff **to_free)
+{
+	netdev_features_t features = netif_skb_features(skb);
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct sk_buff *segs, *seg, *next;
+	unsigned int sent = 0;
+
+	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
+	if (IS_ERR_OR_NULL(segs)) {
+		q->drop_gso++;
+		return qdisc_drop(skb, sch, to_free);
+	}
+	skb_list_walk_safe(segs, seg, next) {
+		skb_mark_not_on_list(seg);
+		qdisc_skb_cb(seg)->pkt_len = seg->len;
+		if (bfc_enqueue_one(seg, sch, hash, now, to_free) ==
+		    NET_XMIT_SUCCESS)
+			sent++;
+	}
+	/* No parent counts our packets: bfc_init() takes the root only. */
+	consume_skb(skb);
+	return sent ? NET_XMIT_SUCCESS : NET_XMIT_DROP;
+}
+
+/**
+ * bfc_enqueue() - a packet wants to leave through this port
+ * @skb: the packet
+ * @sch: the qdisc
+ * @to_free: list of packets dropped on the way
+ *
+ * Return: NET_XMIT_*.
+ */
+int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+		struct sk_buff **to_free)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	u64 hash, now;
+
+	if (unlikely(bfc_is_control(skb)))
+		return bfc_enqueue_control(skb, sch, to_free);
+
+	hash = bfc_flow_hash(skb);
+	now = ktime_get_ns();
+	if (skb_is_gso(skb) && q->p.split_gso)
+		return bfc_enqueue_gso(skb, sch, hash, now, to_free);
+	return bfc_enqueue_one(skb, sch, hash, now, to_free);
+}
+
+/* ---- dequeue ---- */
+
+static struct sk_buff *bfc_dequeue_control(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct sk_buff *skb = __qdisc_dequeue_head(&q->ctrl);
+
+	if (!skb)
+		return NULL;
+	q->mem -= skb->truesize;
+	q->ctrl_mem -= skb->truesize;
+	sch->q.qlen--;
+	qdisc_qstats_backlog_dec(sch, skb);
+	return skb;
+}
+
+static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u64 now)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_queue *queue;
+	struct sk_buff *skb;
+
+	if (list_empty(&q->active))
+		return NULL;
+	for (;;) {
+		queue = list_first_entry(&q->active, struct bfc_queue, active);
+		if (queue->deficit > 0)
+			break;
+		queue->deficit += q->quantum;
+		list_move_tail(&queue->active, &q->active);
+	}
+	skb = bfc_queue_pop(sch, queue - q->queues, now);
+	queue->deficit -= qdisc_pkt_len(skb);
+	bstats_update(&queue->bstats, skb);
+	return skb;
+}
+
+/* Write the number of the queue into an S-tag (DESIGN: "carrying upstreamQ").
+ * The tag goes to the metadata of the skb; a tag that is there already is
+ * moved into the packet first. A packet without a queue of its own gets a tag
+ * only if the neighbour would otherwise take its outermost one for ours.
+ */
+static bool bfc_stamp(struct bfc_sched *q, struct sk_buff *skb, u16 vid)
+{
+	__be16 tpid = q->port->tpid;
+
+	if (vid == BFC_VID_NONE &&
+	    (skb_vlan_tag_present(skb) ? skb->vlan_proto : skb->protocol) !=
+	    tpid)
+		return true;
+	if (likely(!skb_vlan_tag_present(skb)))
+		__vlan_hwaccel_put_tag(skb, tpid, vid);
+	else if (unlikely(skb_vlan_push(skb, tpid, vid)))
+		return false;
+	q->tagged_tx += vid != BFC_VID_NONE;
+	return true;
+}
+
+static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb, u64 now)
+{
+	if (!q->p.rate)
+		return;
+	/* A timer that fires late is made up for; a standstill is not. */
+	if (q->idle || q->next_tx + NSEC_PER_MSEC < now)
+		q->next_tx = max(q->next_tx, now);
+	q->next_tx += psched_l2t_ns(&q->pace, qdisc_pkt_len(skb));
+}
+
+/**
+ * bfc_dequeue() - the next packet for the wire
+ * @sch: the qdisc
+ *
+ * In this order: the set of upstream queues to pause, if it changed; the
+ * control band; DRR over the queues that the neighbour lets us send.
+ *
+ * Return: a packet, or NULL: nothing may leave now.
+ */
+struct sk_buff *bfc_dequeue(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_port *port = q->port;
+	u64 now = ktime_get_ns();
+	u16 vid = BFC_VID_NONE;
+	struct sk_buff *skb;
+	u32 gen;
+
+	if (unlikely(bfc_pause_due(port))) {
+		skb = bfc_pause_build(sch, now);
+		if (skb) {
+			bfc_pace(q, skb, now);
+			qdisc_bstats_update(sch, skb);
+			return skb;
+		}
+	}
+
+	/* Pairs with the release in bfc_rx_pause(). */
+	gen = smp_load_acquire(&port->rx_gen);
+	if (unlikely(gen != q->rx_gen))
+		bfc_merge_pauses(q, gen, now);
+	if (unlikely(q->npaused && now >= q->pause_deadline))
+		bfc_expire_pauses(q, now);
+
+again:
+	if (!sch->q.qlen) {
+		q->idle = true;
+		return NULL;
+	}
+	if (q->p.rate && now < q->next_tx) {
+		qdisc_watchdog_schedule_ns(&q->watchdog, q->next_tx);
+		return NULL;
+	}
+
+	skb = bfc_dequeue_control(sch);
+	if (likely(!skb)) {
+		skb = bfc_dequeue_drr(sch, now);
+		if (!skb) {
+			/* All that waits is paused. */
+			q->idle = true;
+			qdisc_watchdog_schedule_ns(&q->watchdog,
+						   q->pause_deadline);
+			return NULL;
+		}
+		vid = BFC_VID(bfc_cb(skb)->queue);
+	}
+	bfc_pace(q, skb, now);
+	q->idle = false;
+
+	/* What we noted there is nobody else's business further on. */
+	skb->tc_index = 0;
+	qdisc_bstats_update(sch, skb);
+	if (READ_ONCE(port->stamp) && unlikely(!bfc_stamp(q, skb, vid))) {
+		qdisc_qstats_drop(sch);
+		kfree_skb(skb);
+		vid = BFC_VID_NONE;
+		goto again;
+	}
+	return skb;
+}
+
+/**
+ * bfc_purge() - drop everything and give all counts back
+ * @sch: the qdisc
+ *
+ * Context: root lock held, or the qdisc is not in use any more.
+ */
+void bfc_purge(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	u64 now = ktime_get_ns();
+	unsigned int qn;
+	struct sk_buff *skb;
+
+	for (qn = 0; qn < q->p.queues; qn++) {
+		while (q->queues[qn].head) {
+			skb = bfc_queue_pop(sch, qn, now);
+			rtnl_kfree_skbs(skb, skb);
+		}
+	}
+	while ((skb = bfc_dequeue_control(sch)))
+		rtnl_kfree_skbs(skb, skb);
+	if (q->frame)
+		rtnl_kfree_skbs(q->frame, q->frame);
+	q->frame = NULL;
+	q->idle = true;
+	qdisc_watchdog_cancel(&q->watchdog);
+}
