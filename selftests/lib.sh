@@ -1,0 +1,288 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the network selftests share: KTAP, namespaces, cables, traffic.
+#
+# A test file draws its topology, sources this file, defines test_NAME
+# functions and ends with "run_tests NAME...". A test starts from nothing: it
+# makes its own namespaces with host, switch and cable; they go when it ends.
+# A test fails by a check that fails; it need not stop there.
+#
+# The machine may be emulated, with timers 100s of microseconds late: rates
+# are 10..50 Mbit/s, and HRTT is given in ms.
+
+# Functions are called by name.
+# shellcheck disable=SC2317
+
+set -u
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+export TC_LIB_DIR=${TC_LIB_DIR:-$top/build/tc}
+export IP_LIB_DIR=${IP_LIB_DIR:-$top/build}
+PATH=$top/build/tools:$PATH
+
+scratch=
+bg=
+why=
+note=
+namespaces=()
+pids=()
+
+skip_all() { echo "1..0 # SKIP $*"; exit 4; }
+
+# ---- checks ----
+
+# fail TEXT: the first one is reported
+fail() { why=${why:-$*}; return 1; }
+
+# check TEXT COMMAND...
+check() {
+	local text=$1
+	shift
+	"$@" || fail "$text"
+}
+
+# equal TEXT GOT WANTED; at_least, at_most TEXT GOT BOUND; numbers
+equal() { [ "$2" = "$3" ] || fail "$1: $2 instead of $3"; }
+at_least() { compare "$2 >= $3" || fail "$1: $2, less than $3"; }
+at_most() { compare "$2 <= $3" || fail "$1: $2, more than $3"; }
+compare() { awk "BEGIN { exit !($1) }"; }
+calc() { awk "BEGIN { printf \"%.3f\", $1 }"; }
+
+# say TEXT: a figure worth seeing, shown behind the result
+say() { note="$note${note:+, }$*"; }
+
+# wait_for SECONDS COMMAND...: poll until COMMAND succeeds
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.1
+	done
+}
+
+# ---- topology ----
+
+# Every process costs some 50 ms in an emulated machine: hence the batches, and
+# one jq for the statistics of all ports.
+
+declare -A address is_switch
+
+# host NAME [ADDRESS/LEN]...: its only port will be e0
+host() {
+	local ns=$1
+	shift
+	new_ns "$ns"
+	address[$ns]="$*"
+}
+
+# switch NAME [BRIDGE-OPTIONS]: a bridge br0 in a namespace of its own
+switch() {
+	local ns=$1
+	shift
+	new_ns "$ns"
+	is_switch[$ns]=1
+	ip -n "$ns" -batch - <<-END
+		link add br0 type bridge mcast_snooping 0 $*
+		link set br0 up
+	END
+}
+
+# new_ns NAME: nothing on its wires but what the test sends
+new_ns() {
+	ip netns add "$1" && namespaces+=("$1")
+	in_ns "$1" sysctl -qw net.ipv6.conf.default.accept_dad=0 \
+		net.ipv6.conf.default.router_solicitations=0 \
+		net.ipv6.conf.default.addr_gen_mode=1
+}
+
+in_ns() {
+	local ns=$1
+	shift
+	ip netns exec "$ns" "$@"
+}
+
+# cable A PORT B PORT [WIRE-OPTIONS]: a test wire (default 20mbit, 100us)
+# between two ports; ports of a switch join its bridge, a host's take its
+# addresses
+cable() {
+	local a=$1 pa=$2 b=$3 pb=$4
+	shift 4
+	[ $# -gt 0 ] || set -- rate 20mbit delay 100us ring 8
+	ip link add name "$pa" netns "$a" type wire "$@" \
+		peer name "$pb" netns "$b" || return 1
+	plug "$a" "$pa"
+	plug "$b" "$pb"
+}
+
+plug() {
+	local ns=$1 port=$2 addr
+	{
+		if [ -n "${is_switch[$ns]-}" ]; then
+			echo "link set $port master br0"
+		elif [ "$port" = e0 ]; then
+			for addr in ${address[$ns]-}; do
+				echo "addr add $addr dev e0"
+			done
+		fi
+		echo "link set $port up"
+	} | ip -n "$ns" -batch -
+}
+
+# bfc NS PORT [OPTIONS]: the qdisc on a port
+bfc() {
+	local ns=$1 port=$2
+	shift 2
+	tc -n "$ns" qdisc replace dev "$port" root bfc "$@"
+}
+
+# stat NS PORT FIELD: of the root qdisc, e.g. pause_tx, drops, options.queues
+stat() {
+	tc -n "$1" -s -j qdisc show dev "$2" root | jq -r ".[0].$3"
+}
+
+# class NS PORT JQ: over the array of all queues
+class() { tc -n "$1" -s -j class show dev "$2" | jq -r "$3"; }
+
+# snapshot JQ: over the array of all bfc ports of all namespaces; each has its
+# namespace as .ns
+snapshot() {
+	local ns
+	for ns in "${namespaces[@]}"; do
+		echo "\"$ns\""
+		tc -n "$ns" -s -j qdisc show
+	done | jq -n -r "[foreach inputs as \$x ({};
+		if (\$x | type) == \"string\" then {ns: \$x}
+		else {ns: .ns, q: \$x} end;
+		select(.q) | .ns as \$ns | .q[] | select(.kind == \"bfc\") |
+		.ns = \$ns)] | $1"
+}
+
+is_empty() { [ -z "$("$@")" ]; }
+
+not_up() { snapshot '.[] | select(.peer_state != "up") | "\(.ns) \(.dev)"'; }
+
+# peers_up: every bfc port of all namespaces has agreed
+peers_up() {
+	wait_for 20 is_empty not_up ||
+		fail "no agreement with the neighbour: $(not_up | tr '\n' ' ')"
+}
+
+not_idle() {
+	snapshot '.[] | select(.backlog + .occupied + .paused + .counters +
+		.upstream_paused + .memory > 0) | "\(.ns) \(.dev): backlog " +
+		"\(.backlog) occupied \(.occupied) paused \(.paused) " +
+		"upstream \(.upstream_paused) counters \(.counters) " +
+		"memory \(.memory);"'
+}
+
+# all_idle: nothing is queued, counted or paused anywhere any more
+all_idle() {
+	wait_for 15 is_empty not_idle ||
+		fail "not back at zero: $(not_idle | tr '\n' ' ')"
+}
+
+# sum_stat FIELD: over all bfc ports
+sum_stat() { snapshot "map(.$1) | add // 0"; }
+
+# ---- traffic ----
+
+# background COMMAND...: ended with the test at the latest; pid in $bg
+background() { "$@" & bg=$!; pids+=("$bg"); }
+
+# meet ADDRESS NS...: resolve the address: what is sent before is not all queued
+meet() {
+	local addr=$1 ns
+	shift
+	for ns in "$@"; do
+		check "$ns: no answer from $addr" in_ns "$ns" \
+			ping -q -c 1 -w 10 "$addr" >/dev/null
+	done
+}
+
+# receive NS PORT [OPTIONS]: result in $scratch/NS.PORT.json
+receive() {
+	local ns=$1 port=$2
+	shift 2
+	ip netns exec "$ns" udpflow recv -p "$port" "$@" \
+		>"$scratch/$ns.$port.json" &
+	bg=$!
+	pids+=("$bg")
+	check "receiver $ns $port did not start" \
+		wait_for 10 listening "$ns" "$port"
+}
+
+listening() { in_ns "$1" ss -Huln "sport = :$2" | grep -q .; }
+
+# send NS ADDRESS PORT [OPTIONS], in the background
+send() {
+	local ns=$1 dst=$2 port=$3
+	shift 3
+	ip netns exec "$ns" udpflow send -d "$dst" -p "$port" "$@" \
+		>"$scratch/$ns.sent.$port.json" &
+	bg=$!
+	pids+=("$bg")
+}
+
+# received NS PORT JQ
+received() { jq -r "$3" "$scratch/$1.$2.json"; }
+
+# finish PID...: wait, at most a minute each
+finish() {
+	local pid
+	for pid in "$@"; do
+		if ! wait_for 60 gone "$pid"; then
+			fail "process $pid does not end"
+			kill "$pid" 2>/dev/null
+		fi
+		wait "$pid" 2>/dev/null
+	done
+}
+
+gone() { ! kill -0 "$1"; }
+
+clean_up() {
+	local pid ns
+	for pid in "${pids[@]}"; do
+		kill "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+	pids=()
+	for ns in "${namespaces[@]}"; do
+		ip netns del "$ns" 2>/dev/null
+	done
+	namespaces=()
+	address=()
+	is_switch=()
+}
+
+# run_tests NAME...: all, or those that the command line names
+run_tests() {
+	local names=("$@") name n=0 bad=0
+	[ "$(id -u)" -eq 0 ] || skip_all "needs root"
+	modprobe sch_bfc || { echo "Bail out! sch_bfc does not load"; exit 1; }
+	modprobe test_wire || { echo "Bail out! test_wire does not load"; exit 1; }
+	scratch=$(mktemp -d)
+	trap 'clean_up; rm -rf "$scratch"' EXIT
+	if [ ${#wanted[@]} -gt 0 ]; then
+		names=("${wanted[@]}")
+	fi
+	echo "TAP version 13"
+	echo "1..${#names[@]}"
+	for name in "${names[@]}"; do
+		n=$((n + 1))
+		why='' note=''
+		"test_$name"
+		clean_up
+		if [ -z "$why" ]; then
+			echo "ok $n $name${note:+ # $note}"
+		else
+			echo "not ok $n $name # $why${note:+; $note}"
+			bad=$((bad + 1))
+		fi
+	done
+	[ "$bad" -eq 0 ]
+}
+
+wanted=("$@")
