@@ -11,6 +11,10 @@
  * reaches somebody who does not take it off. (The price: in the one trip
  * between our echo and its first stamp, a provider's own tag of the same TPID
  * with a VLAN id within the neighbour's queues would be taken for a stamp.)
+ *
+ * A link may lose and repeat frames, but keeps their order. Where one does
+ * not, and the neighbour starts over at that moment, an old HELLO that comes
+ * late can let us stamp for the one round trip until its answer.
  */
 #ifndef _BFC_PEER_H
 #define _BFC_PEER_H
@@ -62,6 +66,7 @@ struct bfc_peer {
 static inline void bfc_peer_forget(struct bfc_peer *p)
 {
 	p->state = BFC_PEER_STATE_SEARCHING;
+	p->role = BFC_ROLE_SWITCH;
 	p->peer_id = 0;
 	p->peer_nonce = 0;
 	p->epoch = 0;
@@ -100,7 +105,12 @@ static inline unsigned int bfc_peer_tick(struct bfc_peer *p, u64 now)
 		bfc_peer_forget(p);
 		return BFC_EV_STATE;
 	}
-	if (p->peer_nonce && now - p->heard_ns > BFC_PEER_DEAD_NS) {
+	/* Signed: the caller may have read its clock before another CPU's HELLO
+	 * was taken in.
+	 */
+	if (p->peer_nonce &&
+	    (s64)(now - p->heard_ns) > (s64)BFC_PEER_DEAD_NS) {
+		p->conflict_ns = 0;
 		bfc_peer_forget(p);
 		return BFC_EV_STATE;
 	}
@@ -130,6 +140,14 @@ static inline enum bfc_bad bfc_peer_hello(struct bfc_peer *p,
 		return BFC_BAD_LOOP;
 
 	*events = bfc_peer_tick(p, now);
+	if (h->flags & BFC_HELLO_F_BYE) {
+		if (p->peer_nonce && h->id == p->peer_id) {
+			p->conflict_ns = 0;
+			bfc_peer_forget(p);
+			*events |= BFC_EV_STATE;
+		}
+		return BFC_OK;
+	}
 	if (p->peer_nonce && h->id != p->peer_id) {
 		/* Two neighbours on one link: whose queue would an upstreamQ
 		 * be? Nobody's, until one has been silent for long enough.
@@ -145,14 +163,6 @@ static inline enum bfc_bad bfc_peer_hello(struct bfc_peer *p,
 		p->heard_ns = now;
 		return BFC_OK;
 	}
-	if (h->flags & BFC_HELLO_F_BYE) {
-		if (p->peer_nonce) {
-			bfc_peer_forget(p);
-			*events |= BFC_EV_STATE;
-		}
-		return BFC_OK;
-	}
-
 	if (p->peer_nonce != h->nonce || p->epoch != hdr->epoch ||
 	    p->queues != h->queues) {
 		p->peer_id = h->id;

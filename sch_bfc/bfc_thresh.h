@@ -13,20 +13,6 @@
 #define BFC_NSEC_PER_SEC	1000000000ULL
 
 /**
- * bfc_bdp() - bytes that a link carries in a time
- * @rate: bytes/s, at most BFC_RATE_MAX
- * @ns: time
- *
- * Return: bytes, rounded down, at most BFC_THRESHOLD_MAX.
- */
-static inline u32 bfc_bdp(u64 rate, u64 ns)
-{
-	u64 bytes = mul_u64_u64_div_u64(rate, ns, BFC_NSEC_PER_SEC);
-
-	return bytes > BFC_THRESHOLD_MAX ? BFC_THRESHOLD_MAX : bytes;
-}
-
-/**
  * bfc_thresh_fill() - build the table Th[N_active] (BFC §3.3.2)
  * @table: entries 0 to @queues; [0] equals [1]: a queue that is alone and
  *	   paused is compared with the full 1-hop BDP
@@ -43,12 +29,16 @@ static inline u32 bfc_bdp(u64 rate, u64 ns)
 static inline void bfc_thresh_fill(u32 *table, unsigned int queues, u64 rate,
 				   u64 hrtt, u32 floor, u32 fixed)
 {
-	u32 bdp = bfc_bdp(rate, hrtt), th;
+	u64 bdp = mul_u64_u64_div_u64(rate, hrtt, BFC_NSEC_PER_SEC), th;
 	unsigned int n;
 
 	for (n = 1; n <= queues; n++) {
-		th = fixed ? fixed : bdp / n;
-		table[n] = !fixed && th < floor ? floor : th;
+		th = div_u64(bdp, n);
+		if (th > BFC_THRESHOLD_MAX)
+			th = BFC_THRESHOLD_MAX;
+		if (th < floor)
+			th = floor;
+		table[n] = fixed ? fixed : th;
 	}
 	table[0] = table[1];
 }
@@ -59,7 +49,7 @@ static inline void bfc_thresh_fill(u32 *table, unsigned int queues, u64 rate,
  * @frame: bytes of a PAUSE frame
  *
  * Return: ns: 1 ms, or longer so that repetitions take at most 1 % of the
- * link.
+ * link, but never over BFC_REFRESH_MAX.
  */
 static inline u64 bfc_refresh_auto(u64 rate, unsigned int frame)
 {
@@ -74,11 +64,12 @@ static inline u64 bfc_refresh_auto(u64 rate, unsigned int frame)
  * bfc_hold_auto() - how long a PAUSE is valid without another one
  * @refresh: ns between frames
  *
- * Return: ns: ten lost frames in a row, and 50 ms at least.
+ * Return: ns: outlasts ten lost frames in a row, 50 ms at least and
+ * BFC_HOLD_MAX at most.
  */
 static inline u64 bfc_hold_auto(u64 refresh)
 {
-	u64 ns = 10 * refresh;
+	u64 ns = 11 * refresh;
 
 	if (ns < 50000000)
 		ns = 50000000;
