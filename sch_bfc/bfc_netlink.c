@@ -59,7 +59,6 @@ void bfc_params_default(struct bfc_params *p)
 	};
 }
 
-
 /**
  * struct bfc_option - a number that netlink sets
  * @offset: in struct bfc_params
@@ -78,51 +77,67 @@ struct bfc_option {
 	const char *msg;
 };
 
-#define BFC_OPTION(field, _lo, _hi, _zero, _msg) {		\
-	.offset = offsetof(struct bfc_params, field),		\
-	.width = sizeof_field(struct bfc_params, field),	\
+#define BFC_OPTION(_field, _type, _lo, _hi, _zero, _msg) {	\
+	.offset = offsetof(struct bfc_params, _field),		\
+	.width = sizeof(_type),					\
 	.lo = (_lo), .hi = (_hi), .zero = (_zero),		\
 	.msg = "bfc: " _msg }
 
 static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
-	[TCA_BFC_FC] = BFC_OPTION(fc, 0, __BFC_FC_MAX - 1, false,
-				  "fc: unknown mode"),
-	[TCA_BFC_ROLE] = BFC_OPTION(role, 0, __BFC_ROLE_MAX - 1, false,
-				    "role: switch or nic"),
-	[TCA_BFC_PEER] = BFC_OPTION(peer, 0, __BFC_PEER_MAX - 1, false,
-				    "peer: auto, on or off"),
-	[TCA_BFC_QUEUES] = BFC_OPTION(queues, BFC_QUEUES_MIN, BFC_QUEUES_MAX,
-				      false, "queues: 1 to 1024"),
-	[TCA_BFC_FLOWS] = BFC_OPTION(flows, BFC_FLOWS_MIN, BFC_FLOWS_MAX, true,
-				     "flows: 16 to 4194304, or 0 for 100 x queues"),
-	[TCA_BFC_ASSIGN] = BFC_OPTION(assign, 0, __BFC_ASSIGN_MAX - 1, false,
-				      "assign: dynamic, stochastic or single"),
-	[TCA_BFC_AVOID_PAUSED] = BFC_OPTION(avoid_paused, 0, 1, false,
-					    "avoid-paused: 0 or 1"),
-	[TCA_BFC_STICKY] = BFC_OPTION(sticky, 0, BFC_STICKY_MAX, false,
-				      "sticky: at most 10 s"),
-	[TCA_BFC_HRTT] = BFC_OPTION(hrtt, BFC_HRTT_MIN, BFC_HRTT_MAX, false,
-				    "hrtt: 100 ns to 1 s"),
-	[TCA_BFC_THRESHOLD] = BFC_OPTION(threshold, 1, BFC_THRESHOLD_MAX, true,
-					 "threshold: at most 1073741824 bytes, or 0 for auto"),
-	[TCA_BFC_RESUME] = BFC_OPTION(resume, 0, __BFC_RESUME_MAX - 1, false,
-				      "resume: drained or early"),
-	[TCA_BFC_RATE] = BFC_OPTION(rate, BFC_RATE_MIN, BFC_RATE_MAX, true,
-				    "rate: 1000 to 125000000000 bytes/s, or 0 for the link's speed"),
-	[TCA_BFC_LIMIT] = BFC_OPTION(limit, BFC_LIMIT_MIN, BFC_LIMIT_MAX, false,
-				     "limit: 65536 to 1073741824 bytes"),
-	[TCA_BFC_QUANTUM] = BFC_OPTION(quantum, BFC_QUANTUM_MIN,
-				       BFC_QUANTUM_MAX, true,
-				       "quantum: 256 to 1048576 bytes, or 0 for one MTU"),
-	[TCA_BFC_REFRESH] = BFC_OPTION(refresh, BFC_REFRESH_MIN,
-				       BFC_REFRESH_MAX, true,
-				       "refresh: 10 us to 1 s, or 0 for auto"),
-	[TCA_BFC_HOLD] = BFC_OPTION(hold, BFC_HOLD_MIN, BFC_HOLD_MAX, true,
-				    "hold: 1 ms to 4 s, or 0 for auto"),
-	[TCA_BFC_SPLIT_GSO] = BFC_OPTION(split_gso, 0, 1, false,
-					 "split-gso: 0 or 1"),
-	[TCA_BFC_ACCEPT_PAUSE] = BFC_OPTION(accept_pause, 0, 1, false,
-					    "accept-pause: 0 or 1"),
+	[TCA_BFC_FC] =
+		BFC_OPTION(fc, u8, 0, __BFC_FC_MAX - 1, false,
+			   "fc: unknown mode"),
+	[TCA_BFC_ROLE] =
+		BFC_OPTION(role, u8, 0, __BFC_ROLE_MAX - 1, false,
+			   "role: switch or nic"),
+	[TCA_BFC_PEER] =
+		BFC_OPTION(peer, u8, 0, __BFC_PEER_MAX - 1, false,
+			   "peer: auto, on or off"),
+	[TCA_BFC_QUEUES] =
+		BFC_OPTION(queues, u32, BFC_QUEUES_MIN, BFC_QUEUES_MAX, false,
+			   "queues: 1 to 1024"),
+	[TCA_BFC_FLOWS] =
+		BFC_OPTION(flows, u32, BFC_FLOWS_MIN, BFC_FLOWS_MAX, true,
+			   "flows: 16 to 4194304, or 0 for 100 x queues"),
+	[TCA_BFC_ASSIGN] =
+		BFC_OPTION(assign, u8, 0, __BFC_ASSIGN_MAX - 1, false,
+			   "assign: dynamic, stochastic or single"),
+	[TCA_BFC_AVOID_PAUSED] =
+		BFC_OPTION(avoid_paused, u8, 0, 1, false,
+			   "avoid-paused: 0 or 1"),
+	[TCA_BFC_STICKY] =
+		BFC_OPTION(sticky, u64, 0, BFC_STICKY_MAX, false,
+			   "sticky: at most 10 s"),
+	[TCA_BFC_HRTT] =
+		BFC_OPTION(hrtt, u64, BFC_HRTT_MIN, BFC_HRTT_MAX, false,
+			   "hrtt: 100 ns to 1 s"),
+	[TCA_BFC_THRESHOLD] =
+		BFC_OPTION(threshold, u32, 1, BFC_THRESHOLD_MAX, true,
+			   "threshold: at most 1073741824 bytes, or 0 for auto"),
+	[TCA_BFC_RESUME] =
+		BFC_OPTION(resume, u8, 0, __BFC_RESUME_MAX - 1, false,
+			   "resume: drained or early"),
+	[TCA_BFC_RATE] =
+		BFC_OPTION(rate, u64, BFC_RATE_MIN, BFC_RATE_MAX, true,
+			   "rate: 1000 to 125000000000 bytes/s, or 0 for the link's speed"),
+	[TCA_BFC_LIMIT] =
+		BFC_OPTION(limit, u32, BFC_LIMIT_MIN, BFC_LIMIT_MAX, false,
+			   "limit: 65536 to 1073741824 bytes"),
+	[TCA_BFC_QUANTUM] =
+		BFC_OPTION(quantum, u32, BFC_QUANTUM_MIN, BFC_QUANTUM_MAX, true,
+			   "quantum: 256 to 1048576 bytes, or 0 for one MTU"),
+	[TCA_BFC_REFRESH] =
+		BFC_OPTION(refresh, u64, BFC_REFRESH_MIN, BFC_REFRESH_MAX, true,
+			   "refresh: 10 us to 1 s, or 0 for auto"),
+	[TCA_BFC_HOLD] =
+		BFC_OPTION(hold, u64, BFC_HOLD_MIN, BFC_HOLD_MAX, true,
+			   "hold: 1 ms to 4 s, or 0 for auto"),
+	[TCA_BFC_SPLIT_GSO] =
+		BFC_OPTION(split_gso, u8, 0, 1, false,
+			   "split-gso: 0 or 1"),
+	[TCA_BFC_ACCEPT_PAUSE] =
+		BFC_OPTION(accept_pause, u8, 0, 1, false,
+			   "accept-pause: 0 or 1"),
 };
 
 static int bfc_refuse(const struct nlattr *a, const char *msg,
@@ -355,83 +370,91 @@ static void bfc_port_read(struct bfc_port *port, struct bfc_port_stats *s)
 	spin_unlock_bh(&port->lock);
 }
 
-#define BFC_PUT32(attr, v) do {						\
-	if (nla_put_u32(d->skb, attr, v))				\
-		goto cancel;						\
-} while (0)
+struct bfc_stat {
+	int attr;
+	u64 value;
+};
 
-#define BFC_PUT64(attr, v) do {						\
-	if (nla_put_u64_64bit(d->skb, attr, v, TCA_BFC_STATS_PAD))	\
-		goto cancel;						\
-} while (0)
+static int bfc_put_stats(struct sk_buff *skb, u8 width,
+			 const struct bfc_stat *stat, unsigned int n)
+{
+	for (; n; n--, stat++)
+		if (bfc_put_uint(skb, stat->attr, width, stat->value))
+			return -EMSGSIZE;
+	return 0;
+}
 
-static int bfc_put_port_stats(struct gnet_dump *d,
+static int bfc_put_port_stats(struct sk_buff *skb,
 			      const struct bfc_port_stats *s)
 {
-	BFC_PUT64(TCA_BFC_STATS_REFRESH, s->refresh);
-	BFC_PUT64(TCA_BFC_STATS_HOLD, s->hold);
-	BFC_PUT64(TCA_BFC_STATS_COUNTERS, s->counters);
-	BFC_PUT64(TCA_BFC_STATS_FRAMES_RX, s->frames_rx);
-	BFC_PUT64(TCA_BFC_STATS_HELLO_TX, s->hello_tx);
-	BFC_PUT64(TCA_BFC_STATS_HELLO_RX, s->hello_rx);
-	BFC_PUT64(TCA_BFC_STATS_TAGGED_RX, s->pcpu.tagged);
-	BFC_PUT64(TCA_BFC_STATS_BAD_SHORT, s->bad[BFC_BAD_SHORT]);
-	BFC_PUT64(TCA_BFC_STATS_BAD_VERSION, s->bad[BFC_BAD_VERSION]);
-	BFC_PUT64(TCA_BFC_STATS_BAD_EPOCH, s->bad[BFC_BAD_EPOCH]);
-	BFC_PUT64(TCA_BFC_STATS_BAD_SEQ, s->bad[BFC_BAD_SEQ]);
-	BFC_PUT64(TCA_BFC_STATS_BAD_RANGE, s->bad[BFC_BAD_RANGE]);
-	BFC_PUT64(TCA_BFC_STATS_BAD_ROLE, s->bad[BFC_BAD_ROLE]);
-	BFC_PUT64(TCA_BFC_STATS_BAD_RATE, s->bad[BFC_BAD_RATE]);
-	BFC_PUT64(TCA_BFC_STATS_BAD_LOOP, s->bad[BFC_BAD_LOOP]);
-	BFC_PUT64(TCA_BFC_STATS_BAD_TAG, s->pcpu.bad_tag);
-	BFC_PUT32(TCA_BFC_STATS_PEER_STATE, s->state);
-	BFC_PUT32(TCA_BFC_STATS_PEER_ROLE, s->peer.role);
-	BFC_PUT32(TCA_BFC_STATS_PEER_QUEUES, s->peer.queues);
-	BFC_PUT64(TCA_BFC_STATS_PEER_ID, s->peer.peer_id);
-	BFC_PUT64(TCA_BFC_STATS_HELLO_RTT, s->peer.rtt_ns);
-	return 0;
+	const struct bfc_stat u32s[] = {
+		{ TCA_BFC_STATS_PEER_STATE, s->state },
+		{ TCA_BFC_STATS_PEER_ROLE, s->peer.role },
+		{ TCA_BFC_STATS_PEER_QUEUES, s->peer.queues },
+	};
+	const struct bfc_stat u64s[] = {
+		{ TCA_BFC_STATS_REFRESH, s->refresh },
+		{ TCA_BFC_STATS_HOLD, s->hold },
+		{ TCA_BFC_STATS_COUNTERS, s->counters },
+		{ TCA_BFC_STATS_FRAMES_RX, s->frames_rx },
+		{ TCA_BFC_STATS_HELLO_TX, s->hello_tx },
+		{ TCA_BFC_STATS_HELLO_RX, s->hello_rx },
+		{ TCA_BFC_STATS_TAGGED_RX, s->pcpu.tagged },
+		{ TCA_BFC_STATS_BAD_SHORT, s->bad[BFC_BAD_SHORT] },
+		{ TCA_BFC_STATS_BAD_VERSION, s->bad[BFC_BAD_VERSION] },
+		{ TCA_BFC_STATS_BAD_EPOCH, s->bad[BFC_BAD_EPOCH] },
+		{ TCA_BFC_STATS_BAD_SEQ, s->bad[BFC_BAD_SEQ] },
+		{ TCA_BFC_STATS_BAD_RANGE, s->bad[BFC_BAD_RANGE] },
+		{ TCA_BFC_STATS_BAD_ROLE, s->bad[BFC_BAD_ROLE] },
+		{ TCA_BFC_STATS_BAD_RATE, s->bad[BFC_BAD_RATE] },
+		{ TCA_BFC_STATS_BAD_LOOP, s->bad[BFC_BAD_LOOP] },
+		{ TCA_BFC_STATS_BAD_TAG, s->pcpu.bad_tag },
+		{ TCA_BFC_STATS_PEER_ID, s->peer.peer_id },
+		{ TCA_BFC_STATS_HELLO_RTT, s->peer.rtt_ns },
+	};
 
-cancel:
-	return -EMSGSIZE;
+	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s)) ?:
+	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
 }
 
 /* Under the root lock, so that the figures belong together. */
-static int bfc_put_sched_stats(struct Qdisc *sch, struct gnet_dump *d)
+static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 {
-	struct bfc_sched *q = qdisc_priv(sch);
 	const struct bfc_port *port = q->port;
+	const struct bfc_stat u32s[] = {
+		{ TCA_BFC_STATS_OCCUPIED, q->noccupied },
+		{ TCA_BFC_STATS_ACTIVE, q->nactive },
+		{ TCA_BFC_STATS_PAUSED, q->npaused },
+		{ TCA_BFC_STATS_UPSTREAM_PAUSED, port->tx_npaused },
+		{ TCA_BFC_STATS_THRESHOLD, q->thresh[q->nactive] },
+		{ TCA_BFC_STATS_MEMORY, q->mem },
+		{ TCA_BFC_STATS_MEMORY_PEAK, q->mem_peak },
+		{ TCA_BFC_STATS_BACKLOG_PEAK, q->backlog_peak },
+	};
+	const struct bfc_stat u64s[] = {
+		{ TCA_BFC_STATS_LINK_RATE, q->rate },
+		{ TCA_BFC_STATS_STICKY, q->sticky },
+		{ TCA_BFC_STATS_HRTT, q->p.hrtt },
+		{ TCA_BFC_STATS_ASSIGNED, q->assigned },
+		{ TCA_BFC_STATS_COLLISIONS, q->collisions },
+		{ TCA_BFC_STATS_COUNTED, q->counted },
+		{ TCA_BFC_STATS_DROP_LIMIT, q->drop_limit },
+		{ TCA_BFC_STATS_DROP_CAP, q->drop_cap },
+		{ TCA_BFC_STATS_DROP_GSO, q->drop_gso },
+		{ TCA_BFC_STATS_PAUSE_TX, port->pause_tx },
+		{ TCA_BFC_STATS_RESUME_TX, port->resume_tx },
+		{ TCA_BFC_STATS_FRAMES_TX, port->frames_tx },
+		{ TCA_BFC_STATS_REFRESH_TX, port->refresh_tx },
+		{ TCA_BFC_STATS_PAUSE_RX, q->pause_rx },
+		{ TCA_BFC_STATS_RESUME_RX, q->resume_rx },
+		{ TCA_BFC_STATS_EXPIRED, q->expired },
+		{ TCA_BFC_STATS_ELIDED, q->elided },
+		{ TCA_BFC_STATS_UNTRUSTED, q->untrusted },
+		{ TCA_BFC_STATS_TAGGED_TX, q->tagged_tx },
+	};
 
-	BFC_PUT32(TCA_BFC_STATS_OCCUPIED, q->noccupied);
-	BFC_PUT32(TCA_BFC_STATS_ACTIVE, q->nactive);
-	BFC_PUT32(TCA_BFC_STATS_PAUSED, q->npaused);
-	BFC_PUT32(TCA_BFC_STATS_UPSTREAM_PAUSED, port->tx_npaused);
-	BFC_PUT32(TCA_BFC_STATS_THRESHOLD, q->thresh[q->nactive]);
-	BFC_PUT64(TCA_BFC_STATS_LINK_RATE, q->rate);
-	BFC_PUT64(TCA_BFC_STATS_STICKY, q->sticky);
-	BFC_PUT64(TCA_BFC_STATS_HRTT, q->p.hrtt);
-	BFC_PUT32(TCA_BFC_STATS_MEMORY, q->mem);
-	BFC_PUT32(TCA_BFC_STATS_MEMORY_PEAK, q->mem_peak);
-	BFC_PUT32(TCA_BFC_STATS_BACKLOG_PEAK, q->backlog_peak);
-	BFC_PUT64(TCA_BFC_STATS_ASSIGNED, q->assigned);
-	BFC_PUT64(TCA_BFC_STATS_COLLISIONS, q->collisions);
-	BFC_PUT64(TCA_BFC_STATS_COUNTED, q->counted);
-	BFC_PUT64(TCA_BFC_STATS_DROP_LIMIT, q->drop_limit);
-	BFC_PUT64(TCA_BFC_STATS_DROP_CAP, q->drop_cap);
-	BFC_PUT64(TCA_BFC_STATS_DROP_GSO, q->drop_gso);
-	BFC_PUT64(TCA_BFC_STATS_PAUSE_TX, port->pause_tx);
-	BFC_PUT64(TCA_BFC_STATS_RESUME_TX, port->resume_tx);
-	BFC_PUT64(TCA_BFC_STATS_FRAMES_TX, port->frames_tx);
-	BFC_PUT64(TCA_BFC_STATS_REFRESH_TX, port->refresh_tx);
-	BFC_PUT64(TCA_BFC_STATS_PAUSE_RX, q->pause_rx);
-	BFC_PUT64(TCA_BFC_STATS_RESUME_RX, q->resume_rx);
-	BFC_PUT64(TCA_BFC_STATS_EXPIRED, q->expired);
-	BFC_PUT64(TCA_BFC_STATS_ELIDED, q->elided);
-	BFC_PUT64(TCA_BFC_STATS_UNTRUSTED, q->untrusted);
-	BFC_PUT64(TCA_BFC_STATS_TAGGED_TX, q->tagged_tx);
-	return 0;
-
-cancel:
-	return -EMSGSIZE;
+	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s)) ?:
+	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
 }
 
 /**
@@ -453,10 +476,10 @@ int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	if (!nest)
 		return -1;
 	sch_tree_lock(sch);
-	err = bfc_put_sched_stats(sch, d);
+	err = bfc_put_sched_stats(d->skb, q);
 	sch_tree_unlock(sch);
 	if (!err)
-		err = bfc_put_port_stats(d, &s);
+		err = bfc_put_port_stats(d->skb, &s);
 	if (err) {
 		nla_nest_cancel(d->skb, nest);
 		return -1;
@@ -516,18 +539,18 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 	nest = nla_nest_start_noflag(d->skb, TCA_STATS_APP);
 	if (!nest)
 		return -1;
-	BFC_PUT32(TCA_BFC_CLASS_PAUSED, paused);
-	BFC_PUT64(TCA_BFC_CLASS_PAUSES, queue.pauses);
-	BFC_PUT64(TCA_BFC_CLASS_PAUSED_NS, queue.paused_ns);
-	BFC_PUT32(TCA_BFC_CLASS_BACKLOG_PEAK, queue.peak);
-	if (nla_put_s32(d->skb, TCA_BFC_CLASS_DEFICIT, queue.deficit))
-		goto cancel;
+	if (nla_put_u32(d->skb, TCA_BFC_CLASS_PAUSED, paused) ||
+	    nla_put_u64_64bit(d->skb, TCA_BFC_CLASS_PAUSES, queue.pauses,
+			      TCA_BFC_CLASS_PAD) ||
+	    nla_put_u64_64bit(d->skb, TCA_BFC_CLASS_PAUSED_NS, queue.paused_ns,
+			      TCA_BFC_CLASS_PAD) ||
+	    nla_put_u32(d->skb, TCA_BFC_CLASS_BACKLOG_PEAK, queue.peak) ||
+	    nla_put_s32(d->skb, TCA_BFC_CLASS_DEFICIT, queue.deficit)) {
+		nla_nest_cancel(d->skb, nest);
+		return -1;
+	}
 	nla_nest_end(d->skb, nest);
 	return 0;
-
-cancel:
-	nla_nest_cancel(d->skb, nest);
-	return -1;
 }
 
 static void bfc_walk(struct Qdisc *sch, struct qdisc_walker *arg)

@@ -212,6 +212,7 @@ void bfc_port_tags(struct bfc_port *port)
 	if (!stamp) {
 		/* Who is gone cannot resume us. */
 		bitmap_zero(port->rx_paused, BFC_QUEUES_MAX);
+		/* Pairs with the acquire in bfc_dequeue(). */
 		smp_store_release(&port->rx_gen, port->rx_gen + 1);
 		if (port->users)
 			netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));

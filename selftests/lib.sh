@@ -1,5 +1,5 @@
-# shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
 #
 # What the network selftests share: KTAP, namespaces, cables, traffic.
 #

@@ -188,7 +188,8 @@ static int do_recv(const char *port, uint64_t want, double seconds, double idle)
 		memcpy(&p, buf, sizeof(p));
 		if (p.magic != MAGIC || p.flow >= FLOWS_MAX)
 			continue;
-		now = newest = now_ns();
+		now = now_ns();
+		newest = now;
 		f = &flows[p.flow];
 		if (!f->packets)
 			f->first_ns = now;
@@ -323,19 +324,42 @@ int main(int argc, char **argv)
 	optind = 2;
 	while ((c = getopt(argc, argv, "d:p:f:F:n:t:s:r:b:P:i:")) != -1) {
 		switch (c) {
-		case 'd': a.host = optarg; break;
-		case 'p': a.port = optarg; break;
-		case 'f': a.flows = number(optarg, "-f", 1, FLOWS_MAX); break;
-		case 'F': a.first = number(optarg, "-F", 0, FLOWS_MAX - 1); break;
-		case 'n': packets = number(optarg, "-n", 1, 1e12); break;
-		case 't': seconds = number(optarg, "-t", 0.001, 1e6); timed = 1; break;
-		case 's': a.size = number(optarg, "-s", sizeof(struct payload),
-					  SIZE_MAX_UDP); break;
-		case 'r': a.rate = number(optarg, "-r", 1, 1e12); break;
-		case 'b': a.sndbuf = number(optarg, "-b", 1024, 1e9); break;
-		case 'P': a.priority = number(optarg, "-P", 0, 15); break;
-		case 'i': idle = number(optarg, "-i", 0.01, 1e6); break;
-		default: return usage();
+		case 'd':
+			a.host = optarg;
+			break;
+		case 'p':
+			a.port = optarg;
+			break;
+		case 'f':
+			a.flows = number(optarg, "-f", 1, FLOWS_MAX);
+			break;
+		case 'F':
+			a.first = number(optarg, "-F", 0, FLOWS_MAX - 1);
+			break;
+		case 'n':
+			packets = number(optarg, "-n", 1, 1e12);
+			break;
+		case 't':
+			seconds = number(optarg, "-t", 0.001, 1e6);
+			timed = 1;
+			break;
+		case 's':
+			a.size = number(optarg, "-s", sizeof(struct payload), SIZE_MAX_UDP);
+			break;
+		case 'r':
+			a.rate = number(optarg, "-r", 1, 1e12);
+			break;
+		case 'b':
+			a.sndbuf = number(optarg, "-b", 1024, 1e9);
+			break;
+		case 'P':
+			a.priority = number(optarg, "-P", 0, 15);
+			break;
+		case 'i':
+			idle = number(optarg, "-i", 0.01, 1e6);
+			break;
+		default:
+			return usage();
 		}
 	}
 	if (!a.port || a.first + a.flows > FLOWS_MAX)
