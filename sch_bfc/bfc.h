@@ -113,8 +113,9 @@ struct bfc_params {
  * @runs: runs of handles taken
  * @dead: replaced by another: nothing is counted here any more. The object
  *	  and its handles stay until all counts have been given back
+ * @layout: counts the layouts of the port
  * @ifindex: of the port, for elide
- * @port: whom to mark dirty; NULL once the port is gone. RCU
+ * @port: whom to mark dirty; NULL once dead. RCU
  * @drained: bytes of counted packets that gave their count back
  * @list: of dead objects, under bfc_handle_lock
  * @counter: one per upstreamQ; any egress changes it under its own root lock
@@ -124,6 +125,7 @@ struct bfc_ingress {
 	u16 queues;
 	u16 runs;
 	bool dead;
+	u32 layout;
 	int ifindex;
 	struct bfc_port __rcu *port;
 	atomic64_t drained;
@@ -138,12 +140,10 @@ struct bfc_ingress {
  * struct bfc_port_pcpu - counters of the ingress hook, one set a CPU
  * @tagged: packets that came with an upstreamQ
  * @bad_tag: tags beyond the neighbour's queues
- * @untrusted: packets whose handle was not to be trusted
  */
 struct bfc_port_pcpu {
 	u64 tagged;
 	u64 bad_tag;
-	u64 untrusted;
 };
 
 /**
@@ -171,8 +171,9 @@ struct bfc_port_pcpu {
  * @rx_filled: when @rx_tokens was topped up, ns
  * @peer: the HELLO machine
  * @refused: the neighbour's layout could not be served
- * @hello_now: an answer is due
  * @tries: HELLOs sent without an agreement
+ * @layouts: changes of @ingress
+ * @layout_time: of the last one, jiffies
  * @bad: refused frames by reason
  * @frames_rx: PAUSE frames accepted
  * @hello_rx: HELLOs accepted
@@ -183,7 +184,7 @@ struct bfc_port_pcpu {
  * Sending, under the root lock of the device's qdisc:
  * @tx_paused: the set in the newest frame sent
  * @tx_npaused: bits set in it
- * @tx_base: whose handles @tx_paused is about
+ * @tx_layout: the layout that @tx_paused is about
  * @tx_last: repetitions left after the last resume
  * @pause_tx: queues paused
  * @resume_tx: queues resumed
@@ -202,6 +203,7 @@ struct bfc_port_pcpu {
  *	   under RTNL and @lock
  * @fresh: the first qdisc has come, but not configured the port yet; RTNL
  * @carrier: when we looked last; RTNL
+ * @carrier_downs: how often it had gone by then
  * @linger: without users: when to go, jiffies
  * @list: of the namespace's ports, RTNL
  * @tracker: of the reference on @dev
@@ -227,8 +229,9 @@ struct bfc_port {
 	u64 rx_filled;
 	struct bfc_peer peer;
 	bool refused;
-	bool hello_now;
 	u8 tries;
+	u32 layouts;
+	unsigned long layout_time;
 	u64 bad[BFC_BAD_MAX];
 	u64 frames_rx;
 	u64 hello_rx;
@@ -245,7 +248,7 @@ struct bfc_port {
 
 	DECLARE_BITMAP(tx_paused, BFC_WIRE_QUEUES_MAX) ____cacheline_aligned_in_smp;
 	u32 tx_npaused;
-	u16 tx_base;
+	u32 tx_layout;
 	u32 tx_last;
 	u64 pause_tx;
 	u64 resume_tx;
@@ -262,6 +265,7 @@ struct bfc_port {
 	unsigned int users;
 	bool fresh;
 	bool carrier;
+	u32 carrier_downs;
 	unsigned long linger;
 	struct list_head list;
 	netdevice_tracker tracker;
@@ -349,14 +353,27 @@ struct bfc_queue {
  * @paused: queues that the neighbour holds paused
  * @ctrl: the band that is never paused, tagged or counted
  * @ctrl_mem: truesize in it
- * @frame: empty PAUSE frame, brought by the hook: dequeue fills it
  * @rx_gen: of the pauses merged last
  * @pause_deadline: when these are void, ns
  * @next_tx: shaper: when the next packet may leave, ns
  * @idle: nothing was eligible when the last dequeue looked
  * @watchdog: shaper, end of a pause
  *
- * The statistics are named as in TCA_BFC_STATS_*.
+ * Statistics, as in TCA_BFC_STATS_*:
+ * @mem_peak: largest @mem
+ * @backlog_peak: most bytes queued
+ * @assigned: queue assignments made
+ * @collisions: of these, into a queue that was not empty
+ * @counted: packets that met a queue over Th
+ * @drop_limit: packets dropped from the longest queue
+ * @drop_cap: packets to a queue over its share of the buffer
+ * @drop_gso: packets that could not be segmented
+ * @pause_rx: queues paused by the neighbour
+ * @resume_rx: queues resumed
+ * @expired: of these, by their hold time
+ * @elided: packets not counted: elide
+ * @untrusted: packets not counted: handle not to be trusted
+ * @tagged_tx: packets sent with an upstreamQ
  */
 struct bfc_sched {
 	struct bfc_port *port;
@@ -381,7 +398,6 @@ struct bfc_sched {
 	unsigned long *paused;
 	struct qdisc_skb_head ctrl;
 	u32 ctrl_mem;
-	struct sk_buff *frame;
 	u32 rx_gen;
 	u64 pause_deadline;
 	u64 next_tx;
@@ -446,6 +462,7 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		struct sk_buff **to_free);
 struct sk_buff *bfc_dequeue(struct Qdisc *sch);
 void bfc_purge(struct Qdisc *sch);
+void bfc_trim(struct Qdisc *sch);
 
 /* bfc_flow.c */
 void bfc_flow_init(void);

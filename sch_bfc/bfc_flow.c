@@ -115,7 +115,8 @@ static bool bfc_is_ndisc(const struct sk_buff *skb)
 	const struct icmp6hdr *icmp;
 
 	ip6 = skb_header_pointer(skb, off, sizeof(_ip6), &_ip6);
-	if (!ip6 || ip6->nexthdr != IPPROTO_ICMPV6)
+	/* Nobody routes these: hop limit 255 (RFC 4861) proves it. */
+	if (!ip6 || ip6->nexthdr != IPPROTO_ICMPV6 || ip6->hop_limit != 255)
 		return false;
 	icmp = skb_header_pointer(skb, off + sizeof(*ip6), sizeof(_icmp),
 				  &_icmp);

@@ -46,17 +46,23 @@ static void bfc_derive(struct Qdisc *sch, const struct bfc_params *p)
 	struct net_device *dev = qdisc_dev(sch);
 	u64 rate = p->rate ?: bfc_link_rate(dev) ?: BFC_RATE_UNKNOWN;
 	struct tc_ratespec spec = { .linklayer = TC_LINKLAYER_ETHERNET };
+	/* dummy takes an MTU of 2 GB */
+	u32 frame = clamp_t(u32, psched_mtu(dev), BFC_QUANTUM_MIN,
+			    BFC_QUANTUM_MAX);
 
 	sch_tree_lock(sch);
+	if (q->p.rate != p->rate)
+		q->next_tx = 0;
 	q->p = *p;
 	q->rate = rate;
 	q->sticky = p->sticky == BFC_STICKY_AUTO ? 2 * p->hrtt : p->sticky;
-	q->quantum = p->quantum ?: psched_mtu(dev);
+	q->quantum = p->quantum ?: frame;
 	q->count = p->fc == BFC_FC_BFC && p->role == BFC_ROLE_SWITCH;
 	if (p->rate)
 		psched_ratecfg_precompute(&q->pace, &spec, p->rate);
-	bfc_thresh_fill(q->thresh, p->queues, rate, p->hrtt, psched_mtu(dev),
+	bfc_thresh_fill(q->thresh, p->queues, rate, p->hrtt, frame,
 			p->threshold);
+	bfc_trim(sch);
 	sch_tree_unlock(sch);
 	bfc_port_configure(q->port, p, rate);
 }
@@ -103,6 +109,7 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 		goto out;
 	}
 	bfc_derive(sch, p);
+	netif_schedule_queue(netdev_get_tx_queue(qdisc_dev(sch), 0));
 	if (!p->rate && !bfc_link_rate(qdisc_dev(sch)))
 		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");
 out:
@@ -114,9 +121,10 @@ static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 {
 	unsigned int i;
 
-	q->thresh = kvcalloc(p->queues + 1, sizeof(*q->thresh), GFP_KERNEL);
-	q->flows = kvcalloc(p->flows, sizeof(*q->flows), GFP_KERNEL);
-	q->queues = kvcalloc(p->queues, sizeof(*q->queues), GFP_KERNEL);
+	q->thresh = kvcalloc(p->queues + 1, sizeof(*q->thresh), GFP_KERNEL_ACCOUNT);
+	q->flows = kvcalloc(p->flows, sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
+	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
+			     GFP_KERNEL_ACCOUNT);
 	q->empty = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->usable = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->paused = bitmap_zalloc(p->queues, GFP_KERNEL);

@@ -561,12 +561,8 @@ static void bfc_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 	if (arg->stop)
 		return;
 	for (qn = 0; qn < q->p.queues; qn++) {
-		if (arg->count >= arg->skip &&
-		    arg->fn(sch, qn + 1, arg) < 0) {
-			arg->stop = 1;
+		if (!tc_qdisc_stats_dump(sch, qn + 1, arg))
 			break;
-		}
-		arg->count++;
 	}
 }
 

@@ -68,7 +68,7 @@ static bool bfc_egress_filtered(const struct net_device *dev)
 	/* A clsact egress filter overwrites tc_index with its result. */
 #if defined(BFC_HAVE_TCX)
 	return rcu_access_pointer(dev->tcx_egress);
-#elif defined(CONFIG_NET_EGRESS)
+#elif defined(CONFIG_NET_CLS_ACT)
 	return rcu_access_pointer(dev->miniq_egress);
 #else
 	return false;
@@ -121,6 +121,8 @@ void bfc_count(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	upq = handle - ing->base - 1;
 	if (handle == ing->base || unlikely(upq >= ing->queues))
 		goto out;
+	if (READ_ONCE(port->cfg.role) == BFC_ROLE_NIC)
+		goto out;	/* never pauses anybody (BFC §5) */
 	if (bfc_elided(&q->p, ing->ifindex)) {
 		q->elided++;
 		goto out;
@@ -157,7 +159,6 @@ void bfc_uncount(struct sk_buff *skb, u64 now)
 	ing = bfc_handle_get(cb->handle);
 	if (WARN_ON_ONCE(!ing))
 		goto out;
-	/* Before the count: once that is zero a dead object may go. */
 	port = rcu_dereference(ing->port);
 	atomic64_add(qdisc_pkt_len(skb), &ing->drained);
 	if (atomic_dec_return(&ing->counter[cb->handle - ing->base - 1]) == 0 &&
@@ -199,11 +200,14 @@ struct sk_buff *bfc_frame_alloc(struct bfc_port *port, unsigned int len)
 	skb->protocol = htons(BFC_ETHERTYPE);
 	skb->priority = TC_PRIO_CONTROL;
 	skb->dev = dev;
+	skb_set_queue_mapping(skb, 0);
 	qdisc_skb_cb(skb)->pkt_len = len;
 	return skb;
 }
 
-/* Empty PAUSE frames are made by bfc_kick_dirty() only: length field zero. */
+/* Empty PAUSE frames are made by bfc_kick_dirty() only: length field zero. Who
+ * else sends one gets the same: the qdisc runs, the frame is dropped.
+ */
 bool bfc_is_pause_frame(const struct sk_buff *skb)
 {
 	return skb->protocol == htons(BFC_ETHERTYPE) &&
@@ -241,14 +245,7 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 		return NULL;
 	}
 	len = bfc_pause_len(ing->queues);
-	skb = q->frame;
-	q->frame = NULL;
-	if (skb && skb->len != len) {
-		kfree_skb(skb);
-		skb = NULL;
-	}
-	if (!skb)
-		skb = bfc_frame_alloc(port, len);
+	skb = bfc_frame_alloc(port, len);
 	hrtimer_start(&port->refresh, ns_to_ktime(READ_ONCE(port->cfg.refresh)),
 		      HRTIMER_MODE_REL_SOFT);
 	if (!skb) {
@@ -262,11 +259,11 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 	seq = atomic_inc_return(&port->seq);
 	pause.queues = ing->queues;
 	pause.drained = atomic64_read(&ing->drained);
-	if (port->tx_base != ing->base) {
+	if (port->tx_layout != ing->layout) {
 		bitmap_zero(port->tx_paused, BFC_WIRE_QUEUES_MAX);
-		port->tx_base = ing->base;
+		port->tx_layout = ing->layout;
 	}
-	bfc_put_pause(skb->data, port->epoch, seq, &pause);
+	bfc_put_pause(skb->data, READ_ONCE(port->epoch), seq, &pause);
 	for (upq = 0; upq < ing->queues; upq++) {
 		bool on = atomic_read(&ing->counter[upq]) > 0;
 
@@ -291,7 +288,9 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 		port->refresh_tx++;
 	if (paused)
 		port->tx_last = BFC_LAST_REFRESHES;
-	else if (!port->tx_last || !--port->tx_last)
+	else if (port->tx_last)
+		port->tx_last--;
+	else
 		hrtimer_try_to_cancel(&port->refresh);
 	trace_bfc_pause_tx(port->dev, seq, paused, changed,
 			   changed ? now - since : 0);
@@ -305,36 +304,40 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
  * Mends lost frames: while anything is paused, and a few times after the last
  * resume.
  *
- * Return: HRTIMER_NORESTART; the next frame arms it again.
+ * Runs until a frame is built that leaves nothing to repeat: a wake-up may get
+ * lost while the qdisc is being replaced, or memory be short.
+ *
+ * Return: HRTIMER_NORESTART; it has been started again.
  */
 enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer)
 {
 	struct bfc_port *port = container_of(timer, struct bfc_port, refresh);
 
+	if (!READ_ONCE(port->stamp))
+		return HRTIMER_NORESTART;
 	if (!test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
 		WRITE_ONCE(port->dirty_since, ktime_get_ns());
 	netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+	/* Not hrtimer_forward(): dequeue may have started it meanwhile. */
+	hrtimer_start(timer, ns_to_ktime(READ_ONCE(port->cfg.refresh)),
+		      HRTIMER_MODE_REL_SOFT);
 	return HRTIMER_NORESTART;
 }
 
-/* Run the qdisc of a dirty port by giving it an empty frame to fill in. */
+/* Run the qdisc of a dirty port by giving it an empty frame. */
 static void bfc_kick(u16 handle)
 {
-	struct bfc_ingress *own, *ing = bfc_handle_get(handle);
+	struct bfc_ingress *ing = bfc_handle_get(handle);
 	struct bfc_port *port;
 	struct sk_buff *skb;
 
 	port = ing ? rcu_dereference(ing->port) : NULL;
 	if (!port || !bfc_pause_due(port) || !READ_ONCE(port->stamp))
 		return;
-	own = rcu_dereference(port->ingress);
-	if (!own)
-		return;
-	skb = bfc_frame_alloc(port, bfc_pause_len(own->queues));
+	skb = bfc_frame_alloc(port, BFC_PAUSE_FIXED_LEN);
 	if (!skb)
 		return;
 	bfc_put_hdr(skb->data, BFC_FRAME_PAUSE, 0, 0, 0);
-	skb_set_queue_mapping(skb, 0);
 	dev_queue_xmit(skb);
 }
 
@@ -390,8 +393,6 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 		    port->peer.state > BFC_PEER_STATE_UP ||
 		    hdr->epoch != port->peer.epoch)
 			return BFC_BAD_EPOCH;
-		if (port->peer.role == BFC_ROLE_NIC && !port->cfg.accept_pause)
-			return BFC_BAD_ROLE;
 	} else if (hdr->epoch != port->peer.epoch) {
 		/* `peer on`: the neighbour need not say HELLO; a new epoch
 		 * is a restart.
@@ -399,6 +400,9 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 		port->peer.epoch = hdr->epoch;
 		port->rx_seq = hdr->seq - 1;
 	}
+	if (port->peer.peer_nonce && port->peer.role == BFC_ROLE_NIC &&
+	    !port->cfg.accept_pause)
+		return BFC_BAD_ROLE;
 	if ((s32)(hdr->seq - port->rx_seq) <= 0)
 		return BFC_BAD_SEQ;
 	bad = bfc_get_pause(f, hdr->len, port->queues, &pause);
@@ -442,19 +446,16 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 
 	port->hello_rx++;
 	if (events & BFC_EV_LAYOUT) {
-		/* Pauses are numbered anew, too. */
-		port->rx_seq = 0;
+		port->rx_seq = hdr->seq;
 		port->refused = bfc_port_layout(port, hello.queues) < 0;
-	} else if (port->refused) {
+	} else if (port->refused && hello.id == port->peer.peer_id) {
 		port->refused = bfc_port_layout(port, hello.queues) < 0;
 		events |= BFC_EV_STATE;
 	}
 	if (events & BFC_EV_STATE)
 		bfc_port_tags(port);
-	if (events & BFC_EV_REPLY) {
-		port->hello_now = true;
+	if (events & BFC_EV_REPLY)
 		mod_delayed_work(system_wq, &port->hello, 0);
-	}
 	return BFC_OK;
 }
 

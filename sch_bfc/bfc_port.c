@@ -55,6 +55,7 @@ static struct bfc_ingress *bfc_ingress_new(struct bfc_port *port,
 					   unsigned int queues)
 {
 	unsigned int runs = DIV_ROUND_UP(queues + 1, 1 << BFC_HANDLE_SHIFT);
+	unsigned int limit = BFC_HANDLE_RUNS;
 	struct bfc_ingress *ing;
 	unsigned long run, i;
 
@@ -63,15 +64,18 @@ static struct bfc_ingress *bfc_ingress_new(struct bfc_port *port,
 	if (!ing)
 		return NULL;
 	ing->queues = queues;
+	ing->layout = port->layouts;
 	ing->runs = runs;
 	ing->ifindex = port->dev->ifindex;
 	RCU_INIT_POINTER(ing->port, port);
 	INIT_LIST_HEAD(&ing->list);
 
 	spin_lock_bh(&bfc_handle_lock);
-	run = bitmap_find_next_zero_area(bfc_runs_used, BFC_HANDLE_RUNS, 1,
-					 runs, 0);
-	if (run >= BFC_HANDLE_RUNS) {
+	/* The other namespaces leave half of the handles to the first. */
+	if (!net_eq(dev_net(port->dev), &init_net))
+		limit /= 2;
+	run = bitmap_find_next_zero_area(bfc_runs_used, limit, 1, runs, 0);
+	if (run >= limit) {
 		spin_unlock_bh(&bfc_handle_lock);
 		kfree(ing);
 		return NULL;
@@ -84,12 +88,14 @@ static struct bfc_ingress *bfc_ingress_new(struct bfc_port *port,
 	return ing;
 }
 
-/* No count is added from now on, once everybody has noticed: see the sweep. */
-static void bfc_ingress_retire(struct bfc_ingress *ing, bool port_dies)
+/* No count is added from now on, once everybody has noticed (see the sweep),
+ * and nobody is woken any more: the port may be gone before the last count is
+ * given back.
+ */
+static void bfc_ingress_retire(struct bfc_ingress *ing)
 {
 	WRITE_ONCE(ing->dead, true);
-	if (port_dies)
-		RCU_INIT_POINTER(ing->port, NULL);
+	RCU_INIT_POINTER(ing->port, NULL);
 	spin_lock_bh(&bfc_handle_lock);
 	list_add_tail(&ing->list, &bfc_dead_ingress);
 	spin_unlock_bh(&bfc_handle_lock);
@@ -151,6 +157,20 @@ static bool bfc_ingress_sweep(void)
 
 /* ---- the neighbour ---- */
 
+/* A neighbour that keeps changing its mind must not use up the handles: old
+ * ones come back with the sweep only.
+ */
+static int bfc_layout_allowed(struct bfc_port *port, unsigned int queues)
+{
+	if (bfc_pause_len(queues) > port->dev->mtu + ETH_HLEN)
+		return -EMSGSIZE;
+	if (port->layouts && time_before(jiffies, port->layout_time + BFC_SWEEP))
+		return -EBUSY;
+	port->layout_time = jiffies;
+	port->layouts++;
+	return 0;
+}
+
 /**
  * bfc_port_layout() - new pause counters for a neighbour's queues
  * @port: the port
@@ -160,8 +180,9 @@ static bool bfc_ingress_sweep(void)
  * until the last one is given back, but nobody is paused by them any more.
  *
  * Context: port->lock held.
- * Return: 0 or -ENOMEM (also when the 65 536 handles are used up, or the
- * neighbour's set would not fit a frame).
+ * Return: 0; -ENOMEM (also when the 65 536 handles are used up); -EMSGSIZE if
+ * the neighbour's set does not fit a frame; -EBUSY if the layout changed just
+ * now.
  */
 int bfc_port_layout(struct bfc_port *port, unsigned int queues)
 {
@@ -169,19 +190,22 @@ int bfc_port_layout(struct bfc_port *port, unsigned int queues)
 	int err = 0;
 
 	lockdep_assert_held(&port->lock);
-	if (queues && bfc_pause_len(queues) <= port->dev->mtu + ETH_HLEN)
-		new = bfc_ingress_new(port, queues);
-	if (queues && !new) {
-		net_warn_ratelimited("bfc: %s: cannot serve a neighbour with %u queues\n",
-				     port->dev->name, queues);
-		err = -ENOMEM;
+	if (queues) {
+		err = bfc_layout_allowed(port, queues);
+		if (!err) {
+			new = bfc_ingress_new(port, queues);
+			err = new ? 0 : -ENOMEM;
+		}
+		if (err)
+			net_warn_ratelimited("bfc: %s: cannot serve a neighbour with %u queues: %d\n",
+					     port->dev->name, queues, err);
 	}
 	old = rcu_dereference_protected(port->ingress,
 					lockdep_is_held(&port->lock));
 	WRITE_ONCE(port->handle, new ? new->base : 0);
 	rcu_assign_pointer(port->ingress, new);
 	if (old)
-		bfc_ingress_retire(old, false);
+		bfc_ingress_retire(old);
 	return err;
 }
 
@@ -245,7 +269,6 @@ void bfc_port_restart(struct bfc_port *port)
 	spin_lock_bh(&port->lock);
 	bfc_peer_restart(&port->peer, id, get_random_u32() | 1);
 	WRITE_ONCE(port->epoch, get_random_u32());
-	atomic_set(&port->seq, 0);
 	port->rx_seq = 0;
 	port->tries = 0;
 	port->refused = false;
@@ -254,7 +277,6 @@ void bfc_port_restart(struct bfc_port *port)
 	else
 		bfc_port_layout(port, 0);
 	bfc_port_tags(port);
-	port->hello_now = true;
 	spin_unlock_bh(&port->lock);
 	mod_delayed_work(system_wq, &port->hello, 0);
 }
@@ -283,7 +305,6 @@ static struct sk_buff *bfc_hello_build(struct bfc_port *port, u8 flags, u64 now)
 		return NULL;
 	bfc_put_hello(skb->data, port->epoch, atomic_inc_return(&port->seq),
 		      &h);
-	skb_set_queue_mapping(skb, 0);
 	port->hello_tx++;
 	return skb;
 }
@@ -306,7 +327,6 @@ static void bfc_hello_work(struct work_struct *work)
 	}
 	if (speak && netif_running(port->dev) && netif_carrier_ok(port->dev)) {
 		skb = bfc_hello_build(port, 0, now);
-		port->hello_now = false;
 		if (port->peer.state != BFC_PEER_STATE_UP &&
 		    port->tries < BFC_HELLO_FAST_TRIES) {
 			port->tries++;
@@ -331,11 +351,12 @@ static bool bfc_pop(struct sk_buff *skb)
 {
 	int err;
 
-	__vlan_hwaccel_clear_tag(skb);
-	if (likely(!eth_type_vlan(skb->protocol)))
+	if (likely(!eth_type_vlan(skb->protocol))) {
+		__vlan_hwaccel_clear_tag(skb);
 		return true;
+	}
 	skb_push_rcsum(skb, skb->mac_len);
-	err = skb_vlan_pop(skb);
+	err = skb_vlan_pop(skb);	/* ours goes, the next moves up */
 	skb_pull_rcsum(skb, skb->mac_len);
 	return !err;
 }
@@ -399,6 +420,11 @@ static struct bfc_port *bfc_port_find(const struct net_device *dev)
 	return NULL;
 }
 
+static bool bfc_carrier(const struct net_device *dev)
+{
+	return netif_running(dev) && netif_carrier_ok(dev);
+}
+
 static struct bfc_port *bfc_port_new(struct net_device *dev)
 {
 	struct bfc_port *port;
@@ -460,7 +486,7 @@ static void bfc_port_kill(struct bfc_port *port)
 					lockdep_is_held(&port->lock));
 	RCU_INIT_POINTER(port->ingress, NULL);
 	if (ing)
-		bfc_ingress_retire(ing, true);
+		bfc_ingress_retire(ing);
 	spin_unlock_bh(&port->lock);
 	/* The hook, and whoever came here through a handle, are done; what a
 	 * last frame or HELLO of theirs may have started is stopped here.
@@ -498,8 +524,11 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 			netdev_warn(dev, "bfc: frames that the hardware forwards by itself never reach this qdisc\n");
 	}
 	spin_lock_bh(&port->lock);
-	port->fresh |= !port->users++;
-	port->carrier = netif_running(dev) && netif_carrier_ok(dev);
+	if (!port->users++) {
+		port->fresh = true;
+		port->carrier = bfc_carrier(dev);
+		port->carrier_downs = atomic_read(&dev->carrier_down_count);
+	}
 	spin_unlock_bh(&port->lock);
 	return port;
 }
@@ -521,6 +550,10 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 		      bfc_refresh_auto(rate, bfc_pause_len(p->queues));
 	bool restart;
 
+	/* A pause must outlast a few repetitions. */
+	if (p->hold && !p->refresh)
+		refresh = max(min(refresh, p->hold / 3), BFC_REFRESH_MIN);
+
 	spin_lock_bh(&port->lock);
 	restart = port->queues != p->queues || port->cfg.fc != p->fc ||
 		  port->cfg.role != p->role || port->cfg.peer != p->peer ||
@@ -538,6 +571,9 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	spin_unlock_bh(&port->lock);
 	if (restart)
 		bfc_port_restart(port);
+	else	/* what became dirty while no qdisc was attached */
+		hrtimer_start(&port->refresh, ns_to_ktime(refresh),
+			      HRTIMER_MODE_REL_SOFT);
 }
 
 /**
@@ -563,8 +599,9 @@ void bfc_port_detach(struct bfc_port *port)
 		queue_delayed_work(system_wq, &bfc_sweep, BFC_SWEEP);
 	}
 	spin_unlock_bh(&port->lock);
+	/* Past the qdisc: in the middle of a replace the device has none. */
 	if (skb)
-		dev_queue_xmit(skb);
+		dev_direct_xmit(skb, 0);
 }
 
 /* Ports without users that lingered long enough, counters that nobody holds
@@ -597,6 +634,7 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 	struct bfc_port *port = bfc_port_find(dev);
 	struct Qdisc *sch;
 	bool carrier;
+	u32 downs;
 
 	if (!port)
 		return NOTIFY_DONE;
@@ -615,10 +653,15 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 		sch = rtnl_dereference(dev->qdisc);
 		if (sch && sch->ops == &bfc_qdisc_ops)
 			bfc_update_link(sch);
-		carrier = netif_running(dev) && netif_carrier_ok(dev);
-		if (port->carrier != carrier) {
+		/* Down and up again may come as one event. */
+		carrier = bfc_carrier(dev);
+		downs = atomic_read(&dev->carrier_down_count);
+		if (port->carrier != carrier || port->carrier_downs != downs) {
 			port->carrier = carrier;
+			port->carrier_downs = downs;
 			bfc_port_restart(port);
+		} else if (READ_ONCE(port->stamp)) {
+			netif_schedule_queue(netdev_get_tx_queue(dev, 0));
 		}
 		break;
 	}

@@ -21,9 +21,10 @@
 
 /* ---- one queue ---- */
 
+/* Debt is not forgiven by running empty or being paused for a moment. */
 static void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue)
 {
-	queue->deficit = q->quantum;
+	queue->deficit = min_t(s32, queue->deficit, 0) + q->quantum;
 	list_add_tail(&queue->active, &q->active);
 	q->nactive++;
 }
@@ -224,15 +225,15 @@ static int bfc_enqueue_control(struct sk_buff *skb, struct Qdisc *sch,
 	struct bfc_sched *q = qdisc_priv(sch);
 
 	if (bfc_is_pause_frame(skb)) {
-		/* An empty one, and only a means to get here without the
-		 * root lock of the port that paused; dequeue fills it in.
+		/* An empty one: its only job was to get us run, without the
+		 * root lock of the port that paused. Dequeue comes next.
 		 */
-		if (q->frame)
-			__qdisc_drop(q->frame, to_free);
-		skb->next = NULL;
-		q->frame = skb;
+		__qdisc_drop(skb, to_free);
 		return NET_XMIT_SUCCESS;
 	}
+	/* One queue keeps the order of the frames. */
+	if (skb->protocol == htons(BFC_ETHERTYPE))
+		skb_set_queue_mapping(skb, 0);
 	if (q->ctrl_mem + skb->truesize > q->p.limit / BFC_CTRL_SHARE) {
 		q->drop_limit++;
 		return qdisc_drop(skb, sch, to_free);
@@ -243,23 +244,51 @@ static int bfc_enqueue_control(struct sk_buff *skb, struct Qdisc *sch,
 	return NET_XMIT_SUCCESS;
 }
 
-/* Make room: from the head of the longest queue, as fq_codel does. */
+static bool bfc_over_limit(const struct bfc_sched *q)
+{
+	return q->mem - q->ctrl_mem > q->p.limit;
+}
+
+/* Make room: from the head of the longest queue, as fq_codel does, until it is
+ * half as long or the rest fits. One packet too many costs one packet.
+ */
 static unsigned int bfc_drop_longest(struct Qdisc *sch, u64 now,
 				     struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	unsigned int qn, longest = 0;
 	struct sk_buff *skb;
+	u32 half;
 
 	for (qn = 1; qn < q->p.queues; qn++)
 		if (q->queues[qn].mem > q->queues[longest].mem)
 			longest = qn;
-	skb = bfc_queue_pop(sch, longest, now);
-	q->queues[longest].drops++;
-	q->drop_limit++;
-	qdisc_qstats_drop(sch);
-	__qdisc_drop(skb, to_free);
+	half = q->queues[longest].mem / 2;
+	do {
+		skb = bfc_queue_pop(sch, longest, now);
+		q->queues[longest].drops++;
+		q->drop_limit++;
+		qdisc_qstats_drop(sch);
+		__qdisc_drop(skb, to_free);
+	} while (bfc_over_limit(q) && q->queues[longest].mem > half);
 	return longest;
+}
+
+/**
+ * bfc_trim() - drop what a lowered limit does not hold any more
+ * @sch: the qdisc
+ *
+ * Context: RTNL and root lock.
+ */
+void bfc_trim(struct Qdisc *sch)
+{
+	struct sk_buff *to_free = NULL, *skb, *next;
+	u64 now = ktime_get_ns();
+
+	while (bfc_over_limit(qdisc_priv(sch)))
+		bfc_drop_longest(sch, now, &to_free);
+	skb_list_walk_safe(to_free, skb, next)
+		rtnl_kfree_skbs(skb, skb);
 }
 
 static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
@@ -299,7 +328,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 		queue->ahead = queue->bytes - qdisc_pkt_len(skb);
 	}
 
-	while (unlikely(q->mem - q->ctrl_mem > q->p.limit))
+	while (unlikely(bfc_over_limit(q)))
 		same |= bfc_drop_longest(sch, now, to_free) == qn;
 	return same ? NET_XMIT_CN : NET_XMIT_SUCCESS;
 }
@@ -310,7 +339,7 @@ static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	netdev_features_t features = netif_skb_features(skb);
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct sk_buff *segs, *seg, *next;
-	unsigned int sent = 0;
+	bool sent = false, congested = false;
 
 	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
 	if (IS_ERR_OR_NULL(segs)) {
@@ -320,13 +349,20 @@ static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	skb_list_walk_safe(segs, seg, next) {
 		skb_mark_not_on_list(seg);
 		qdisc_skb_cb(seg)->pkt_len = seg->len;
-		if (bfc_enqueue_one(seg, sch, hash, now, to_free) ==
-		    NET_XMIT_SUCCESS)
-			sent++;
+		switch (bfc_enqueue_one(seg, sch, hash, now, to_free)) {
+		case NET_XMIT_SUCCESS:
+			sent = true;
+			break;
+		case NET_XMIT_CN:	/* queued, another one dropped */
+			congested = true;
+			break;
+		}
 	}
 	/* No parent counts our packets: bfc_init() takes the root only. */
 	consume_skb(skb);
-	return sent ? NET_XMIT_SUCCESS : NET_XMIT_DROP;
+	if (sent)
+		return NET_XMIT_SUCCESS;
+	return congested ? NET_XMIT_CN : NET_XMIT_DROP;
 }
 
 /**
@@ -385,7 +421,9 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u64 now)
 		list_move_tail(&queue->active, &q->active);
 	}
 	skb = bfc_queue_pop(sch, queue - q->queues, now);
-	queue->deficit -= qdisc_pkt_len(skb);
+	/* A size table (tc ... stab) can make a packet as long as it likes. */
+	queue->deficit = max_t(s64, (s64)queue->deficit - qdisc_pkt_len(skb),
+			       -(s64)BFC_QUANTUM_MAX);
 	bstats_update(&queue->bstats, skb);
 	return skb;
 }
@@ -513,9 +551,6 @@ void bfc_purge(struct Qdisc *sch)
 	}
 	while ((skb = bfc_dequeue_control(sch)))
 		rtnl_kfree_skbs(skb, skb);
-	if (q->frame)
-		rtnl_kfree_skbs(q->frame, q->frame);
-	q->frame = NULL;
 	q->idle = true;
 	qdisc_watchdog_cancel(&q->watchdog);
 }

@@ -82,7 +82,7 @@ enum bfc_bad {
  * @type: BFC_FRAME_*
  * @len: length of the frame from the destination address on, in bytes
  * @epoch: new whenever the sender starts over (boot, link up, new layout)
- * @seq: counts the sender's frames within the epoch, from 1
+ * @seq: counts the sender's frames, all epochs through
  */
 struct bfc_hdr {
 	u8 type;
