@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * nl_shim.so - stands between tc and the kernel, for tests of the tc plugin
+ *
+ * Preloaded into the stock tc it needs neither the qdisc nor root:
+ *
+ *   NL_SHIM_SENT=FILE  each RTM_NEWQDISC request is appended to FILE instead of
+ *                      being sent, and answered with success
+ *   NL_SHIM_DUMP=FILE  dumps of qdiscs and classes are answered with FILE, a
+ *                      row of netlink messages
+ *
+ * Everything else (names of devices, say) goes to the kernel as usual.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+
+/* The answer that waits to be read; one at a time is enough for tc. */
+static int reply_fd = -1;
+static char *reply;
+static size_t reply_len;
+
+static void die(const char *what)
+{
+	perror(what);
+	_exit(99);
+}
+
+/* An answer carries the number of its question and the port of who asked. */
+static void fix_headers(int fd, __u32 seq)
+{
+	struct sockaddr_nl self = {};
+	socklen_t len = sizeof(self);
+	size_t at = 0;
+
+	if (getsockname(fd, (struct sockaddr *)&self, &len))
+		die("nl_shim: getsockname");
+	while (at + sizeof(struct nlmsghdr) <= reply_len) {
+		struct nlmsghdr *h = (struct nlmsghdr *)(reply + at);
+
+		if (h->nlmsg_len < sizeof(*h))
+			break;
+		h->nlmsg_seq = seq;
+		h->nlmsg_pid = self.nl_pid;
+		at += NLMSG_ALIGN(h->nlmsg_len);
+	}
+}
+
+static void add_reply(__u16 type, const void *data, size_t len)
+{
+	struct nlmsghdr h = {
+		.nlmsg_len = NLMSG_LENGTH(len),
+		.nlmsg_type = type,
+	};
+
+	reply = realloc(reply, reply_len + NLMSG_SPACE(len));
+	if (!reply)
+		die("nl_shim: realloc");
+	memset(reply + reply_len, 0, NLMSG_SPACE(len));
+	memcpy(reply + reply_len, &h, sizeof(h));
+	memcpy(reply + reply_len + NLMSG_HDRLEN, data, len);
+	reply_len += NLMSG_SPACE(len);
+}
+
+static void answer_dump(int fd, const struct nlmsghdr *request,
+			const char *path)
+{
+	const int done = 0;
+	FILE *f = fopen(path, "r");
+	long size;
+
+	if (!f || fseek(f, 0, SEEK_END))
+		die(path);
+	size = ftell(f);
+	if (size < 0)
+		die(path);
+	rewind(f);
+	reply = malloc(size + 1);
+	if (!reply || fread(reply, 1, size, f) != (size_t)size)
+		die(path);
+	fclose(f);
+	reply_len = size;
+	add_reply(NLMSG_DONE, &done, sizeof(done));
+	reply_fd = fd;
+	fix_headers(fd, request->nlmsg_seq);
+}
+
+static void answer_change(int fd, const struct nlmsghdr *request,
+			  const struct msghdr *msg, const char *path)
+{
+	struct nlmsgerr ack = { .msg = *request };
+	FILE *f = fopen(path, "a");
+	size_t i;
+
+	if (!f)
+		die(path);
+	for (i = 0; i < msg->msg_iovlen; i++)
+		fwrite(msg->msg_iov[i].iov_base, 1, msg->msg_iov[i].iov_len, f);
+	if (fclose(f))
+		die(path);
+	reply = NULL;
+	reply_len = 0;
+	add_reply(NLMSG_ERROR, &ack, sizeof(ack));
+	reply_fd = fd;
+	fix_headers(fd, request->nlmsg_seq);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	ssize_t (*real)(int fd, const struct msghdr *msg, int flags) =
+		dlsym(RTLD_NEXT, "sendmsg");
+	const char *sent = getenv("NL_SHIM_SENT");
+	const char *dump = getenv("NL_SHIM_DUMP");
+	const struct nlmsghdr *h = msg->msg_iov[0].iov_base;
+	size_t total = 0, i;
+
+	if (!msg->msg_iovlen || msg->msg_iov[0].iov_len < sizeof(*h))
+		return real(fd, msg, flags);
+	for (i = 0; i < msg->msg_iovlen; i++)
+		total += msg->msg_iov[i].iov_len;
+
+	if (sent && h->nlmsg_type == RTM_NEWQDISC) {
+		answer_change(fd, h, msg, sent);
+		return total;
+	}
+	if (dump && (h->nlmsg_type == RTM_GETQDISC ||
+		     h->nlmsg_type == RTM_GETTCLASS)) {
+		answer_dump(fd, h, dump);
+		return total;
+	}
+	return real(fd, msg, flags);
+}
+
+ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	ssize_t (*real)(int fd, struct msghdr *msg, int flags) =
+		dlsym(RTLD_NEXT, "recvmsg");
+	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	size_t len;
+
+	if (fd != reply_fd)
+		return real(fd, msg, flags);
+
+	if (msg->msg_name && msg->msg_namelen >= sizeof(kernel))
+		memcpy(msg->msg_name, &kernel, sizeof(kernel));
+	msg->msg_flags = 0;
+	len = reply_len;
+	if (!(flags & MSG_PEEK)) {
+		if (len > msg->msg_iov[0].iov_len) {
+			len = msg->msg_iov[0].iov_len;
+			msg->msg_flags = MSG_TRUNC;
+		}
+		memcpy(msg->msg_iov[0].iov_base, reply, len);
+		free(reply);
+		reply = NULL;
+		reply_fd = -1;
+	}
+	return len;
+}

@@ -1,0 +1,549 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Tests of the tc plugin alone: stock tc, real q_bfc.so, no qdisc, no root.
+
+nl_shim.so stands in for the kernel: it keeps the requests that tc sends and
+answers dumps with what this test makes up. So it is checked that
+  - each option becomes the right attribute, and what was not given is not sent;
+  - what cannot be encoded is refused, with a message that names it;
+  - text and JSON show every option and statistic, and the text can be given
+    back to tc as options;
+  - malformed and unknown attributes do no harm (plugin built with the address
+    and undefined-behaviour sanitizers).
+
+  plugin_test.py [--tc PATH] [--cc COMPILER] [--fuzz MESSAGES] [--seed N]
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Callable, Dict, List, Optional, Tuple
+
+from bfc_uapi import (N, NLA_F_NESTED, RTM_NEWQDISC, RTM_NEWTCLASS, TCA_KIND, TCA_OPTIONS,
+                      TCA_STATS2, TCA_STATS_APP, TOP, Attr, Ktap, attr, attrs, nest, s32,
+                      tc_message, u8, u16, u32, u64)
+
+HERE = Path(__file__).resolve().parent
+AUTO64 = (1 << 64) - 1
+
+# Command line, what is encoded. "if77": a device known by its index only.
+ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
+    ("", []),
+    ("fc bfc", [("FC", u8(N["BFC_FC_BFC"]))]),
+    ("fc none", [("FC", u8(N["BFC_FC_NONE"]))]),
+    ("role switch", [("ROLE", u8(N["BFC_ROLE_SWITCH"]))]),
+    ("role nic", [("ROLE", u8(N["BFC_ROLE_NIC"]))]),
+    ("peer auto", [("PEER", u8(N["BFC_PEER_AUTO"]))]),
+    ("peer on", [("PEER", u8(N["BFC_PEER_ON"]))]),
+    ("peer off", [("PEER", u8(N["BFC_PEER_OFF"]))]),
+    ("queues 32", [("QUEUES", u32(32))]),
+    ("queues 0", [("QUEUES", u32(0))]),
+    ("queues 4294967295", [("QUEUES", u32(0xFFFFFFFF))]),
+    ("flows 3200", [("FLOWS", u32(3200))]),
+    ("flows auto", [("FLOWS", u32(0))]),
+    ("flows 0", [("FLOWS", u32(0))]),
+    ("assign dynamic", [("ASSIGN", u8(N["BFC_ASSIGN_DYNAMIC"]))]),
+    ("assign stochastic", [("ASSIGN", u8(N["BFC_ASSIGN_STOCHASTIC"]))]),
+    ("assign single", [("ASSIGN", u8(N["BFC_ASSIGN_SINGLE"]))]),
+    ("avoid-paused on", [("AVOID_PAUSED", u8(1))]),
+    ("avoid-paused off", [("AVOID_PAUSED", u8(0))]),
+    ("sticky 0", [("STICKY", u64(0))]),
+    ("sticky 1.5ms", [("STICKY", u64(1_500_000))]),
+    ("sticky auto", [("STICKY", u64(AUTO64))]),
+    ("hrtt 1s", [("HRTT", u64(1_000_000_000))]),
+    ("hrtt 3ms", [("HRTT", u64(3_000_000))]),
+    ("hrtt 12usecs", [("HRTT", u64(12_000))]),
+    ("hrtt 12.345us", [("HRTT", u64(12_345))]),
+    ("hrtt 101ns", [("HRTT", u64(101))]),
+    ("hrtt 101", [("HRTT", u64(101))]),
+    ("threshold 10000", [("THRESHOLD", u32(10000))]),
+    ("threshold 64Kb", [("THRESHOLD", u32(65536))]),
+    ("threshold auto", [("THRESHOLD", u32(0))]),
+    ("resume early", [("RESUME", u8(N["BFC_RESUME_EARLY"]))]),
+    ("resume drained", [("RESUME", u8(N["BFC_RESUME_DRAINED"]))]),
+    ("rate 10gbit", [("RATE", u64(1_250_000_000))]),
+    ("rate 1Tbit", [("RATE", u64(125_000_000_000))]),
+    ("rate 1000Bps", [("RATE", u64(1000))]),
+    ("rate 8kbit", [("RATE", u64(1000))]),
+    ("rate link", [("RATE", u64(0))]),
+    ("limit 16Mb", [("LIMIT", u32(16 << 20))]),
+    ("limit 4294967295", [("LIMIT", u32(0xFFFFFFFF))]),
+    ("quantum 1514", [("QUANTUM", u32(1514))]),
+    ("quantum auto", [("QUANTUM", u32(0))]),
+    ("refresh 20us", [("REFRESH", u64(20_000))]),
+    ("refresh auto", [("REFRESH", u64(0))]),
+    ("hold 50ms", [("HOLD", u64(50_000_000))]),
+    ("hold auto", [("HOLD", u64(0))]),
+    ("split-gso on", [("SPLIT_GSO", u8(1))]),
+    ("split-gso off", [("SPLIT_GSO", u8(0))]),
+    ("tpid 88a8", [("TPID", u16(0x88A8))]),
+    ("tpid 8100", [("TPID", u16(0x8100))]),
+    ("accept-pause on", [("ACCEPT_PAUSE", u8(1))]),
+    ("accept-pause off", [("ACCEPT_PAUSE", u8(0))]),
+    ("elide lo", [("ELIDE", attr(1, u32(1)))]),
+    ("elide if77,lo,if78", [("ELIDE", attr(1, u32(77)) + attr(1, u32(1)) + attr(1, u32(78)))]),
+    ("elide none", [("ELIDE", b"")]),
+    ("elide " + ",".join(f"if{i}" for i in range(1000, 1065)),      # 65: the kernel's to refuse
+     [("ELIDE", b"".join(attr(1, u32(i)) for i in range(1000, 1065)))]),
+    # The last one of several wins.
+    ("queues 8 queues 16", [("QUEUES", u32(16))]),
+    ("hrtt 1ms queues 8 hrtt 2ms", [("QUEUES", u32(8)), ("HRTT", u64(2_000_000))]),
+    ("elide lo,if77 elide if78", [("ELIDE", attr(1, u32(78)))]),
+    ("elide lo elide none", [("ELIDE", b"")]),
+    ("elide none elide lo", [("ELIDE", attr(1, u32(1)))]),
+    ("sticky auto sticky 1us", [("STICKY", u64(1000))]),
+]
+
+# Command line, exit code, message (a regular expression).
+USAGE = r"Usage: \.\.\. bfc \[ fc bfc\*"
+REFUSE: List[Tuple[str, int, str]] = [
+    ("help", 1, USAGE),
+    ("queues 8 help", 1, USAGE),
+    ("nonsense", 1, r'^What is "nonsense"\?\n' + USAGE),
+    ("queue 8", 1, r'^What is "queue"\?\n' + USAGE),
+    ("Queues 8", 1, r'^What is "Queues"\?\n' + USAGE),
+    ("fc pfc", 1, r'^bfc: illegal "fc" value "pfc": give none or bfc\n$'),
+    ("role router", 1, r'^bfc: illegal "role" value "router": give switch or nic\n$'),
+    ("peer maybe", 1, r'^bfc: illegal "peer" value "maybe": give auto, on or off\n$'),
+    ("assign hash", 1,
+     r'^bfc: illegal "assign" value "hash": give dynamic, stochastic or single\n$'),
+    ("resume late", 1, r'^bfc: illegal "resume" value "late": give drained or early\n$'),
+    ("avoid-paused 1", 1, r'^bfc: illegal "avoid-paused" value "1": give on or off\n$'),
+    ("split-gso yes", 1, r'^bfc: illegal "split-gso" value "yes": give on or off\n$'),
+    ("accept-pause auto", 1, r'^bfc: illegal "accept-pause" value "auto": give on or off\n$'),
+    ("tpid 9100", 1, r'^bfc: illegal "tpid" value "9100": give 88a8 or 8100\n$'),
+    ("tpid 0x88a8", 1, r'^bfc: illegal "tpid" value "0x88a8": give 88a8 or 8100\n$'),
+    ("queues 4294967296", 1, r'^bfc: illegal "queues" value "4294967296"\n$'),
+    ("queues -1", 1, r'^bfc: illegal "queues" value "-1"\n$'),
+    ("queues 1.5", 1, r'^bfc: illegal "queues" value "1.5"\n$'),
+    ("queues auto", 1, r'^bfc: illegal "queues" value "auto"\n$'),
+    ("flows many", 1, r'^bfc: illegal "flows" value "many"\n$'),
+    ("sticky -1us", 1, r'^bfc: illegal "sticky" value "-1us"\n$'),
+    ("sticky 0.1ns", 1, r'^bfc: illegal "sticky" value "0.1ns"\n$'),
+    ("hrtt 1min", 1, r'^bfc: illegal "hrtt" value "1min"\n$'),
+    ("hrtt auto", 1, r'^bfc: illegal "hrtt" value "auto"\n$'),
+    ("hrtt 1e30s", 1, r'^bfc: illegal "hrtt" value "1e30s"\n$'),
+    ("hrtt nan", 1, r'^bfc: illegal "hrtt" value "nan"\n$'),
+    ("hrtt inf", 1, r'^bfc: illegal "hrtt" value "inf"\n$'),
+    ("refresh 0.5ns", 1, r'^bfc: illegal "refresh" value "0.5ns"\n$'),
+    ("hold ms", 1, r'^bfc: illegal "hold" value "ms"\n$'),
+    ("threshold 4Gb", 1, r'^bfc: illegal "threshold" value "4Gb"\n$'),
+    ("threshold -1", 1, r'^bfc: illegal "threshold" value "-1"\n$'),
+    ("threshold 0.5b", 1, r'^bfc: illegal "threshold" value "0.5b"\n$'),
+    ("limit 4294967296", 1, r'^bfc: illegal "limit" value "4294967296"\n$'),
+    ("limit 5Xb", 1, r'^bfc: illegal "limit" value "5Xb"\n$'),
+    ("limit auto", 1, r'^bfc: illegal "limit" value "auto"\n$'),
+    ("quantum 1e20", 1, r'^bfc: illegal "quantum" value "1e20"\n$'),
+    ("rate fast", 1, r'^bfc: illegal "rate" value "fast"\n$'),
+    ("rate -1mbit", 1, r'^bfc: illegal "rate" value "-1mbit"\n$'),
+    ("rate 1bit", 1, r'^bfc: illegal "rate" value "1bit"\n$'),
+    ("rate 1e30gbit", 1, r'^bfc: illegal "rate" value "1e30gbit"\n$'),
+    ("rate 10gb", 1, r'^bfc: illegal "rate" value "10gb"\n$'),
+    ("elide no-such-dev", 1, r'^Cannot find device "no-such-dev"\n$'),
+    ("elide lo,no-such-dev", 1, r'^Cannot find device "no-such-dev"\n$'),
+    ("elide lo,", 1, r'^bfc: illegal "elide" value "lo,"\n$'),
+    ("elide ,lo", 1, r'^bfc: illegal "elide" value ",lo"\n$'),
+    ("elide lo,,lo", 1, r'^bfc: illegal "elide" value "lo,,lo"\n$'),
+    ("elide " + "x" * 200, 1, r'^bfc: illegal "elide" value "x{200}"\n$'),
+    ("elide " + ",".join(["lo"] * 300), 1, r'^bfc: "elide" takes at most 64 devices\n$'),
+] + [(option, 255, r'^Command line is not complete\. Try option "help"\n$') for option in (
+    "fc", "role", "peer", "queues", "flows", "assign", "avoid-paused", "sticky", "hrtt",
+    "threshold", "resume", "rate", "limit", "quantum", "refresh", "hold", "split-gso", "tpid",
+    "accept-pause", "elide")]
+
+# Options as the kernel dumps them, text, JSON.
+Json = Dict[str, object]
+DEFAULTS: Dict[str, bytes] = {
+    "FC": u8(N["BFC_FC_BFC"]), "ROLE": u8(0), "PEER": u8(0), "QUEUES": u32(32),
+    "FLOWS": u32(0), "ASSIGN": u8(0), "AVOID_PAUSED": u8(1), "STICKY": u64(AUTO64),
+    "HRTT": u64(100_000), "THRESHOLD": u32(0), "RESUME": u8(N["BFC_RESUME_EARLY"]),
+    "RATE": u64(0), "LIMIT": u32(16 << 20), "QUANTUM": u32(0), "REFRESH": u64(0),
+    "HOLD": u64(0), "SPLIT_GSO": u8(1), "TPID": u16(0x88A8), "ACCEPT_PAUSE": u8(0),
+    "ELIDE": b"",
+}
+DEFAULT_TEXT = (
+    "fc bfc role switch peer auto queues 32 flows auto assign dynamic avoid-paused on "
+    "sticky auto hrtt 100us threshold auto resume early rate link limit 16Mb quantum auto "
+    "refresh auto hold auto split-gso on tpid 88a8 accept-pause off elide none")
+DEFAULT_JSON: Json = {
+    "fc": "bfc", "role": "switch", "peer": "auto", "queues": 32, "flows": "auto",
+    "assign": "dynamic", "avoid_paused": True, "sticky": "auto", "hrtt": 100000,
+    "threshold": "auto", "resume": "early", "rate": "link", "limit": 16777216,
+    "quantum": "auto", "refresh": "auto", "hold": "auto", "split_gso": True,
+    "tpid": "88a8", "accept_pause": False, "elide": [],
+}
+OTHER: Dict[str, bytes] = {
+    "FC": u8(N["BFC_FC_NONE"]), "ROLE": u8(1), "PEER": u8(2), "QUEUES": u32(1024),
+    "FLOWS": u32(4194304), "ASSIGN": u8(1), "AVOID_PAUSED": u8(0), "STICKY": u64(0),
+    "HRTT": u64(123_456), "THRESHOLD": u32(65_537), "RESUME": u8(N["BFC_RESUME_DRAINED"]),
+    "RATE": u64(1_234_567), "LIMIT": u32(1 << 30), "QUANTUM": u32(1514),
+    "REFRESH": u64(1_500_000), "HOLD": u64(4_000_000_000), "SPLIT_GSO": u8(0),
+    "TPID": u16(0x8100), "ACCEPT_PAUSE": u8(1), "ELIDE": attr(1, u32(1)) + attr(1, u32(7777)),
+}
+OTHER_TEXT = (
+    "fc none role nic peer off queues 1024 flows 4194304 assign stochastic avoid-paused off "
+    "sticky 0ns hrtt 123456ns threshold 65537b resume drained rate 9876536bit limit 1Gb "
+    "quantum 1514b refresh 1500us hold 4s split-gso off tpid 8100 accept-pause on "
+    "elide lo,if7777")
+OTHER_JSON: Json = {
+    "fc": "none", "role": "nic", "peer": "off", "queues": 1024, "flows": 4194304,
+    "assign": "stochastic", "avoid_paused": False, "sticky": 0, "hrtt": 123456,
+    "threshold": 65537, "resume": "drained", "rate": 1234567, "limit": 1 << 30,
+    "quantum": 1514, "refresh": 1500000, "hold": 4000000000, "split_gso": False,
+    "tpid": "8100", "accept_pause": True, "elide": ["lo", "if7777"],
+}
+
+# Statistics: attribute, width, value; keyed as in JSON.
+STATS: Dict[str, Tuple[int, int]] = {name[len("TCA_BFC_STATS_"):].lower(): (number, number * 1000)
+                                     for name, number in N.items()
+                                     if name.startswith("TCA_BFC_STATS_")
+                                     and name not in ("TCA_BFC_STATS_UNSPEC",
+                                                      "TCA_BFC_STATS_PAD")}
+STATS_U32 = {"occupied", "active", "paused", "upstream_paused", "threshold", "memory",
+             "memory_peak", "backlog_peak", "peer_state", "peer_role", "peer_queues"}
+
+
+def stats_nest(change: Optional[Dict[str, int]] = None,
+               leave_out: Tuple[str, ...] = ()) -> bytes:
+    change = change or {}
+    out = b""
+    for key, (number, value) in STATS.items():
+        if key not in leave_out:
+            value = change.get(key, value)
+            out += attr(number, u32(value) if key in STATS_U32 else u64(value))
+    return out
+
+
+def options_nest(values: Dict[str, bytes]) -> bytes:
+    out = b""
+    for name, payload in values.items():
+        number = N["TCA_BFC_" + name]
+        out += nest(number, payload) if name == "ELIDE" else attr(number, payload)
+    return out
+
+
+def qdisc(options: bytes, xstats: Optional[bytes] = None, nested: int = NLA_F_NESTED) -> bytes:
+    body = [attr(TCA_KIND, b"bfc\0"), attr(TCA_OPTIONS | nested, options)]
+    if xstats is not None:
+        body.append(nest(TCA_STATS2, nest(TCA_STATS_APP, xstats)))
+    return tc_message(RTM_NEWQDISC, body)
+
+
+def tc_class(xstats: bytes) -> bytes:
+    return tc_message(RTM_NEWTCLASS,
+                      [attr(TCA_KIND, b"bfc\0"), nest(TCA_STATS2, nest(TCA_STATS_APP, xstats))],
+                      handle=0x10001, parent=0x10000)
+
+
+class Bench:
+    """Stock tc with the plugin and the shim."""
+
+    def __init__(self, tc: str, compiler: str, work: Path) -> None:
+        self.tc = tc
+        self.compiler = compiler
+        self.work = work
+        self.shim = work / "nl_shim.so"
+        self.compile(self.shim, HERE / "nl_shim.c")
+
+    def compile(self, output: Path, source: Path, *flags: str) -> None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run([self.compiler, "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC",
+                        "-shared", f"-I{TOP}/include/uapi", *flags, "-o", str(output),
+                        str(source)], check=True)
+
+    def run(self, *args: str, sent: Optional[Path] = None, dump: Optional[bytes] = None,
+            plugin: Optional[Path] = None,
+            preload: Tuple[str, ...] = ()) -> "subprocess.CompletedProcess[str]":
+        env = dict(os.environ)
+        env["TC_LIB_DIR"] = str((plugin or self.work / "plain/q_bfc.so").parent)
+        env["LD_PRELOAD"] = ":".join([*preload, str(self.shim)])
+        env["ASAN_OPTIONS"] = "detect_leaks=0:exitcode=98"
+        env["UBSAN_OPTIONS"] = "halt_on_error=1:exitcode=98:print_stacktrace=1"
+        if sent is not None:
+            env["NL_SHIM_SENT"] = str(sent)
+        if dump is not None:
+            path = self.work / "dump"
+            path.write_bytes(dump)
+            env["NL_SHIM_DUMP"] = str(path)
+        return subprocess.run([self.tc, *args], env=env, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
+                              timeout=60, check=False)
+
+    def encode(self, options: str) -> Tuple[List[Attr], str]:
+        """What tc sends for these options, and its complaints."""
+        sent = self.work / "sent"
+        sent.unlink(missing_ok=True)
+        done = self.run("qdisc", "add", "dev", "lo", "root", "bfc", *options.split(), sent=sent)
+        if not sent.exists():
+            return [], f"nothing sent, exit code {done.returncode}: {done.stderr}"
+        message = sent.read_bytes()
+        top = attrs(message[16 + 20:])
+        for number, payload in top:
+            if number == TCA_OPTIONS:
+                return attrs(payload), done.stderr
+        return [], "no TCA_OPTIONS"
+
+
+class PluginTest:
+    """Each method is one case; returns what is wrong, or ""."""
+
+    def __init__(self, bench: Bench, fuzz: int, seed: int) -> None:
+        self.bench = bench
+        self.fuzz_messages = fuzz
+        self.seed = seed
+
+    def encode(self, options: str, expected: List[Tuple[str, bytes]]) -> str:
+        want = [(N["TCA_BFC_" + name], payload) for name, payload in expected]
+        got, complaint = self.bench.encode(options)
+        if complaint:
+            return complaint
+        return "" if got == want else f"sent {got}\nwant {want}"
+
+    def refuse(self, options: str, code: int, message: str) -> str:
+        sent = self.bench.work / "sent"
+        sent.unlink(missing_ok=True)
+        done = self.bench.run("qdisc", "add", "dev", "lo", "root", "bfc", *options.split(),
+                              sent=sent)
+        if sent.exists():
+            return "was sent to the kernel"
+        if done.returncode != code:
+            return f"exit code {done.returncode}, want {code}: {done.stderr}"
+        return "" if re.search(message, done.stderr) else f"said: {done.stderr}"
+
+    def refuse_class(self) -> str:
+        done = self.bench.run("class", "add", "dev", "lo", "parent", "1:", "classid", "1:1",
+                              "bfc", "queues", "3")
+        want = "bfc: classes are the queues themselves and have no options"
+        if done.returncode != 1 or want not in done.stderr:
+            return f"exit code {done.returncode}: {done.stderr}"
+        return ""
+
+    def show(self, values: Dict[str, bytes], text: str, json_options: Json) -> str:
+        message = qdisc(options_nest(values))
+        done = self.bench.run("qdisc", "show", "dev", "lo", dump=message)
+        want = f"qdisc bfc 1: root {text} \n"
+        if done.stdout != want or done.stderr:
+            return f"text {done.stdout}{done.stderr}\nwant {want}"
+        done = self.bench.run("-j", "qdisc", "show", "dev", "lo", dump=message)
+        got = json.loads(done.stdout)[0]["options"]
+        if got != json_options:
+            return f"JSON {got}\nwant {json_options}"
+        return ""
+
+    def paste(self, values: Dict[str, bytes]) -> str:
+        done = self.bench.run("qdisc", "show", "dev", "lo", dump=qdisc(options_nest(values)))
+        text = done.stdout.split(" root ", 1)[1]
+        got, complaint = self.bench.encode(text)
+        want = attrs(options_nest(values))
+        if got != want or complaint:
+            return f"{text}became {got}\nwant {want}\n{complaint}"
+        return ""
+
+    def exact(self) -> str:
+        """Sizes, times and rates survive the way to text and back."""
+        rng = random.Random(self.seed)
+        for _ in range(40):
+            values = {"LIMIT": u32(rng.getrandbits(rng.randint(17, 30))),
+                      "HRTT": u64(rng.randint(100, 10 ** rng.randint(3, 9))),
+                      "STICKY": u64(rng.randint(0, 10 ** rng.randint(1, 10))),
+                      "RATE": u64(rng.randint(1000, 10 ** rng.randint(4, 11))),
+                      "ELIDE": b""}
+            wrong = self.paste({key: values[key] for key in ("STICKY", "HRTT", "RATE", "LIMIT",
+                                                             "ELIDE")})
+            if wrong:
+                return wrong
+        return ""
+
+    def unknown_values(self) -> str:
+        """A newer kernel's: unknown words as numbers, unknown attributes skipped."""
+        nest_ = (attr(N["TCA_BFC_FC"], u8(9)) + attr(N["__TCA_BFC_MAX"] + 5, u32(1))
+                 + attr(N["TCA_BFC_QUEUES"], u64(5)) + attr(N["TCA_BFC_HRTT"], u32(7000)))
+        done = self.bench.run("qdisc", "show", "dev", "lo", dump=qdisc(nest_))
+        want = "qdisc bfc 1: root fc 9 queues 5 hrtt 7us elide none \n"
+        return "" if done.stdout == want and not done.stderr else done.stdout + done.stderr
+
+    def stats_text(self) -> str:
+        message = qdisc(b"", stats_nest({"peer_state": 3, "peer_role": 1, "peer_id": 0xABCDEF,
+                                         "peer_queues": 32, "hello_rtt": 12_300,
+                                         "threshold": 62_500, "link_rate": 1_250_000_000,
+                                         "memory": 65536, "memory_peak": 1 << 20,
+                                         "backlog_peak": 1500, "bad_short": 0, "bad_version": 0,
+                                         "bad_epoch": 0, "bad_range": 0, "bad_role": 0,
+                                         "bad_rate": 0, "bad_tag": 0, "hrtt": 100_000,
+                                         "sticky": 200_000, "refresh": 1_000_000,
+                                         "hold": 50_000_000}))
+        done = self.bench.run("-s", "qdisc", "show", "dev", "lo", dump=message)
+        want = f"""\
+  occupied {self.stat('occupied')} active {self.stat('active')} paused {self.stat('paused')} \
+upstream_paused {self.stat('upstream_paused')} counters {self.stat('counters')}
+  threshold 62500b link_rate 10Gbit hrtt 100us sticky 200us refresh 1ms hold 50ms
+  memory 64Kb memory_peak 1Mb backlog_peak 1500b
+  assigned {self.stat('assigned')} collisions {self.stat('collisions')} \
+counted {self.stat('counted')} elided {self.stat('elided')} untrusted {self.stat('untrusted')}
+  drop_limit {self.stat('drop_limit')} drop_cap {self.stat('drop_cap')} \
+drop_gso {self.stat('drop_gso')}
+  pause_tx {self.stat('pause_tx')} resume_tx {self.stat('resume_tx')} \
+pause_rx {self.stat('pause_rx')} resume_rx {self.stat('resume_rx')} \
+expired {self.stat('expired')}
+  frames_tx {self.stat('frames_tx')} refresh_tx {self.stat('refresh_tx')} \
+frames_rx {self.stat('frames_rx')} hello_tx {self.stat('hello_tx')} \
+hello_rx {self.stat('hello_rx')} tagged_tx {self.stat('tagged_tx')} \
+tagged_rx {self.stat('tagged_rx')}
+  bad_seq {self.stat('bad_seq')} bad_loop {self.stat('bad_loop')}
+  peer up role nic queues 32 id 0000000000abcdef rtt 12.3us
+"""
+        return "" if want in done.stdout and not done.stderr else done.stdout + done.stderr
+
+    @staticmethod
+    def stat(key: str) -> int:
+        return STATS[key][1]
+
+    def stats_quiet(self) -> str:
+        """No bad frames: no line about them. No peer: nothing said of it."""
+        change = {key: 0 for key in STATS}
+        done = self.bench.run("-s", "qdisc", "show", "dev", "lo",
+                              dump=qdisc(b"", stats_nest(change)))
+        if "bad_" in done.stdout or not done.stdout.endswith("\n  peer off\n"):
+            return done.stdout
+        change["peer_state"] = N["BFC_PEER_STATE_SEARCHING"]
+        done = self.bench.run("-s", "qdisc", "show", "dev", "lo",
+                              dump=qdisc(b"", stats_nest(change)))
+        return "" if done.stdout.endswith("\n  peer searching\n") else done.stdout
+
+    def stats_json(self, leave_out: Tuple[str, ...] = ()) -> str:
+        """Every statistic under its own name; absent ones are zero."""
+        done = self.bench.run("-s", "-j", "qdisc", "show", "dev", "lo",
+                              dump=qdisc(b"", stats_nest({"peer_state": 3, "peer_role": 0},
+                                                         leave_out)))
+        got = json.loads(done.stdout)[0]
+        want: Json = {key: 0 if key in leave_out else value for key, (_, value) in STATS.items()}
+        want["peer_state"] = "off" if "peer_state" in leave_out else "up"
+        want["peer_role"] = None if "peer_state" in leave_out else "switch"
+        peer_id = 0 if "peer_id" in leave_out else STATS["peer_id"][1]
+        want["peer_id"] = f"{peer_id:016x}"
+        wrong = {key: (got.get(key), value) for key, value in want.items()
+                 if key not in got or got[key] != value}
+        return f"got, want: {wrong}" if wrong else ""
+
+    def class_stats(self) -> str:
+        nest_ = (attr(N["TCA_BFC_CLASS_PAUSED"], u32(1)) + attr(N["TCA_BFC_CLASS_PAUSES"], u64(7))
+                 + attr(N["TCA_BFC_CLASS_PAUSED_NS"], u64(1_234_567))
+                 + attr(N["TCA_BFC_CLASS_BACKLOG_PEAK"], u32(3000))
+                 + attr(N["TCA_BFC_CLASS_DEFICIT"], s32(-1514)))
+        done = self.bench.run("-s", "class", "show", "dev", "lo", dump=tc_class(nest_))
+        want = "\n  paused on pauses 7 paused_time 1.23ms backlog_peak 3000b deficit -1514b\n"
+        return "" if want in done.stdout and not done.stderr else done.stdout + done.stderr
+
+    def unsanitary(self, rng: random.Random) -> bytes:
+        """A dump message with something wrong in it."""
+        def scramble(data: bytes) -> bytes:
+            out = bytearray(data)
+            for _ in range(rng.randint(0, 8)):
+                if out:
+                    out[rng.randrange(len(out))] = rng.choice([0, 1, 3, 4, 5, 8, 0x7F, 0xFF,
+                                                               rng.getrandbits(8)])
+            return bytes(out[:rng.randint(0, len(out))] if rng.random() < 0.3 else out)
+
+        def random_attrs(numbers: range) -> bytes:
+            out = b""
+            for _ in range(rng.randint(0, 60)):
+                kind = rng.choice(numbers) | rng.choice([0, 0, 0, NLA_F_NESTED, 0x4000])
+                out += attr(kind, rng.randbytes(rng.choice([0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 40])))
+            return out
+
+        options = rng.choice([options_nest(DEFAULTS), options_nest(OTHER),
+                              random_attrs(range(0, 40))])
+        xstats = rng.choice([stats_nest(), random_attrs(range(0, 60)),
+                             random_attrs(range(120, 140)), random_attrs(range(0, 200)),
+                             rng.randbytes(rng.randint(0, 100))])
+        if rng.random() < 0.8:
+            options = scramble(options)
+        if rng.random() < 0.8:
+            xstats = scramble(xstats)
+        return qdisc(options, xstats, rng.choice([0, NLA_F_NESTED]))
+
+    def fuzz(self) -> str:
+        rng = random.Random(self.seed)
+        plugin = self.bench.work / "sanitized/q_bfc.so"
+        sanitizers = "-fsanitize=address,undefined"
+        self.bench.compile(plugin, TOP / "tc_bfc/q_bfc.c", sanitizers,
+                           "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+        libraries = []
+        for name in ("libasan.so", "libubsan.so"):
+            path = subprocess.run([self.bench.compiler, f"-print-file-name={name}"], check=True,
+                                  stdout=subprocess.PIPE, encoding="utf-8").stdout.strip()
+            libraries.append(os.path.realpath(path))
+        left = self.fuzz_messages
+        while left > 0:
+            count = min(left, 200)
+            left -= count
+            dump = b"".join(self.unsanitary(rng) for _ in range(count))
+            # The length of a netlink message is padded to 4; those in the nests
+            # may be anything.
+            for flags in (["-s"], ["-s", "-j"]):
+                done = self.bench.run(*flags, "qdisc", "show", "dev", "lo", dump=dump,
+                                      plugin=plugin, preload=tuple(libraries))
+                if done.returncode or "anitizer" in done.stderr or "runtime error" in done.stderr:
+                    return f"exit code {done.returncode}\n{done.stderr[-3000:]}"
+                if "-j" in flags and len(json.loads(done.stdout)) != count:
+                    return f"{len(json.loads(done.stdout))} of {count} in JSON"
+        return ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tc", default="tc")
+    parser.add_argument("--cc", default=os.environ.get("CC", "cc"))
+    parser.add_argument("--fuzz", type=int, default=20000, help="malformed messages to try")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+
+    with tempfile.TemporaryDirectory() as directory:
+        work = Path(directory)
+        bench = Bench(args.tc, args.cc, work)
+        bench.compile(work / "plain/q_bfc.so", TOP / "tc_bfc/q_bfc.c")
+        test = PluginTest(bench, args.fuzz, args.seed)
+
+        cases: List[Tuple[str, Callable[[], str]]] = []
+        for options, expected in ENCODE:
+            cases.append((f"encode {options[:60] or 'nothing'}",
+                          lambda o=options, e=expected: test.encode(o, e)))  # type: ignore[misc]
+        for options, code, message in REFUSE:
+            cases.append((f"refuse {options[:60]}",
+                          lambda o=options, c=code, m=message:               # type: ignore[misc]
+                          test.refuse(o, c, m)))
+        cases += [
+            ("refuse class options", test.refuse_class),
+            ("show defaults", lambda: test.show(DEFAULTS, DEFAULT_TEXT, DEFAULT_JSON)),
+            ("show other values", lambda: test.show(OTHER, OTHER_TEXT, OTHER_JSON)),
+            ("give defaults back", lambda: test.paste(DEFAULTS)),
+            ("give other values back", lambda: test.paste(OTHER)),
+            ("give random values back", test.exact),
+            ("unknown words and attributes", test.unknown_values),
+            ("qdisc statistics as text", test.stats_text),
+            ("qdisc statistics, nothing to say", test.stats_quiet),
+            ("qdisc statistics in JSON", test.stats_json),
+            ("qdisc statistics of an older kernel",
+             lambda: test.stats_json(("hello_rtt", "bad_tag", "peer_id", "peer_state"))),
+            ("class statistics", test.class_stats),
+            (f"{args.fuzz} malformed messages", test.fuzz),
+        ]
+        ktap = Ktap(len(cases))
+        for name, case in cases:
+            try:
+                wrong = case()
+            except (ValueError, KeyError, IndexError, subprocess.SubprocessError) as error:
+                wrong = f"{type(error).__name__}: {error}"
+            ktap.result(not wrong, name, wrong)
+        return ktap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

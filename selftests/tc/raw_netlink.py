@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Sends the bfc qdisc what tc would never send.
+
+Attributes of a wrong length, unknown words and attributes, broken nests, values
+at the ends of the types, random bytes: each is to be refused with a text that
+says why, must not leave half a qdisc behind, and must not change one that is
+there. Runs as root where the module can be loaded; prints KTAP, and for each
+case the kernel's answer. Exit code 4: the qdisc is not available here.
+
+  raw_netlink.py [--fuzz REQUESTS] [--seed N]
+"""
+
+import argparse
+import ctypes
+import errno
+import os
+import random
+import re
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import List, NamedTuple, Optional, Tuple
+
+from bfc_uapi import (N, NLA_F_NESTED, RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS, Ktap, attr, attrs,
+                      nest, tc_message, u8, u16, u32, u64)
+
+CLONE_NEWNET = 0x40000000
+RTM_DELQDISC = 37
+RTM_GETQDISC = 38
+NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP = 0x1, 0x4, 0x300
+NLM_F_EXCL, NLM_F_CREATE = 0x200, 0x400
+NLM_F_CAPPED, NLM_F_ACK_TLVS = 0x100, 0x200
+NLMSG_ERROR, NLMSG_DONE = 2, 3
+NLMSGERR_ATTR_MSG = 1
+SOL_NETLINK, NETLINK_CAP_ACK, NETLINK_EXT_ACK = 270, 10, 11
+SKIP = 4
+DEVICE = "dummy1"
+
+
+class Answer(NamedTuple):
+    error: int          # 0 or errno
+    text: str           # extack
+
+    def __str__(self) -> str:
+        name = errno.errorcode.get(self.error, str(self.error)) if self.error else "success"
+        return f"{name}: {self.text}" if self.text else name
+
+
+class Route:
+    """A NETLINK_ROUTE socket."""
+
+    def __init__(self) -> None:
+        self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+        self.socket.bind((0, 0))
+        self.socket.settimeout(10)
+        self.socket.setsockopt(SOL_NETLINK, NETLINK_EXT_ACK, 1)
+        self.socket.setsockopt(SOL_NETLINK, NETLINK_CAP_ACK, 1)
+        self.sequence = 0
+
+    def messages(self) -> List[Tuple[int, int, bytes]]:
+        """One datagram: type, flags and payload of its messages."""
+        data = self.socket.recv(1 << 20)
+        found = []
+        while len(data) >= 16:
+            length, kind, flags, _, _ = struct.unpack_from("=IHHII", data)
+            found.append((kind, flags, data[16:length]))
+            data = data[(length + 3) & ~3:]
+        return found
+
+    def request(self, message: bytes) -> Answer:
+        self.sequence += 1
+        message = message[:8] + struct.pack("=I", self.sequence) + message[12:]
+        self.socket.send(message)
+        while True:
+            for kind, flags, payload in self.messages():
+                if kind != NLMSG_ERROR:
+                    continue
+                error, = struct.unpack_from("=i", payload)
+                text = ""
+                if flags & NLM_F_ACK_TLVS:
+                    # CAP_ACK: of the request only the header comes back.
+                    for number, value in attrs(payload[4 + 16:]):
+                        if number == NLMSGERR_ATTR_MSG:
+                            text = value.rstrip(b"\0").decode()
+                return Answer(-error, text)
+
+    def options(self, ifindex: int) -> Optional[bytes]:
+        """TCA_OPTIONS of the bfc on this device, None if there is none."""
+        self.sequence += 1
+        self.socket.send(tc_message(RTM_GETQDISC, [], ifindex, handle=0, parent=0,
+                                    flags=NLM_F_REQUEST | NLM_F_DUMP, seq=self.sequence))
+        found: Optional[bytes] = None
+        while True:
+            for kind, _, payload in self.messages():
+                if kind == NLMSG_DONE:
+                    return found
+                if kind != RTM_NEWQDISC or struct.unpack_from("=i", payload, 4)[0] != ifindex:
+                    continue
+                top = dict(attrs(payload[20:]))
+                if top[TCA_KIND] == b"bfc\0":
+                    found = top.get(TCA_OPTIONS, b"")
+
+
+class Case(NamedTuple):
+    name: str
+    top: bytes                  # what follows TCA_KIND
+    expect: str = ""            # regular expression for the text; "" = must succeed
+
+
+def options(*inner: bytes) -> bytes:
+    return nest(TCA_OPTIONS, b"".join(inner))
+
+
+def bfc(name: str, payload: bytes, flags: int = 0) -> bytes:
+    return attr(N["TCA_BFC_" + name] | flags, payload)
+
+
+ANY = "."               # any text, but there has to be one
+ANY_OR_NONE = "^"
+
+WORDS = [
+    # attribute, first value that is none, message
+    ("FC", N["__BFC_FC_MAX"], "fc: unknown mode"),
+    ("ROLE", N["__BFC_ROLE_MAX"], "role: switch or nic"),
+    ("PEER", N["__BFC_PEER_MAX"], "peer: auto, on or off"),
+    ("ASSIGN", N["__BFC_ASSIGN_MAX"], "assign: dynamic, stochastic or single"),
+    ("RESUME", N["__BFC_RESUME_MAX"], "resume: drained or early"),
+    ("AVOID_PAUSED", 2, "avoid-paused: 0 or 1"),
+    ("SPLIT_GSO", 2, "split-gso: 0 or 1"),
+    ("ACCEPT_PAUSE", 2, "accept-pause: 0 or 1"),
+]
+NUMBERS = {"QUEUES": 4, "FLOWS": 4, "STICKY": 8, "HRTT": 8, "THRESHOLD": 4, "RATE": 8,
+           "LIMIT": 4, "QUANTUM": 4, "REFRESH": 8, "HOLD": 8, "TPID": 2}
+MAX64 = (1 << 64) - 1
+
+
+def cases() -> List[Case]:
+    ifindex = N["TCA_BFC_ELIDE_IFINDEX"]
+    out = [
+        Case("no options", b""),
+        Case("empty options", options()),
+    ]
+    for name, bad, text in WORDS:
+        for value in (bad, 255):
+            out.append(Case(f"{name} {value}", options(bfc(name, u8(value))), f"^bfc: {text}$"))
+    widths = {name: 1 for name, _, _ in WORDS}
+    widths.update(NUMBERS)
+    for name, width in widths.items():
+        for length in sorted({0, width - 1, width + 1, width * 2, 64} - {width}):
+            out.append(Case(f"{name} of {length} bytes, not {width}",
+                            options(bfc(name, bytes(length))), ANY))
+    out += [
+        Case("TPID 0", options(bfc("TPID", u16(0))), "^bfc: tpid: 88a8 or 8100$"),
+        Case("TPID in network order", options(bfc("TPID", struct.pack(">H", 0x88A8))),
+             "^bfc: tpid: 88a8 or 8100$"),
+        Case("QUEUES 2^32-1", options(bfc("QUEUES", u32(0xFFFFFFFF))),
+             "^bfc: queues: 1 to 1024$"),
+        Case("FLOWS 2^32-1", options(bfc("FLOWS", u32(0xFFFFFFFF))), "^bfc: flows: "),
+        Case("HRTT 2^64-1", options(bfc("HRTT", u64(MAX64))), "^bfc: hrtt: 100 ns to 1 s$"),
+        Case("HRTT 2^32 + 100us", options(bfc("HRTT", u64((1 << 32) + 100000))),
+             "^bfc: hrtt: 100 ns to 1 s$"),
+        Case("STICKY 2^64-1 is auto", options(bfc("STICKY", u64(MAX64)))),
+        Case("STICKY 2^64-2", options(bfc("STICKY", u64(MAX64 - 1))), "^bfc: sticky: at most 10 s$"),
+        Case("STICKY 2^63", options(bfc("STICKY", u64(1 << 63))), "^bfc: sticky: at most 10 s$"),
+        Case("RATE 2^64-1", options(bfc("RATE", u64(MAX64))), "^bfc: rate: "),
+        Case("REFRESH 2^64-1", options(bfc("REFRESH", u64(MAX64))), "^bfc: refresh: "),
+        Case("HOLD 2^64-1", options(bfc("HOLD", u64(MAX64))), "^bfc: hold: "),
+        Case("HOLD 2^32 + 50ms", options(bfc("HOLD", u64((1 << 32) + 50_000_000))), "^bfc: hold: "),
+        Case("THRESHOLD 2^31", options(bfc("THRESHOLD", u32(1 << 31))), "^bfc: threshold: "),
+        Case("LIMIT 2^32-1", options(bfc("LIMIT", u32(0xFFFFFFFF))), "^bfc: limit: "),
+        Case("QUANTUM 2^31", options(bfc("QUANTUM", u32(1 << 31))), "^bfc: quantum: "),
+        # the frame of the attributes
+        Case("unknown attribute, next after the last",
+             options(attr(N["__TCA_BFC_MAX"], u32(1))), ANY),
+        Case("unknown attribute, last of all", options(attr(0x3FFF, u32(1))), ANY),
+        Case("attribute 0", options(attr(0, u32(1))), ANY_OR_NONE),
+        Case("PAD is skipped", options(attr(N["TCA_BFC_PAD"], b""), bfc("QUEUES", u32(8))),
+             ANY_OR_NONE),
+        Case("number with the nest flag", options(bfc("QUEUES", u32(8), NLA_F_NESTED)),
+             ANY_OR_NONE),
+        Case("number that is a nest", options(nest(N["TCA_BFC_HRTT"], attr(1, u32(1)))),
+             ANY_OR_NONE),
+        Case("options without the nest flag", attr(TCA_OPTIONS, bfc("QUEUES", u32(8))), ANY_OR_NONE),
+        Case("options of one byte", nest(TCA_OPTIONS, b"\1"), ANY),
+        Case("options of zeroes", nest(TCA_OPTIONS, bytes(8)), ANY_OR_NONE),
+        Case("options of 0xff", nest(TCA_OPTIONS, b"\xff" * 64), ANY),
+        Case("options of another qdisc", nest(TCA_OPTIONS, b"fq_codel" * 8), ANY),
+        Case("attribute longer than its nest",
+             options(struct.pack("=HHI", 400, N["TCA_BFC_QUEUES"], 8)), ANY),
+        Case("attribute shorter than its header",
+             options(struct.pack("=HHI", 3, N["TCA_BFC_QUEUES"], 8)), ANY),
+        Case("rest behind the last attribute", options(bfc("QUEUES", u32(8)), b"\1\2"), ANY),
+        Case("an option twice: one of them holds",
+             options(bfc("QUEUES", u32(8)), bfc("QUEUES", u32(16)))),
+        Case("an option twice, one bad", options(bfc("QUEUES", u32(8)), bfc("QUEUES", u32(0))), ANY),
+        # elide
+        Case("ELIDE empty", options(nest(N["TCA_BFC_ELIDE"], b""))),
+        Case("ELIDE without the nest flag", options(bfc("ELIDE", attr(ifindex, u32(1)))), ANY),
+        Case("ELIDE that is a number", options(bfc("ELIDE", u32(1), NLA_F_NESTED)), ANY),
+        Case("ELIDE of one byte", options(bfc("ELIDE", b"\1", NLA_F_NESTED)), ANY),
+        Case("ELIDE of zeroes", options(bfc("ELIDE", bytes(16), NLA_F_NESTED)), ANY_OR_NONE),
+        Case("ELIDE of random length", options(bfc("ELIDE", b"\xff" * 33, NLA_F_NESTED)), ANY),
+        Case("ELIDE with an unknown attribute",
+             options(nest(N["TCA_BFC_ELIDE"], attr(7, u32(1)))), ANY),
+        Case("ELIDE ifindex of 2 bytes",
+             options(nest(N["TCA_BFC_ELIDE"], attr(ifindex, u16(1)))), ANY),
+        Case("ELIDE ifindex of 8 bytes",
+             options(nest(N["TCA_BFC_ELIDE"], attr(ifindex, u64(1)))), ANY),
+        Case("ELIDE ifindex 0", options(nest(N["TCA_BFC_ELIDE"], attr(ifindex, u32(0)))),
+             "^bfc: elide: no such device$"),
+        Case("ELIDE ifindex 2^32-1",
+             options(nest(N["TCA_BFC_ELIDE"], attr(ifindex, u32(0xFFFFFFFF)))),
+             "^bfc: elide: no such device$"),
+        Case("ELIDE 64 devices", options(nest(N["TCA_BFC_ELIDE"], attr(ifindex, u32(1)) * 64))),
+        Case("ELIDE 65 devices", options(nest(N["TCA_BFC_ELIDE"], attr(ifindex, u32(1)) * 65)),
+             "^bfc: elide: at most 64 devices$"),
+        Case("ELIDE 5000 devices", options(nest(N["TCA_BFC_ELIDE"], attr(ifindex, u32(1)) * 5000)),
+             "^bfc: elide: at most 64 devices$"),
+        Case("ELIDE twice", options(nest(N["TCA_BFC_ELIDE"], attr(ifindex, u32(1))),
+                                    nest(N["TCA_BFC_ELIDE"], b""))),
+        Case("good options, then a bad one",
+             options(bfc("ROLE", u8(1)), bfc("QUEUES", u32(8)), bfc("HOLD", u64(1))), "^bfc: hold: "),
+    ]
+    return out
+
+
+class Bench:
+    """One device in a namespace of its own."""
+
+    def __init__(self) -> None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.unshare(CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), "unshare")
+        subprocess.run(["ip", "-batch", "-"], check=True, encoding="utf-8",
+                       input=f"link set lo up\nlink add {DEVICE} type dummy\n"
+                             f"link set {DEVICE} up\n")
+        self.ifindex = socket.if_nametoindex(DEVICE)
+        self.route = Route()
+
+    def message(self, kind: int, top: bytes, flags: int) -> bytes:
+        return tc_message(kind, [attr(TCA_KIND, b"bfc\0"), top], self.ifindex,
+                          flags=NLM_F_REQUEST | NLM_F_ACK | flags)
+
+    def add(self, top: bytes) -> Answer:
+        return self.route.request(self.message(RTM_NEWQDISC, top, NLM_F_CREATE | NLM_F_EXCL))
+
+    def change(self, top: bytes) -> Answer:
+        return self.route.request(self.message(RTM_NEWQDISC, top, 0))
+
+    def delete(self) -> Answer:
+        return self.route.request(self.message(RTM_DELQDISC, b"", 0))
+
+    def run_add(self, case: Case) -> Tuple[Answer, str]:
+        """The kernel's answer, and what is wrong with it."""
+        answer = self.add(case.top)
+        there = self.route.options(self.ifindex) is not None
+        if there:
+            self.delete()
+        return answer, self.judge(case, answer) or (
+            "" if there == (answer.error == 0) else
+            f"qdisc is {'there' if there else 'not there'} after {answer}")
+
+    def run_change(self, case: Case) -> Tuple[Answer, str]:
+        self.add(options(bfc("HRTT", u64(55_000)), bfc("QUEUES", u32(8)), bfc("ROLE", u8(0)),
+                         nest(N["TCA_BFC_ELIDE"], attr(N["TCA_BFC_ELIDE_IFINDEX"], u32(1)))))
+        before = self.route.options(self.ifindex)
+        answer = self.change(case.top)
+        after = self.route.options(self.ifindex)
+        self.delete()
+        if before is None or after is None:
+            return answer, "no qdisc"
+        # queues are fixed; all else that is good as a whole may change
+        if answer.error and "cannot change on a live qdisc" in answer.text:
+            return answer, "" if before == after else "changed all the same"
+        return answer, self.judge(case, answer) or (
+            "" if not answer.error or before == after else f"changed in spite of {answer}")
+
+    @staticmethod
+    def judge(case: Case, answer: Answer) -> str:
+        if case.expect == ANY_OR_NONE:
+            return ""
+        if not case.expect:
+            return f"refused: {answer}" if answer.error else ""
+        if not answer.error:
+            return "accepted"
+        if not re.search(case.expect, answer.text):
+            return f'answer "{answer}", expected text "{case.expect}"'
+        return ""
+
+    def fuzz(self, count: int, seed: int) -> str:
+        """Random attributes: all that counts is that the kernel survives."""
+        rng = random.Random(seed)
+        sizes = [0, 1, 2, 2, 4, 4, 4, 8, 8, 8, 3, 12, 40]
+        accepted = 0
+        for number in range(count):
+            inner = b"".join(
+                attr(rng.randrange(N["__TCA_BFC_MAX"] + 2) | rng.choice([0, 0, 0, NLA_F_NESTED]),
+                     bytes(rng.choice([0, 0, 1, 2, 255, rng.randrange(256)])
+                           for _ in range(rng.choice(sizes))))
+                for _ in range(rng.choice([1, 1, 2, 3, 6])))
+            if rng.random() < 0.2:
+                inner = inner[:rng.randrange(len(inner) + 1)]
+            top = nest(TCA_OPTIONS, inner)
+            answer = self.change(top) if number & 1 else self.add(top)
+            accepted += answer.error == 0
+            if number % 8 == 7:
+                self.delete()
+        self.delete()
+        print(f"# {accepted} of {count} accepted")
+        left = self.route.options(self.ifindex)
+        return "" if left is None else "the qdisc is still there"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fuzz", type=int, default=2000, help="random requests to send")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+
+    if os.geteuid() != 0:
+        print("1..0 # SKIP needs root")
+        return SKIP
+    subprocess.run(["modprobe", "-q", "sch_bfc"], check=False)
+    if not Path("/sys/module/sch_bfc").exists():
+        print("1..0 # SKIP no module sch_bfc here")
+        return SKIP
+
+    bench = Bench()
+    todo = cases()
+    ktap = Ktap(2 * len(todo) + 1)
+    for verb, run in (("add", bench.run_add), ("change", bench.run_change)):
+        for case in todo:
+            answer, wrong = run(case)
+            print(f"# {answer}")
+            ktap.result(not wrong, f"{verb}: {case.name}", wrong)
+    wrong = bench.fuzz(args.fuzz, args.seed)
+    ktap.result(not wrong, f"{args.fuzz} random requests", wrong)
+    return ktap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
