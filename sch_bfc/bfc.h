@@ -204,7 +204,8 @@ struct bfc_port_pcpu {
  * @fresh: the first qdisc has come, but not configured the port yet; RTNL
  * @carrier: when we looked last; RTNL
  * @carrier_downs: how often it had gone by then
- * @linger: without users: when to go, jiffies
+ * @linger: until when to pop, jiffies, if @lingers
+ * @lingers: the neighbour was given up, but may still send tags; under @lock
  * @list: of the namespace's ports, RTNL
  * @tracker: of the reference on @dev
  * @pcpu: counters
@@ -267,6 +268,7 @@ struct bfc_port {
 	bool carrier;
 	u32 carrier_downs;
 	unsigned long linger;
+	bool lingers;
 	struct list_head list;
 	netdevice_tracker tracker;
 };
@@ -491,7 +493,7 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 			u64 rate);
 void bfc_port_detach(struct bfc_port *port);
-void bfc_port_restart(struct bfc_port *port);
+void bfc_port_restart(struct bfc_port *port, bool unplugged);
 void bfc_port_tags(struct bfc_port *port);
 int bfc_port_layout(struct bfc_port *port, unsigned int queues);
 struct bfc_ingress *bfc_handle_get(u16 handle);

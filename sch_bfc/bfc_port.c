@@ -5,9 +5,9 @@
  * of handles that leads from a packet at any egress back to the counters of
  * the port it came in on.
  *
- * A port outlives its last qdisc by a few seconds (BFC_LINGER), popping the
- * tags that the neighbour sends until it has heard that we are gone. The hook
- * is the only thing that works then.
+ * A port that gives its neighbour up, or loses its last qdisc, goes on to pop
+ * tags for a few seconds (BFC_LINGER): until the neighbour has noticed, too.
+ * Without a qdisc the hook is the only thing that works then.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -196,7 +196,7 @@ int bfc_port_layout(struct bfc_port *port, unsigned int queues)
 			new = bfc_ingress_new(port, queues);
 			err = new ? 0 : -ENOMEM;
 		}
-		if (err)
+		if (err && err != -EBUSY)
 			net_warn_ratelimited("bfc: %s: cannot serve a neighbour with %u queues: %d\n",
 					     port->dev->name, queues, err);
 	}
@@ -224,14 +224,21 @@ void bfc_port_tags(struct bfc_port *port)
 	bool stamp, pop;
 
 	lockdep_assert_held(&port->lock);
-	pop = speak && (forced || port->peer.peer_nonce);
-	stamp = speak && !port->refused && port->users &&
-		netif_carrier_ok(port->dev) &&
+	pop = speak && port->users && (forced || port->peer.peer_nonce);
+	stamp = pop && !port->refused && netif_carrier_ok(port->dev) &&
 		(forced || state == BFC_PEER_STATE_UP);
-	if (!port->users)
-		pop = port->pop;
-	else
+	if (pop) {
 		WRITE_ONCE(port->pop_max, port->peer.queues ?: port->queues);
+		WRITE_ONCE(port->pop, true);
+		port->lingers = false;
+	} else if (port->pop && !port->lingers) {
+		/* We gave up first: the neighbour goes on to tag until it has
+		 * noticed, and nobody else knows what these tags are.
+		 */
+		port->lingers = true;
+		port->linger = jiffies + BFC_LINGER;
+		queue_delayed_work(system_wq, &bfc_sweep, BFC_SWEEP);
+	}
 
 	if (!stamp) {
 		/* Who is gone cannot resume us. */
@@ -241,7 +248,6 @@ void bfc_port_tags(struct bfc_port *port)
 		if (port->users)
 			netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
 	}
-	WRITE_ONCE(port->pop, pop);
 	if (stamp && !port->stamp) {
 		WRITE_ONCE(port->stamp, true);
 		clear_bit(BFC_PORT_DIRTY, &port->flags);
@@ -249,19 +255,18 @@ void bfc_port_tags(struct bfc_port *port)
 			bfc_port_mark_dirty(port, ktime_get_ns());
 	}
 	WRITE_ONCE(port->stamp, stamp);
-	trace_bfc_peer(port->dev, state, port->peer.queues, stamp, pop);
+	trace_bfc_peer(port->dev, state, port->peer.queues, stamp, port->pop);
 }
 
 /**
  * bfc_port_restart() - start over with the neighbour
  * @port: the port
- *
- * After a change of our layout, and when the carrier came or went: whoever is
- * there now need not be who was there before.
+ * @unplugged: the carrier came or went: whoever is there now need not be who
+ *	       was there before, and nothing of that one is under way
  *
  * Context: process, RTNL.
  */
-void bfc_port_restart(struct bfc_port *port)
+void bfc_port_restart(struct bfc_port *port, bool unplugged)
 {
 	u64 id = ether_addr_to_u64(port->dev->dev_addr) << 16 |
 		 (port->dev->ifindex & 0xffff);
@@ -272,6 +277,8 @@ void bfc_port_restart(struct bfc_port *port)
 	port->rx_seq = 0;
 	port->tries = 0;
 	port->refused = false;
+	if (unplugged)
+		WRITE_ONCE(port->pop, false);
 	if (port->cfg.fc == BFC_FC_BFC && port->cfg.peer == BFC_PEER_ON)
 		port->refused = bfc_port_layout(port, port->queues) < 0;
 	else
@@ -548,6 +555,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 {
 	u64 refresh = p->refresh ?:
 		      bfc_refresh_auto(rate, bfc_pause_len(p->queues));
+	struct sk_buff *skb = NULL;
 	bool restart;
 
 	/* A pause must outlast a few repetitions. */
@@ -559,6 +567,9 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 		  port->cfg.role != p->role || port->cfg.peer != p->peer ||
 		  port->tpid != htons(p->tpid) || port->fresh;
 	port->fresh = false;
+	if (READ_ONCE(port->stamp) &&
+	    (p->fc == BFC_FC_NONE || p->peer == BFC_PEER_OFF))
+		skb = bfc_hello_build(port, BFC_HELLO_F_BYE, ktime_get_ns());
 	port->cfg.fc = p->fc;
 	port->cfg.role = p->role;
 	port->cfg.peer = p->peer;
@@ -569,8 +580,10 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	port->queues = p->queues;
 	port->max_pps = max_t(u64, 10000, div_u64(rate, 840));
 	spin_unlock_bh(&port->lock);
+	if (skb)
+		dev_direct_xmit(skb, 0);
 	if (restart)
-		bfc_port_restart(port);
+		bfc_port_restart(port, false);
 	else	/* what became dirty while no qdisc was attached */
 		hrtimer_start(&port->refresh, ns_to_ktime(refresh),
 			      HRTIMER_MODE_REL_SOFT);
@@ -595,7 +608,6 @@ void bfc_port_detach(struct bfc_port *port)
 					      ktime_get_ns());
 		bfc_port_tags(port);
 		bfc_port_layout(port, 0);
-		port->linger = jiffies + BFC_LINGER;
 		queue_delayed_work(system_wq, &bfc_sweep, BFC_SWEEP);
 	}
 	spin_unlock_bh(&port->lock);
@@ -604,8 +616,7 @@ void bfc_port_detach(struct bfc_port *port)
 		dev_direct_xmit(skb, 0);
 }
 
-/* Ports without users that lingered long enough, counters that nobody holds
- * any more. Runs once a second while there is something to wait for.
+/* Ports that lingered long enough, counters that nobody holds any more. Runs once a second while there is something to wait for.
  */
 static void bfc_sweep_work(struct work_struct *work)
 {
@@ -614,12 +625,15 @@ static void bfc_sweep_work(struct work_struct *work)
 
 	rtnl_lock();
 	list_for_each_entry_safe(port, next, &bfc_ports, list) {
-		if (port->users)
-			continue;
-		if (time_after(jiffies, port->linger))
+		spin_lock_bh(&port->lock);
+		if (port->lingers && time_after(jiffies, port->linger)) {
+			port->lingers = false;
+			WRITE_ONCE(port->pop, false);
+		}
+		again |= port->lingers;
+		spin_unlock_bh(&port->lock);
+		if (!port->users && !port->lingers)
 			bfc_port_kill(port);
-		else
-			again = true;
 	}
 	rtnl_unlock();
 	again |= bfc_ingress_sweep();
@@ -659,7 +673,7 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 		if (port->carrier != carrier || port->carrier_downs != downs) {
 			port->carrier = carrier;
 			port->carrier_downs = downs;
-			bfc_port_restart(port);
+			bfc_port_restart(port, true);
 		} else if (READ_ONCE(port->stamp)) {
 			netif_schedule_queue(netdev_get_tx_queue(dev, 0));
 		}
