@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Internals of the test wire. wire.c explains how it works and what protects
+ * what; wire.h is the netlink interface.
+ */
+#ifndef _WIRE_DEV_H
+#define _WIRE_DEV_H
+
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+#include <linux/prandom.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/u64_stats_sync.h>
+
+#include "wire.h"
+
+#define DRV_NAME	"wire"
+
+/* Event time of an idle lane. */
+#define WIRE_NEVER	U64_MAX
+
+enum wire_rule_mode {
+	WIRE_SHARE,
+	WIRE_EVERY,
+	WIRE_NEXT,
+	WIRE_PATTERN,
+};
+
+/**
+ * struct wire_rule - one drop rule
+ * @mode: how to choose among the frames that match
+ * @proto: EtherType to match; 0 matches any
+ * @len: PATTERN: its length in frames
+ * @arg: SHARE: in 1e-9; EVERY, NEXT: the count
+ * @bits: PATTERN: bit i set drops the i-th frame
+ * @matched: frames judged
+ * @dropped: frames dropped
+ */
+struct wire_rule {
+	enum wire_rule_mode mode;
+	__be16 proto;
+	u8 len;
+	u32 arg;
+	u64 bits;
+	u64 matched;
+	u64 dropped;
+};
+
+/**
+ * struct wire_rules - drop rules of one direction
+ *
+ * Each frame is shown to the rules in order until one drops it.
+ *
+ * @n: number of rules
+ * @rule: the rules
+ */
+struct wire_rules {
+	unsigned int n;
+	struct wire_rule rule[WIRE_RULES_MAX];
+};
+
+/**
+ * struct wire_conf - parameters of one direction
+ * @rate: bit/s
+ * @delay: propagation, ns
+ * @seed: what the generator of SHARE rules was seeded with
+ * @ring: slots per TX queue, frames
+ * @overhead: bytes per frame that take time but are not in skb->len
+ */
+struct wire_conf {
+	u64 rate;
+	u64 delay;
+	u64 seed;
+	u32 ring;
+	u32 overhead;
+};
+
+/**
+ * struct wire_lane - one direction of the cable
+ *
+ * Belongs to the end that sends. Everything is protected by @lock, except
+ * @queue itself, which is constant while the device is registered.
+ *
+ * @lock: see "Locking" above
+ * @open: both ends are up; frames are accepted and the timer may run
+ * @rx_pending: the receiver's poll is due to run and will look at @cable, so
+ *	the timer need not wait for deliveries
+ * @n_stopped: TX queues that a full ring has stopped
+ * @n_owned: frames in the rings whose sender waits for their completion
+ *	(skb->destructor set)
+ * @cable: frames in the order of departure: first those in flight, then, from
+ *	@sending on, those in the rings
+ * @sending: the frame being serialized, %NULL if none. Slots are given back
+ *	lazily: it may have left already, see wire_complete()
+ * @armed: when @timer will fire, ns; %WIRE_NEVER if it will not
+ * @free: when the serializer will have sent all of @cable, ns
+ * @frac: rest of @free, in 1/rate ns
+ * @queue: for each TX queue the number of slots in use
+ * @timer: fires at the next departure that matters or arrival
+ * @rx: the receiver's NAPI; valid while @open
+ * @conf: parameters (written under the RTNL as well)
+ * @rules: drop rules (written under the RTNL as well, but for counters)
+ * @rnd: generator of SHARE rules
+ * @tx_packets: frames that have left the ring
+ * @tx_bytes: their length on the wire, tag included, overhead not
+ * @tx_dropped: frames refused, or thrown out of the ring at link down
+ * @too_long: frames refused because of their length
+ * @cut: frames in flight lost at link down
+ * @stops: times a full ring stopped its TX queue
+ */
+struct wire_lane {
+	/* everything below */
+	spinlock_t lock;
+	bool open;
+	bool rx_pending;
+	u32 n_stopped;
+	u32 n_owned;
+	struct sk_buff_head cable;
+	struct sk_buff *sending;
+	u64 armed;
+	u64 free;
+	u64 frac;
+	u32 *queue;
+	struct hrtimer timer;
+	struct napi_struct *rx;
+	struct wire_conf conf;
+	struct wire_rules rules;
+	struct rnd_state rnd;
+	u64 tx_packets;
+	u64 tx_bytes;
+	u64 tx_dropped;
+	u64 too_long;
+	u64 cut;
+	u64 stops;
+};
+
+/**
+ * struct wire_end - private data of one device
+ * @dev: the device
+ * @peer: the far end; written under the RTNL, %NULL before the pair is joined
+ *	and after its deletion has begun
+ * @out: the direction in which this end sends
+ * @napi: takes in what arrives on @peer's @out; enabled while the device is up
+ * @rx_sync: guards the counters below, which only @napi's poll writes
+ * @rx_packets: frames given to the stack
+ * @rx_bytes: their length on the wire
+ * @rx_too_long: frames that exceed this end's MTU
+ */
+struct wire_end {
+	struct net_device *dev;
+	struct net_device __rcu *peer;
+	struct wire_lane out;
+	struct napi_struct napi;
+	struct u64_stats_sync rx_sync;
+	u64_stats_t rx_packets;
+	u64_stats_t rx_bytes;
+	u64_stats_t rx_too_long;
+};
+
+/* wire.c */
+void wire_setup(struct net_device *dev);
+void wire_complete(struct wire_lane *lane, u64 now);
+void wire_reconfigure(struct wire_lane *lane, const struct wire_conf *conf,
+		      bool reseed, const struct wire_rules *rules);
+void wire_link_down(struct wire_end *a, struct wire_end *b);
+
+/* wire_netlink.c */
+struct rtnl_link_ops;
+extern struct rtnl_link_ops wire_link_ops;
+
+#endif /* _WIRE_DEV_H */
