@@ -616,7 +616,8 @@ void bfc_port_detach(struct bfc_port *port)
 		dev_direct_xmit(skb, 0);
 }
 
-/* Ports that lingered long enough, counters that nobody holds any more. Runs once a second while there is something to wait for.
+/* Ports that lingered long enough, counters that nobody holds any more: once a
+ * second, while there is something to wait for.
  */
 static void bfc_sweep_work(struct work_struct *work)
 {

@@ -93,8 +93,7 @@ switch() {
 new_ns() {
 	ip netns add "$1" && namespaces+=("$1")
 	in_ns "$1" sysctl -qw net.ipv6.conf.default.accept_dad=0 \
-		net.ipv6.conf.default.router_solicitations=0 \
-		net.ipv6.conf.default.addr_gen_mode=1
+		net.ipv6.conf.default.router_solicitations=0
 }
 
 in_ns() {
@@ -160,6 +159,8 @@ snapshot() {
 }
 
 is_empty() { [ -z "$("$@")" ]; }
+
+peer_up() { [ "$(stat "$1" "$2" peer_state)" = up ]; }
 
 not_up() { snapshot '.[] | select(.peer_state != "up") | "\(.ns) \(.dev)"'; }
 

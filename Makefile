@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# bfc - flow control for Linux boxes used as switches.
+#
+#   make demo         see it work, in a VM (HOST=1: on the running kernel)
+#   make check        all tests; installs what they need
+#   make              module for the running kernel, tc plugin, man page
+#   make install      the same into the system (DESTDIR honoured), uninstall
+#   make check-long   the same tests under KASAN, lockdep and kmemleak
+#   make help         the rest
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+RELEASE = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"$$/\1/p' \
+	    $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+MODULE_DIR = $(CURDIR)/build/modules/$(RELEASE)/sch_bfc
+
+.PHONY: all help headers modules plugin tools demo check check-long \
+	install uninstall clean
+
+all: modules plugin
+
+help:
+	@sed -n '4,9s/^# \{0,3\}//p' Makefile
+	@echo 'make modules      the kernel modules, for KDIR=$(KDIR)'
+	@echo 'make plugin       q_bfc.so for tc'
+	@echo 'make tools        what the tests use'
+	@echo 'make clean        remove what was built, keep downloads and kernels'
+
+headers:
+	@test -e "$(KDIR)/Makefile" || { \
+		echo "No headers of the running kernel at $(KDIR)."; \
+		echo "Install them (Debian: apt-get install linux-headers-\$$(uname -r))"; \
+		echo "or name another tree: make KDIR=/path/to/build"; exit 1; } >&2
+
+modules: headers
+	scripts/build-modules "$(KDIR)"
+
+plugin:
+	$(MAKE) -C tc_bfc
+
+tools:
+	$(MAKE) -C selftests/tools
+	$(MAKE) -C selftests/wire
+
+demo:
+	scripts/demo $(if $(HOST),--host)
+
+check:
+	scripts/check
+
+check-long:
+	scripts/check --long
+
+# The test wire is built beside the qdisc, but never installed.
+install: headers modules plugin
+	$(MAKE) -C "$(KDIR)" M="$(MODULE_DIR)" INSTALL_MOD_PATH="$(DESTDIR)" \
+		INSTALL_MOD_DIR=extra modules modules_install
+	$(MAKE) -C tc_bfc install DESTDIR="$(DESTDIR)"
+	$(if $(DESTDIR),,depmod $(RELEASE))
+
+uninstall: headers
+	rm -f "$(DESTDIR)/lib/modules/$(RELEASE)/extra/sch_bfc.ko"*
+	$(MAKE) -C tc_bfc uninstall DESTDIR="$(DESTDIR)"
+	$(if $(DESTDIR),,depmod $(RELEASE))
+
+clean:
+	rm -rf build/modules build/tc build/tools build/unit build/check \
+		build/demo build/link_wire.so

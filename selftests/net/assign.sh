@@ -1,0 +1,325 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Which queue a flow is put into (BFC §3.3.1).
+#
+#   s e0 --------- e0 r      20 Mbit/s; the qdisc is on s, and r is a fake
+#                            neighbour where pauses are needed
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+# So many that flows share an entry once in thousands of runs.
+plenty="flows 1000000 hrtt 4ms"
+
+topology() {
+	host s 10.0.0.1/24 fd00::1/64
+	host r 10.0.0.2/24 fd00::2/64
+	cable s e0 r e0
+	meet 10.0.0.2 s
+}
+
+# ---- bfcframe.py, one process for all tests ----
+
+answer=
+frames_pid=
+
+frames_start() {
+	[ -z "$frames_pid" ] || return 0
+	answer=$scratch/answer
+	coproc FRAMES { exec python3 "$top/selftests/tools/bfcframe.py" \
+		"$answer"; }
+	# shellcheck disable=SC2153
+	frames_pid=$FRAMES_PID
+	exec {to_frames}>&"${FRAMES[1]}" {from_frames}<&"${FRAMES[0]}"
+}
+
+# frames COMMAND...: see bfcframe.py
+frames() {
+	local status='no answer'
+	frames_start
+	echo "$*" >&"$to_frames"
+	read -r -t 120 status <&"$from_frames"
+	[ "$status" = ok ] || fail "bfcframe $1 $2: $status"
+}
+
+# ---- queues ----
+
+# fresh [OPTIONS]: a new qdisc, with all counters at zero
+fresh() {
+	tc -n s qdisc del dev e0 root 2>/dev/null
+	bfc s e0 "$@"
+}
+
+# queues: of s, one line each: number, packets sent, packets queued, pauses
+queues() {
+	tc -n s -s class show dev e0 | tr -d '()' | awk '
+		$1 == "Sent"	{ sent = $4 }
+		$1 == "backlog"	{ queued = $3 + 0 }
+		$1 == "paused"	{ print n++ + 0, sent, queued, $4 }'
+}
+# used: numbers of the queues that got packets
+used() { queues | awk '$2 + $3 { print $1 }'; }
+count_used() { used | wc -l; }
+
+# backlog FLOWS [OPTIONS]: send and wait until all is as it will stay
+backlog() {
+	local flows=$1
+	shift
+	send s 10.0.0.2 5000 -f "$flows" -t 4 "$@"
+	sleep 2
+}
+
+test_a_queue_for_every_flow() {
+	topology
+	# shellcheck disable=SC2086
+	bfc s e0 queues 32 $plenty
+	receive r 5000 -t 30 -i 2
+	local receiver=$bg
+	backlog 16
+	equal "queues with packets" "$(stat s e0 occupied)" 16
+	finish "$receiver"
+	equal "collisions" "$(stat s e0 collisions)" 0
+	at_least "assigned" "$(stat s e0 assigned)" 16
+	equal "flows received" "$(received r 5000 '.flows | length')" 16
+	# DRR over equal packets: nobody got much more than another.
+	at_most "most against least bytes of a flow" "$(received r 5000 \
+		'.flows | map(.bytes) | max / min')" 1.3
+}
+
+test_more_flows_than_queues() {
+	topology
+	# shellcheck disable=SC2086
+	bfc s e0 queues 8 $plenty
+	receive r 5000 -t 30 -i 2
+	local receiver=$bg
+	backlog 24		# the first few leave at once
+	equal "queues with packets" "$(stat s e0 occupied)" 8
+	at_least "collisions" "$(stat s e0 collisions)" 4
+	finish "$receiver"
+	equal "flows received" "$(received r 5000 '.flows | length')" 24
+	at_least "least packets of a flow" "$(received r 5000 \
+		'.flows | map(.packets) | min')" 10
+	equal "lost" "$(received r 5000 .lost)" 0
+	equal "reordered" "$(received r 5000 .reordered)" 0
+}
+
+# Sixteen flows in sixteen queues by hash: all apart once in 880 000 runs.
+test_stochastic() {
+	topology
+	# shellcheck disable=SC2086
+	bfc s e0 queues 16 $plenty assign stochastic
+	backlog 16
+	at_most "queues with packets" "$(stat s e0 occupied)" 15
+	at_least "collisions" "$(stat s e0 collisions)" 1
+	finish "$bg"
+
+	# Twelve new assignments of one flow
+	# shellcheck disable=SC2086
+	fresh queues 16 $plenty assign stochastic sticky 1ms
+	send s 10.0.0.2 5000 -n 12 -r 160000
+	finish "$bg"
+	at_least "assigned" "$(stat s e0 assigned)" 10
+	equal "queues of one flow" "$(count_used)" 1
+}
+
+test_single() {
+	topology
+	# shellcheck disable=SC2086
+	bfc s e0 queues 8 $plenty assign single
+	backlog 12
+	equal "queues with packets" "$(used | tr '\n' ' ')" "0 "
+	at_least "collisions" "$(stat s e0 collisions)" 1
+}
+
+# One flow, a packet every 50 ms
+test_sticky() {
+	topology
+	# shellcheck disable=SC2086
+	bfc s e0 queues 32 $plenty sticky 3s
+	send s 10.0.0.2 5000 -n 20 -r 160000
+	finish "$bg"
+	equal "assigned" "$(stat s e0 assigned)" 1
+	equal "queues of a flow that pauses for less than sticky" \
+		"$(count_used)" 1
+
+	# shellcheck disable=SC2086
+	fresh queues 32 $plenty sticky 5ms
+	send s 10.0.0.2 5000 -n 20 -r 160000
+	finish "$bg"
+	at_least "assigned after longer pauses" "$(stat s e0 assigned)" 15
+}
+
+# An empty queue is not taken again at once: the search goes round.
+test_rotating() {
+	local avoid n
+	topology
+	for avoid in on off; do
+		# shellcheck disable=SC2086
+		fresh queues 32 $plenty sticky 5ms avoid-paused "$avoid"
+		send s 10.0.0.2 5000 -n 20 -r 160000
+		finish "$bg"
+		n=$(stat s e0 assigned)
+		at_least "assigned, avoid-paused $avoid" "$n" 15
+		equal "queues used for $n assignments, avoid-paused $avoid" \
+			"$(count_used)" "$n"
+	done
+}
+
+# Queue 5 of 8 is paused, and empty.
+test_avoid_paused() {
+	local avoid sent queued
+	topology
+	frames open r r e0
+	for avoid in on off; do
+		# shellcheck disable=SC2086
+		fresh queues 8 $plenty sticky 1ms peer on role nic \
+			avoid-paused "$avoid"
+		frames keep r 0.5 queues=8 bits=5 hold=4000000000
+		send s 10.0.0.2 5000 -n 24 -r 400000
+		sleep 1
+		queues >"$scratch/queues"
+		equal "paused" "$(stat s e0 paused)" 1
+		read -r _ sent queued _ < <(grep '^5 ' "$scratch/queues")
+		equal "sent from the paused queue" "$sent" 0
+		if [ "$avoid" = on ]; then
+			equal "packets for the paused queue" "$queued" 0
+			equal "queues used" "$(count_used)" 7
+		else
+			at_least "packets for the paused queue, avoid-paused off" \
+				"$queued" 1
+		fi
+		finish "$bg"
+	done
+	frames close
+}
+
+# All empty queues are paused: one of them is better than a collision.
+test_all_paused() {
+	topology
+	frames open r r e0
+	# shellcheck disable=SC2086
+	bfc s e0 queues 4 $plenty peer on role nic
+	frames keep r 0.5 queues=4 bits=0,1,2,3 hold=4000000000
+	send s 10.0.0.2 5000 -f 4 -n 5
+	sleep 1
+	equal "queues with packets" "$(stat s e0 occupied)" 4
+	equal "active" "$(stat s e0 active)" 0
+	equal "collisions" "$(stat s e0 collisions)" 0
+	frames close
+	finish "$bg"
+}
+
+test_tiny_table() {
+	topology
+	bfc s e0 queues 64 flows 16 hrtt 4ms
+	backlog 48
+	at_most "queues with packets" "$(stat s e0 occupied)" 16
+	at_least "queues with packets" "$(stat s e0 occupied)" 8
+	equal "collisions" "$(stat s e0 collisions)" 0
+}
+
+# What makes a flow. Sticky is long: a flow has one queue, however it is sent.
+# tell_apart NAME QUEUES NAME FIELD=VALUE.../FIELD=VALUE...
+tell_apart() {
+	local text=$1 apart=$2 name=$3 one
+	shift 3
+	# shellcheck disable=SC2086
+	fresh queues 32 $plenty sticky 10s
+	for one in "$@"; do
+		# shellcheck disable=SC2086
+		frames udp "$name" count=3 size=100 dst="$mac_r" $one
+	done
+	check "$text: not sent" wait_for 5 idle
+	equal "$text: queues" "$(count_used)" "$apart"
+	equal "$text: packets" "$(queues | awk '{ n += $2 } END { print n }')" \
+		$((3 * $#))
+}
+idle() { [ "$(stat s e0 qlen)" = 0 ]; }
+
+test_flow_identifier() {
+	local mac_r name v4='from=10.0.0.1 to=10.0.0.2'
+	local v6='from=fd00::1 to=fd00::2'
+	topology
+	ip -n s -batch - <<-END
+		link add link e0 name v10 type vlan id 10
+		link add link e0 name v11 type vlan id 11
+		link set v10 up
+		link set v11 up
+	END
+	mac_r=$(ip -n r -j link show dev e0 | jq -r '.[0].address')
+	frames open s s e0
+	frames open v10 s v10
+	frames open v11 s v11
+	tell_apart "IPv4, one flow" 1 s "$v4" "$v4"
+	tell_apart "IPv4, by ports and addresses" 4 s "$v4" "$v4 sport=1001" \
+		"$v4 dport=10" "from=10.0.0.3 to=10.0.0.2"
+	tell_apart "IPv6, by ports and addresses" 4 s "$v6" "$v6 sport=1001" \
+		"$v6 dport=10" "from=fd00::3 to=fd00::2"
+	tell_apart "IPv6, flow label" 1 s "$v6" "$v6 label=0x12345" \
+		"$v6 label=0xfffff"
+	# VLANs: the tag is in metadata, as behind a bridge
+	# shellcheck disable=SC2086
+	fresh queues 32 $plenty sticky 10s
+	# shellcheck disable=SC2086
+	for name in v10 v11 v10; do
+		frames udp "$name" count=3 size=100 dst="$mac_r" $v4
+	done
+	check "not sent" wait_for 5 idle
+	equal "VLAN devices: queues" "$(count_used)" 2
+
+	# Neither IP nor ARP: addresses and type
+	# shellcheck disable=SC2086
+	fresh queues 32 $plenty sticky 10s
+	local zeroes
+	zeroes=$(printf '%092d' 0)
+	frames raw s "02000000000202000000000188b6$zeroes" 3
+	frames raw s "02000000000202000000000188b6$zeroes" 3
+	frames raw s "02000000000202000000000388b6$zeroes" 3
+	frames raw s "02000000000402000000000188b6$zeroes" 3
+	frames raw s "02000000000202000000000188b7$zeroes" 3
+	check "not sent" wait_for 5 idle
+	equal "not IP: queues" "$(count_used)" 4
+	equal "not IP: packets" "$(queues | awk '{ n += $2 } END { print n }')" \
+		15
+	frames close
+}
+
+# A packet socket that sends tagged frames has the tag in the frame, and the
+# network header behind it. The priority in the tag is not the flow's.
+test_tag_in_the_frame() {
+	local mac_r v4='from=10.0.0.1 to=10.0.0.2'
+	topology
+	mac_r=$(ip -n r -j link show dev e0 | jq -r '.[0].address')
+	frames open s s e0
+	tell_apart "priority" 1 s "$v4 tags=8100:10" "$v4 tags=8100:0x600a"
+	tell_apart "VLAN" 3 s "$v4" "$v4 tags=8100:10" "$v4 tags=8100:11"
+	tell_apart "ports behind the tag" 2 s "$v4 tags=8100:10" \
+		"$v4 tags=8100:10 sport=1001"
+	frames close
+}
+
+# Datagrams of 4000 bytes in three fragments each: only the first has ports.
+test_fragments_in_order() {
+	topology
+	frames open r r e0
+	# shellcheck disable=SC2086
+	bfc s e0 queues 32 $plenty
+	receive r 5000 -n 90 -t 20 -i 3
+	local receiver=$bg
+	send s 10.0.0.2 5000 -f 3 -n 30 -s 4000
+	finish "$bg" "$receiver"
+	equal "datagrams" "$(received r 5000 .packets)" 90
+	equal "reordered" "$(received r 5000 .reordered)" 0
+	frames seen r kind=data
+	equal "fragments" "$(jq 'map(select(.fragment != null)) | length' \
+		"$answer")" 270
+	equal "fragments that overtook one before" "$(jq '
+		map(select(.fragment != null)) | group_by(.ipid) |
+		map(map(.fragment) | select(. != sort)) | length' "$answer")" 0
+	frames close
+}
+
+run_tests a_queue_for_every_flow more_flows_than_queues stochastic single \
+	sticky rotating avoid_paused all_paused tiny_table flow_identifier \
+	tag_in_the_frame fragments_in_order

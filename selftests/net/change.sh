@@ -1,0 +1,300 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Change, replace and removal under load: nothing stalls, and all counts are
+# given back.
+#
+#   h1 --p1-\                  /-- r
+#            sw1 --x-->--x-- sw2
+#   h2 --p2-/                  \-- h3
+#
+# All links 20 Mbit/s, all to r without a pause: the queues towards r are over
+# their thresholds and hold counts of x and p3 all the time.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+ports=("sw1 p1" "sw1 p2" "sw1 x" "sw2 x" "sw2 p3" "sw2 r0" "h1 e0" "h2 e0"
+	"h3 e0" "r e0")
+
+topology() {
+	local port
+	switch sw1
+	switch sw2
+	host h1 10.0.0.1/24
+	host h2 10.0.0.2/24
+	host h3 10.0.0.3/24
+	host r 10.0.0.100/24
+	cable sw1 p1 h1 e0
+	cable sw1 p2 h2 e0
+	cable sw2 p3 h3 e0
+	cable sw2 r0 r e0
+	cable sw1 x sw2 x
+	for port in "${ports[@]}"; do
+		# shellcheck disable=SC2086
+		bfc_port $port
+	done
+	peers_up
+	meet 10.0.0.100 h1 h2 h3
+}
+
+# bfc_port NS PORT [OPTIONS]: with the options that it had at first
+bfc_port() {
+	local ns=$1 port=$2
+	shift 2
+	[ -n "${is_switch[$ns]-}" ] || set -- role nic queues 128 "$@"
+	bfc "$ns" "$port" hrtt 4ms "$@"
+}
+
+# load: 8 flows of each sender, until stop_load
+load() {
+	local i
+	receive r 5000 -t 1000 -i 3
+	receiver=$bg
+	senders=()
+	for i in 1 2 3; do
+		send "h$i" 10.0.0.100 5000 -F "${i}00" -f 8 -t 1000 2>/dev/null
+		senders+=("$bg")
+	done
+	flowing "the start"
+}
+
+stop_load() {
+	kill "${senders[@]}" 2>/dev/null
+	finish "${senders[@]}" "$receiver"
+}
+
+arrived() {
+	local text
+	text=$(in_ns r cat /sys/class/net/e0/statistics/rx_packets) && echo "$text"
+}
+enough() { [ "$(arrived)" -ge "$1" ]; }
+
+# flowing WHEN: r gets a quarter of the link's rate at least
+flowing() {
+	check "nothing arrives after $1" \
+		wait_for 5 enough $(($(arrived) + 200))
+}
+
+# change "NS PORT,NS PORT..." OPTION...: one command each, on all ports
+change() {
+	local at port
+	IFS=, read -r -a at <<<"$1"
+	shift
+	for port in "${at[@]}"; do
+		check "$port: change $*" tc -n "${port% *}" -batch - < <(
+			printf "qdisc change dev ${port#* } root bfc %s\n" "$@")
+	done
+	flowing "$*"
+}
+
+# no_counts: the load is over and nothing is left of it
+no_counts() {
+	stop_load
+	all_idle
+}
+
+test_options_that_keep_the_neighbour() {
+	local lost drops busy="sw2 r0,sw1 x"
+	topology
+	load
+	change "$busy" "threshold 2000" "hrtt 20ms" "resume drained" \
+		"sticky 50ms" "quantum 300" "rate 10mbit" "refresh 20ms" \
+		"hold 70ms" "assign single" "avoid-paused off" "split-gso off" \
+		"elide x" "accept-pause on"
+	change "$busy" "threshold 200k" "hrtt 100us" "resume early" "sticky 0" \
+		"quantum 20000" "rate 100mbit" "refresh 1ms" "hold 30ms" \
+		"assign stochastic" "elide none"
+	change "$busy" "threshold auto" "hrtt 4ms" "sticky auto" \
+		"quantum auto" "rate link" "refresh auto" "hold auto" \
+		"assign dynamic" "avoid-paused on" "split-gso on" \
+		"accept-pause off"
+	drops=$(sum_stat drops)
+	equal "drops" "$drops" 0
+	# Less than is held: what is too much goes at the next packet.
+	change "$busy" "threshold 500k"
+	sleep 1
+	say "held $(stat sw2 r0 memory)"
+	at_least "held before the limit shrinks" "$(stat sw2 r0 memory)" 80000
+	change "$busy" "limit 64k"
+	at_most "held under the new limit" "$(stat sw2 r0 memory)" $((65536 + 8192))
+	at_least "drops by the new limit" "$(stat sw2 r0 drops)" 1
+	change "$busy" "limit 16M" "threshold auto"
+	no_counts
+	# What is missing was dropped by a qdisc, not lost on the way.
+	lost=$(received r 5000 .lost) drops=$(sum_stat drops)
+	at_most "lost beyond what was dropped" $((lost - drops)) 0
+	say "dropped $drops"
+}
+
+# Both start over with each other: but no frame may get lost meanwhile.
+test_options_that_start_over() {
+	local option busy="sw2 x,sw2 r0,sw1 x"
+	topology
+	load
+	for option in "role nic" "role switch" "peer off" "peer auto" \
+		"fc none" "fc bfc"; do
+		change "$busy" "$option"
+	done
+	peers_up
+	flowing "the last option"
+	no_counts
+	at_most "lost beyond what was dropped" \
+		$(($(received r 5000 .lost) - $(sum_stat drops))) 0
+	at_most "longest gap of a flow (ms)" \
+		"$(received r 5000 '[.flows[].max_gap_ms] | max | floor')" 1500
+	say "lost $(received r 5000 .lost)"
+}
+
+# The two ends have to agree about TPID and `peer on`; frames between the two
+# commands are lost.
+test_tpid_and_forced_peer() {
+	local option both="sw1 x,sw2 x"
+	topology
+	load
+	for option in "tpid 8100" "tpid 88a8" "peer on" "peer auto"; do
+		change "$both" "$option"
+	done
+	peers_up
+	no_counts
+}
+
+test_replace() {
+	local handle queues
+	topology
+	load
+	for queues in 8 64 1 1024 32; do
+		handle=$((queues + 100)):
+		for port in "sw2 r0" "sw2 x" "sw1 x"; do
+			# shellcheck disable=SC2086
+			set -- $port
+			check "replace by $queues queues" tc -n "$1" qdisc \
+				replace dev "$2" root handle $handle bfc \
+				hrtt 4ms queues $queues
+		done
+		flowing "replace by $queues queues"
+	done
+	peers_up
+	# Old counters, which nobody sees, may still be held here.
+	no_counts
+}
+
+test_other_qdisc_and_back() {
+	local i
+	topology
+	load
+	for i in 1 2; do
+		for port in "sw2 r0" "sw1 x"; do
+			# shellcheck disable=SC2086
+			set -- $port
+			check "pfifo" tc -n "$1" qdisc replace dev "$2" root \
+				pfifo limit 50
+		done
+		flowing "pfifo"
+		bfc_port sw2 r0
+		bfc_port sw1 x
+		flowing "back to bfc"
+		tc -n sw2 qdisc del dev x root
+		flowing "deletion"
+		bfc_port sw2 x queues 16
+		flowing "another one"
+	done
+	peers_up
+	no_counts
+}
+
+# Packets of x wait in the queue of r0 and hold its counts.
+test_wire_goes() {
+	topology
+	load
+	at_least "counts of x" "$(stat sw2 x upstream_paused)" 1
+	ip -n sw1 link del x
+	flowing "deletion of x"
+	all_idle_but_load
+	ip -n sw2 link del r0
+	sleep 1
+	no_counts
+}
+
+# all_idle_but_load: the switch whose only inputs are gone
+all_idle_but_load() {
+	check "sw1 still counts" wait_for 5 sw1_empty
+}
+sw1_empty() {
+	[ "$(snapshot 'map(select(.ns == "sw1" and .dev == "x")) | length')" = 0 ]
+}
+
+test_namespace_goes() {
+	topology
+	load
+	ip netns del sw1
+	namespaces=(sw2 h3 r)
+	flowing "deletion of sw1"
+	no_counts
+	namespaces=(sw2 h1 h2 h3 r)
+}
+
+# A device that moves is a new one; its old counts are still held by r0.
+test_port_moves() {
+	topology
+	load
+	new_ns elsewhere
+	ip -n sw2 link set p3 netns elsewhere
+	flowing "move of p3"
+	ip -n elsewhere link set p3 up
+	bfc elsewhere p3 hrtt 4ms
+	ip -n sw2 link set x netns elsewhere
+	ip -n elsewhere -batch - <<-END
+		link add br0 type bridge mcast_snooping 0
+		link set br0 up
+		link set x master br0
+		link set p3 master br0
+		link set x up
+	END
+	bfc elsewhere x hrtt 4ms
+	peers_up
+	# Back, so that there is a way to r.
+	ip -n elsewhere link set x netns sw2
+	ip -n sw2 link set x master br0
+	ip -n sw2 link set x up
+	bfc_port sw2 x
+	peers_up
+	flowing "the return of x"
+	no_counts
+}
+
+# Unloading takes the hooks of ports that have no qdisc any more, but frames
+# all the time.
+test_module_goes() {
+	local port
+	topology
+	load
+	for port in "${ports[@]}"; do
+		# shellcheck disable=SC2086
+		set -- $port
+		tc -n "$1" qdisc del dev "$2" root
+	done
+	check "the module does not go" wait_for 10 modprobe -r sch_bfc
+	flowing "unloading"
+	check "the module does not come" modprobe sch_bfc
+	for port in "${ports[@]}"; do
+		# shellcheck disable=SC2086
+		bfc_port $port
+	done
+	peers_up
+	flowing "loading"
+	no_counts
+	# The namespaces of the switches go under load, and the hosts' ports with
+	# the wires; and at once the module.
+	load
+	ip netns del sw1
+	ip netns del sw2
+	namespaces=(h1 h2 h3 r)
+	check "the module does not go after its namespaces" \
+		wait_for 15 modprobe -r sch_bfc
+	modprobe sch_bfc
+}
+
+run_tests options_that_keep_the_neighbour options_that_start_over \
+	tpid_and_forced_peer replace other_qdisc_and_back wire_goes \
+	namespace_goes port_moves module_goes

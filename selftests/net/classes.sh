@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Queues as classes: there for everybody to look at, and they add up.
+#
+#   s e0 --------- e0 r      10 Mbit/s; the qdisc is on s
+
+# Conditions are quoted for eval.
+# shellcheck disable=SC2016
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+topology() {
+	host s 10.0.0.1/24
+	host r 10.0.0.2/24
+	cable s e0 r e0 rate 10mbit delay 100us ring 4
+	meet 10.0.0.2 s
+}
+
+# classes: one line each: minor number, bytes and packets sent, dropped, bytes
+# and packets queued, peak
+classes() {
+	tc -n s -s class show dev e0 | tr -d '(,)' | awk '
+		$1 == "class"	{ split($3, id, ":") }
+		$1 == "Sent"	{ sent = $2 " " $4 " " $7 }
+		$1 == "backlog"	{ queued = $2 + 0 " " $3 + 0 }
+		$1 == "paused"	{ for (i = 1; i < NF; i++)
+					if ($i == "backlog_peak")
+						peak = $(i + 1) + 0
+				  print id[2], sent, queued, peak }'
+}
+# total COLUMN: over all classes
+total() { classes | awk -v c="$1" '{ n += $c } END { print n + 0 }'; }
+
+test_numbers() {
+	topology
+	bfc s e0 queues 37
+	equal "classes" "$(classes | wc -l)" 37
+	equal "their numbers" "$(classes | cut -d' ' -f1 | tr '\n' ' ')" \
+		"$(for i in {1..37}; do printf '%x ' "$i"; done)"
+	equal "traffic before there was any" "$(total 2)" 0
+	# Only to be looked at
+	check "a class can be added" eval '! tc -n s class add dev e0 \
+		parent "$(stat s e0 handle)" classid 1:40 bfc 2>/dev/null'
+	check "a class can be deleted" eval '! tc -n s class del dev e0 \
+		classid "$(stat s e0 handle)1" 2>/dev/null'
+	equal "classes" "$(classes | wc -l)" 37
+}
+
+test_sums() {
+	topology
+	bfc s e0 queues 16 flows 1000000 hrtt 4ms limit 300kb
+	# More than fits: there are drops
+	send s 10.0.0.2 5000 -f 6 -n 300
+	send s 10.0.0.2 5001 -f 2 -n 50 -s 200
+	sleep 1
+	ip -n s link set e0 type wire rate 10kbit	# 0.8 s a packet
+	local before after seen
+	for _ in 1 2 3 4 5; do
+		before=$(port_holds)
+		seen=$(classes)
+		after=$(port_holds)
+		[ "$before" != "$after" ] || break
+	done
+	equal "bytes, packets queued and queues occupied" "$(awk '
+		{ bytes += $5; packets += $6; queues += !!$6 }
+		END { print bytes, packets, queues }' <<<"$seen")" "$before"
+	at_least "queues occupied" "${before##* }" 6
+	ip -n s link set e0 type wire rate 10mbit
+	finish "${pids[@]}"
+	check "not drained" wait_for 20 port_is_empty
+
+	equal "drops" "$(total 4)" "$(stat s e0 drops)"
+	at_most "largest peak of a queue against the port's" \
+		"$(classes | awk '$7 > n { n = $7 } END { print n }')" \
+		"$(stat s e0 backlog_peak)"
+	at_least "largest peak of a queue" \
+		"$(classes | awk '$7 > n { n = $7 } END { print n }')" 1042
+	# The port has sent control frames and ARP besides.
+	equal "packets sent" "$(awk -v all="$(stat s e0 packets)" \
+		-v queues="$(total 3)" -v hello="$(stat s e0 hello_tx)" '
+		BEGIN { print (all - queues >= 0 &&
+			       all - queues <= hello + 10) }')" 1
+	at_least "packets sent" "$(total 3)" 300
+	say "dropped $(total 4)"
+}
+port_holds() { stat s e0 'qlen as $n | .[0] | "\(.backlog) \(.qlen) \(.occupied)"'; }
+port_is_empty() { [ "$(stat s e0 qlen)" = 0 ]; }
+
+run_tests numbers sums

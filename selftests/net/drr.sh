@@ -1,0 +1,239 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Who may send: deficit round robin, pauses, the control band, the shaper.
+#
+#   s e0 --------- e0 r      4 Mbit/s; the qdisc is on s. For the shaper a
+#                            veth instead, which never says "stop"
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+plenty="flows 1000000 hrtt 4ms sticky 10s"
+
+topology() {
+	host s 10.0.0.1/24
+	host r 10.0.0.2/24
+	cable s e0 r e0 rate 4mbit delay 100us ring 32
+	meet 10.0.0.2 s
+}
+
+# sent: bytes that each queue has sent, one line a queue that has sent any
+sent() {
+	tc -n s -s class show dev e0 | awk '$1 == "Sent" && $4 { print $2 }'
+}
+
+# shares: of flows that stay backlogged for 4 s: the bytes each queue sent
+# between two looks, sorted
+shares() {
+	sent >"$scratch/before"
+	sleep 4
+	sent >"$scratch/after"
+	paste "$scratch/before" "$scratch/after" |
+		awk '{ print $2 - $1 }' | sort -n
+}
+
+# Packets of 242, 642 and 1442 bytes
+test_equal_bytes() {
+	local size all
+	topology
+	# shellcheck disable=SC2086
+	bfc s e0 queues 32 $plenty
+	for size in 200 600 1400; do
+		send s 10.0.0.2 5000 -s "$size" -t 20
+	done
+	sleep 2
+	all=$(shares | tr '\n' ' ')
+	equal "queues" "$(wc -w <<<"$all")" 3
+	say "bytes $all"
+	# shellcheck disable=SC2086
+	set -- $all
+	at_most "most against least bytes" "$(calc "$3 / $1")" 1.05
+	at_least "bytes in all" "$(calc "$1 + $2 + $3")" 1000000
+}
+
+# With assign single the same flows share as a FIFO does: by packets.
+test_fifo_does_not() {
+	local size
+	topology
+	# shellcheck disable=SC2086
+	bfc s e0 queues 32 $plenty assign single
+	receive r 5000 -t 20 -i 2
+	local receiver=$bg
+	for size in 200 1400; do
+		send s 10.0.0.2 5000 -F "$size" -s "$size" -t 4 -b 100000
+	done
+	finish "$receiver"
+	at_least "bytes of large against small packets" "$(received r 5000 \
+		'.flows | map(.bytes) | .[1] / .[0]')" 2
+}
+
+# A queue sends its quantum before the next one's turn comes: 10 packets of
+# 1042 bytes in a row with 10 000 bytes, one or two with 1514.
+test_quantum() {
+	local quantum runs
+	topology
+	frames open r r e0
+	for quantum in 1514 10000; do
+		tc -n s qdisc del dev e0 root 2>/dev/null
+		# shellcheck disable=SC2086
+		bfc s e0 queues 32 $plenty quantum "$quantum"
+		send s 10.0.0.2 5000 -f 2 -t 30
+		sleep 1
+		frames clear r
+		frames wait r 10 300 kind=data
+		kill "$bg"
+		wait "$bg" 2>/dev/null
+		# Packets in a row, on average
+		runs=$(jq 'map(.flow | select(. != null)) | length /
+			([.[1:], .[:-1]] | transpose |
+			map(select(.[0] != .[1])) | length + 1)' "$answer")
+		say "quantum $quantum: $runs"
+		if [ "$quantum" = 1514 ]; then
+			at_most "packets in a row, quantum 1514" "$runs" 2
+		else
+			at_least "packets in a row, quantum 10000" "$runs" 8
+		fi
+	done
+	frames close
+}
+
+# ---- bfcframe.py ----
+
+answer=
+frames_pid=
+
+frames_start() {
+	[ -z "$frames_pid" ] || return 0
+	answer=$scratch/answer
+	coproc FRAMES { exec python3 "$top/selftests/tools/bfcframe.py" \
+		"$answer"; }
+	# shellcheck disable=SC2153
+	frames_pid=$FRAMES_PID
+	exec {to_frames}>&"${FRAMES[1]}" {from_frames}<&"${FRAMES[0]}"
+}
+
+# frames COMMAND...: see there
+frames() {
+	local status='no answer'
+	frames_start
+	echo "$*" >&"$to_frames"
+	read -r -t 120 status <&"$from_frames"
+	[ "$status" = ok ] || fail "bfcframe $1 $2: $status"
+}
+
+# A paused queue sends nothing, and the link is not idle for that.
+test_paused_gets_nothing() {
+	local all q
+	topology
+	frames open r r e0
+	# shellcheck disable=SC2086
+	bfc s e0 queues 8 $plenty peer on role nic refresh 200ms hold 4s
+	send s 10.0.0.2 5000 -f 3 -t 20
+	frames wait r 5 5 flow=1
+	q=$(($(jq '.[-1].vid' "$answer") - 1))
+	sleep 1
+	frames keep r 0.5 queues=8 bits=$q hold=4000000000
+	sleep 0.5
+	sent >"$scratch/before"
+	sleep 3
+	sent >"$scratch/after"
+	equal "paused" "$(stat s e0 paused)" 1
+	all=$(paste "$scratch/before" "$scratch/after" |
+		awk '{ print $2 - $1 }' | sort -n | tr '\n' ' ')
+	say "bytes $all"
+	# shellcheck disable=SC2086
+	set -- $all
+	equal "queues" $# 3
+	equal "bytes of the paused queue" "$1" 0
+	at_most "most against least bytes of the others" \
+		"$(calc "$3 / ($2 + 1)")" 1.05
+	at_least "bytes of the others" "$(calc "$2 + $3")" 1050000
+	frames close
+}
+
+# Behind 3 s of backlog
+test_control_band() {
+	local fast slow
+	topology
+	# shellcheck disable=SC2086
+	bfc s e0 queues 2 $plenty
+	ip -n s link set e0 type wire rate 1mbit ring 4
+	receive r 5001 -n 10 -t 20 -i 3
+	fast=$bg
+	receive r 5002 -n 10 -t 20 -i 8
+	slow=$bg
+	send s 10.0.0.2 5000 -f 4 -t 5
+	sleep 1
+	send s 10.0.0.2 5001 -n 10 -P 7
+	send s 10.0.0.2 5002 -n 10
+	finish "$fast" "$slow"
+	equal "packets of priority 7" "$(received r 5001 .packets)" 10
+	equal "packets without" "$(received r 5002 .packets)" 10
+	# Ten packets and four in the ring take 120 ms.
+	at_most "us with priority 7" "$(received r 5001 .p99_us)" 500000
+	at_least "us without" "$(received r 5002 .p50_us)" 500000
+	say "us: $(received r 5001 .p99_us) and $(received r 5002 .p50_us)"
+}
+
+# The shaper makes up for timers that fire late.
+veth() {
+	host s 10.0.0.1/24
+	host r 10.0.0.2/24
+	ip link add e0 netns s type veth peer name e0 netns r
+	plug s e0
+	plug r e0
+	meet 10.0.0.2 s
+}
+
+# pace TEXT: what leaves in 5 s, against 8 Mbit/s. Where the machine stands
+# still for longer than the shaper makes up for, a try may fail.
+pace() {
+	local before t0 share
+	for _ in 1 2 3; do
+		before=$(stat s e0 bytes)
+		t0=$EPOCHREALTIME
+		sleep 5
+		share=$(calc "($(stat s e0 bytes) - $before) / \
+			($EPOCHREALTIME - $t0) / 1e6")
+		say "$1 $share"
+		! compare "$share > 0.97 && $share < 1.03" || return 0
+	done
+	fail "$1: $share of the rate"
+}
+
+test_rate_udp() {
+	veth
+	# shellcheck disable=SC2086
+	bfc s e0 rate 8mbit queues 32 $plenty
+	equal "rate" "$(stat s e0 link_rate)" 1000000
+	send s 10.0.0.2 5000 -f 2 -t 60
+	sleep 1
+	pace "UDP"
+}
+
+test_rate_tcp() {
+	veth
+	# shellcheck disable=SC2086
+	bfc s e0 rate 8mbit queues 32 $plenty
+	background ip netns exec r python3 -c '
+import socket
+with socket.create_server(("10.0.0.2", 5001)) as s:
+    c = s.accept()[0]
+    while c.recv(65536):
+        pass'
+	check "no TCP receiver" wait_for 10 tcp_listens
+	background ip netns exec s python3 -c '
+import socket
+with socket.create_connection(("10.0.0.2", 5001)) as s:
+    while True:
+        s.sendall(bytes(65536))'
+	check "TCP does not start" wait_for 10 tcp_runs
+	sleep 2
+	pace "TCP"
+}
+tcp_listens() { in_ns r ss -Htln "sport = :5001" | grep -q .; }
+tcp_runs() { [ "$(stat s e0 bytes)" -gt 100000 ]; }
+
+run_tests equal_bytes fifo_does_not quantum paused_gets_nothing control_band \
+	rate_udp rate_tcp

@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# elide: packets from the ingress ports listed are not counted (BFC App. B).
+#
+#   h1 --p1-\
+#   h2 --p2--> sw --r0-- r
+#   h3 --p3-/
+#
+# All links 20 Mbit/s, incast to r.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+topology() {
+	local i
+	switch sw
+	host r 10.0.0.100/24
+	cable sw r0 r e0
+	bfc r e0 role nic hrtt 4ms
+	for i in 1 2 3; do
+		host "h$i" "10.0.0.$i/24"
+		cable sw "p$i" "h$i" e0
+		bfc sw "p$i" hrtt 4ms
+		bfc "h$i" e0 role nic queues 128 hrtt 4ms
+	done
+	bfc sw r0 hrtt 4ms "$@"
+	peers_up
+	meet 10.0.0.100 h1 h2 h3
+}
+
+# incast: afterwards pauses[i] is how often h<i>'s queues were paused by it
+incast() {
+	local i receiver sent=() before=()
+	receive r 5000 -t 40 -i 3
+	receiver=$bg
+	for i in 1 2 3; do
+		before[i]=$(stat "h$i" e0 pause_rx)
+	done
+	elided=$(stat sw r0 elided) counted=$(stat sw r0 counted)
+	for i in 1 2 3; do
+		send "h$i" 10.0.0.100 5000 -F "$i" -t 2
+		sent+=("$bg")
+	done
+	finish "${sent[@]}" "$receiver"
+	equal "lost" "$(received r 5000 .lost)" 0
+	elided=$(($(stat sw r0 elided) - elided))
+	counted=$(($(stat sw r0 counted) - counted))
+	for i in 1 2 3; do
+		pauses[i]=$(($(stat "h$i" e0 pause_rx) - before[i]))
+	done
+	say "pauses ${pauses[*]}, elided $elided, counted $counted"
+	all_idle
+}
+
+test_one_port() {
+	topology elide p1
+	incast
+	equal "pauses of h1" "${pauses[1]}" 0
+	equal "pauses that p1 sent" "$(stat sw p1 pause_tx)" 0
+	at_least "pauses of h2" "${pauses[2]}" 5
+	at_least "pauses of h3" "${pauses[3]}" 5
+	at_least "elided" "$elided" 10
+	at_least "counted" "$counted" 10
+}
+
+test_two_ports() {
+	topology elide p1,p3
+	incast
+	equal "pauses of h1 and h3" "${pauses[1]} ${pauses[3]}" "0 0"
+	at_least "pauses of h2" "${pauses[2]}" 5
+	at_least "elided" "$elided" 10
+}
+
+test_list_changes() {
+	topology
+	incast
+	equal "elided without a list" "$elided" 0
+	at_least "pauses of h1" "${pauses[1]}" 5
+	tc -n sw qdisc change dev r0 root bfc elide p2
+	incast
+	equal "pauses of h2" "${pauses[2]}" 0
+	at_least "pauses of h1" "${pauses[1]}" 5
+	# Another list replaces the first, another option leaves it alone.
+	tc -n sw qdisc change dev r0 root bfc elide p1
+	tc -n sw qdisc change dev r0 root bfc hrtt 5ms
+	incast
+	equal "pauses of h1" "${pauses[1]}" 0
+	at_least "pauses of h2" "${pauses[2]}" 5
+	tc -n sw qdisc change dev r0 root bfc elide none
+	incast
+	equal "elided after none" "$elided" 0
+	at_least "pauses of h1" "${pauses[1]}" 5
+}
+
+test_listed_device_goes() {
+	topology elide p1,p2
+	ip -n sw link del p1
+	check "show" tc -n sw -j qdisc show dev r0 >/dev/null
+	check "another option" tc -n sw qdisc change dev r0 root bfc hrtt 5ms
+	# Another one of the same name is another device.
+	cable sw p1 h1 e0
+	bfc sw p1 hrtt 4ms
+	bfc h1 e0 role nic queues 128 hrtt 4ms
+	peers_up
+	meet 10.0.0.100 h1
+	incast
+	at_least "pauses of the new p1's neighbour" "${pauses[1]}" 5
+	equal "pauses of h2" "${pauses[2]}" 0
+	at_least "pauses of h3" "${pauses[3]}" 5
+	check "a new list" tc -n sw qdisc change dev r0 root bfc elide p3
+	equal "list" "$(stat sw r0 'options.elide | tostring')" '["p3"]'
+}
+
+pauses=()
+run_tests one_port two_ports list_changes listed_device_goes

@@ -1,0 +1,263 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Neighbours that do not speak BFC, stop to, or change: nobody gets a tag who
+# does not take it off.
+#
+#   h1 --p1-\                  /-- r (pfifo)
+#            sw1 --x-->--x-- sw2
+#   h2 --p2-/                  \-- h3
+#
+# All links 20 Mbit/s. r has no BFC, so sw2 sends it no tags: one that arrives
+# there came through sw2's bridge, as S-tags that sw2 does not expect do. It is
+# looked for on the wire (tcpdump), and its packet is missed by the receiver.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+topology() {
+	local host
+	switch sw1
+	switch sw2
+	host h1 10.0.0.1/24
+	host h2 10.0.0.2/24
+	host h3 10.0.0.3/24
+	host r 10.0.0.100/24
+	cable sw1 p1 h1 e0
+	cable sw1 p2 h2 e0
+	cable sw2 p3 h3 e0
+	cable sw2 r0 r e0
+	cable sw1 x sw2 x
+	bfc sw1 x hrtt 4ms
+	bfc sw2 p3 hrtt 4ms
+	bfc sw2 r0 hrtt 4ms
+	# The hosts' default qdisc may be one that drops.
+	for host in h1 h2 h3; do
+		bfc "$host" e0 role nic queues 128 hrtt 4ms
+	done
+	tc -n r qdisc replace dev e0 root pfifo limit 10000
+	meet 10.0.0.100 h1 h2 h3
+}
+
+state() { stat "$1" "$2" peer_state; }
+is_up() { [ "$(state "$1" "$2")" = up ]; }
+up() {
+	check "$1 $2 is $(state "$1" "$2"), not up" wait_for 15 is_up "$1" "$2"
+}
+
+# capture NS PORT: from now on; "tags NS PORT" stops and counts tagged frames
+capture() {
+	ip netns exec "$1" tcpdump -i "$2" -n -U -s 64 -Z root \
+		-w "$scratch/$1.$2.pcap" 2>/dev/null &
+	capturing=$!
+	pids+=("$capturing")
+	check "tcpdump does not start" wait_for 10 test -s "$scratch/$1.$2.pcap"
+}
+tags() {
+	# Frames wait in a buffer for a second at most.
+	sleep 1.5
+	kill "$capturing"
+	wait "$capturing" 2>/dev/null
+	tcpdump -n -e -r "$scratch/$1.$2.pcap" 2>/dev/null |
+		awk '/802\.1Q|vlan/ { tagged++ } END { print tagged + 0 }'
+	rm -f "$scratch/$1.$2.pcap"
+}
+
+# load [SECONDS]: h1 and h2 to r, as fast as they can, through x; h3 as well
+load() {
+	local i
+	receive r 5000 -t 100 -i 4
+	receiver=$bg
+	senders=()
+	for i in 1 2 3; do
+		send "h$i" 10.0.0.100 5000 -F "${i}0" -f 4 -t "$1"
+		senders+=("$bg")
+	done
+}
+
+# all_arrived: what was sent and not dropped by a qdisc
+all_arrived() {
+	local sent
+	finish "${senders[@]}" "$receiver"
+	sent=$(jq -s 'map(.sent) | add' "$scratch"/h?.sent.5000.json)
+	equal "packets received" "$(received r 5000 .packets)" \
+		$((sent - $(sum_stat drops)))
+	equal "reordered" "$(received r 5000 .reordered)" 0
+}
+
+test_plain_neighbour() {
+	topology
+	capture sw2 x
+	load 4
+	in_ns r ping -q -c 3 -i 0.3 -w 10 10.0.0.1 >/dev/null ||
+		fail "no answer from h1"
+	all_arrived
+	equal "tags at a plain switch" "$(tags sw2 x)" 0
+	equal "sent with a tag" "$(stat sw1 x tagged_tx)" 0
+	equal "state" "$(state sw1 x)" searching
+	equal "pauses sent to a plain switch" "$(stat sw1 x frames_tx)" 0
+	equal "state towards the plain host" "$(state sw2 r0)" searching
+	# It appears, and only now there are tags: the capture can see them.
+	bfc sw2 x hrtt 4ms
+	up sw1 x
+	up sw2 x
+	capture sw2 x
+	capture_x=$capturing
+	capture r e0
+	load 2
+	all_arrived
+	equal "tags at a plain host" "$(tags r e0)" 0
+	capturing=$capture_x
+	at_least "tags at a neighbour with BFC" "$(tags sw2 x)" 100
+	all_idle
+}
+
+test_neighbour_loses_its_qdisc() {
+	local tagged
+	topology
+	bfc sw2 x hrtt 4ms
+	up sw1 x
+	capture r e0
+	load 11
+	sleep 2
+	at_least "tags before" "$(stat sw1 x tagged_tx)" 100
+	tc -n sw2 qdisc del dev x root
+	sleep 1
+	tagged=$(stat sw1 x tagged_tx)
+	check "sw1 still thinks sw2 is up" not_yet_up sw1 x
+	# Longer than the port lingers.
+	sleep 6
+	equal "tags after the goodbye" \
+		"$(($(stat sw1 x tagged_tx) - tagged))" 0
+	all_arrived
+	equal "tags that went through sw2" "$(tags r e0)" 0
+	at_most "longest gap (ms)" \
+		"$(received r 5000 '[.flows[].max_gap_ms] | max')" 1500
+	all_idle
+}
+not_yet_up() { ! is_up "$@"; }
+
+# The goodbye does not get through: sw1 goes on stamping until sw2 has been
+# silent for 3.5 s, and sw2's port lingers for longer than that.
+test_goodbye_gets_lost() {
+	topology
+	bfc sw2 x hrtt 4ms
+	up sw1 x
+	capture r e0
+	load 9
+	sleep 1
+	ip -n sw2 link set dev x type wire drop 88b5 100%
+	tc -n sw2 qdisc del dev x root
+	at_least "tags before" "$(stat sw1 x tagged_tx)" 100
+	check "sw1 still thinks sw2 is up" wait_for 10 not_yet_up sw1 x
+	all_arrived
+	equal "tags that went through sw2" "$(tags r e0)" 0
+	all_idle
+}
+
+test_other_number_of_queues() {
+	local n
+	topology
+	for n in 3 1024; do
+		tc -n sw2 qdisc replace dev x root handle "$n": bfc \
+			queues "$n" hrtt 4ms
+		up sw1 x
+		up sw2 x
+		equal "neighbour's queues" "$(stat sw1 x peer_queues)" "$n"
+		equal "neighbour's queues" "$(stat sw2 x peer_queues)" 32
+		n=$(stat sw1 x pause_rx)
+		load 3
+		all_arrived
+		at_least "pauses" $(($(stat sw1 x pause_rx) - n)) 5
+		# The other way round: sw2's many or few queues are paused.
+		receive h1 5001 -t 30 -i 3
+		n=$bg
+		send r 10.0.0.1 5001 -f 8 -t 2
+		finish "$bg" "$n"
+		equal "lost on the way back" "$(received h1 5001 .lost)" 0
+	done
+	equal "bad frames and tags" "$(sum_stat bad_range)+$(sum_stat bad_tag)" 0+0
+	all_idle
+}
+
+# The new layout comes while frames with tags of the old one are on their way.
+test_neighbour_restarts_under_load() {
+	local n
+	topology
+	bfc sw2 x hrtt 4ms
+	up sw1 x
+	capture r e0
+	load 8
+	sleep 1
+	for n in 8 64; do
+		tc -n sw2 qdisc replace dev x root handle "$n": bfc \
+			queues "$n" hrtt 4ms
+		up sw1 x
+		up sw2 x
+		sleep 1
+		equal "neighbour's queues" "$(stat sw1 x peer_queues)" "$n"
+	done
+	all_arrived
+	equal "tags that went through sw2" "$(tags r e0)" 0
+	all_idle
+}
+
+test_link_down_and_up() {
+	local i
+	topology
+	bfc sw2 x hrtt 4ms
+	up sw1 x
+	capture r e0
+	load 10
+	for i in sw1 sw2; do
+		sleep 1
+		ip -n "$i" link set x down
+		sleep 0.5
+		equal "state" "$(state sw1 x)" off
+		ip -n "$i" link set x up
+		up sw1 x
+		up sw2 x
+	done
+	i=$(stat sw1 x tagged_tx)
+	sleep 1
+	at_least "tags after all" $(($(stat sw1 x tagged_tx) - i)) 50
+	finish "${senders[@]}" "$receiver"
+	equal "tags that went through sw2" "$(tags r e0)" 0
+	all_idle
+}
+
+test_peer_on_and_off() {
+	local frames tagged
+	topology
+	# Nobody asks, nobody answers.
+	bfc sw2 x hrtt 4ms peer off
+	load 2
+	all_arrived
+	equal "state of peer off" "$(state sw2 x)" off
+	equal "HELLOs of peer off" "$(stat sw2 x hello_tx)" 0
+	equal "PAUSE frames of peer off" "$(stat sw2 x frames_tx)" 0
+	equal "tags sent" "$(stat sw1 x tagged_tx)" 0
+	equal "state of its neighbour" "$(state sw1 x)" searching
+	# Both are told.
+	bfc sw2 x hrtt 4ms peer on
+	bfc sw1 x hrtt 4ms peer on
+	frames=$(stat sw1 x pause_rx)
+	tagged=$(stat sw1 x tagged_tx)
+	capture r e0
+	load 4
+	all_arrived
+	equal "tags that went through sw2" "$(tags r e0)" 0
+	at_least "tags of peer on" $(($(stat sw1 x tagged_tx) - tagged)) 200
+	at_least "pauses of peer on" $(($(stat sw1 x pause_rx) - frames)) 5
+	all_idle
+	# Against a plain neighbour peer on is a mistake, and visible as one.
+	tc -n sw2 qdisc del dev x root
+	tagged=$(stat sw1 x tagged_tx)
+	in_ns h1 ping -q -c 2 -i 0.3 -w 2 10.0.0.100 >/dev/null
+	at_least "tags regardless of the neighbour" \
+		$(($(stat sw1 x tagged_tx) - tagged)) 1
+}
+
+run_tests plain_neighbour neighbour_loses_its_qdisc goodbye_gets_lost \
+	other_number_of_queues neighbour_restarts_under_load link_down_and_up \
+	peer_on_and_off

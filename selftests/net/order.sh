@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# No flow is ever reordered, whatever is paused and resumed on its way.
+#
+#   s1 ---\                            /--- r
+#   s2 ---- sw1 ---- 10 Mbit/s ---- sw2
+#   s3 ---/                            \--- q
+#
+# The other links: 20 Mbit/s, r's 5 Mbit/s. s1 sends UDP flows to r, s2 TCP to
+# r, s3 UDP flows to q: the queues of both switches and of the senders stand
+# still now and then, for r's sake.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+tcp_bytes=1500000
+
+# topology BFC-OPTIONS
+topology() {
+	local i
+	switch sw1
+	switch sw2
+	host r 10.0.0.100/24
+	host q 10.0.0.101/24
+	for i in 1 2 3; do
+		host "s$i" "10.0.0.$i/24"
+		cable sw1 "p$i" "s$i" e0
+	done
+	cable sw1 up sw2 up rate 10mbit delay 200us ring 8
+	cable sw2 r0 r e0 rate 5mbit delay 100us ring 8
+	cable sw2 q0 q e0
+	bfc sw1 up queues 16 hrtt 4ms "$@"
+	bfc sw2 up queues 16 hrtt 4ms "$@"
+	bfc sw2 r0 queues 16 hrtt 4ms "$@"
+	bfc sw2 q0 queues 16 hrtt 4ms "$@"
+	bfc r e0 role nic hrtt 4ms "$@"
+	bfc q e0 role nic hrtt 4ms "$@"
+	for i in 1 2 3; do
+		bfc sw1 "p$i" hrtt 4ms "$@"
+		bfc "s$i" e0 role nic queues 64 hrtt 4ms "$@"
+	done
+	peers_up
+	meet 10.0.0.100 s1 s2
+	meet 10.0.0.101 s3
+}
+
+# netstat NAME: a counter of r's TCP
+# shellcheck disable=SC2016
+netstat() {
+	in_ns r awk -v name="$1" '
+		$1 != "TcpExt:"	{ next }
+		!n		{ n = split($0, names); next }
+				{ for (i in names)
+					if (names[i] == name)
+						print $i }' /proc/net/netstat
+}
+
+tcp_listens() { in_ns r ss -Htln "sport = :5001" | grep -q .; }
+
+# no_reordering BFC-OPTIONS
+no_reordering() {
+	local udp_r udp_q tcp
+	topology "$@"
+	receive r 5000 -t 40 -i 3
+	udp_r=$bg
+	receive q 5000 -t 40 -i 3
+	udp_q=$bg
+	ip netns exec r busybox nc -l -p 5001 </dev/null >"$scratch/tcp" &
+	tcp=$!
+	pids+=("$tcp")
+	check "no TCP receiver" wait_for 5 tcp_listens
+	equal "segments out of order before" "$(netstat TCPOFOQueue)" 0
+
+	send s1 10.0.0.100 5000 -f 6 -n 150
+	send s3 10.0.0.101 5000 -f 3 -n 300
+	background ip netns exec s2 bash -c \
+		"exec head -c $tcp_bytes /dev/zero >/dev/tcp/10.0.0.100/5001"
+	finish "$udp_r" "$udp_q" "$tcp"
+
+	equal "TCP bytes" "$(wc -c <"$scratch/tcp")" "$tcp_bytes"
+	equal "UDP packets" "$(received r 5000 .packets) $(received q 5000 \
+		.packets)" "900 900"
+	equal "UDP packets reordered" "$(received r 5000 .reordered) $(received \
+		q 5000 .reordered)" "0 0"
+	equal "TCP segments out of order" "$(netstat TCPOFOQueue)" 0
+	equal "TCP SACK reneging" "$(netstat TCPSACKReneging)" 0
+	equal "drops" "$(sum_stat drops)" 0
+	at_least "pauses obeyed by sw1" "$(stat sw1 up pause_rx)" 2
+	at_least "pauses obeyed by s1" "$(stat s1 e0 pause_rx)" 2
+	at_least "pauses obeyed by s2" "$(stat s2 e0 pause_rx)" 2
+	say "pauses $(sum_stat pause_tx)"
+	all_idle
+}
+
+test_early() { no_reordering resume early; }
+test_drained() { no_reordering resume drained; }
+test_gso_whole() { no_reordering resume early split-gso off; }
+# More flows than queues, and none sticks for long
+test_few_queues() { no_reordering resume drained split-gso off sticky 8ms \
+	flows 4000; }
+
+# The counters that must not move do when packets overtake each other.
+test_reordering_is_seen() {
+	host s1 10.0.0.1/24
+	host r 10.0.0.100/24
+	cable s1 e0 r e0
+	meet 10.0.0.100 s1
+	# Two queues of different priority, by turns
+	tc -n s1 qdisc replace dev e0 root handle 1: prio bands 2 \
+		priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
+	tc -n s1 filter add dev e0 parent 1: protocol ip u32 \
+		match u16 0 1 at 4 flowid 1:1
+	receive r 5000 -t 20 -i 2
+	local udp_r=$bg
+	ip netns exec r busybox nc -l -p 5001 </dev/null >"$scratch/tcp" &
+	local tcp=$!
+	pids+=("$tcp")
+	check "no TCP receiver" wait_for 5 tcp_listens
+	send s1 10.0.0.100 5000 -f 2 -n 300
+	background ip netns exec s1 bash -c \
+		"exec head -c 300000 /dev/zero >/dev/tcp/10.0.0.100/5001"
+	finish "$udp_r" "$tcp"
+	at_least "UDP packets reordered" "$(received r 5000 .reordered)" 1
+	at_least "TCP segments out of order" "$(netstat TCPOFOQueue)" 1
+}
+
+run_tests early drained gso_whole few_queues reordering_is_seen

@@ -1,0 +1,199 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# One test for each bug that reviews and other tests have found.
+#
+#   a (e0) --- (e0) b		two hosts, a plain link
+#
+#   s ---> (p1) sw (r0) ---> r	one congested egress; p1 and r0 are its ports
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+pair() {
+	host a 10.0.0.1/24
+	host b 10.0.0.2/24
+	cable a e0 b e0
+}
+
+one_switch() {
+	switch sw
+	host s 10.0.0.1/24
+	host r 10.0.0.2/24
+	cable s e0 sw p1 rate 50mbit delay 100us ring 8
+	cable sw r0 r e0 rate 5mbit delay 100us ring 8
+}
+
+rx_packets() {
+	ip -n "$1" -s -j link show dev "$2" | jq '.[0].stats64.rx.packets'
+}
+
+# The pop threw the customer's own tag away: frames of VLAN 10 came in untagged.
+test_customer_vlan_survives() {
+	local ns
+	pair
+	for ns in a b; do
+		ip -n "$ns" link add link e0 name e0.10 type vlan id 10
+		ip -n "$ns" link set e0.10 up
+	done
+	ip -n a addr add 10.1.0.1/24 dev e0.10
+	ip -n b addr add 10.1.0.2/24 dev e0.10
+	bfc a e0
+	bfc b e0
+	peers_up
+	in_ns a ping -q -c 10 -i 0.05 -w 10 10.1.0.2 >/dev/null
+	at_least "packets that reached the VLAN device" "$(rx_packets b e0.10)" 10
+	at_least "tagged" "$(stat a e0 tagged_tx)" 10
+}
+
+# A count held at one egress pointed at an ingress port that was gone.
+test_ingress_port_vanishes() {
+	local sender receiver
+	one_switch
+	bfc sw p1 hrtt 4ms
+	bfc sw r0 hrtt 4ms
+	bfc s e0 role nic hrtt 4ms
+	bfc r e0 role nic
+	peers_up
+	meet 10.0.0.2 s
+	receive r 5000 -t 20 -i 3
+	receiver=$bg
+	send s 10.0.0.2 5000 -f 4 -t 3
+	sender=$bg
+	check "nothing was counted" wait_for 10 counted sw r0
+	at_least "packets that wait" "$(stat sw r0 backlog)" 1
+	ip -n sw link del p1
+	check "packets still wait" wait_for 10 is_drained sw r0
+	kill "$sender" "$receiver" 2>/dev/null
+	all_idle
+}
+
+counted() { [ "$(stat "$1" "$2" counted)" -gt 20 ]; }
+is_drained() { [ "$(stat "$1" "$2" backlog)" = 0 ]; }
+
+# BYE was sent into the noop qdisc of a device between two qdiscs.
+test_bye_arrives() {
+	pair
+	bfc a e0
+	bfc b e0
+	peers_up
+	tc -n a qdisc del dev e0 root
+	check "b has not noticed within a second" wait_for 1 not_peer b e0
+}
+
+not_peer() { [ "$(stat "$1" "$2" peer_state)" != up ]; }
+
+# A two-gigabyte MTU made the quantum negative, and DRR turn for ever.
+test_enormous_mtu() {
+	new_ns a
+	ip -n a -batch - <<-END
+		link add d0 type dummy
+		link set d0 mtu 2147483634
+		link set d0 up
+		addr add 10.9.0.1/24 dev d0
+		neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev d0
+	END
+	tc -n a qdisc add dev d0 root bfc peer off 2>/dev/null
+	in_ns a ping -q -c 2 -i 0.1 -W 1 10.9.0.2 >/dev/null
+	at_least "packets sent" "$(stat a d0 packets)" 2
+}
+
+# A size table can do the same to one packet.
+test_enormous_packet_by_stab() {
+	host a 10.0.0.1/24
+	host b 10.0.0.2/24
+	cable a e0 b e0
+	meet 10.0.0.2 a
+	tc -n a qdisc add dev e0 root stab overhead 2000000000 linklayer ethernet \
+		bfc peer off
+	in_ns a ping -q -c 5 -i 0.1 -w 5 10.0.0.2 >/dev/null ||
+		fail "no answer"
+}
+
+# A port of role nic sent pauses when another port of the box counted.
+test_nic_role_never_pauses() {
+	one_switch
+	bfc sw p1 role nic hrtt 4ms
+	bfc sw r0 hrtt 4ms
+	bfc s e0 hrtt 4ms
+	bfc r e0 role nic
+	peers_up
+	meet 10.0.0.2 s
+	receive r 5000 -n 400 -t 20 -i 2
+	local receiver=$bg
+	send s 10.0.0.2 5000 -f 2 -n 200
+	finish "$bg" "$receiver"
+	equal "received" "$(received r 5000 .packets)" 400
+	equal "pauses sent" "$(stat sw p1 pause_tx)" 0
+	equal "packets counted" "$(stat sw r0 counted)" 0
+}
+
+# A higher rate took effect only when the old rate's timer had run out.
+test_rate_change_wakes() {
+	host a 10.0.0.1/24
+	host b 10.0.0.2/24
+	cable a e0 b e0
+	meet 10.0.0.2 a
+	bfc a e0 rate 8kbit peer off
+	receive b 5000 -n 20 -t 15
+	local receiver=$bg start
+	send a 10.0.0.2 5000 -n 20
+	local sender=$bg
+	sleep 0.5
+	start=$(date +%s%N)
+	tc -n a qdisc change dev e0 root bfc rate 10mbit
+	finish "$sender" "$receiver"
+	equal "received" "$(received b 5000 .packets)" 20
+	at_most "ms until all were there" \
+		$((($(date +%s%N) - start) / 1000000)) 1900
+}
+
+# A lowered limit was enforced by the next packet, one scan of all queues for
+# each that was too many.
+test_lower_limit_trims() {
+	host a 10.0.0.1/24
+	host b 10.0.0.2/24
+	cable a e0 b e0
+	meet 10.0.0.2 a
+	bfc a e0 rate 100kbit peer off limit 4mb
+	send a 10.0.0.2 5000 -f 8 -n 80
+	check "no backlog" wait_for 5 holds_over a 300000
+	tc -n a qdisc change dev e0 root bfc limit 64kb
+	at_most "truesize held" "$(stat a e0 memory)" 65536
+	at_least "dropped from the longest" "$(stat a e0 drop_limit)" 1
+}
+
+holds_over() { [ "$(stat "$1" e0 memory)" -gt "$2" ]; }
+
+# HELLOs with ever new nonces took handle after handle.
+test_handles_are_not_used_up() {
+	pair
+	bfc b e0
+	ip netns exec a python3 - <<-'END'
+		import socket, struct, time
+		s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+		s.bind(("e0", 0))
+		mac = bytes.fromhex("0200000000aa")
+		for n in range(1, 400):
+		    body = struct.pack("!BBHBBHHQIIIQQQ", 0, 0, 1024, 1, 0, 0xffff, 0,
+		                       0xaa, n, 0, 1, 0, 0, 0)
+		    s.send(bytes.fromhex("0180c200000e") + mac +
+		           struct.pack("!HIBBHII", 0x88b5, 0x42464331, 1, 1, 84, n, n) +
+		           body)
+		    time.sleep(0.002)
+	END
+	# All handles of namespaces would be gone by now: 31 x 1025.
+	host c 10.0.1.1/24
+	host d 10.0.1.2/24
+	cable c e0 d e0
+	bfc c e0 queues 1024
+	bfc d e0 queues 1024
+	wait_for 15 peer_up c e0
+	equal "state of another port" "$(stat c e0 peer_state)" up
+	wait_for 15 peer_up d e0
+	equal "state of another port" "$(stat d e0 peer_state)" up
+}
+
+run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
+	enormous_mtu enormous_packet_by_stab nic_role_never_pauses \
+	rate_change_wakes lower_limit_trims handles_are_not_used_up
