@@ -54,6 +54,7 @@
 #define BFC_EARLY_STEPS		8	/* counts given back per dequeue at most */
 #define BFC_LAST_REFRESHES	3	/* repetitions after the last resume */
 #define BFC_HANDLE_SHIFT	5	/* handles are given out in runs of 32 */
+#define BFC_SWEEP	HZ	/* old handles come back once a second */
 #define BFC_HANDLE_RUNS		(65536 >> BFC_HANDLE_SHIFT)
 
 /**
@@ -173,7 +174,7 @@ struct bfc_port_pcpu {
  * @refused: the neighbour's layout could not be served
  * @tries: HELLOs sent without an agreement
  * @layouts: changes of @ingress
- * @layout_time: of the last one, jiffies
+ * @layout_next: when the neighbour may have another, jiffies
  * @bad: refused frames by reason
  * @frames_rx: PAUSE frames accepted
  * @hello_rx: HELLOs accepted
@@ -232,7 +233,7 @@ struct bfc_port {
 	bool refused;
 	u8 tries;
 	u32 layouts;
-	unsigned long layout_time;
+	unsigned long layout_next;
 	u64 bad[BFC_BAD_MAX];
 	u64 frames_rx;
 	u64 hello_rx;

@@ -428,6 +428,19 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 	return BFC_OK;
 }
 
+/* A neighbour that keeps changing its mind must not use up the handles: old
+ * ones come back with the sweep only. It is served with its next HELLO.
+ */
+static int bfc_rx_layout(struct bfc_port *port, unsigned int queues)
+{
+	if (time_before(jiffies, port->layout_next)) {
+		bfc_port_layout(port, 0);
+		return -EBUSY;
+	}
+	port->layout_next = jiffies + BFC_SWEEP;
+	return bfc_port_layout(port, queues);
+}
+
 static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 				 const struct bfc_hdr *hdr, const u8 *f,
 				 u64 now)
@@ -447,9 +460,9 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 	port->hello_rx++;
 	if (events & BFC_EV_LAYOUT) {
 		port->rx_seq = hdr->seq;
-		port->refused = bfc_port_layout(port, hello.queues) < 0;
+		port->refused = bfc_rx_layout(port, hello.queues) < 0;
 	} else if (port->refused && hello.id == port->peer.peer_id) {
-		port->refused = bfc_port_layout(port, hello.queues) < 0;
+		port->refused = bfc_rx_layout(port, hello.queues) < 0;
 		events |= BFC_EV_STATE;
 	}
 	if (events & BFC_EV_STATE)

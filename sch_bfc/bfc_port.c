@@ -20,7 +20,6 @@
 #include "bfc_trace.h"
 
 #define BFC_LINGER	(5 * HZ)	/* over BFC_PEER_DEAD_NS */
-#define BFC_SWEEP	HZ
 #define BFC_FRAME_MAX	1500	/* more than any control frame */
 
 /* All ports of all namespaces, RTNL. */
@@ -157,20 +156,6 @@ static bool bfc_ingress_sweep(void)
 
 /* ---- the neighbour ---- */
 
-/* A neighbour that keeps changing its mind must not use up the handles: old
- * ones come back with the sweep only.
- */
-static int bfc_layout_allowed(struct bfc_port *port, unsigned int queues)
-{
-	if (bfc_pause_len(queues) > port->dev->mtu + ETH_HLEN)
-		return -EMSGSIZE;
-	if (port->layouts && time_before(jiffies, port->layout_time + BFC_SWEEP))
-		return -EBUSY;
-	port->layout_time = jiffies;
-	port->layouts++;
-	return 0;
-}
-
 /**
  * bfc_port_layout() - new pause counters for a neighbour's queues
  * @port: the port
@@ -181,8 +166,7 @@ static int bfc_layout_allowed(struct bfc_port *port, unsigned int queues)
  *
  * Context: port->lock held.
  * Return: 0; -ENOMEM (also when the 65 536 handles are used up); -EMSGSIZE if
- * the neighbour's set does not fit a frame; -EBUSY if the layout changed just
- * now.
+ * the neighbour's set does not fit a frame.
  */
 int bfc_port_layout(struct bfc_port *port, unsigned int queues)
 {
@@ -191,12 +175,14 @@ int bfc_port_layout(struct bfc_port *port, unsigned int queues)
 
 	lockdep_assert_held(&port->lock);
 	if (queues) {
-		err = bfc_layout_allowed(port, queues);
-		if (!err) {
+		port->layouts++;
+		if (bfc_pause_len(queues) <= port->dev->mtu + ETH_HLEN) {
 			new = bfc_ingress_new(port, queues);
 			err = new ? 0 : -ENOMEM;
+		} else {
+			err = -EMSGSIZE;
 		}
-		if (err && err != -EBUSY)
+		if (err)
 			net_warn_ratelimited("bfc: %s: cannot serve a neighbour with %u queues: %d\n",
 					     port->dev->name, queues, err);
 	}
@@ -221,7 +207,7 @@ void bfc_port_tags(struct bfc_port *port)
 		     port->cfg.peer != BFC_PEER_OFF;
 	bool forced = port->cfg.peer == BFC_PEER_ON;
 	u8 state = port->peer.state;
-	bool stamp, pop;
+	bool stamped = port->stamp, stamp, pop;
 
 	lockdep_assert_held(&port->lock);
 	pop = speak && port->users && (forced || port->peer.peer_nonce);
@@ -248,13 +234,11 @@ void bfc_port_tags(struct bfc_port *port)
 		if (port->users)
 			netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
 	}
-	if (stamp && !port->stamp) {
-		WRITE_ONCE(port->stamp, true);
-		clear_bit(BFC_PORT_DIRTY, &port->flags);
-		if (port->cfg.role == BFC_ROLE_SWITCH)
-			bfc_port_mark_dirty(port, ktime_get_ns());
-	}
 	WRITE_ONCE(port->stamp, stamp);
+	if (stamp && !stamped && port->cfg.role == BFC_ROLE_SWITCH) {
+		clear_bit(BFC_PORT_DIRTY, &port->flags);
+		bfc_port_mark_dirty(port, ktime_get_ns());
+	}
 	trace_bfc_peer(port->dev, state, port->peer.queues, stamp, port->pop);
 }
 
@@ -277,6 +261,7 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 	port->rx_seq = 0;
 	port->tries = 0;
 	port->refused = false;
+	port->layout_next = jiffies;
 	if (unplugged)
 		WRITE_ONCE(port->pop, false);
 	if (port->cfg.fc == BFC_FC_BFC && port->cfg.peer == BFC_PEER_ON)
