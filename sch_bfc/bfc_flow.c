@@ -64,7 +64,7 @@ void bfc_flow_init(void)
 
 /**
  * bfc_flow_hash() - hash of the flow identifier
- * @skb: at egress, network header set
+ * @skb: at egress, data at the MAC header
  *
  * 5-tuple and VLAN for IPv4 and IPv6, addresses and EtherType for anything
  * else. The IPv6 flow label is left out: it may change within a connection.
@@ -79,13 +79,18 @@ u64 bfc_flow_hash(const struct sk_buff *skb)
 	struct bfc_tuple t = {};
 	struct bfc_keys keys;
 
+	/* From the end of the MAC header on: the network header of a frame
+	 * that a packet socket sent lies behind its tags.
+	 */
 	memset(&keys, 0, sizeof(keys));
-	skb_flow_dissect(skb, &bfc_dissector, &keys, 0);
+	__skb_flow_dissect(NULL, skb, &bfc_dissector, &keys, skb->data,
+			   skb->protocol, ETH_HLEN, skb_headlen(skb), 0);
 
 	t.ports = keys.ports.ports ?: keys.keyid.keyid;
 	t.n_proto = keys.basic.n_proto;
 	t.ip_proto = keys.basic.ip_proto;
-	t.vlan_id = keys.vlan.vlan_id;
+	t.vlan_id = skb_vlan_tag_present(skb) ? skb_vlan_tag_get_id(skb) :
+						keys.vlan.vlan_id;
 
 	switch (keys.control.addr_type) {
 	case FLOW_DISSECTOR_KEY_IPV4_ADDRS:

@@ -90,10 +90,10 @@ test_a_queue_for_every_flow() {
 test_more_flows_than_queues() {
 	topology
 	# shellcheck disable=SC2086
-	bfc s e0 queues 8 $plenty
+	bfc s e0 queues 8 $plenty sticky 0
 	receive r 5000 -t 30 -i 2
 	local receiver=$bg
-	backlog 24		# the first few leave at once
+	backlog 24
 	equal "queues with packets" "$(stat s e0 occupied)" 8
 	at_least "collisions" "$(stat s e0 collisions)" 4
 	finish "$receiver"

@@ -50,11 +50,11 @@ test_numbers() {
 test_sums() {
 	topology
 	bfc s e0 queues 16 flows 1000000 hrtt 4ms limit 300kb
+	ip -n s link set e0 type wire rate 10kbit	# 0.8 s a packet
 	# More than fits: there are drops
 	send s 10.0.0.2 5000 -f 6 -n 300
 	send s 10.0.0.2 5001 -f 2 -n 50 -s 200
-	sleep 1
-	ip -n s link set e0 type wire rate 10kbit	# 0.8 s a packet
+	sleep 2
 	local before after seen
 	for _ in 1 2 3 4 5; do
 		before=$(port_holds)
@@ -81,7 +81,7 @@ test_sums() {
 		-v queues="$(total 3)" -v hello="$(stat s e0 hello_tx)" '
 		BEGIN { print (all - queues >= 0 &&
 			       all - queues <= hello + 10) }')" 1
-	at_least "packets sent" "$(total 3)" 300
+	at_least "packets sent" "$(total 3)" 100
 	say "dropped $(total 4)"
 }
 port_holds() { stat s e0 'qlen as $n | .[0] | "\(.backlog) \(.qlen) \(.occupied)"'; }

@@ -27,11 +27,11 @@ topology() {
 		host "s$i" "10.0.0.$i/24"
 		cable sw1 "p$i" "s$i" e0
 	done
-	cable sw1 up sw2 up rate 10mbit delay 200us ring 8
+	cable sw1 x0 sw2 x0 rate 10mbit delay 200us ring 8
 	cable sw2 r0 r e0 rate 5mbit delay 100us ring 8
 	cable sw2 q0 q e0
-	bfc sw1 up queues 16 hrtt 4ms "$@"
-	bfc sw2 up queues 16 hrtt 4ms "$@"
+	bfc sw1 x0 queues 16 hrtt 4ms "$@"
+	bfc sw2 x0 queues 16 hrtt 4ms "$@"
 	bfc sw2 r0 queues 16 hrtt 4ms "$@"
 	bfc sw2 q0 queues 16 hrtt 4ms "$@"
 	bfc r e0 role nic hrtt 4ms "$@"
@@ -86,7 +86,7 @@ no_reordering() {
 	equal "TCP segments out of order" "$(netstat TCPOFOQueue)" 0
 	equal "TCP SACK reneging" "$(netstat TCPSACKReneging)" 0
 	equal "drops" "$(sum_stat drops)" 0
-	at_least "pauses obeyed by sw1" "$(stat sw1 up pause_rx)" 2
+	at_least "pauses obeyed by sw1" "$(stat sw1 x0 pause_rx)" 2
 	at_least "pauses obeyed by s1" "$(stat s1 e0 pause_rx)" 2
 	at_least "pauses obeyed by s2" "$(stat s2 e0 pause_rx)" 2
 	say "pauses $(sum_stat pause_tx)"
