@@ -145,7 +145,7 @@ test_all_lost() {
 	# Silent for 3.5 s, the last HELLO being up to 1 s old; and wait_for is
 	# slow.
 	at_least "seconds until the neighbours are dead" "$seconds" 1.5
-	at_most "seconds until the neighbours are dead" "$seconds" 8
+	at_most "seconds until the neighbours are dead" "$seconds" 12
 	tags=$(sum_stat tagged_tx)
 	sleep 1
 	equal "tags sent to dead neighbours" \

@@ -170,6 +170,7 @@ test_other_number_of_queues() {
 		all_arrived
 		at_least "pauses" $(($(stat sw1 x pause_rx) - n)) 5
 		# The other way round: sw2's many or few queues are paused.
+		meet 10.0.0.1 r
 		receive h1 5001 -t 30 -i 3
 		n=$bg
 		send r 10.0.0.1 5001 -f 8 -t 2
@@ -208,7 +209,7 @@ test_link_down_and_up() {
 	bfc sw2 x hrtt 4ms
 	up sw1 x
 	capture r e0
-	load 10
+	load 25
 	for i in sw1 sw2; do
 		sleep 1
 		ip -n "$i" link set x down

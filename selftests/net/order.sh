@@ -109,8 +109,12 @@ test_reordering_is_seen() {
 	# Two queues of different priority, by turns
 	tc -n s1 qdisc replace dev e0 root handle 1: prio bands 2 \
 		priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
+	# UDP by the IP id, TCP by the sequence number
 	tc -n s1 filter add dev e0 parent 1: protocol ip u32 \
-		match u16 0 1 at 4 flowid 1:1
+		match u8 17 0xff at 9 match u16 0 1 at 4 flowid 1:1
+	tc -n s1 filter add dev e0 parent 1: protocol ip u32 \
+		match u8 6 0xff at 9 match u32 0x1000 0x1000 at 24 flowid 1:1
+	in_ns s1 ethtool -K e0 gso off
 	receive r 5000 -t 20 -i 2
 	local udp_r=$bg
 	ip netns exec r busybox nc -l -p 5001 </dev/null >"$scratch/tcp" &
@@ -119,7 +123,7 @@ test_reordering_is_seen() {
 	check "no TCP receiver" wait_for 5 tcp_listens
 	send s1 10.0.0.100 5000 -f 2 -n 300
 	background ip netns exec s1 bash -c \
-		"exec head -c 300000 /dev/zero >/dev/tcp/10.0.0.100/5001"
+		"exec head -c 600000 /dev/zero >/dev/tcp/10.0.0.100/5001"
 	finish "$udp_r" "$tcp"
 	at_least "UDP packets reordered" "$(received r 5000 .reordered)" 1
 	at_least "TCP segments out of order" "$(netstat TCPOFOQueue)" 1
