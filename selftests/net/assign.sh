@@ -108,7 +108,7 @@ test_more_flows_than_queues() {
 test_stochastic() {
 	topology
 	# shellcheck disable=SC2086
-	bfc s e0 queues 16 $plenty assign stochastic
+	bfc s e0 queues 16 $plenty sticky 0 assign stochastic
 	backlog 16
 	at_most "queues with packets" "$(stat s e0 occupied)" 15
 	at_least "collisions" "$(stat s e0 collisions)" 1
