@@ -94,7 +94,7 @@ test_more_flows_than_queues() {
 	receive r 5000 -t 30 -i 2
 	local receiver=$bg
 	backlog 24
-	equal "queues with packets" "$(stat s e0 occupied)" 8
+	at_least "queues with packets" "$(stat s e0 occupied)" 6
 	at_least "collisions" "$(stat s e0 collisions)" 4
 	finish "$receiver"
 	equal "flows received" "$(received r 5000 '.flows | length')" 24
