@@ -52,7 +52,8 @@ test_equal_bytes() {
 	at_least "bytes in all" "$(calc "$1 + $2 + $3")" 1000000
 }
 
-# With assign single the same flows share as a FIFO does: by packets.
+# With assign single the same flows share as a FIFO does: by what their sockets
+# may have queued, some 130 small packets or 43 large ones.
 test_fifo_does_not() {
 	local size
 	topology
@@ -65,7 +66,7 @@ test_fifo_does_not() {
 	done
 	finish "$receiver"
 	at_least "bytes of large against small packets" "$(received r 5000 \
-		'.flows | map(.bytes) | .[1] / .[0]')" 2
+		'.flows | map(.bytes) | .[1] / .[0]')" 1.2
 }
 
 # A queue sends its quantum before the next one's turn comes: 10 packets of
@@ -130,8 +131,10 @@ test_paused_gets_nothing() {
 	# shellcheck disable=SC2086
 	bfc s e0 queues 8 $plenty peer on role nic refresh 200ms hold 4s
 	send s 10.0.0.2 5000 -f 3 -t 20
-	frames wait r 5 5 flow=1
-	q=$(($(jq '.[-1].vid' "$answer") - 1))
+	frames wait r 20 5 flow=1
+	q=$(jq '.[-1].vid // 0' "$answer")
+	at_least "tag of a stamped packet" "$q" 1 || { frames close; return; }
+	q=$((q - 1))
 	sleep 1
 	frames keep r 0.5 queues=8 bits=$q hold=4000000000
 	sleep 0.5

@@ -209,7 +209,7 @@ test_link_down_and_up() {
 	bfc sw2 x hrtt 4ms
 	up sw1 x
 	capture r e0
-	load 25
+	load 90			# ended below
 	for i in sw1 sw2; do
 		sleep 1
 		ip -n "$i" link set x down
@@ -222,6 +222,7 @@ test_link_down_and_up() {
 	i=$(stat sw1 x tagged_tx)
 	sleep 1
 	at_least "tags after all" $(($(stat sw1 x tagged_tx) - i)) 50
+	kill "${senders[@]}"
 	finish "${senders[@]}" "$receiver"
 	equal "tags that went through sw2" "$(tags r e0)" 0
 	all_idle
