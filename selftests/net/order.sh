@@ -66,9 +66,9 @@ tcp_listens() { in_ns r ss -Htln "sport = :5001" | grep -q .; }
 no_reordering() {
 	local udp_r udp_q tcp
 	topology "$@"
-	receive r 5000 -t 40 -i 3
+	receive r 5000 -n 900 -t 100 -i 20
 	udp_r=$bg
-	receive q 5000 -t 40 -i 3
+	receive q 5000 -n 900 -t 100 -i 20
 	udp_q=$bg
 	ip netns exec r busybox nc -l -p 5001 </dev/null >"$scratch/tcp" &
 	tcp=$!
