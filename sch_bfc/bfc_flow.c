@@ -175,10 +175,25 @@ static unsigned int bfc_pick_unpaused(const struct bfc_sched *q, u64 now)
 	return first;
 }
 
-static unsigned int bfc_pick_queue(struct bfc_sched *q, u64 now)
+/* The queue that the flow had before, if nobody has come in between. Another
+ * one would gain nothing, and would set apart the flow's packets that are
+ * still on their way to the next hop from those that follow.
+ */
+static bool bfc_queue_is_still_ours(const struct bfc_sched *q,
+				    const struct bfc_flow *flow)
+{
+	return flow->stamp &&
+	       q->queues[flow->queue].emptied_ns == flow->stamp &&
+	       test_bit(flow->queue, q->p.avoid_paused ? q->usable : q->empty);
+}
+
+static unsigned int bfc_pick_queue(struct bfc_sched *q,
+				   const struct bfc_flow *flow, u64 now)
 {
 	unsigned int n = q->p.queues, i = n;
 
+	if (bfc_queue_is_still_ours(q, flow))
+		return flow->queue;
 	if (q->noccupied < n) {
 		if (q->p.avoid_paused)
 			i = bfc_pick_unpaused(q, now);
@@ -215,7 +230,7 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 
 	switch (q->p.assign) {
 	case BFC_ASSIGN_DYNAMIC:
-		flow->queue = bfc_pick_queue(q, now);
+		flow->queue = bfc_pick_queue(q, flow, now);
 		break;
 	case BFC_ASSIGN_STOCHASTIC:
 		flow->queue = reciprocal_scale(hash >> 32, q->p.queues);

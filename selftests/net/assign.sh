@@ -152,18 +152,41 @@ test_sticky() {
 
 # An empty queue is not taken again at once: the search goes round.
 test_rotating() {
-	local avoid n
+	local avoid
 	topology
 	for avoid in on off; do
 		# shellcheck disable=SC2086
 		fresh queues 32 $plenty sticky 5ms avoid-paused "$avoid"
-		send s 10.0.0.2 5000 -n 20 -r 160000
+		send s 10.0.0.2 5000 -f 20 -n 1 -r 160000
 		finish "$bg"
-		n=$(stat s e0 assigned)
-		at_least "assigned, avoid-paused $avoid" "$n" 5
-		equal "queues used for $n assignments, avoid-paused $avoid" \
-			"$(count_used)" "$n"
+		equal "assigned, avoid-paused $avoid" "$(stat s e0 assigned)" 20
+		equal "queues used, avoid-paused $avoid" "$(count_used)" 20
 	done
+}
+
+# A flow that comes back finds its old queue, unless another was there since.
+test_the_same_again() {
+	local avoid
+	topology
+	for avoid in on off; do
+		# shellcheck disable=SC2086
+		fresh queues 32 $plenty sticky 5ms avoid-paused "$avoid"
+		send s 10.0.0.2 5000 -f 4 -n 5 -r 160000
+		finish "$bg"
+		at_least "assigned, avoid-paused $avoid" \
+			"$(stat s e0 assigned)" 10
+		equal "queues of four flows, avoid-paused $avoid" \
+			"$(count_used)" 4
+	done
+	# Three take turns at two queues: each finds its own used.
+	# shellcheck disable=SC2086
+	fresh queues 2 $plenty sticky 5ms avoid-paused off
+	send s 10.0.0.2 5000 -f 3 -n 10 -r 160000
+	finish "$bg"
+	at_least "assigned" "$(stat s e0 assigned)" 20
+	equal "queues of three flows" "$(count_used)" 2
+	at_most "difference of their packets" "$(queues | awk '
+		{ n = $2 - n } END { print n < 0 ? -n : n }')" 6
 }
 
 # Queue 5 of 8 is paused, and empty.
@@ -176,7 +199,7 @@ test_avoid_paused() {
 		fresh queues 8 $plenty sticky 1ms peer on role nic \
 			avoid-paused "$avoid"
 		frames keep r 0.5 queues=8 bits=5 hold=4000000000
-		send s 10.0.0.2 5000 -n 24 -r 400000
+		send s 10.0.0.2 5000 -f 24 -n 1 -r 400000
 		sleep 1
 		queues >"$scratch/queues"
 		equal "paused" "$(stat s e0 paused)" 1
@@ -321,5 +344,5 @@ test_fragments_in_order() {
 }
 
 run_tests a_queue_for_every_flow more_flows_than_queues stochastic single \
-	sticky rotating avoid_paused all_paused tiny_table flow_identifier \
+	sticky rotating the_same_again avoid_paused all_paused tiny_table flow_identifier \
 	tag_in_the_frame fragments_in_order
