@@ -133,7 +133,8 @@ plug() {
 bfc() {
 	local ns=$1 port=$2
 	shift 2
-	tc -n "$ns" qdisc replace dev "$port" root bfc "$@"
+	tc -n "$ns" qdisc replace dev "$port" root bfc "$@" ||
+		fail "tc refuses bfc $* on $ns $port"
 }
 
 # stat NS PORT FIELD: of the root qdisc, e.g. pause_tx, drops, options.queues

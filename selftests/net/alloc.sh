@@ -83,12 +83,15 @@ every_nth() {
 	END
 }
 
+# failslab KNOB=VALUE...; writing may itself be what fails
 failslab() {
 	local knob
 	for knob; do
-		echo "${knob#*=}" >"$knobs/${knob%%=*}"
+		check "failslab $knob" wait_for 5 \
+			write_knob "${knob%%=*}" "${knob#*=}"
 	done
 }
+write_knob() { echo "$2" >"$knobs/$1"; }
 
 test_setup_without_memory() {
 	local result
@@ -117,8 +120,8 @@ test_traffic_without_memory() {
 	for i in h1 h2; do
 		bfc $i e0 role nic queues 128 hrtt 4ms
 	done
-	failslab probability=10 interval=1 times=-1 space=0 task-filter=N \
-		ignore-gfp-wait=Y verbose=0
+	failslab interval=1 times=-1 space=0 task-filter=N ignore-gfp-wait=Y \
+		verbose=0 probability=10
 	receive r 5000 -t 30 -i 3
 	receiver=$bg
 	for i in 1 2; do
