@@ -129,6 +129,29 @@ plug() {
 	} | ip -n "$ns" -batch -
 }
 
+# two_switches [WIRE-OPTIONS of x]: where several files test
+#
+#   h1 --p1-\                  /-- r
+#            sw1 --x-->--x-- sw2
+#   h2 --p2-/                  \-- h3
+two_switches() {
+	local i
+	switch sw1
+	switch sw2
+	for i in 1 2 3; do
+		host "h$i" "10.0.0.$i/24"
+	done
+	host r 10.0.0.100/24
+	cable sw1 p1 h1 e0
+	cable sw1 p2 h2 e0
+	cable sw2 p3 h3 e0
+	cable sw2 r0 r e0
+	cable sw1 x sw2 x "$@"
+}
+# shellcheck disable=SC2034
+ports_of_two_switches=("sw1 p1" "sw1 p2" "sw1 x" "sw2 x" "sw2 p3" "sw2 r0"
+	"h1 e0" "h2 e0" "h3 e0" "r e0")
+
 # bfc NS PORT [OPTIONS]: the qdisc on a port
 bfc() {
 	local ns=$1 port=$2
@@ -142,8 +165,19 @@ stat() {
 	tc -n "$1" -s -j qdisc show dev "$2" root | jq -r ".[0].$3"
 }
 
-# class NS PORT JQ: over the array of all queues
-class() { tc -n "$1" -s -j class show dev "$2" | jq -r "$3"; }
+# classes NS PORT: the queues, one line each: number (from 1 on, hex), bytes
+# and packets sent, dropped, bytes and packets queued, peak, pauses, on or off
+# (tc 6.1 prints classes as text, -j or not)
+classes() {
+	tc -n "$1" -s class show dev "$2" | tr -d '(,)' | awk '
+		$1 == "class"	{ split($3, id, ":") }
+		$1 == "Sent"	{ sent = $2 " " $4 " " $7 }
+		$1 == "backlog"	{ queued = $2 + 0 " " $3 + 0 }
+		$1 == "paused"	{ for (i = 1; i < NF; i++)
+					if ($i == "backlog_peak")
+						peak = $(i + 1) + 0
+				  print id[2], sent, queued, peak, $4, $2 }'
+}
 
 # snapshot JQ: over the array of all bfc ports of all namespaces; each has its
 # namespace as .ns
@@ -187,6 +221,33 @@ all_idle() {
 
 # sum_stat FIELD: over all bfc ports
 sum_stat() { snapshot "map(.$1) | add // 0"; }
+
+# ---- a neighbour made of Python ----
+
+answer=
+frames_pid=
+
+# frames COMMAND...: see selftests/tools/bfcframe.py; one process for all tests
+frames() {
+	local status='no answer'
+	frames_start
+	echo "$*" >&"$to_frames"
+	read -r -t 120 status <&"$from_frames"
+	[ "$status" = ok ] || fail "bfcframe $1 $2: $status"
+}
+
+frames_start() {
+	[ -z "$frames_pid" ] || return 0
+	answer=$scratch/answer
+	coproc FRAMES { exec python3 "$top/selftests/tools/bfcframe.py" \
+		"$answer"; }
+	# shellcheck disable=SC2153
+	frames_pid=$FRAMES_PID
+	exec {to_frames}>&"${FRAMES[1]}" {from_frames}<&"${FRAMES[0]}"
+}
+
+# answered JQ: out of the answer
+answered() { jq -r "$1" "$answer"; }
 
 # ---- traffic ----
 

@@ -19,30 +19,6 @@ topology() {
 	meet 10.0.0.2 s
 }
 
-# ---- bfcframe.py, one process for all tests ----
-
-answer=
-frames_pid=
-
-frames_start() {
-	[ -z "$frames_pid" ] || return 0
-	answer=$scratch/answer
-	coproc FRAMES { exec python3 "$top/selftests/tools/bfcframe.py" \
-		"$answer"; }
-	# shellcheck disable=SC2153
-	frames_pid=$FRAMES_PID
-	exec {to_frames}>&"${FRAMES[1]}" {from_frames}<&"${FRAMES[0]}"
-}
-
-# frames COMMAND...: see bfcframe.py
-frames() {
-	local status='no answer'
-	frames_start
-	echo "$*" >&"$to_frames"
-	read -r -t 120 status <&"$from_frames"
-	[ "$status" = ok ] || fail "bfcframe $1 $2: $status"
-}
-
 # ---- queues ----
 
 # fresh [OPTIONS]: a new qdisc, with all counters at zero
@@ -51,13 +27,8 @@ fresh() {
 	bfc s e0 "$@"
 }
 
-# queues: of s, one line each: number, packets sent, packets queued, pauses
-queues() {
-	tc -n s -s class show dev e0 | tr -d '()' | awk '
-		$1 == "Sent"	{ sent = $4 }
-		$1 == "backlog"	{ queued = $3 + 0 }
-		$1 == "paused"	{ print n++ + 0, sent, queued, $4 }'
-}
+# queues: of s, one line each: number, packets sent, packets queued
+queues() { classes s e0 | awk '{ print n++ + 0, $3, $6 }'; }
 # used: numbers of the queues that got packets
 used() { queues | awk '$2 + $3 { print $1 }'; }
 count_used() { used | wc -l; }
@@ -344,5 +315,5 @@ test_fragments_in_order() {
 }
 
 run_tests a_queue_for_every_flow more_flows_than_queues stochastic single \
-	sticky rotating the_same_again avoid_paused all_paused tiny_table flow_identifier \
-	tag_in_the_frame fragments_in_order
+	sticky rotating the_same_again avoid_paused all_paused tiny_table \
+	flow_identifier tag_in_the_frame fragments_in_order

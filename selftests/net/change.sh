@@ -14,23 +14,11 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
-ports=("sw1 p1" "sw1 p2" "sw1 x" "sw2 x" "sw2 p3" "sw2 r0" "h1 e0" "h2 e0"
-	"h3 e0" "r e0")
-
 topology() {
 	local port
-	switch sw1
-	switch sw2
-	host h1 10.0.0.1/24
-	host h2 10.0.0.2/24
-	host h3 10.0.0.3/24
-	host r 10.0.0.100/24
-	cable sw1 p1 h1 e0
-	cable sw1 p2 h2 e0
-	cable sw2 p3 h3 e0
-	cable sw2 r0 r e0
-	cable sw1 x sw2 x
-	for port in "${ports[@]}"; do
+	# shellcheck disable=SC2119
+	two_switches
+	for port in "${ports_of_two_switches[@]}"; do
 		# shellcheck disable=SC2086
 		bfc_port $port
 	done
@@ -269,7 +257,7 @@ test_module_goes() {
 	local port
 	topology
 	load
-	for port in "${ports[@]}"; do
+	for port in "${ports_of_two_switches[@]}"; do
 		# shellcheck disable=SC2086
 		set -- $port
 		tc -n "$1" qdisc del dev "$2" root
@@ -277,7 +265,7 @@ test_module_goes() {
 	check "the module does not go" wait_for 10 modprobe -r sch_bfc
 	flowing "unloading"
 	check "the module does not come" modprobe sch_bfc
-	for port in "${ports[@]}"; do
+	for port in "${ports_of_two_switches[@]}"; do
 		# shellcheck disable=SC2086
 		bfc_port $port
 	done

@@ -20,7 +20,7 @@ topology() {
 
 # sent: bytes that each queue has sent, one line a queue that has sent any
 sent() {
-	tc -n s -s class show dev e0 | awk '$1 == "Sent" && $4 { print $2 }'
+	classes s e0 | awk '$3 { print $2 }'
 }
 
 # shares: of flows that stay backlogged for 4 s: the bytes each queue sent
@@ -97,30 +97,6 @@ test_quantum() {
 		fi
 	done
 	frames close
-}
-
-# ---- bfcframe.py ----
-
-answer=
-frames_pid=
-
-frames_start() {
-	[ -z "$frames_pid" ] || return 0
-	answer=$scratch/answer
-	coproc FRAMES { exec python3 "$top/selftests/tools/bfcframe.py" \
-		"$answer"; }
-	# shellcheck disable=SC2153
-	frames_pid=$FRAMES_PID
-	exec {to_frames}>&"${FRAMES[1]}" {from_frames}<&"${FRAMES[0]}"
-}
-
-# frames COMMAND...: see there
-frames() {
-	local status='no answer'
-	frames_start
-	echo "$*" >&"$to_frames"
-	read -r -t 120 status <&"$from_frames"
-	[ "$status" = ok ] || fail "bfcframe $1 $2: $status"
 }
 
 # A paused queue sends nothing, and the link is not idle for that.

@@ -14,33 +14,6 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
-# ---- bfcframe.py, one process for all tests ----
-
-answer=
-frames_pid=
-
-frames_start() {
-	[ -z "$frames_pid" ] || return 0
-	answer=$scratch/answer
-	coproc FRAMES { exec python3 "$top/selftests/tools/bfcframe.py" \
-		"$answer"; }
-	# shellcheck disable=SC2153
-	frames_pid=$FRAMES_PID
-	exec {to_frames}>&"${FRAMES[1]}" {from_frames}<&"${FRAMES[0]}"
-}
-
-# frames COMMAND...: see there
-frames() {
-	local status='no answer'
-	frames_start
-	echo "$*" >&"$to_frames"
-	read -r -t 120 status <&"$from_frames"
-	[ "$status" = ok ] || fail "bfcframe $1 $2: $status"
-}
-
-# answered JQ: out of the answer
-answered() { jq -r "$1" "$answer"; }
-
 # ---- the port ----
 
 mac_n=
@@ -264,8 +237,7 @@ test_pause_obeyed() {
 	frames seen n flow=2
 	at_least "packets of a third" "$(answered length)" 10
 	equal "queues paused" "$(port paused)" 1
-	equal "class paused" "$(tc -n sw -s class show dev p1 |
-		grep -c 'paused on')" 1
+	equal "classes paused" "$(classes sw p1 | grep -c ' on$')" 1
 
 	frames clear n
 	frames keep n 0

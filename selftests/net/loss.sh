@@ -13,26 +13,14 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
-wires=("sw1 p1" "sw1 p2" "sw1 x" "sw2 x" "sw2 p3" "sw2 r0" "h1 e0" "h2 e0"
-	"h3 e0" "r e0")
 hold=60		# ms
 slack=440	# of an emulated machine, and of fair queueing between the flows
 
 # topology [WIRE-OPTIONS of x]
 topology() {
 	local port
-	switch sw1
-	switch sw2
-	host h1 10.0.0.1/24
-	host h2 10.0.0.2/24
-	host h3 10.0.0.3/24
-	host r 10.0.0.100/24
-	cable sw1 p1 h1 e0
-	cable sw1 p2 h2 e0
-	cable sw2 p3 h3 e0
-	cable sw2 r0 r e0
-	cable sw1 x sw2 x "$@"
-	for port in "${wires[@]}"; do
+	two_switches "$@"
+	for port in "${ports_of_two_switches[@]}"; do
 		set -- hrtt 4ms hold ${hold}ms refresh 4ms
 		[[ $port == sw* ]] || set -- "$@" role nic queues 128
 		# shellcheck disable=SC2086
@@ -45,7 +33,7 @@ topology() {
 # lose RULES...: on all wires, both directions, at once; the generators differ
 lose() {
 	local port n=0 ns
-	for port in "${wires[@]}"; do
+	for port in "${ports_of_two_switches[@]}"; do
 		n=$((n + 1))
 		echo "link set dev ${port#* } type wire" \
 			"seed $((seed * 100 + n)) $*" >>"$scratch/${port% *}.lose"

@@ -17,17 +17,8 @@
 
 topology() {
 	local host
-	switch sw1
-	switch sw2
-	host h1 10.0.0.1/24
-	host h2 10.0.0.2/24
-	host h3 10.0.0.3/24
-	host r 10.0.0.100/24
-	cable sw1 p1 h1 e0
-	cable sw1 p2 h2 e0
-	cable sw2 p3 h3 e0
-	cable sw2 r0 r e0
-	cable sw1 x sw2 x
+	# shellcheck disable=SC2119
+	two_switches
 	bfc sw1 x hrtt 4ms
 	bfc sw2 p3 hrtt 4ms
 	bfc sw2 r0 hrtt 4ms

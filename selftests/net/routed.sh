@@ -93,13 +93,7 @@ congest() {
 
 # queue_pauses NS: pauses of the queues that sent 200 packets or more, sorted
 queue_pauses() {
-	tc -n "$1" -s class show dev e0 | awk '
-		/Sent/ { packets = $4 }
-		/pauses/ {
-			for (i = 1; i < NF; i++)
-				if ($i == "pauses" && packets >= 200)
-					print $(i + 1)
-		}' | sort -n | tr '\n' ' '
+	classes "$1" e0 | awk '$3 >= 200 { print $8 }' | sort -n | tr '\n' ' '
 }
 
 # right_queue: c's queue was paused again and again, v's was not
