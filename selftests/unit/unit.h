@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Just enough of a test frame: cases in a table, CHECK() inside, KTAP outside.
+ * Just enough of a test frame: CHECK() in functions, these in a table cases[],
+ * and unit_main.h behind it, which runs them: as a program, or in the kernel by
+ * KUnit (selftests/kunit).
  */
 #ifndef _UNIT_H
 #define _UNIT_H
 
+#ifdef __KERNEL__
+#include "../kunit/unit_kernel.h"
+#else
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <linux/types.h>
+#endif
 
 /**
  * struct unit_case - a test
@@ -39,6 +45,7 @@ static inline __attribute__((format(printf, 5, 6)))
 bool unit_check(bool good, const char *file, int line, const char *text,
 		const char *fmt, ...)
 {
+	char more[256];
 	va_list args;
 
 	unit_checks++;
@@ -46,38 +53,11 @@ bool unit_check(bool good, const char *file, int line, const char *text,
 		return true;
 	if (unit_bad++ >= UNIT_SHOWN)
 		return false;
-	printf("# %s:%d: not true: %s", file, line, text);
 	va_start(args, fmt);
-	vprintf(fmt, args);
+	vsnprintf(more, sizeof(more), fmt, args);
 	va_end(args);
-	printf("\n");
+	printf("# %s:%d: not true: %s%s\n", file, line, text, more);
 	return false;
-}
-
-/* A case that checks nothing fails: it has been broken, not passed. */
-static inline int unit_main(const struct unit_case *cases, unsigned int n)
-{
-	unsigned int i, failed = 0;
-
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	printf("TAP version 13\n1..%u\n", n);
-	for (i = 0; i < n; i++) {
-		bool good;
-
-		unit_bad = 0;
-		unit_checks = 0;
-		cases[i].run();
-		good = !unit_bad && unit_checks;
-		if (!good) {
-			failed++;
-			printf("# %u of %llu checks failed\n", unit_bad,
-			       unit_checks);
-		}
-		printf("%s %u - %s\n", good ? "ok" : "not ok", i + 1,
-		       cases[i].name);
-	}
-	printf("# pass:%u fail:%u\n", n - failed, failed);
-	return failed ? 1 : 0;
 }
 
 /* xorshift64*, seeded by the case, so that every run is the same. */
