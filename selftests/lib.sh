@@ -165,17 +165,23 @@ stat() {
 	tc -n "$1" -s -j qdisc show dev "$2" root | jq -r ".[0].$3"
 }
 
+# tc rounds what is within 16 bytes of a whole number of Kb.
+awk_size='
+	function size(s) {
+		return s * (s ~ /Kb/ ? 1024 : s ~ /Mb/ ? 1048576 : 1)
+	}'
+
 # classes NS PORT: the queues, one line each: number (from 1 on, hex), bytes
 # and packets sent, dropped, bytes and packets queued, peak, pauses, on or off
 # (tc 6.1 prints classes as text, -j or not)
 classes() {
-	tc -n "$1" -s class show dev "$2" | tr -d '(,)' | awk '
+	tc -n "$1" -s class show dev "$2" | tr -d '(,)' | awk "$awk_size"'
 		$1 == "class"	{ split($3, id, ":") }
 		$1 == "Sent"	{ sent = $2 " " $4 " " $7 }
-		$1 == "backlog"	{ queued = $2 + 0 " " $3 + 0 }
+		$1 == "backlog"	{ queued = size($2) " " $3 + 0 }
 		$1 == "paused"	{ for (i = 1; i < NF; i++)
 					if ($i == "backlog_peak")
-						peak = $(i + 1) + 0
+						peak = size($(i + 1))
 				  print id[2], sent, queued, peak, $4, $2 }'
 }
 

@@ -123,7 +123,8 @@ test_short_sticky_no_gro() { gro=off no_reordering queues 4 sticky 1ms; }
 test_reordering_is_seen() {
 	host s1 10.0.0.1/24
 	host r 10.0.0.100/24
-	cable s1 e0 r e0
+	# So slow that packets of both priorities wait
+	cable s1 e0 r e0 rate 2mbit delay 100us ring 8
 	meet 10.0.0.100 s1
 	# Two queues of different priority, by turns
 	tc -n s1 qdisc replace dev e0 root handle 1: prio bands 2 \
