@@ -175,7 +175,19 @@ machine() {
 
 debug=1
 [ "${1:-}" != --no-debug ] || debug=''
-"$top/scripts/sim-kernel" >/dev/null || { echo "1..0 # SKIP no kernel"; exit 4; }
+
+# build FLAVOUR: of scripts/build-modules
+build() {
+	"$top/scripts/build-modules" "$1" >/dev/null && return
+	[ $? -eq 4 ] || exit 1
+	echo "1..0 # SKIP no kernel source"
+	exit 4
+}
+
+build sim
+[ -z "$debug" ] || build sim-debug
+make -s -C "$top/selftests/tools" >&2 || exit 1
+make -s -C "$top/selftests/wire" >&2 || exit 1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
