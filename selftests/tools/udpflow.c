@@ -253,7 +253,7 @@ static int do_send(const struct send_args *a)
 
 	start = now_ns();
 	while (open) {
-		int blocked = 1;
+		int blocked = 1, refused = 0;
 
 		for (i = 0; i < a->flows; i++) {
 			struct payload p = { .magic = MAGIC,
@@ -288,12 +288,20 @@ static int do_send(const struct send_args *a)
 				seq[i]++;
 				sent++;
 				blocked = 0;
-			} else if (errno != EAGAIN && errno != ENOBUFS &&
-				   errno != EINTR && errno != ECONNREFUSED) {
+			} else if (errno == ENOBUFS || errno == ECONNREFUSED) {
+				refused = 1;
+			} else if (errno != EAGAIN && errno != EINTR) {
 				die("send");
 			}
 		}
-		if (blocked && open)
+		if (!blocked || !open)
+			continue;
+		/* poll() would find these sockets writable at once, and a
+		 * simulated clock does not move meanwhile.
+		 */
+		if (refused)
+			nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+		else
 			poll(pfd, a->flows, 20);
 	}
 	printf("{\"sent\": %ju, \"seconds\": %.6f}\n", sent,
