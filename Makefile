@@ -4,6 +4,7 @@
 #
 #   make demo         see it work, in a VM (HOST=1: on the running kernel)
 #   make check        all tests; installs what they need
+#   make sim          a simulated machine for 100 Gbit/s networks: scripts/sim
 #   make              module for the running kernel, tc plugin, man page
 #   make install      the same into the system (DESTDIR honoured), uninstall
 #   make check-long   the same tests under KASAN, lockdep and kmemleak
@@ -14,16 +15,17 @@ RELEASE = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"$$/\1/p' \
 	    $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 MODULE_DIR = $(CURDIR)/build/modules/$(RELEASE)/sch_bfc
 
-.PHONY: all help headers modules plugin tools demo check check-long \
-	install uninstall clean
+.PHONY: all help headers modules plugin tools demo sim sim-debug check \
+	check-long install uninstall clean
 
 all: modules plugin
 
 help:
-	@sed -n '4,9s/^# \{0,3\}//p' Makefile
+	@sed -n '4,10s/^# \{0,3\}//p' Makefile
 	@echo 'make modules      the kernel modules, for KDIR=$(KDIR)'
 	@echo 'make plugin       q_bfc.so for tc'
 	@echo 'make tools        what the tests use'
+	@echo 'make sim-debug    the simulated machine with KASAN, lockdep, kmemleak'
 	@echo 'make clean        remove what was built, keep downloads and kernels'
 
 headers:
@@ -44,6 +46,13 @@ tools:
 
 demo:
 	scripts/demo $(if $(HOST),--host)
+
+# Debian's kernel source as User-Mode Linux with an exact clock; the flavour with
+# checkers is another build.
+sim sim-debug:
+	scripts/install-deps build sim
+	$(MAKE) plugin tools
+	scripts/build-modules $@
 
 check:
 	scripts/check

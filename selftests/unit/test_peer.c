@@ -581,34 +581,28 @@ static void test_times(void)
 	      "two lost HELLOs would end a neighbourhood");
 }
 
-int main(void)
-{
-	static const struct unit_case cases[] = {
-		{ "peer: three-way handshake", test_handshake },
-		{ "peer: both begin at once", test_simultaneous },
-		{ "peer: up by the echo of the own nonce only", test_echo },
-		{ "peer: own frames are a loop", test_loop },
-		{ "peer: stale sequences are refused", test_stale },
-		{ "peer: sequences wrap", test_wrap },
-		{ "peer: dead after 3.5 s", test_dead },
-		{ "peer: a clock read before the newest HELLO kills nobody",
-		  test_clock_race },
-		{ "peer: restart of either side in any state", test_restart },
-		{ "peer: a restart leaves nothing behind",
-		  test_restart_clean },
-		{ "peer: new layout", test_layout },
-		{ "peer: BYE", test_bye },
-		{ "peer: two talkers, until the second is silent",
-		  test_conflict },
-		{ "peer: two talkers, until the first is silent",
-		  test_conflict_first_goes },
-		{ "peer: two talkers, the first comes back late",
-		  test_conflict_first_returns },
-		{ "peer: BYE of a stranger is no conflict",
-		  test_conflict_bye },
-		{ "peer: round trip time", test_rtt },
-		{ "peer: intervals fit together", test_times },
-	};
+static const struct unit_case cases[] = {
+	{ "peer: three-way handshake", test_handshake },
+	{ "peer: both begin at once", test_simultaneous },
+	{ "peer: up by the echo of the own nonce only", test_echo },
+	{ "peer: own frames are a loop", test_loop },
+	{ "peer: stale sequences are refused", test_stale },
+	{ "peer: sequences wrap", test_wrap },
+	{ "peer: dead after 3.5 s", test_dead },
+	{ "peer: a clock read before the newest HELLO kills nobody",
+	  test_clock_race },
+	{ "peer: restart of either side in any state", test_restart },
+	{ "peer: a restart leaves nothing behind", test_restart_clean },
+	{ "peer: new layout", test_layout },
+	{ "peer: BYE", test_bye },
+	{ "peer: two talkers, until the second is silent", test_conflict },
+	{ "peer: two talkers, until the first is silent",
+	  test_conflict_first_goes },
+	{ "peer: two talkers, the first comes back late",
+	  test_conflict_first_returns },
+	{ "peer: BYE of a stranger is no conflict", test_conflict_bye },
+	{ "peer: round trip time", test_rtt },
+	{ "peer: intervals fit together", test_times },
+};
 
-	return unit_main(cases, UNIT_SIZE(cases));
-}
+UNIT_MAIN(cases);

@@ -592,22 +592,16 @@ static void test_reorder_death(void)
 	explore(&budget_reorder_death);
 }
 
-int main(void)
-{
-	static const struct unit_case cases[] = {
-		{ "peer model: perfect cable", test_perfect },
-		{ "peer model: loss and duplicates", test_loss },
-		{ "peer model: loss, duplicates, both start over",
-		  test_restart },
-		{ "peer model: loss, one starts over twice",
-		  test_restart_twice },
-		{ "peer model: loss, both say BYE", test_bye },
-		{ "peer model: loss, both take the other for dead",
-		  test_death },
-		{ "peer model: loss, duplicates, out of order", test_reorder },
-		{ "peer model: out of order, one takes the other for dead",
-		  test_reorder_death },
-	};
+static const struct unit_case cases[] = {
+	{ "peer model: perfect cable", test_perfect },
+	{ "peer model: loss and duplicates", test_loss },
+	{ "peer model: loss, duplicates, both start over", test_restart },
+	{ "peer model: loss, one starts over twice", test_restart_twice },
+	{ "peer model: loss, both say BYE", test_bye },
+	{ "peer model: loss, both take the other for dead", test_death },
+	{ "peer model: loss, duplicates, out of order", test_reorder },
+	{ "peer model: out of order, one takes the other for dead",
+	  test_reorder_death },
+};
 
-	return unit_main(cases, UNIT_SIZE(cases));
-}
+UNIT_MAIN(cases);

@@ -74,35 +74,33 @@ static void test_paper(void)
 }
 
 /*
- * One table against the formula. The long double has 64 bits of mantissa: its
- * error is far below the one byte that rounding down may take.
+ * Is th = HRTT x rate / n, rounded down, between floor and TH_MAX? Multiplied
+ * out in wider types, so that nothing is rounded here.
  */
+static bool is_threshold(u32 th, u128 bdp, unsigned int n, u32 floor)
+{
+	u128 unit = (u128)SEC * n;
+
+	if (th < floor || th > TH_MAX)
+		return false;
+	return (th == TH_MAX || bdp < unit * (th + 1)) &&
+	       (th == floor || bdp >= unit * th);
+}
+
 static bool check_table(u64 rate, u64 hrtt, unsigned int queues, u32 floor,
 			u32 fixed)
 {
-	long double bdp = (long double)rate * hrtt / 1e9L;
 	u32 *table = new_table(queues);
+	u128 bdp = (u128)rate * hrtt;
 	bool good = true;
 	unsigned int n;
 
 	bfc_thresh_fill(table, queues, rate, hrtt, floor, fixed);
 	for (n = 1; good && n <= queues; n++) {
-		u128 want = (u128)rate * hrtt / ((u128)SEC * n);
-
-		if (want > TH_MAX)
-			want = TH_MAX;
-		if (want < floor)
-			want = floor;
-		if (fixed)
-			want = fixed;
-		good = CHECK(table[n] == want,
-			     "rate %llu hrtt %llu N %u floor %u fixed %u: %u, not %llu",
-			     rate, hrtt, n, floor, fixed, table[n], (u64)want);
-		if (!fixed && table[n] > floor && table[n] < TH_MAX)
-			good &= CHECK(table[n] <= bdp / n + 0.001L &&
-				      table[n] > bdp / n - 1 - 0.001L,
-				      "rate %llu hrtt %llu N %u: %u is not %Lf",
-				      rate, hrtt, n, table[n], bdp / n);
+		good = CHECK(fixed ? table[n] == fixed :
+			     is_threshold(table[n], bdp, n, floor),
+			     "rate %llu hrtt %llu N %u floor %u fixed %u: %u",
+			     rate, hrtt, n, floor, fixed, table[n]);
 		if (n > 1)
 			good &= CHECK(table[n] <= table[n - 1],
 				      "rate %llu hrtt %llu: Th[%u] > Th[%u]",
@@ -273,27 +271,21 @@ static void test_hold_ten(void)
 			return;
 }
 
-int main(void)
-{
-	static const struct unit_case cases[] = {
-		{ "thresh: limits of the options are as documented",
-		  test_limits },
-		{ "thresh: example of the paper, 25 kB over N_active",
-		  test_paper },
-		{ "thresh: Th = HRTT x rate / N, exact and falling in N",
-		  test_formula },
-		{ "thresh: Th = HRTT x rate / N where the BDP is over 1 GiB",
-		  test_formula_large },
-		{ "thresh: none below the floor", test_floor },
-		{ "thresh: a fixed one is taken as it is", test_fixed },
-		{ "thresh: a port of one queue", test_one_queue },
-		{ "thresh: auto refresh takes at most 1 % and has bounds",
-		  test_refresh },
-		{ "thresh: auto hold has bounds and grows with refresh",
-		  test_hold },
-		{ "thresh: auto hold outlasts ten lost frames in a row",
-		  test_hold_ten },
-	};
+static const struct unit_case cases[] = {
+	{ "thresh: limits of the options are as documented", test_limits },
+	{ "thresh: example of the paper, 25 kB over N_active", test_paper },
+	{ "thresh: Th = HRTT x rate / N, exact and falling in N",
+	  test_formula },
+	{ "thresh: Th = HRTT x rate / N where the BDP is over 1 GiB",
+	  test_formula_large },
+	{ "thresh: none below the floor", test_floor },
+	{ "thresh: a fixed one is taken as it is", test_fixed },
+	{ "thresh: a port of one queue", test_one_queue },
+	{ "thresh: auto refresh takes at most 1 % and has bounds",
+	  test_refresh },
+	{ "thresh: auto hold has bounds and grows with refresh", test_hold },
+	{ "thresh: auto hold outlasts ten lost frames in a row",
+	  test_hold_ten },
+};
 
-	return unit_main(cases, UNIT_SIZE(cases));
-}
+UNIT_MAIN(cases);

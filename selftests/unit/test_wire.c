@@ -288,7 +288,7 @@ static void test_round_trip(void)
 		}, r;
 		u8 *f = block(NULL, 84);
 		struct bfc_hdr hdr;
-		u8 paused[4096];
+		static u8 paused[4096];	/* too large for a kernel stack */
 
 		if (unit_random(&seed) & 1)
 			a.incast_queue = unit_random(&seed) % a.queues;
@@ -684,7 +684,7 @@ static void test_fuzz(void)
 {
 	static const u16 lens[] = { 60, 83, 84, 85, 86, 87, 89, 90, 214, 598 };
 	unsigned int seen[BFC_BAD_MAX] = { 0 };
-	u8 *blocks[FRAME_MAX + 1];
+	static u8 *blocks[FRAME_MAX + 1];	/* as above */
 	unsigned int i, k, sum = 0;
 	u64 seed = 6;
 
@@ -741,32 +741,24 @@ static void test_fuzz(void)
 		unblock(blocks[i], i);
 }
 
-int main(void)
-{
-	static const struct unit_case cases[] = {
-		{ "wire: numbers of the protocol", test_constants },
-		{ "wire: integers are big-endian at any address",
-		  test_integers },
-		{ "wire: HELLO is written as documented", test_hello_bytes },
-		{ "wire: PAUSE is written as documented", test_pause_bytes },
-		{ "wire: documented frames are read", test_read },
-		{ "wire: what is written can be read", test_round_trip },
-		{ "wire: length of PAUSE frames", test_lengths },
-		{ "wire: one bit per queue, zero beyond", test_bits },
-		{ "wire: setting a bit leaves the others", test_bits_keep },
-		{ "wire: bits beyond the last queue are ignored",
-		  test_bits_beyond },
-		{ "wire: ours by destination, EtherType and magic",
-		  test_is_ours },
-		{ "wire: unknown versions and types are refused",
-		  test_version },
-		{ "wire: truncated frames are refused, not read beyond",
-		  test_truncated },
-		{ "wire: HELLO out of range is refused", test_hello_range },
-		{ "wire: PAUSE out of range is refused", test_pause_range },
-		{ "wire: 1000000 fuzzed frames are judged as documented",
-		  test_fuzz },
-	};
+static const struct unit_case cases[] = {
+	{ "wire: numbers of the protocol", test_constants },
+	{ "wire: integers are big-endian at any address", test_integers },
+	{ "wire: HELLO is written as documented", test_hello_bytes },
+	{ "wire: PAUSE is written as documented", test_pause_bytes },
+	{ "wire: documented frames are read", test_read },
+	{ "wire: what is written can be read", test_round_trip },
+	{ "wire: length of PAUSE frames", test_lengths },
+	{ "wire: one bit per queue, zero beyond", test_bits },
+	{ "wire: setting a bit leaves the others", test_bits_keep },
+	{ "wire: bits beyond the last queue are ignored", test_bits_beyond },
+	{ "wire: ours by destination, EtherType and magic", test_is_ours },
+	{ "wire: unknown versions and types are refused", test_version },
+	{ "wire: truncated frames are refused, not read beyond",
+	  test_truncated },
+	{ "wire: HELLO out of range is refused", test_hello_range },
+	{ "wire: PAUSE out of range is refused", test_pause_range },
+	{ "wire: 1000000 fuzzed frames are judged as documented", test_fuzz },
+};
 
-	return unit_main(cases, UNIT_SIZE(cases));
-}
+UNIT_MAIN(cases);

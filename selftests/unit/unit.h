@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Just enough of a test frame: cases in a table, CHECK() inside, KTAP outside.
+ * In user space it is a program; in the kernel, KUnit's (selftests/kunit).
  */
 #ifndef _UNIT_H
 #define _UNIT_H
 
+#ifdef __KERNEL__
+#include "../kunit/unit_kernel.h"
+#else
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <linux/types.h>
+#endif
 
 /**
  * struct unit_case - a test
@@ -54,6 +59,7 @@ bool unit_check(bool good, const char *file, int line, const char *text,
 	return false;
 }
 
+#ifndef __KERNEL__
 /* A case that checks nothing fails: it has been broken, not passed. */
 static inline int unit_main(const struct unit_case *cases, unsigned int n)
 {
@@ -79,6 +85,13 @@ static inline int unit_main(const struct unit_case *cases, unsigned int n)
 	printf("# pass:%u fail:%u\n", n - failed, failed);
 	return failed ? 1 : 0;
 }
+
+#define UNIT_MAIN(cases)						\
+	int main(void)							\
+	{								\
+		return unit_main(cases, UNIT_SIZE(cases));		\
+	}
+#endif
 
 /* xorshift64*, seeded by the case, so that every run is the same. */
 static inline u64 unit_random(u64 *seed)
