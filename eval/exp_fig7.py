@@ -145,12 +145,12 @@ def run(ctx: Context) -> Metrics:
     # HRTT 2 us, Th 2 us, equal delays: the paper's working point.
     metrics: Metrics = {}
     for rule, prefix in (("early", ""), ("drained", "paper_")):
-        point = found.get((rule, "equal", 2.0, 2.0), [])
+        point = found.get((rule, "equal", 2.0, 2.0))
+        if not point:
+            continue
         metrics[f"{prefix}util_pct_at_2us"] = mean([v[0] for v in point])
         metrics[f"{prefix}avg_queue_kb_at_2us"] = mean([v[1] for v in point])
-        metrics[f"{prefix}peak_queue_kb_at_2us"] = max(
-            [v[2] for v in point], default=float("nan")
-        )
+        metrics[f"{prefix}peak_queue_kb_at_2us"] = max(v[2] for v in point)
     metrics["drops"] = sum(one.drops() for one in runs)
     return metrics
 

@@ -219,7 +219,7 @@ def _command(job: Job, directory: Path) -> List[str]:
     samples = " ".join(map(str, job.samples)) if job.samples else ""
     lead = LEAD + (LEAD_PER_FLOW * len(job.flows) if scheme.source == "tcp" else 0)
     command = [
-        *("nice", "-n", "19", "scripts/sim", "--seed", str(job.seed)),
+        *("nice", "-n", "19", "scripts/sim", "--no-unload", "--seed", str(job.seed)),
         *("--mem", str(job.mem), "--timeout", str(job.timeout)),
         *("--out", str(directory), "--log", str(directory / "console")),
         *("--", "eval/inside", str(directory), samples, str(lead)),

@@ -55,6 +55,15 @@ static void write_sysctl(const struct node *node, const char *path,
 	close(fd);
 }
 
+/* IPv6 would talk by itself on every port. A kernel without it is as good. */
+static void disable_ipv6(const struct node *node)
+{
+	if (access("/proc/sys/net/ipv6", F_OK))
+		return;
+	write_sysctl(node, "net/ipv6/conf/all/disable_ipv6", "1");
+	write_sysctl(node, "net/ipv6/conf/default/disable_ipv6", "1");
+}
+
 static void make_node(struct node *node, struct rtnl *socket)
 {
 	struct rtnl_msg msg;
@@ -70,6 +79,7 @@ static void make_node(struct node *node, struct rtnl *socket)
 	error = rtnl_ask(socket, &msg);
 	if (error)
 		refused(node, "device", "lo", error);
+	disable_ipv6(node);
 	if (node->forward)
 		write_sysctl(node, "net/ipv4/ip_forward", "1");
 }
