@@ -126,7 +126,7 @@ EXPERIMENTS = [
             "queues": 16,
             "at": 12,
         },
-        full={"group2": [4, 8, 12, 16, 20], "seeds": 20},
+        full={"group2": [4, 8, 12, 16, 20], "seeds": 10},
         seconds=20,
         full_seconds=400,
     )

@@ -21,8 +21,24 @@ static bool push(struct flow *f)
 	while (f->next < f->packets)
 		if (!udp_send(f, f->packets - f->next))
 			return false;
-	flow_socket_free(f);
 	return true;
+}
+
+static void arrived(const struct arrival *a)
+{
+	struct flow *f;
+
+	if (a->packet.flow >= n_flows)
+		return;
+	f = &flows[a->packet.flow];
+	if (a->packet.seq < f->expected)
+		f->reordered++;
+	else
+		f->expected = a->packet.seq + 1;
+	udp_count(f, a);
+	/* Not before: the next flow would stand behind this one's packets. */
+	if (f->got == f->packets && f->fd >= 0)
+		flow_socket_free(f);
 }
 
 static void receive_all(int epoll)
@@ -37,18 +53,8 @@ static void receive_all(int epoll)
 			do {
 				got = udp_receive(hosts[events[i].data.u32].rx,
 						  arrivals);
-				for (j = 0; j < got; j++) {
-					struct flow *f;
-
-					if (arrivals[j].packet.flow >= n_flows)
-						continue;
-					f = &flows[arrivals[j].packet.flow];
-					if (arrivals[j].packet.seq < f->expected)
-						f->reordered++;
-					else
-						f->expected = arrivals[j].packet.seq + 1;
-					udp_count(f, &arrivals[j]);
-				}
+				for (j = 0; j < got; j++)
+					arrived(&arrivals[j]);
 			} while (got == BATCH);
 		}
 	} while (n == BATCH);
