@@ -47,8 +47,22 @@ struct options opt = {
 
 uint32_t n_done;
 
-enum { FLOWS = 1, OUT, SOURCE, START, UNTIL, FROM, TO, PACKET, HEADER, GSO,
-       TICK, WINDOW, RTO, CONGESTION };
+enum {
+	FLOWS = 1,
+	OUT,
+	SOURCE,
+	START,
+	UNTIL,
+	FROM,
+	TO,
+	PACKET,
+	HEADER,
+	GSO,
+	TICK,
+	WINDOW,
+	RTO,
+	CONGESTION,
+};
 
 static const struct option options[] = {
 	{ "flows", required_argument, NULL, FLOWS },

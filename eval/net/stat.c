@@ -15,6 +15,7 @@
  */
 #define _GNU_SOURCE
 #include <net/if.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -105,6 +106,15 @@ static void close_out(FILE *f, const char *name)
 		die(name);
 }
 
+/* Off is a port that was told not to look for a neighbour. */
+static bool is_ready(const struct port_stat *s)
+{
+	uint64_t state = s->app[TCA_BFC_STATS_PEER_STATE];
+
+	return strcmp(s->kind, "bfc") || state == BFC_PEER_STATE_UP ||
+	       state == BFC_PEER_STATE_OFF;
+}
+
 static int do_wait(uint64_t ms)
 {
 	uint64_t end = now() + ms * NSEC_PER_MSEC;
@@ -116,9 +126,7 @@ static int do_wait(uint64_t ms)
 			node = &nodes[n];
 			node_dump(&nodes[n]);
 			for (p = 0; p < node->n; p++)
-				if (!strcmp(node->port[p].kind, "bfc") &&
-				    node->port[p].app[TCA_BFC_STATS_PEER_STATE] != BFC_PEER_STATE_UP &&
-				    node->port[p].app[TCA_BFC_STATS_PEER_STATE] != BFC_PEER_STATE_OFF)
+				if (!is_ready(&node->port[p]))
 					break;
 			if (p < node->n)
 				break;

@@ -33,9 +33,8 @@ static void *grow(void *array, unsigned int n, size_t size)
 	return bigger;
 }
 
-#define ADD(t, what)							\
-	((t)->what = grow((t)->what, (t)->n_##what, sizeof(*(t)->what)),	\
-	 &(t)->what[(t)->n_##what++])
+#define ADD(array, n)							\
+	((array) = grow(array, n, sizeof(*(array))), &(array)[(n)++])
 
 static const char *word(const struct input *in, int i, const char *what)
 {
@@ -116,7 +115,7 @@ static void read_node(struct topology *t, struct input *in)
 	for (n = 0; n < t->n_node; n++)
 		if (!strcmp(t->node[n].name, name))
 			input_error(in, "a second node \"%s\"", name);
-	node = ADD(t, node);
+	node = ADD(t->node, t->n_node);
 	node->fd = -1;
 	copy_name(in, node->name, sizeof(node->name), name, "node");
 	if (in->n > 2) {
@@ -135,7 +134,7 @@ static void read_port(struct topology *t, struct input *in, int i)
 	if (look_for_port(t, node, name) >= 0)
 		input_error(in, "a second port \"%s\" of %s", name,
 			    t->node[node].name);
-	port = ADD(t, port);
+	port = ADD(t->port, t->n_port);
 	copy_name(in, port->name, sizeof(port->name), name, "port");
 	port->node = node;
 	port->peer = n ^ 1;
@@ -153,7 +152,7 @@ static void read_link(struct topology *t, struct input *in)
 
 	read_port(t, in, 1);
 	read_port(t, in, 3);
-	link = ADD(t, link);
+	link = ADD(t->link, t->n_link);
 	strcpy(link->kind, "wire");
 	link->rate = 1000000000;
 	link->ring = 1;
@@ -191,7 +190,7 @@ static void read_link(struct topology *t, struct input *in)
 static void read_addr(struct topology *t, struct input *in)
 {
 	unsigned int port = find_port(t, in, find_node(t, in, 1), 2);
-	struct addr *addr = ADD(t, addr);
+	struct addr *addr = ADD(t->addr, t->n_addr);
 	char *slash;
 
 	addr->port = port;
@@ -205,7 +204,7 @@ static void read_addr(struct topology *t, struct input *in)
 static void read_route(struct topology *t, struct input *in)
 {
 	unsigned int port = find_port(t, in, find_node(t, in, 1), 3);
-	struct route *route = ADD(t, route);
+	struct route *route = ADD(t->route, t->n_route);
 	int i;
 
 	route->port = port;
@@ -232,7 +231,7 @@ static void read_sysctl(struct topology *t, struct input *in)
 {
 	unsigned int node = find_node(t, in, 1);
 	const char *path = word(in, 2, "name"), *value = word(in, 3, "value");
-	struct sysctl *sysctl = ADD(t, sysctl);
+	struct sysctl *sysctl = ADD(t->sysctl, t->n_sysctl);
 
 	sysctl->node = node;
 	if (strncmp(path, "net/", 4) || strstr(path, "..") ||

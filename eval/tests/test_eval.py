@@ -81,7 +81,7 @@ class Arrivals(unittest.TestCase):
 
     def test_lognormal_gaps(self) -> None:
         rng = random.Random(3)
-        gaps = workload.gaps(rng, 100, 2.0)
+        gaps = iter(workload.gaps(rng, 100, 2.0))
         logs = [math.log(next(gaps)) for _ in range(50_000)]
         self.assertAlmostEqual(metrics.deviation(logs), 2, delta=0.03)
         self.assertAlmostEqual(metrics.mean(logs), math.log(100) - 2, delta=0.03)
@@ -400,7 +400,7 @@ class Programs(unittest.TestCase):
     def test_options(self) -> None:
         good = "flow a 10.0.0.1 b 10.0.0.2 1000 0\n"
         base = ["evalflow", "--flows", "FILE", "--out", "/dev/null"]
-        for more, wanted in (
+        cases: List[Tuple[List[str], str]] = [
             ([], "usage:"),
             (["--source", "rfc1149"], "is not open, window or tcp"),
             (["--source", "open", "--packet", "9"], "packet"),
@@ -408,7 +408,8 @@ class Programs(unittest.TestCase):
             (["--source", "open", "--header", "60"], "leaves no room"),
             (["--source", "open", "extra"], "usage:"),
             (["--source", "open"], "no host a"),
-        ):
+        ]
+        for more, wanted in cases:
             self.refuse(base + more, good, wanted)
         self.refuse(["evalstat", "dance"], "", "usage:")
         self.refuse(["evalstat", "clock", "x"], "", "is not a number")
