@@ -20,7 +20,8 @@ uint32_t packet_payload(const struct flow *f, uint32_t seq)
 
 	if (frame < FRAME_MIN)
 		frame = FRAME_MIN;
-	return frame - opt.header;
+	/* TCP's header alone is longer than the shortest frame. */
+	return frame > opt.header ? frame - opt.header : 1;
 }
 
 void udp_listen(void)
