@@ -15,7 +15,7 @@ RELEASE = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"$$/\1/p' \
 	    $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 MODULE_DIR = $(CURDIR)/build/modules/$(RELEASE)/sch_bfc
 
-.PHONY: all help headers modules plugin tools demo sim sim-debug check \
+.PHONY: all help headers modules plugin tools demo sim sim-debug bench check \
 	check-long install uninstall clean
 
 all: modules plugin
@@ -25,6 +25,7 @@ help:
 	@echo 'make modules      the kernel modules, for KDIR=$(KDIR)'
 	@echo 'make plugin       q_bfc.so for tc'
 	@echo 'make tools        what the tests use'
+	@echo 'make bench        what a packet costs in the qdisc'
 	@echo 'make sim-debug    the simulated machine with KASAN, lockdep, kmemleak'
 	@echo 'make clean        remove what was built, keep downloads and kernels'
 
@@ -53,6 +54,10 @@ sim sim-debug:
 	scripts/install-deps build sim
 	$(MAKE) plugin tools
 	scripts/build-modules $@
+
+# Cycles per packet, compared with other qdiscs.
+bench: sim
+	scripts/sim --real-time -- selftests/bench/run.sh
 
 check:
 	scripts/check

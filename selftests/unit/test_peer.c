@@ -605,4 +605,4 @@ static const struct unit_case cases[] = {
 	{ "peer: intervals fit together", test_times },
 };
 
-UNIT_MAIN(cases);
+#include "unit_main.h"

@@ -604,4 +604,4 @@ static const struct unit_case cases[] = {
 	  test_reorder_death },
 };
 
-UNIT_MAIN(cases);
+#include "unit_main.h"

@@ -288,4 +288,4 @@ static const struct unit_case cases[] = {
 	  test_hold_ten },
 };
 
-UNIT_MAIN(cases);
+#include "unit_main.h"

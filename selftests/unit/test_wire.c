@@ -761,4 +761,4 @@ static const struct unit_case cases[] = {
 	{ "wire: 1000000 fuzzed frames are judged as documented", test_fuzz },
 };
 
-UNIT_MAIN(cases);
+#include "unit_main.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Just enough of a test frame: cases in a table, CHECK() inside, KTAP outside.
- * In user space it is a program; in the kernel, KUnit's (selftests/kunit).
+ * Just enough of a test frame: CHECK() in functions, these in a table cases[],
+ * and unit_main.h behind it, which runs them: as a program, or in the kernel by
+ * KUnit (selftests/kunit).
  */
 #ifndef _UNIT_H
 #define _UNIT_H
@@ -44,6 +45,7 @@ static inline __attribute__((format(printf, 5, 6)))
 bool unit_check(bool good, const char *file, int line, const char *text,
 		const char *fmt, ...)
 {
+	char more[256];
 	va_list args;
 
 	unit_checks++;
@@ -51,47 +53,12 @@ bool unit_check(bool good, const char *file, int line, const char *text,
 		return true;
 	if (unit_bad++ >= UNIT_SHOWN)
 		return false;
-	printf("# %s:%d: not true: %s", file, line, text);
 	va_start(args, fmt);
-	vprintf(fmt, args);
+	vsnprintf(more, sizeof(more), fmt, args);
 	va_end(args);
-	printf("\n");
+	printf("# %s:%d: not true: %s%s\n", file, line, text, more);
 	return false;
 }
-
-#ifndef __KERNEL__
-/* A case that checks nothing fails: it has been broken, not passed. */
-static inline int unit_main(const struct unit_case *cases, unsigned int n)
-{
-	unsigned int i, failed = 0;
-
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	printf("TAP version 13\n1..%u\n", n);
-	for (i = 0; i < n; i++) {
-		bool good;
-
-		unit_bad = 0;
-		unit_checks = 0;
-		cases[i].run();
-		good = !unit_bad && unit_checks;
-		if (!good) {
-			failed++;
-			printf("# %u of %llu checks failed\n", unit_bad,
-			       unit_checks);
-		}
-		printf("%s %u - %s\n", good ? "ok" : "not ok", i + 1,
-		       cases[i].name);
-	}
-	printf("# pass:%u fail:%u\n", n - failed, failed);
-	return failed ? 1 : 0;
-}
-
-#define UNIT_MAIN(cases)						\
-	int main(void)							\
-	{								\
-		return unit_main(cases, UNIT_SIZE(cases));		\
-	}
-#endif
 
 /* xorshift64*, seeded by the case, so that every run is the same. */
 static inline u64 unit_random(u64 *seed)

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_bench - what a packet costs in a qdisc
+ *
+ * Feeds packets to the root qdisc of a device and takes them out again, with
+ * the qdisc's lock held as the stack holds it, and counts cycles of the
+ * processor's clock (TSC). What the stack does around the qdisc is left out.
+ *
+ *   echo DEV FLOWS BURST ROUNDS [IN] >/sys/module/test_bench/parameters/run
+ *   cat /sys/module/test_bench/parameters/run
+ *	"ENQUEUE DEQUEUE": cycles per packet, each the minimum over ROUNDS of a
+ *	burst that goes in and comes out. Packets are of FLOWS flows in turn,
+ *	also from burst to burst
+ *
+ * With IN each packet first comes in through that device with an S-tag of
+ * VLAN id BFC_VID(0), BFC_VID(1) ...: its ingress hook notes where it came from,
+ * as in a switch.
+ *
+ * The packets are made before and used again and again: only their headers are
+ * looked at. Nothing has hashed them: as when a NIC has not.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/udp.h>
+#include <net/net_namespace.h>
+#include <net/pkt_sched.h>
+#include <net/sch_generic.h>
+
+#include <linux/pkt_sch_bfc.h>
+
+#define BENCH_LEN	1000	/* bytes of a packet */
+#define BENCH_UPSTREAM	32	/* queues of the neighbour at IN */
+#define BENCH_MAX	100000
+
+/**
+ * struct bench_packet - a packet and what to restore before it is used again
+ * @skb: one reference is ours
+ * @tc_index: what the ingress hook wrote
+ */
+struct bench_packet {
+	struct sk_buff *skb;
+	u16 tc_index;
+};
+
+/**
+ * struct bench - one measurement
+ * @dev: whose root qdisc
+ * @in: where packets come in first, or NULL
+ * @flows: number of flows
+ * @burst: packets that go in before they come out
+ * @rounds: bursts
+ * @n: number of packets
+ * @caught: of these, come in through @in so far
+ * @packet: the packets
+ * @order: those of a burst: as they go in, then as they came out
+ * @enqueue: result, cycles per packet
+ * @dequeue: result
+ */
+struct bench {
+	struct net_device *dev;
+	struct net_device *in;
+	unsigned int flows;
+	unsigned int burst;
+	unsigned int rounds;
+	unsigned int n;
+	unsigned int caught;
+	struct bench_packet *packet;
+	struct sk_buff **order;
+	u64 enqueue;
+	u64 dequeue;
+};
+
+static DEFINE_MUTEX(bench_mutex);	/* the last result */
+static u64 bench_enqueue, bench_dequeue;
+
+/* Not before all that comes first in the program is done, nor after. */
+static u64 bench_cycles(void)
+{
+	u32 low, high;
+
+	asm volatile("lfence; rdtsc; lfence" : "=a" (low), "=d" (high) : :
+		     "memory");
+	return (u64)high << 32 | low;
+}
+
+static struct sk_buff *bench_build(const struct bench *b, unsigned int flow)
+{
+	struct sk_buff *skb = alloc_skb(NET_SKB_PAD + BENCH_LEN, GFP_KERNEL);
+	struct ethhdr *eth;
+	struct udphdr *udp;
+	struct iphdr *ip;
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, NET_SKB_PAD);
+	skb_reset_mac_header(skb);
+	eth = skb_put_zero(skb, sizeof(*eth));
+	eth->h_dest[0] = 2;
+	eth->h_source[0] = 2;
+	eth->h_source[5] = 1;
+	eth->h_proto = htons(ETH_P_IP);
+	skb_set_network_header(skb, sizeof(*eth));
+	ip = skb_put_zero(skb, sizeof(*ip));
+	ip->version = 4;
+	ip->ihl = sizeof(*ip) / 4;
+	ip->ttl = 64;
+	ip->protocol = IPPROTO_UDP;
+	ip->tot_len = htons(BENCH_LEN - sizeof(*eth));
+	ip->saddr = htonl(0x0a000000 + flow / 100);
+	ip->daddr = htonl(0x0a010000 + flow % 100);
+	skb_set_transport_header(skb, sizeof(*eth) + sizeof(*ip));
+	udp = skb_put_zero(skb, sizeof(*udp));
+	udp->source = htons(1024 + flow % 50000);
+	udp->dest = htons(9);
+	udp->len = htons(BENCH_LEN - sizeof(*eth) - sizeof(*ip));
+	skb_put_zero(skb, BENCH_LEN - skb->len);
+	skb->protocol = htons(ETH_P_IP);
+	skb->dev = b->dev;
+	return skb;
+}
+
+/* The packets of bench_receive(), behind the ingress hook. */
+static rx_handler_result_t bench_catch(struct sk_buff **pskb)
+{
+	struct sk_buff *skb = *pskb;
+	struct bench *b = rcu_dereference(skb->dev->rx_handler_data);
+
+	/* Not ours: the kernel's own traffic */
+	if (b->caught == b->n || skb != b->packet[b->caught].skb)
+		return RX_HANDLER_PASS;
+	skb_push(skb, ETH_HLEN);
+	skb->dev = b->dev;
+	b->packet[b->caught++].tc_index = skb->tc_index;
+	return RX_HANDLER_CONSUMED;
+}
+
+static int bench_receive(struct bench *b, unsigned int i)
+{
+	/* Two references: whoever drops it has one to drop. */
+	struct sk_buff *skb = skb_get(b->packet[i].skb);
+
+	skb->protocol = eth_type_trans(skb, b->in);
+	__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021AD),
+			       BFC_VID(i % b->flows % BENCH_UPSTREAM));
+	local_bh_disable();
+	netif_receive_skb(skb);
+	local_bh_enable();
+	if (b->caught == i + 1)
+		kfree_skb(skb);
+	return b->caught == i + 1 && b->packet[i].tc_index ? 0 : -ENODATA;
+}
+
+static int bench_prepare(struct bench *b)
+{
+	unsigned int i;
+	int err = 0;
+
+	if (b->in) {
+		err = netdev_rx_handler_register(b->in, bench_catch, b);
+		if (err)
+			return err;
+	}
+	for (i = 0; i < b->n && !err; i++) {
+		b->packet[i].skb = bench_build(b, i % b->flows);
+		if (!b->packet[i].skb)
+			err = -ENOMEM;
+		else if (b->in)
+			err = bench_receive(b, i);
+	}
+	if (b->in)
+		netdev_rx_handler_unregister(b->in);
+	return err;
+}
+
+/* As it was when it came in, with a reference for the qdisc. */
+static struct sk_buff *bench_restore(struct bench_packet *p)
+{
+	struct sk_buff *skb = skb_get(p->skb);
+
+	__vlan_hwaccel_clear_tag(skb);
+	skb_clear_hash(skb);
+	skb_mark_not_on_list(skb);
+	skb->tstamp = 0;
+	skb->tc_index = p->tc_index;
+	qdisc_skb_cb(skb)->pkt_len = skb->len;
+	return skb;
+}
+
+/* One burst. The qdisc may send a frame of its own; then one of ours comes out
+ * after the clock has stopped, but none stays.
+ *
+ * Return: how many packets did not come out.
+ */
+static unsigned int bench_burst(struct bench *b, struct Qdisc *q,
+				unsigned int first)
+{
+	struct sk_buff *to_free = NULL, *rest = NULL, *skb;
+	unsigned int i, out = 0, late = 0;
+	u64 t0, t1, t2;
+
+	for (i = 0; i < b->burst; i++)
+		b->order[i] = bench_restore(&b->packet[(first + i) % b->n]);
+
+	spin_lock_bh(qdisc_lock(q));
+	t0 = bench_cycles();
+	for (i = 0; i < b->burst; i++)
+		q->enqueue(b->order[i], q, &to_free);
+	t1 = bench_cycles();
+	while (out < b->burst) {
+		b->order[out] = q->dequeue(q);
+		if (!b->order[out])
+			break;
+		out++;
+	}
+	t2 = bench_cycles();
+	while ((skb = q->dequeue(q))) {
+		skb->next = rest;
+		rest = skb;
+		late++;
+	}
+	spin_unlock_bh(qdisc_lock(q));
+
+	for (i = 0; i < out; i++)
+		kfree_skb(b->order[i]);
+	kfree_skb_list(rest);
+	b->enqueue = min(b->enqueue, t1 - t0);
+	b->dequeue = min(b->dequeue, t2 - t1);
+	if (to_free) {
+		kfree_skb_list(to_free);
+		return b->burst;
+	}
+	return b->burst - min(b->burst, out + late);
+}
+
+static int bench_measure(struct bench *b)
+{
+	struct Qdisc *q = rtnl_dereference(b->dev->qdisc);
+	unsigned int i, lost = 0;
+
+	/* One without a lock of its own is not what the others are. */
+	if (q->flags & (TCQ_F_NOLOCK | TCQ_F_MQROOT))
+		return -EOPNOTSUPP;
+	b->enqueue = U64_MAX;
+	b->dequeue = U64_MAX;
+	for (i = 0; i < b->rounds && !lost; i++) {
+		lost = bench_burst(b, q, i * b->burst % b->n);
+		cond_resched();
+	}
+	if (lost) {
+		pr_err("bench: %u packets of a burst did not come out of %s\n",
+		       lost, q->ops->id);
+		return -EIO;
+	}
+	bench_enqueue = div_u64(b->enqueue + b->burst / 2, b->burst);
+	bench_dequeue = div_u64(b->dequeue + b->burst / 2, b->burst);
+	return 0;
+}
+
+static int bench_run(struct bench *b)
+{
+	unsigned int i;
+	int err = -ENOMEM;
+
+	b->n = max(b->flows, b->burst);
+	b->packet = kvcalloc(b->n, sizeof(*b->packet), GFP_KERNEL);
+	b->order = kvcalloc(b->burst, sizeof(*b->order), GFP_KERNEL);
+	if (!b->packet || !b->order)
+		goto out;
+	err = bench_prepare(b);
+	if (!err)
+		err = bench_measure(b);
+	for (i = 0; i < b->n; i++)
+		kfree_skb(b->packet[i].skb);
+out:
+	kvfree(b->packet);
+	kvfree(b->order);
+	return err;
+}
+
+static int bench_set(const char *val, const struct kernel_param *kp)
+{
+	char name[IFNAMSIZ], in[IFNAMSIZ];
+	struct bench b = {};
+	int fields, err;
+
+	fields = sscanf(val, "%15s %u %u %u %15s", name, &b.flows, &b.burst,
+			&b.rounds, in);
+	if (fields < 4 || !b.flows || !b.burst || !b.rounds ||
+	    b.flows > BENCH_MAX || b.burst > BENCH_MAX)
+		return -EINVAL;
+
+	mutex_lock(&bench_mutex);
+	rtnl_lock();
+	b.dev = __dev_get_by_name(&init_net, name);
+	if (fields == 5)
+		b.in = __dev_get_by_name(&init_net, in);
+	err = b.dev && (b.in || fields == 4) ? bench_run(&b) : -ENODEV;
+	rtnl_unlock();
+	mutex_unlock(&bench_mutex);
+	return err;
+}
+
+static int bench_get(char *buffer, const struct kernel_param *kp)
+{
+	int len;
+
+	mutex_lock(&bench_mutex);
+	len = sysfs_emit(buffer, "%llu %llu\n", bench_enqueue, bench_dequeue);
+	mutex_unlock(&bench_mutex);
+	return len;
+}
+
+static const struct kernel_param_ops bench_ops = {
+	.set = bench_set,
+	.get = bench_get,
+};
+
+module_param_cb(run, &bench_ops, NULL, 0600);
+MODULE_PARM_DESC(run, "DEV FLOWS BURST ROUNDS [IN]; reads as ENQUEUE DEQUEUE");
+
+MODULE_DESCRIPTION("Cycles per packet of a qdisc");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What a packet costs in bfc and in other qdiscs, and what a port costs in memory:
+# one line each, for docs and comparison. To be run as
+#
+#   scripts/sim --real-time -- selftests/bench/run.sh
+#
+# where the kernel's code runs at the host's speed. Cycles are those of the host's
+# TSC, enqueue and dequeue added, the least of a hundred bursts or more: what the
+# code takes when nothing comes in between. A burst is a packet of each flow, and
+# 64 at least, all of them queued before the first leaves. Compare lines of one
+# run only.
+#
+#   bench NAME queues=N flows=N enqueue=C dequeue=C cycles=C ratio_fq_codel=R
+#	R: cycles divided by fq_codel's with as many flows
+#   bench NAME growth=R	cycles with 10000 flows divided by those with one
+#   bench NAME bytes_per_port=N
+#
+# bfc-none is bfc as a fair queueing scheduler; bfc-tags has neighbours on either
+# side: packets come with upstreamQs, are counted, and leave with one.
+
+set -u
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+export TC_LIB_DIR=$top/build/tc
+run=/sys/module/test_bench/parameters/run
+passes=3	# over all, so that a slow moment of the host hits none for good
+
+fail() { echo "bench: $*" >&2; exit 1; }
+
+# Enough room that nothing is dropped: a dropped packet costs another way.
+declare -A qdisc=(
+	[pfifo]='pfifo limit 20000'
+	[sfq]='sfq limit 20000 flows 1024'
+	[fq_codel]='fq_codel limit 20000 target 10s interval 100s'
+	[fq]='fq limit 20000 flow_limit 2000'
+	[cake]='cake unlimited rtt 100s memlimit 128m'
+	[bfc-none]='bfc fc none limit 128m'
+	[bfc-tags]='bfc fc bfc peer on limit 128m'
+)
+others=(pfifo sfq fq_codel fq cake)
+flows=(1 32 1024 10000)
+queues=(32 128 1024)
+
+# add DEV QDISC...: bfc warns that a dummy has no speed
+add() {
+	local dev=$1 said
+	shift
+	said=$(tc qdisc replace dev "$dev" root "$@" 2>&1) ||
+		fail "$dev: $*: $said"
+}
+
+declare -A enqueue dequeue
+# measure NAME QUEUES FLOWS [IN]
+measure() {
+	local key="$1 $2 $3" options=${qdisc[$1]} burst=$3 e d
+	[ "$2" = 0 ] || options+=" queues $2"
+	[ "$burst" -ge 64 ] || burst=64
+	# shellcheck disable=SC2086
+	add bench0 $options
+	echo "bench0 $3 $burst $((40 + 20000 / burst)) ${4:-}" >$run ||
+		fail "$key: no result"
+	read -r e d <$run
+	tc qdisc del dev bench0 root
+	[ "$e" -ge "${enqueue[$key]:-$e}" ] || enqueue[$key]=$e
+	[ "$d" -ge "${dequeue[$key]:-$d}" ] || dequeue[$key]=$d
+	: "${enqueue[$key]:=$e}" "${dequeue[$key]:=$d}"
+}
+
+cycles() { echo $((enqueue[$1] + dequeue[$1])); }
+ratio() { awk "BEGIN { printf \"%.2f\", $1 / $2 }"; }
+
+# line NAME QUEUES FLOWS
+line() {
+	local key="$1 $2 $3" all
+	all=$(cycles "$key")
+	echo "bench $1$([ "$2" = 0 ] || echo " queues=$2") flows=$3" \
+		"enqueue=${enqueue[$key]} dequeue=${dequeue[$key]} cycles=$all" \
+		"ratio_fq_codel=$(ratio "$all" "$(cycles "fq_codel 0 $3")")"
+}
+
+growth() {
+	echo "bench $1$([ "$2" = 0 ] || echo " queues=$2")" \
+		"growth=$(ratio "$(cycles "$1 $2 10000")" "$(cycles "$1 $2 1")")"
+}
+
+free_bytes() { echo $((1024 * $(sed -n 's/^MemFree: *\([0-9]*\) kB/\1/p' /proc/meminfo))); }
+
+# memory NAME PORTS OPTIONS...
+memory() {
+	local name=$1 ports=$2 before after i
+	shift 2
+	for ((i = 0; i < ports; i++)); do
+		echo "link add port$i type dummy"
+		echo "link set port$i up"
+	done | ip -batch -
+	sleep 0.5
+	before=$(free_bytes)
+	for ((i = 0; i < ports; i++)); do
+		add "port$i" "$@"
+	done
+	after=$(free_bytes)
+	echo "bench $name bytes_per_port=$(((before - after) / ports))"
+	for ((i = 0; i < ports; i++)); do
+		echo "link del port$i"
+	done | ip -batch -
+	sleep 0.5
+}
+
+modprobe -a sch_bfc test_bench || fail "no modules: scripts/build-modules sim"
+for dev in bench0 bench1; do
+	ip link add $dev type dummy
+	ip link set $dev up
+done
+# The port where tagged packets come in
+add bench1 bfc fc bfc peer on
+
+for ((pass = 0; pass < passes; pass++)); do
+	for n in "${flows[@]}"; do
+		for name in "${others[@]}"; do
+			measure "$name" 0 "$n"
+		done
+		for q in "${queues[@]}"; do
+			measure bfc-none "$q" "$n"
+			measure bfc-tags "$q" "$n" bench1
+		done
+	done
+done
+for n in "${flows[@]}"; do
+	for name in "${others[@]}"; do
+		line "$name" 0 "$n"
+	done
+	for q in "${queues[@]}"; do
+		line bfc-none "$q" "$n"
+		line bfc-tags "$q" "$n"
+	done
+done
+for name in "${others[@]}"; do
+	growth "$name" 0
+done
+for q in "${queues[@]}"; do
+	growth bfc-none "$q"
+	growth bfc-tags "$q"
+done
+ip link del bench0
+ip link del bench1
+memory fq_codel 64 fq_codel
+for q in "${queues[@]}"; do
+	memory "bfc queues=$q" 64 bfc queues "$q"
+done
