@@ -183,6 +183,50 @@ def buffer_row(case: str, run: Run) -> Row:
     ]
 
 
+LINK_HEADER = [
+    "scheme",
+    "case",
+    "node",
+    "port",
+    "utilisation_pct",
+    "paused_queue_ms",
+    "pauses",
+    "backlog_peak_kb",
+    "queue_peak_kb",
+    "collisions",
+    "drops",
+]
+
+
+def link_rows(case: str, run: Run) -> List[Row]:
+    """Every direction of every link; paused_queue_ms adds up its queues."""
+    t = run.job.topology
+    rates = {
+        (t.nodes[node].name, port): link.rate
+        for link in t.links
+        for node, port in ((link.a, link.port_a), (link.b, link.port_b))
+    }
+    assert run.job.samples
+    # Until the last flow had ended, not only while flows were started.
+    duration = max(int(run.last.max()), run.job.samples[2])
+    return [
+        [
+            run.job.scheme.name,
+            case,
+            row["node"],
+            row["port"],
+            800e9 * int(row["bytes"]) / duration / rates[(row["node"], row["port"])],
+            int(row["paused_ns"]) / 1e6,
+            int(row["pauses"]),
+            int(row["backlog_peak"]) / 1000,
+            int(row["queue_peak"]) / 1000,
+            int(row["collisions"]),
+            int(row["drops"]),
+        ]
+        for row in run.totals
+    ]
+
+
 def report(ctx: Context, name: str, runs: Sequence[Tuple[str, Run]]) -> None:
     """Tables and figures of runs that are named by their case."""
     ctx.table(
@@ -192,6 +236,11 @@ def report(ctx: Context, name: str, runs: Sequence[Tuple[str, Run]]) -> None:
     )
     ctx.table(
         f"{name}-buffer", BUFFER_HEADER, [buffer_row(case, run) for case, run in runs]
+    )
+    ctx.table(
+        f"{name}-links",
+        LINK_HEADER,
+        [row for case, run in runs for row in link_rows(case, run)],
     )
     cases = list(dict.fromkeys(case for case, _ in runs))
     for case in cases:

@@ -8,7 +8,7 @@ simulators of DCTCP and HPCC, both with PFC, make of them.
 import csv
 from typing import Dict, List, Tuple, Union
 
-from clos_runs import BUFFER_HEADER, DRAIN, SAMPLE_EVERY, buffer_row, draw, schemes
+from clos_runs import DRAIN, SAMPLE_EVERY, report, schemes
 from experiment import Context, Experiment, Metrics
 from metrics import by_size
 from simulate import Job, Run
@@ -70,9 +70,8 @@ def run(ctx: Context) -> Metrics:
     # The others have run all flows; of a part of them the tail is shorter.
     for (scheme, label), values in peer_results().items():
         rows.append([scheme, "ns-3, 20 ms", label, "", *values])
-    ctx.table("peers-slowdown", ["scheme", "in", "bin", "n", *VALUES], rows)
-    ctx.table("peers-buffer", BUFFER_HEADER, [buffer_row("fb60", r) for r in runs])
-    draw(ctx, "peers", runs)
+    ctx.table("peers-beside", ["scheme", "in", "bin", "n", *VALUES], rows)
+    report(ctx, "peers", [("fb60", r) for r in runs])
     metrics["drops"] = sum(r.drops() for r in runs)
     metrics["unfinished"] = sum(r.unfinished() for r in runs)
     return metrics

@@ -84,6 +84,7 @@ class Context:
     out: Path
     parallel: int
     command: str
+    source: str  # the commit
     runs: List[Run] = field(default_factory=list)
     files: List[str] = field(default_factory=list)
 
@@ -151,7 +152,7 @@ class Context:
         return {
             "command": self.command,
             "seed": str(self.seed),
-            "source": describe_source(),
+            "source": self.source,
             "kernel": ", ".join(kernels),
         }
 

@@ -91,19 +91,10 @@ class Run:
                 return row
         raise KeyError(f"{node} {port}")
 
-    def fct(self, number: int) -> float:
-        """ns, from the start until the last ACK would be back if nothing held
-        it up. (Of open-loop sources there is none.)
-        """
-        job, flow = self.job, self.job.flows[number]
-        back = sum(
-            job.topology.links[n].delay
-            for n in job.topology.path(flow.src, flow.dst, flow.plane)
-        )
-        return float(self.last[number] - self.start[number]) + back
-
     def done(self) -> List[Done]:
-        """The flows that have arrived."""
+        """The flows that have arrived. An FCT lasts until the last ACK would be
+        back if nothing held it up: open-loop sources have none.
+        """
         result: List[Done] = []
         ways: Dict[Tuple[int, int], Tuple[int, int, float]] = {}
         for i, flow in enumerate(self.job.flows):
@@ -137,6 +128,16 @@ class Run:
                 )
             )
         return result
+
+    def write_fct(self, path: Path) -> None:
+        """Completion time and slowdown, a line a flow that has arrived."""
+        with open(path, "w", encoding="ascii") as file:
+            file.write("src,dst,bytes,incast,group,fct_ns,slowdown\n")
+            for f in self.done():
+                file.write(
+                    f"{f.src},{f.dst},{f.size},{f.incast},{f.group},"
+                    f"{f.fct:.0f},{f.slowdown:.4f}\n"
+                )
 
     def unfinished(self) -> int:
         return int((self.last < 0).sum())
@@ -310,7 +311,9 @@ def simulate(job: Job, directory: Path, progress: Progress) -> Run:
             f"see {os.path.relpath(directory)}/log\n  " + "\n  ".join(tail)
         )
     progress.update(job.name, 1.0)
-    return _read_results(job, directory, time.monotonic() - begin, cold)
+    run = _read_results(job, directory, time.monotonic() - begin, cold)
+    run.write_fct(directory / "fct.csv")
+    return run
 
 
 def simulate_all(jobs: Sequence[Job], directory: Path, parallel: int) -> List[Run]:

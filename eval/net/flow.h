@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+struct epoll_event;
+
 #define NSEC_PER_SEC	((uint64_t)1000000000)
 #define NEVER		UINT64_MAX
 #define DATA_PORT	5000
@@ -140,6 +142,7 @@ void flows_read(const char *name);
 /* hosts.c */
 uint64_t now_ns(void);
 void sleep_until(uint64_t when);
+int wait_events(int epoll, struct epoll_event *events, uint64_t when);
 uint64_t realtime_offset(void);
 void show_progress(uint64_t now);
 void hosts_open(void);

@@ -9,7 +9,9 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,6 +62,38 @@ void sleep_until(uint64_t when)
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) ==
 	       EINTR)
 		;
+}
+
+/* epoll_wait() until a time, exactly: its own time-out may be 0.1 % late. */
+int wait_events(int epoll, struct epoll_event *events, uint64_t when)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = NEVER };
+	struct itimerspec spec = {
+		.it_value.tv_sec = when / NSEC_PER_SEC,
+		.it_value.tv_nsec = when % NSEC_PER_SEC,
+	};
+	static int timer = -1;
+	static uint64_t armed;
+	int i, n, kept = 0;
+
+	if (timer < 0) {
+		timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+		if (timer < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, timer, &ev))
+			die("timerfd");
+	}
+	if (when != armed) {
+		if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &spec, NULL))
+			die("timerfd_settime");
+		armed = when;
+	}
+	n = epoll_wait(epoll, events, BATCH, -1);
+	for (i = 0; i < n; i++) {
+		if (events[i].data.u64 == NEVER)
+			armed = 0;	/* setting it again makes it quiet */
+		else
+			events[kept++] = events[i];
+	}
+	return kept;
 }
 
 /* For whoever waits outside: simulated time says little about real time. */

@@ -9,14 +9,13 @@
  * addresses; a flow that finds it busy opens another, and has to wait for the
  * handshake: these are counted.
  */
-#define _GNU_SOURCE	/* epoll_pwait2, accept4 */
+#define _GNU_SOURCE	/* accept4 */
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "flow.h"
@@ -332,8 +331,6 @@ void tcp_run(void)
 	to = opt.to > NEVER / 4 ? NEVER : opt.start + opt.to;
 	sleep_until(opt.start);
 	while (n_done < n_flows) {
-		struct timespec timeout = {};
-
 		now = now_ns();
 		while (started < n_flows &&
 		       opt.start + flows[started].start <= now)
@@ -354,9 +351,7 @@ void tcp_run(void)
 			next = from;
 		if (to < next)
 			next = to;
-		timeout.tv_sec = (next - now) / NSEC_PER_SEC;
-		timeout.tv_nsec = (next - now) % NSEC_PER_SEC;
-		n = epoll_pwait2(epoll, events, BATCH, &timeout, NULL);
+		n = wait_events(epoll, events, next);
 		now = now_ns();
 		for (i = 0; i < n; i++) {
 			uint32_t number = events[i].data.u64;

@@ -7,13 +7,12 @@
  *
  * Here every packet matters at once: the process wakes up for each.
  */
-#define _GNU_SOURCE	/* epoll_pwait2, in_pktinfo */
+#define _GNU_SOURCE	/* in_pktinfo */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 
 #include "flow.h"
 #include "input.h"
@@ -210,8 +209,6 @@ void window_run(void)
 	sleep_until(opt.start);
 
 	while (n_done < n_flows || n_active) {
-		struct timespec timeout = {};
-
 		now = now_ns();
 		while (started < n_flows &&
 		       opt.start + flows[started].start <= now) {
@@ -234,9 +231,7 @@ void window_run(void)
 		if (started < n_flows &&
 		    opt.start + flows[started].start < next)
 			next = opt.start + flows[started].start;
-		timeout.tv_sec = (next - now) / NSEC_PER_SEC;
-		timeout.tv_nsec = (next - now) % NSEC_PER_SEC;
-		n = epoll_pwait2(epoll, events, BATCH, &timeout, NULL);
+		n = wait_events(epoll, events, next);
 		now = now_ns();
 		for (i = 0; i < n; i++) {
 			if (events[i].data.u64 & HOST_EVENT)
