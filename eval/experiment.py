@@ -174,7 +174,6 @@ class Context:
                     "flows": len(run.job.flows),
                     "unfinished": run.unfinished(),
                     "drops": run.drops(),
-                    "cold": run.cold,
                     "seconds": round(run.seconds, 1),
                 }
                 for run in self.runs

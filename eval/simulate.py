@@ -75,7 +75,6 @@ class Run:
     samples: Dict[str, Sampled]
     kernel: str
     seconds: float  # of the host
-    cold: int  # flows that had to open a connection
 
     def total(self, column: str, nodes: Optional[Sequence[str]] = None) -> int:
         """A statistic summed over all ports (of some nodes)."""
@@ -258,7 +257,7 @@ def _read_samples(path: Path) -> Dict[str, Sampled]:
     return result
 
 
-def _read_results(job: Job, directory: Path, seconds: float, cold: int) -> Run:
+def _read_results(job: Job, directory: Path, seconds: float) -> Run:
     columns = ("start", "got", "reordered", "resent", "last", "acked", "got_bytes")
     with open(directory / "flows.csv", encoding="ascii") as file:
         header = file.readline().strip().split(",")
@@ -275,14 +274,13 @@ def _read_results(job: Job, directory: Path, seconds: float, cold: int) -> Run:
         samples=_read_samples(directory / "samples") if job.samples else {},
         kernel=(directory / "kernel").read_text().strip(),
         seconds=seconds,
-        cold=cold,
         **by_name,
     )
 
 
 def simulate(job: Job, directory: Path, progress: Progress) -> Run:
     _write_inputs(job, directory)
-    begin, cold = time.monotonic(), 0
+    begin = time.monotonic()
     with open(directory / "log", "w", encoding="utf-8") as log:
         with subprocess.Popen(
             _command(job, directory),
@@ -299,8 +297,6 @@ def simulate(job: Job, directory: Path, progress: Progress) -> Run:
                 if words[:1] == ["progress"] and len(words) == 5:
                     t, until, done, flows = map(int, words[1:])
                     progress.update(job.name, max(t / until, done / flows))
-                elif words[:1] == ["cold"]:
-                    cold = int(words[1])
                 else:
                     log.write(line)
             process.wait()
@@ -311,7 +307,7 @@ def simulate(job: Job, directory: Path, progress: Progress) -> Run:
             f"see {os.path.relpath(directory)}/log\n  " + "\n  ".join(tail)
         )
     progress.update(job.name, 1.0)
-    run = _read_results(job, directory, time.monotonic() - begin, cold)
+    run = _read_results(job, directory, time.monotonic() - begin)
     run.write_fct(directory / "fct.csv")
     return run
 

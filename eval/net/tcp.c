@@ -3,11 +3,8 @@
  * TCP as BFC's evaluation uses it (BFC §6.2.1: "flows start at line rate"): a
  * flow is a message on a connection that has been set up before, whose window
  * is one bandwidth-delay product (route: initcwnd, ssthresh), without slow
- * start.
- *
- * A connection serves one flow at a time. There is one for each pair of
- * addresses; a flow that finds it busy opens another, and has to wait for the
- * handshake: these are counted.
+ * start. Every flow has a connection of its own, so none waits for a handshake
+ * or inherits the window of another.
  */
 #define _GNU_SOURCE	/* accept4 */
 #include <errno.h>
@@ -22,50 +19,29 @@
 #include "input.h"
 
 #define TCP_PORT	5001
+#define CONNS_MAX	200000	/* some 8 KB of kernel memory each */
 #define LOWAT_MAX	(1 << 20)	/* the receiver is woken once a MB */
 #define PIECE		(1 << 16)
 #define RECEIVER	(1ULL << 32)	/* epoll data: which end has something */
 
 /**
- * struct conn - a connection
- * @src: host that sends
- * @saddr: its address
- * @daddr: the receiver's address
+ * struct conn - the connection of the flow with the same number
  * @tx: the sender's socket
  * @rx: the receiver's
- * @flow: on it now, NULL if idle
- * @to_send: bytes of @flow not yet given to @tx
- * @to_come: bytes of @flow not yet taken from @rx
- * @payload: bytes of @flow without headers
- * @retrans: retransmissions before @flow
  * @waits: for room in the buffer of @tx
- * @number: in the array of all
- * @next: in the list of the same pair of addresses
+ * @to_send: bytes not yet given to @tx
+ * @to_come: bytes not yet taken from @rx
+ * @payload: bytes without headers
  */
 struct conn {
-	uint32_t src, saddr, daddr;
 	int tx, rx;
-	struct flow *flow;
-	uint64_t to_send, to_come, payload;
-	uint32_t retrans, number;
 	bool waits;
-	struct conn *next;
+	uint64_t to_send, to_come, payload;
 };
 
-#define BUCKETS (1 << 17)
-static struct conn *table[BUCKETS];
-static struct conn **all;
-static uint32_t n_conn, conn_room;
+static struct conn *conns;
 static int *listener;
 static int epoll = -1;
-static uint32_t cold;		/* flows that had to open a connection */
-
-static struct conn **bucket(const struct flow *f)
-{
-	uint64_t key = (uint64_t)f->saddr << 32 | f->daddr;
-
-	return &table[(key * 0x9e3779b97f4a7c15ULL) >> 47];
-}
 
 static void set_option(int fd, int level, int name, int value)
 {
@@ -113,7 +89,7 @@ static void listen_everywhere(void)
 	for (h = 0; h < n_hosts; h++) {
 		listener[h] = tcp_socket(h);
 		if (bind(listener[h], (struct sockaddr *)&any, sizeof(any)) ||
-		    listen(listener[h], 4096))
+		    listen(listener[h], 16))
 			die("listen");
 	}
 }
@@ -130,19 +106,16 @@ static void wait_for(int fd, uint32_t events)
 	close(set);
 }
 
-static struct conn *connect_pair(struct flow *f)
+static void open_conn(uint32_t number)
 {
+	const struct flow *f = &flows[number];
 	struct sockaddr_in from = sock_addr(f->saddr, 0);
 	struct sockaddr_in to = sock_addr(f->daddr, TCP_PORT);
-	struct conn *c = calloc(1, sizeof(*c));
-	struct epoll_event ev = { .events = EPOLLIN };
-	struct conn **b = bucket(f);
+	struct epoll_event ev = {
+		.events = EPOLLIN, .data.u64 = RECEIVER | number,
+	};
+	struct conn *c = &conns[number];
 
-	if (!c)
-		die("calloc");
-	c->src = f->src;
-	c->saddr = f->saddr;
-	c->daddr = f->daddr;
 	c->tx = tcp_socket(f->src);
 	if (bind(c->tx, (struct sockaddr *)&from, sizeof(from)))
 		die("bind");
@@ -157,48 +130,28 @@ static struct conn *connect_pair(struct flow *f)
 		die("accept");
 	check_congestion(c->tx);
 	check_congestion(c->rx);
-
-	if (n_conn == conn_room) {
-		conn_room = conn_room ? 2 * conn_room : 1024;
-		all = realloc(all, conn_room * sizeof(*all));
-		if (!all)
-			die("realloc");
-	}
-	c->number = n_conn;
-	ev.data.u64 = RECEIVER | c->number;
 	if (epoll_ctl(epoll, EPOLL_CTL_ADD, c->rx, &ev))
 		die("epoll_ctl");
-	all[n_conn++] = c;
-	c->next = *b;
-	*b = c;
-	return c;
-}
-
-static struct conn *find_conn(const struct flow *f)
-{
-	struct conn *c;
-
-	for (c = *bucket(f); c; c = c->next)
-		if (!c->flow && c->saddr == f->saddr && c->daddr == f->daddr)
-			return c;
-	return NULL;
 }
 
 void tcp_prepare(void)
 {
 	uint32_t i;
 
+	if (n_flows > CONNS_MAX)
+		usage_error("%u flows are more than the %u connections that are possible",
+			    n_flows, CONNS_MAX);
+	conns = calloc(n_flows, sizeof(*conns));
 	epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (epoll < 0)
+	if (epoll < 0 || !conns)
 		die("epoll");
 	listen_everywhere();
 	for (i = 0; i < n_flows; i++)
-		if (!find_conn(&flows[i]))
-			connect_pair(&flows[i]);
+		open_conn(i);
 	/* The handshakes took time: what starts now starts late. */
 	if (now_ns() > opt.start)
 		usage_error("%u connections took until %ju ns after --start",
-			    n_conn, now_ns() - opt.start);
+			    n_flows, now_ns() - opt.start);
 }
 
 static uint32_t retransmissions(int fd)
@@ -214,12 +167,15 @@ static uint32_t retransmissions(int fd)
 static void wait_to_write(struct conn *c, bool wait)
 {
 	struct epoll_event ev = {
-		.events = wait ? EPOLLOUT : 0, .data.u64 = c->number,
+		.events = wait ? EPOLLOUT : 0, .data.u64 = c - conns,
 	};
 
+	if (c->waits == wait)
+		return;
 	if (epoll_ctl(epoll, EPOLL_CTL_MOD, c->tx, &ev) &&
 	    (errno != ENOENT || epoll_ctl(epoll, EPOLL_CTL_ADD, c->tx, &ev)))
 		die("epoll_ctl");
+	c->waits = wait;
 }
 
 static void push(struct conn *c)
@@ -234,81 +190,73 @@ static void push(struct conn *c)
 			if (errno != EAGAIN && errno != EINTR)
 				die("send");
 			wait_to_write(c, true);
-			c->waits = true;
 			return;
 		}
 		c->to_send -= done;
 	}
-	if (c->waits)
-		wait_to_write(c, false);
-	c->waits = false;
+	wait_to_write(c, false);
 }
 
 static void set_lowat(struct conn *c)
 {
 	set_option(c->rx, SOL_SOCKET, SO_RCVLOWAT,
-		   c->to_come < LOWAT_MAX ? c->to_come ?: 1 : LOWAT_MAX);
+		   c->to_come < LOWAT_MAX ? c->to_come : LOWAT_MAX);
 }
 
-static void start_flow(struct flow *f)
+static void start_flow(uint32_t number)
 {
-	struct conn *c = find_conn(f);
+	const struct flow *f = &flows[number];
+	struct conn *c = &conns[number];
 
-	if (!c) {
-		c = connect_pair(f);
-		cold++;
-	}
-	c->flow = f;
 	c->payload = (uint64_t)(f->packets - 1) * (opt.packet - opt.header) +
 		     packet_payload(f, f->packets - 1);
 	c->to_send = c->payload;
 	c->to_come = c->payload;
-	c->retrans = retransmissions(c->tx);
 	set_lowat(c);
 	push(c);
 }
 
 /* What came without headers is on the wire as much more. */
-static uint64_t on_wire(const struct conn *c, uint64_t payload)
+static uint64_t on_wire(uint32_t number, uint64_t payload)
 {
-	return payload == c->payload ? c->flow->bytes :
+	return payload == conns[number].payload ? flows[number].bytes :
 	       payload * opt.packet / (opt.packet - opt.header);
 }
 
-static void take(struct conn *c, uint64_t now)
+static void take(uint32_t number, uint64_t now)
 {
-	struct flow *f = c->flow;
-	uint64_t before, t = now - opt.start;
+	struct flow *f = &flows[number];
+	struct conn *c = &conns[number];
+	uint64_t before = c->to_come, bytes, t = now - opt.start;
 	ssize_t n;
 
-	if (!f)
-		return;
-	before = on_wire(c, c->payload - c->to_come);
 	while (c->to_come &&
 	       (n = recv(c->rx, NULL, c->to_come, MSG_TRUNC | MSG_DONTWAIT)) > 0)
 		c->to_come -= n;
-	f->got_bytes = on_wire(c, c->payload - c->to_come);
-	if (f->got_bytes == before)
+	if (c->to_come == before)
 		return;
+	bytes = on_wire(number, c->payload - c->to_come);
 	if (f->first == NEVER)
 		f->first = now;
 	f->newest = now;
 	if (t > opt.from && t <= opt.to)
-		f->measured += f->got_bytes - before;
-	f->got = (c->payload - c->to_come) / (opt.packet - opt.header);
-	if (!c->to_come) {
-		f->got = f->packets;
-		f->last = now;
-		f->resent = retransmissions(c->tx) - c->retrans;
-		c->flow = NULL;
-		n_done++;
-	} else if (c->to_come < LOWAT_MAX) {
+		f->measured += bytes - f->got_bytes;
+	f->got_bytes = bytes;
+	f->got = c->to_come ? (c->payload - c->to_come) /
+			      (opt.packet - opt.header) : f->packets;
+	if (c->to_come) {
 		set_lowat(c);
+		return;
 	}
+	f->last = now;
+	f->resent = retransmissions(c->tx);
+	n_done++;
+	close(c->tx);
+	close(c->rx);
 }
 
 /* The borders of the measurement: what has come by now counts as before. */
-static uint64_t measure(uint64_t now, uint64_t border)
+static uint64_t measure(uint64_t now, uint64_t border, uint32_t started)
 {
 	uint32_t i;
 
@@ -316,8 +264,9 @@ static uint64_t measure(uint64_t now, uint64_t border)
 		return NEVER;
 	if (now < opt.start + border)
 		return opt.start + border;
-	for (i = 0; i < n_conn; i++)
-		take(all[i], now);
+	for (i = 0; i < started; i++)
+		if (conns[i].to_come)
+			take(i, now);
 	return NEVER;
 }
 
@@ -334,11 +283,11 @@ void tcp_run(void)
 		now = now_ns();
 		while (started < n_flows &&
 		       opt.start + flows[started].start <= now)
-			start_flow(&flows[started++]);
+			start_flow(started++);
 		if (now >= from)
-			from = measure(now, opt.from);
+			from = measure(now, opt.from, started);
 		if (now >= to)
-			to = measure(now, opt.to);
+			to = measure(now, opt.to, started);
 		show_progress(now);
 		if (now >= opt.start + opt.until)
 			break;
@@ -356,12 +305,10 @@ void tcp_run(void)
 		for (i = 0; i < n; i++) {
 			uint32_t number = events[i].data.u64;
 
-			if (events[i].data.u64 & RECEIVER)
-				take(all[number], now);
-			else
-				push(all[number]);
+			if (!(events[i].data.u64 & RECEIVER))
+				push(&conns[number]);
+			else if (conns[number].to_come)
+				take(number, now);
 		}
 	}
-	if (cold)
-		printf("cold %u\n", cold);
 }
