@@ -263,12 +263,11 @@ def draw(ctx: Context, name: str, runs: Sequence[Run]) -> None:
                     marker=".",
                     label=label,
                 )
-            held = np.sort(
-                np.concatenate([s.backlog.sum(axis=1) for s in run.samples.values()])
-            )
+            held = np.concatenate([s.backlog.sum(axis=1) for s in run.samples.values()])
+            shares = np.linspace(0, 100, 401)
             axes[2].plot(
-                held / 1e6,
-                np.arange(1, len(held) + 1) / len(held),
+                np.percentile(held, shares) / 1e6,
+                shares / 100,
                 color=colour,
                 label=label,
             )

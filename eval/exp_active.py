@@ -106,10 +106,10 @@ def run_fig4(ctx: Context) -> Metrics:
     with ctx.figure("fig4", len(ctx.numbers("gbit"))) as axes:
         for axis, g in zip(np.atleast_1d(axes), ctx.numbers("gbit")):
             for colour, load in zip(COLOURS, ctx.numbers("loads")):
-                n = np.sort(found[(g, load)])
+                shares = np.linspace(0, 100, 401)
                 axis.plot(
-                    n,
-                    np.arange(1, len(n) + 1) / len(n),
+                    np.percentile(found[(g, load)], shares),
+                    shares / 100,
                     color=colour,
                     label=f"{load:.0%}",
                 )
