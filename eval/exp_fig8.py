@@ -8,7 +8,7 @@ and are paused; group 1 goes to r1 and should not notice.
 from typing import Dict, List, Tuple
 
 from experiment import COLOURS, Context, Experiment, Metrics
-from metrics import deviation, mean
+from metrics import deviation, mean, percentile
 from schemes import PAPER, bfc
 from simulate import Job, Run
 from topology import fig6
@@ -75,13 +75,27 @@ def run(ctx: Context) -> Metrics:
         collisions[key] = collisions.get(key, 0) + int(port["collisions"])
     ctx.table(
         "fig8",
-        ["assign", "group2", "seeds", "mean_us", "sd_us", "min_us", "max_us", "collisions"],
+        [
+            "assign",
+            "group2",
+            "seeds",
+            "mean_us",
+            "sd_us",
+            "sd_of_runs_us",
+            "p50_us",
+            "min_us",
+            "max_us",
+            "collisions",
+        ],
         [
             [
                 *key,
                 seeds,
                 mean(v),
                 deviation(v),
+                # The two flows of a run are not independent.
+                deviation([mean(v[i : i + 2]) for i in range(0, len(v), 2)]),
+                percentile(v, 50),
                 min(v),
                 max(v),
                 collisions[key],
