@@ -23,6 +23,9 @@ TOP = Path(__file__).resolve().parent.parent
 MS = 1_000_000  # ns
 # A connection is set up in a few microseconds; others need no time at all.
 LEAD, LEAD_PER_FLOW = 50 * MS, 50_000
+# Runs that need no more memory (MB) share a machine, so many at a time: starting
+# one takes longer than they do.
+SMALL, BATCH = 512, 8
 # Linux' TCP for data centers: buffers that never limit a flow, no memory of
 # earlier connections but the threshold that the route says.
 TCP_SYSCTLS = (
@@ -205,6 +208,7 @@ def _write_inputs(job: Job, directory: Path) -> None:
     t = job.topology
     (directory / "topology").write_text(_describe(job))
     (directory / "nodes").write_text("\n".join(n.name for n in t.nodes) + "\n")
+    (directory / "options").write_text(options(job))
     (directory / "sampled").write_text("\n".join(job.sampled or t.switches()) + "\n")
     with open(directory / "flows", "w", encoding="ascii") as file:
         for f in job.flows:
@@ -214,27 +218,24 @@ def _write_inputs(job: Job, directory: Path) -> None:
             )
 
 
-def _command(job: Job, directory: Path) -> List[str]:
+def options(job: Job) -> str:
+    """The file options, see eval/inside."""
     scheme = job.scheme
-    samples = " ".join(map(str, job.samples)) if job.samples else ""
     lead = LEAD + (LEAD_PER_FLOW * len(job.flows) if scheme.source == "tcp" else 0)
-    command = [
-        *("nice", "-n", "19", "scripts/sim", "--no-unload", "--seed", str(job.seed)),
-        *("--mem", str(job.mem), "--timeout", str(job.timeout)),
-        *("--out", str(directory), "--log", str(directory / "console")),
-        *("--", "eval/inside", str(directory), samples, str(lead)),
-        *("--source", scheme.source, "--header", str(scheme.header)),
-        *("--packet", str(PACKET), "--until", str(job.until)),
+    words: List[object] = [
+        *("--source", scheme.source, "--header", scheme.header),
+        *("--packet", PACKET, "--until", job.until),
     ]
     if job.window:
-        command += ["--from", str(job.window[0]), "--to", str(job.window[1])]
+        words += ["--from", job.window[0], "--to", job.window[1]]
     if scheme.gso:
-        command.append("--gso")
+        words.append("--gso")
     if scheme.source == "window":
-        command += ["--window", str(scheme.window), "--rto", str(scheme.rto)]
+        words += ["--window", scheme.window, "--rto", scheme.rto]
     if scheme.source == "tcp":
-        command += ["--congestion", scheme.congestion]
-    return command
+        words += ["--congestion", scheme.congestion]
+    samples = " ".join(map(str, job.samples)) if job.samples else ""
+    return f"{samples}\n{lead}\n" + " ".join(map(str, words)) + "\n"
 
 
 def _read_samples(path: Path) -> Dict[str, Sampled]:
@@ -278,12 +279,39 @@ def _read_results(job: Job, directory: Path, seconds: float) -> Run:
     )
 
 
-def simulate(job: Job, directory: Path, progress: Progress) -> Run:
-    _write_inputs(job, directory)
-    begin = time.monotonic()
-    with open(directory / "log", "w", encoding="utf-8") as log:
+def batches(jobs: Sequence[Job]) -> List[List[Job]]:
+    """Small runs share a machine. How many must not depend on how many machines
+    there are side by side: the seed is that of a batch's first run.
+    """
+    found: List[List[Job]] = []
+    for job in jobs:
+        small = job.mem <= SMALL
+        if small and found and len(found[-1]) < BATCH and found[-1][0].mem <= SMALL:
+            found[-1].append(job)
+        else:
+            found.append([job])
+    return found
+
+
+def _start(batch: Sequence[Job], directory: Path) -> List[str]:
+    places = [str(directory / job.name) for job in batch]
+    return [
+        *("nice", "-n", "19", "scripts/sim", "--no-unload"),
+        *("--seed", str(batch[0].seed), "--mem", str(max(j.mem for j in batch))),
+        *("--timeout", str(sum(j.timeout for j in batch)), "--out", str(directory)),
+        *("--log", f"{places[0]}/console", "--", "eval/inside", *places),
+    ]
+
+
+def simulate(batch: Sequence[Job], directory: Path, progress: Progress) -> List[Run]:
+    """Some runs in one machine, one after the other."""
+    for job in batch:
+        _write_inputs(job, directory / job.name)
+    log_file = directory / batch[0].name / "log"
+    begin, seconds, current = time.monotonic(), [0.0] * len(batch), -1
+    with open(log_file, "w", encoding="utf-8") as log:
         with subprocess.Popen(
-            _command(job, directory),
+            _start(batch, directory),
             cwd=TOP,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -296,36 +324,46 @@ def simulate(job: Job, directory: Path, progress: Progress) -> Run:
                 words = line.split()
                 if words[:1] == ["progress"] and len(words) == 5:
                     t, until, done, flows = map(int, words[1:])
-                    progress.update(job.name, max(t / until, done / flows))
-                else:
-                    log.write(line)
+                    progress.update(batch[current].name, max(t / until, done / flows))
+                elif words[:1] == ["run"]:
+                    if current >= 0:
+                        progress.update(batch[current].name, 1.0)
+                        seconds[current] = time.monotonic() - begin
+                        begin = time.monotonic()
+                    current += 1
+                log.write(line)
             process.wait()
+    seconds[current] = time.monotonic() - begin
     if process.returncode:
-        tail = (directory / "log").read_text(errors="replace").splitlines()[-5:]
+        tail = log_file.read_text(errors="replace").splitlines()[-5:]
         raise RunError(
-            f"{job.name}: exit code {process.returncode}, "
-            f"see {os.path.relpath(directory)}/log\n  " + "\n  ".join(tail)
+            f"{batch[max(current, 0)].name}: exit code {process.returncode}, "
+            f"see {os.path.relpath(log_file)}\n  " + "\n  ".join(tail)
         )
-    progress.update(job.name, 1.0)
-    run = _read_results(job, directory, time.monotonic() - begin)
-    run.write_fct(directory / "fct.csv")
-    return run
+    progress.update(batch[current].name, 1.0)
+    runs = [
+        _read_results(job, directory / job.name, s) for job, s in zip(batch, seconds)
+    ]
+    for run in runs:
+        run.write_fct(directory / run.job.name / "fct.csv")
+    return runs
 
 
 def simulate_all(jobs: Sequence[Job], directory: Path, parallel: int) -> List[Run]:
-    """Runs in the order of the jobs, so many at a time."""
+    """Runs in the order of the jobs, so many machines at a time."""
     names = [job.name for job in jobs]
     if len(set(names)) != len(names):
         raise ValueError("two jobs have the same name")
+    directory.mkdir(parents=True, exist_ok=True)
     progress = Progress(names)
     try:
         with ThreadPoolExecutor(parallel) as pool:
             futures = [
-                pool.submit(simulate, job, directory / job.name, progress)
-                for job in jobs
+                pool.submit(simulate, batch, directory, progress)
+                for batch in batches(jobs)
             ]
             try:
-                return [future.result() for future in futures]
+                return [run for future in futures for run in future.result()]
             except BaseException:
                 for future in futures:
                     future.cancel()

@@ -61,6 +61,15 @@ int netns_create(const char *name)
 	return netns_open(name);
 }
 
+void netns_delete(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), NETNS_DIR "/%s", name);
+	if (umount2(path, MNT_DETACH) || unlink(path))
+		die(path);
+}
+
 /* ---- messages ---- */
 
 /* In the namespace that the caller is in. */

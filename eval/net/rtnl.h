@@ -37,6 +37,7 @@ struct rtnl_msg {
 
 int netns_open(const char *name);
 int netns_create(const char *name);
+void netns_delete(const char *name);
 void netns_enter(int fd);
 
 void rtnl_open(struct rtnl *rt);

@@ -4,6 +4,7 @@
  *
  *	evaltopo FILE		build it
  *	evaltopo -n FILE	only check the description
+ *	evaltopo -d FILE	take it down
  *
  * topofile.c has the format. Shell commands would take ten seconds for a Clos
  * of 144 nodes; this takes one. Addresses of devices and neighbours are fixed,
@@ -306,15 +307,29 @@ static void build(struct topology *t)
 	}
 }
 
+/* A namespace without a name goes by itself when nobody is in it. */
+static void take_down(const struct topology *t)
+{
+	unsigned int i;
+
+	for (i = 0; i < t->n_node; i++)
+		netns_delete(t->node[i].name);
+}
+
 int main(int argc, char **argv)
 {
+	const char *file = argv[argc - 1];
 	struct topology t;
-	int only_check = argc > 1 && !strcmp(argv[1], "-n");
+	char what = 0;
 
-	if (argc != 2 + only_check)
-		usage_error("usage: evaltopo [-n] FILE");
-	topology_read(&t, argv[1 + only_check]);
-	if (!only_check)
+	if (argc == 3 && argv[1][0] == '-' && strlen(argv[1]) == 2)
+		what = argv[1][1];
+	if ((argc != 2 && what != 'n' && what != 'd') || *file == '-')
+		usage_error("usage: evaltopo [-n | -d] FILE");
+	topology_read(&t, file);
+	if (what == 'd')
+		take_down(&t);
+	else if (!what)
 		build(&t);
 	printf("%u nodes, %u links, %u routes\n", t.n_node, t.n_link,
 	       t.n_route);

@@ -23,6 +23,7 @@ import topology  # noqa: E402
 import workload  # noqa: E402
 from clos_runs import data_center  # noqa: E402
 from experiment import Experiment, UsageError  # noqa: E402
+from simulate import BATCH, SMALL, Job, batches, options  # noqa: E402
 from topology import Topology  # noqa: E402
 
 BUILD = EVAL.parent / "build" / "eval"
@@ -306,6 +307,25 @@ class Schemes(unittest.TestCase):
             schemes.make("tcp")
 
 
+class Batches(unittest.TestCase):
+    def job(self, name: str, mem: int) -> Job:
+        return Job(
+            name, topology.line(), schemes.make("bfc"), [], 1_000_000, mem=mem
+        )
+
+    def test_small_runs_share_a_machine(self) -> None:
+        small = [self.job(f"s{i}", SMALL) for i in range(BATCH + 1)]
+        large = [self.job(f"l{i}", SMALL + 1) for i in range(2)]
+        sizes = [len(b) for b in batches([*small, *large, *small[:2]])]
+        self.assertEqual(sizes, [BATCH, 1, 1, 1, 2])
+
+    def test_options_have_three_lines(self) -> None:
+        job = self.job("a", SMALL)
+        self.assertEqual(len(options(job).splitlines()), 3)
+        job.samples = (1, 2, 3)
+        self.assertTrue(options(job).startswith("1 2 3\n"))
+
+
 class Settings(unittest.TestCase):
     experiment = Experiment(
         "e", "", lambda ctx: {}, {"a": 1, "b": [1.0], "c": "x"}, {"a": 5}
@@ -363,6 +383,7 @@ class Programs(unittest.TestCase):
             ("node a " + "w " * 70 + "\n", "more than 64 words"),
         ):
             self.refuse(["evaltopo", "-n", "FILE"], text, wanted)
+        self.refuse(["evaltopo", "-x", "FILE"], "node a\n", "usage:")
 
     def test_topology_good(self) -> None:
         t = topology.clos(2, 2, 2)
