@@ -51,6 +51,11 @@ add() {
 		fail "$dev: $*: $said"
 }
 
+# stat_above_zero NAME
+stat_above_zero() {
+	tc -s -j qdisc show dev bench0 root | grep -q "\"$1\": *[1-9]"
+}
+
 declare -A enqueue dequeue
 # measure NAME QUEUES FLOWS [IN]
 measure() {
@@ -59,9 +64,14 @@ measure() {
 	[ "$burst" -ge 64 ] || burst=64
 	# shellcheck disable=SC2086
 	add bench0 $options
-	echo "bench0 $3 $burst $((40 + 20000 / burst)) ${4:-}" >$run ||
+	echo "bench0 $3 $burst $((60 + 20000 / burst)) ${4:-}" >$run ||
 		fail "$key: no result"
 	read -r e d <$run
+	# Else it has not measured what it says.
+	if [ -n "${4:-}" ]; then
+		stat_above_zero tagged_tx || fail "$key: nothing tagged"
+		stat_above_zero counted || fail "$key: nothing counted"
+	fi
 	tc qdisc del dev bench0 root
 	[ "$e" -ge "${enqueue[$key]:-$e}" ] || enqueue[$key]=$e
 	[ "$d" -ge "${dequeue[$key]:-$d}" ] || dequeue[$key]=$d
