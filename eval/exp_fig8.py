@@ -120,7 +120,9 @@ def run(ctx: Context) -> Metrics:
     metrics: Metrics = {}
     at = ctx.integer("at")
     for assign in ctx.texts("assign"):
-        values = fct.get((assign, at), [])
+        values = fct.get((assign, at))
+        if not values:
+            continue
         name = assign.replace("-", "_")
         metrics[f"{name}_mean_us"] = mean(values)
         metrics[f"{name}_sd_us"] = deviation(values)
