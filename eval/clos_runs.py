@@ -2,7 +2,7 @@
 """Flows of a data center on BFC's Clos: what Fig. 9 to 13 and others share."""
 
 import random
-from typing import Dict, List, Sequence, Tuple, Union
+from typing import Any, Dict, List, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -247,6 +247,16 @@ def report(ctx: Context, name: str, runs: Sequence[Tuple[str, Run]]) -> None:
         draw(ctx, f"{name}-{case}", [run for c, run in runs if c == case])
 
 
+def plain_log(axis: Any) -> None:
+    """A logarithmic scale with numbers that can be read."""
+    axis.set_yscale("log")
+    low, high = axis.get_ylim()
+    steps = (1, 1.2, 1.5, 2, 3, 5, 7, 10, 20, 30, 50, 100, 200, 500, 1000)
+    ticks = [tick for tick in steps if low <= tick <= high]
+    axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    axis.minorticks_off()
+
+
 def draw(ctx: Context, name: str, runs: Sequence[Run]) -> None:
     sizes: Dict[str, int] = {label: i for i, (label, _) in enumerate(BINS)}
     with ctx.figure(name, 3, 4.6) as axes:
@@ -272,7 +282,7 @@ def draw(ctx: Context, name: str, runs: Sequence[Run]) -> None:
                 label=label,
             )
         for axis, value in zip(axes, ("mean", "99th percentile")):
-            axis.set_yscale("log")
+            plain_log(axis)
             axis.set_xticks(range(len(BINS)), [b for b, _ in BINS], rotation=45)
             axis.set(ylabel=f"FCT slowdown, {value}")
             axis.grid(alpha=0.3)
