@@ -135,35 +135,33 @@ static void end_flow(struct flow *f, uint64_t now)
 	flow_socket_free(f);
 }
 
-static void receive_acks(int fd, uint64_t now)
+/* One at a time, as they come: epoll tells if there is another. */
+static void receive_ack(int fd, uint64_t now)
 {
 	struct packet ack;
 	struct flow *f;
 	ssize_t n;
 
-	for (;;) {
-		n = recv(fd, &ack, sizeof(ack), MSG_DONTWAIT | MSG_TRUNC);
-		if (n < 0)
-			return;		/* empty, or an ICMP error */
-		if (n < (ssize_t)sizeof(ack) || !fd_flow[fd] ||
-		    fd_flow[fd] != ack.flow + 1)
-			continue;	/* of the flow before */
-		f = &flows[ack.flow];
-		if (ack.seq > f->una && ack.seq <= f->packets) {
-			f->una = ack.seq;
-			f->progress = now;
-			if (f->next < f->una)
-				f->next = f->una;
-		}
-		if (ack.nack && ack.seq == f->una && f->next > f->una) {
-			f->resent += f->next - f->una;
+	n = recv(fd, &ack, sizeof(ack), MSG_DONTWAIT | MSG_TRUNC);
+	/* None, an ICMP error, or of the flow before. */
+	if (n < (ssize_t)sizeof(ack) || !fd_flow[fd] ||
+	    fd_flow[fd] != ack.flow + 1)
+		return;
+	f = &flows[ack.flow];
+	if (ack.seq > f->una && ack.seq <= f->packets) {
+		f->una = ack.seq;
+		f->progress = now;
+		if (f->next < f->una)
 			f->next = f->una;
-		}
-		if (f->una == f->packets)
-			end_flow(f, now);
-		else
-			pump(f);
 	}
+	if (ack.nack && ack.seq == f->una && f->next > f->una) {
+		f->resent += f->next - f->una;
+		f->next = f->una;
+	}
+	if (f->una == f->packets)
+		end_flow(f, now);
+	else
+		pump(f);
 }
 
 /* Forget what has ended, send again what has been lost. */
@@ -207,9 +205,10 @@ void window_run(void)
 			die("epoll_ctl");
 	}
 	sleep_until(opt.start);
+	now = now_ns();
 
+	/* Looking at the clock costs as much as sending a packet: once a round. */
 	while (n_done < n_flows || n_active) {
-		now = now_ns();
 		while (started < n_flows &&
 		       opt.start + flows[started].start <= now) {
 			struct flow *f = &flows[started++];
@@ -237,7 +236,7 @@ void window_run(void)
 			if (events[i].data.u64 & HOST_EVENT)
 				receive_data(&hosts[(uint32_t)events[i].data.u64]);
 			else
-				receive_acks(events[i].data.u64, now);
+				receive_ack(events[i].data.u64, now);
 		}
 	}
 	free(active);
