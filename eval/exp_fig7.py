@@ -176,6 +176,6 @@ EXPERIMENTS = [
             "seeds": 3,
         },
         seconds=15,
-        full_seconds=900,
+        full_seconds=600,
     )
 ]

@@ -144,6 +144,6 @@ EXPERIMENTS = [
         },
         full={"group2": [4, 8, 12, 16, 20], "seeds": 10},
         seconds=20,
-        full_seconds=400,
+        full_seconds=240,
     )
 ]
