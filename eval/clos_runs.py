@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Flows of a data center on BFC's Clos: what Fig. 9 to 13 and others share."""
+
+import random
+from typing import Any, Dict, List, Sequence, Tuple, Union
+
+import numpy as np
+
+from experiment import COLOURS, Context
+from metrics import BINS, Done, by_size
+from schemes import Scheme, make
+from simulate import Job, Run
+from topology import Topology, clos
+from workload import Distribution, Flow, incasts, open_loop, spread, uniform_pairs
+
+CORE_LINKS = 64  # of the paper's Clos: what its incast is scaled to
+INCAST_DEGREE, INCAST_BYTES, INCAST_EVERY = 100, 20_000_000, 500_000
+SAMPLE_EVERY = 5_000  # ns
+DRAIN = 50_000_000  # ns: for flows under way when no more are started
+
+Row = List[Union[str, int, float]]
+
+
+def data_center(
+    rng: random.Random,
+    t: Topology,
+    sizes: Distribution,
+    load: float,
+    core: int,
+    duration: int,
+    incast: float = 0.0,
+    degree: int = INCAST_DEGREE,
+) -> List[Flow]:
+    """load and incast: shares of the capacity of so many core links, all
+    flows together (BFC §6.2.1: "X % load on the links in the core"; like its
+    authors we do not take out the flows that stay in their rack).
+    """
+    hosts = len(t.hosts)
+    flows = open_loop(rng, sizes, uniform_pairs(hosts), 100 * core * load, duration)
+    if incast:
+        # The paper's 5 % are 20 MB every 500 us for 64 links. A smaller network
+        # has smaller incasts, equally often.
+        scale = core / CORE_LINKS
+        total = round(INCAST_BYTES * scale * incast / 0.05)
+        flows += incasts(
+            rng, hosts, max(2, round(degree * scale)), total, INCAST_EVERY, duration
+        )
+    return spread(rng, flows, t.planes)
+
+
+def make_job(
+    ctx: Context,
+    name: str,
+    scheme: Scheme,
+    load: float,
+    incast: float = 0.0,
+    number: int = 0,
+    degree: int = INCAST_DEGREE,
+) -> Job:
+    racks, per_rack, spines = ctx.integers("clos")
+    duration = round(ctx.number("ms") * 1e6)
+    t = clos(racks, per_rack, spines)
+    # The same flows for all schemes.
+    rng = ctx.rng("clos", load, incast, number, degree)
+    flows = data_center(
+        rng,
+        t,
+        Distribution.load(ctx.text("sizes")),
+        load,
+        racks * spines,
+        duration,
+        incast,
+        degree,
+    )
+    return Job(
+        name=name,
+        topology=t,
+        scheme=scheme,
+        flows=flows,
+        until=duration + DRAIN,
+        seed=ctx.seed * 1000 + number,
+        samples=(SAMPLE_EVERY, 0, duration),
+        mem=1536 if len(t.hosts) <= 32 else 6144,
+        timeout=3600,
+    )
+
+
+def schemes(ctx: Context) -> List[Scheme]:
+    return [make(name, ctx.integer("queues")) for name in ctx.texts("schemes")]
+
+
+# ---- what is reported ----
+
+HEADER = [
+    "scheme",
+    "case",
+    "flows",
+    "bin",
+    "n",
+    "mean",
+    "p50",
+    "p95",
+    "p99",
+    "max",
+]
+
+
+def slowdown_rows(case: str, run: Run) -> List[Row]:
+    """For the flows of incasts and for all others, by size and together."""
+    rows: List[Row] = []
+    done = run.done()
+    for what, some in (
+        ("normal", [f for f in done if f.incast < 0]),
+        ("incast", [f for f in done if f.incast >= 0]),
+    ):
+        if not some:
+            continue
+        bins = list(by_size(some)) + list(by_size(some, [("all", 1 << 62)]))
+        for name, s in bins:
+            rows.append(
+                [
+                    run.job.scheme.name,
+                    case,
+                    what,
+                    name,
+                    int(s["n"]),
+                    *(s[k] for k in ("mean", "p50", "p95", "p99", "max")),
+                ]
+            )
+    return rows
+
+
+def small_and_long(done: Sequence[Done]) -> Tuple[List[float], List[float]]:
+    """Slowdowns of the paper's short (<= 3 KB) and long (> 3 MB) flows."""
+    normal = [f for f in done if f.incast < 0]
+    return (
+        [f.slowdown for f in normal if f.size <= 3000],
+        [f.slowdown for f in normal if f.size > 3_000_000],
+    )
+
+
+BUFFER_HEADER = [
+    "scheme",
+    "case",
+    "buffer_p50_kb",
+    "buffer_p99_kb",
+    "buffer_p99.9_kb",
+    "buffer_max_kb",
+    "active_p50",
+    "active_p99",
+    "active_max",
+    "collisions",
+    "assigned",
+    "pauses",
+    "paused_ms",
+    "drops",
+    "marked",
+    "resent",
+    "reordered",
+    "unfinished",
+]
+
+
+def buffer_row(case: str, run: Run) -> Row:
+    """Bytes held per switch, non-empty queues per port (bfc), totals."""
+    held = np.concatenate([s.backlog.sum(axis=1) for s in run.samples.values()])
+    active = np.concatenate([s.occupied.ravel() for s in run.samples.values()])
+    switches = run.job.topology.switches()
+    return [
+        run.job.scheme.name,
+        case,
+        *(float(np.percentile(held, p)) / 1000 for p in (50, 99, 99.9, 100)),
+        *(float(np.percentile(active, p)) for p in (50, 99, 100)),
+        run.total("collisions", switches),
+        run.total("assigned", switches),
+        run.total("pauses"),
+        run.total("paused_ns") / 1e6,
+        run.drops(),
+        run.total("marked"),
+        int(run.resent.sum()),
+        int(run.reordered.sum()),
+        run.unfinished(),
+    ]
+
+
+LINK_HEADER = [
+    "scheme",
+    "case",
+    "node",
+    "port",
+    "utilisation_pct",
+    "paused_queue_ms",
+    "pauses",
+    "backlog_peak_kb",
+    "queue_peak_kb",
+    "collisions",
+    "drops",
+]
+
+
+def link_rows(case: str, run: Run) -> List[Row]:
+    """Every direction of every link; paused_queue_ms adds up its queues."""
+    t = run.job.topology
+    rates = {
+        (t.nodes[node].name, port): link.rate
+        for link in t.links
+        for node, port in ((link.a, link.port_a), (link.b, link.port_b))
+    }
+    assert run.job.samples
+    # Until the last flow had ended, not only while flows were started.
+    duration = max(int(run.last.max()), run.job.samples[2])
+    return [
+        [
+            run.job.scheme.name,
+            case,
+            row["node"],
+            row["port"],
+            800e9 * int(row["bytes"]) / duration / rates[(row["node"], row["port"])],
+            int(row["paused_ns"]) / 1e6,
+            int(row["pauses"]),
+            int(row["backlog_peak"]) / 1000,
+            int(row["queue_peak"]) / 1000,
+            int(row["collisions"]),
+            int(row["drops"]),
+        ]
+        for row in run.totals
+    ]
+
+
+def report(ctx: Context, name: str, runs: Sequence[Tuple[str, Run]]) -> None:
+    """Tables and figures of runs that are named by their case."""
+    ctx.table(
+        f"{name}-slowdown",
+        HEADER,
+        [row for case, run in runs for row in slowdown_rows(case, run)],
+    )
+    ctx.table(
+        f"{name}-buffer", BUFFER_HEADER, [buffer_row(case, run) for case, run in runs]
+    )
+    ctx.table(
+        f"{name}-links",
+        LINK_HEADER,
+        [row for case, run in runs for row in link_rows(case, run)],
+    )
+    cases = list(dict.fromkeys(case for case, _ in runs))
+    for case in cases:
+        draw(ctx, f"{name}-{case}", [run for c, run in runs if c == case])
+
+
+def plain_log(axis: Any) -> None:
+    """A logarithmic scale with numbers that can be read."""
+    axis.set_yscale("log")
+    low, high = axis.get_ylim()
+    steps = (1, 1.2, 1.5, 2, 3, 5, 7, 10, 20, 30, 50, 100, 200, 500, 1000)
+    ticks = [tick for tick in steps if low <= tick <= high]
+    axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    axis.minorticks_off()
+
+
+def draw(ctx: Context, name: str, runs: Sequence[Run]) -> None:
+    sizes: Dict[str, int] = {label: i for i, (label, _) in enumerate(BINS)}
+    with ctx.figure(name, 3, 4.6) as axes:
+        for colour, run in zip(COLOURS, runs):
+            label = run.job.scheme.label
+            normal = [f for f in run.done() if f.incast < 0]
+            bins = by_size(normal)
+            where = [sizes[b] for b, _ in bins]
+            for axis, value in zip(axes, ("mean", "p99")):
+                axis.plot(
+                    where,
+                    [s[value] for _, s in bins],
+                    color=colour,
+                    marker=".",
+                    label=label,
+                )
+            held = np.concatenate([s.backlog.sum(axis=1) for s in run.samples.values()])
+            shares = np.linspace(0, 100, 401)
+            axes[2].plot(
+                np.percentile(held, shares) / 1e6,
+                shares / 100,
+                color=colour,
+                label=label,
+            )
+        for axis, value in zip(axes, ("mean", "99th percentile")):
+            plain_log(axis)
+            axis.set_xticks(range(len(BINS)), [b for b, _ in BINS], rotation=45)
+            axis.set(ylabel=f"FCT slowdown, {value}")
+            axis.grid(alpha=0.3)
+        axes[2].set(xlabel="bytes in a switch, MB", ylabel="share of the time")
+        axes[0].legend(fontsize="small")

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Statistics of the root qdiscs of a node, and of the queues of bfc.
+ */
+#ifndef _STATDUMP_H
+#define _STATDUMP_H
+
+#include <linux/pkt_sch_bfc.h>
+#include <net/if.h>
+#include <stdint.h>
+
+#include "rtnl.h"
+
+#define PORTS_MAX	64
+
+/**
+ * struct port_stat - what the kernel says about a port's root qdisc
+ * @ifindex: of the device
+ * @kind: of the qdisc
+ * @bytes: sent
+ * @packets: sent
+ * @backlog: bytes queued
+ * @qlen: packets queued
+ * @drops: all of them
+ * @requeues: packets that the device did not take
+ * @marked: packets marked by RED
+ * @app: bfc: TCA_BFC_STATS_* by number
+ * @paused_ns: bfc: sum over the queues of the time each was paused
+ * @pauses: bfc: sum over the queues
+ * @queue_peak: bfc: most bytes that one queue held
+ */
+struct port_stat {
+	int ifindex;
+	char kind[16];
+	uint64_t bytes;
+	uint64_t packets;
+	uint32_t backlog;
+	uint32_t qlen;
+	uint32_t drops;
+	uint32_t requeues;
+	uint64_t marked;
+	uint64_t app[TCA_BFC_STATS_MAX + 1];
+	uint64_t paused_ns;
+	uint64_t pauses;
+	uint64_t queue_peak;
+};
+
+/**
+ * struct node_stat - a node and its ports
+ * @name: of the namespace
+ * @fd: the namespace
+ * @rt: a socket in it
+ * @port: ports with a root qdisc other than noqueue
+ * @n: their number
+ */
+struct node_stat {
+	const char *name;
+	int fd;
+	struct rtnl rt;
+	struct port_stat port[PORTS_MAX];
+	unsigned int n;
+};
+
+/* A statistic of bfc with its name in the table of totals. */
+struct app_name {
+	int attr;
+	const char *name;
+};
+
+extern const struct app_name app_names[];
+extern const unsigned int n_app_names;
+
+void node_dump(struct node_stat *node);
+void node_dump_queues(struct node_stat *node);
+
+#endif /* _STATDUMP_H */

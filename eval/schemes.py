@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Schemes: what the ports run and how the flows are sent.
+
+Sizes are those of frames on the wire, so the header that is taken off a packet
+depends on the scheme: only BFC's frames carry a tag.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Dict, Tuple
+
+PACKET = 1000
+ETHERNET, TAG, IP_UDP, IP_TCP = 14, 4, 28, 52  # TCP with time stamps
+# 100 Gbit/s x 8.34 us: the base round trip of 8 us and the serialization of a
+# packet and of its ACK on four hops. With less, a lone flow has 96 % of its link.
+BDP = 105_000  # bytes
+
+
+@dataclass(frozen=True)
+class Scheme:
+    name: str
+    nic: str  # qdisc of hosts
+    switch: str  # qdisc of switch ports
+    source: str = "open"  # open, window or tcp
+    congestion: str = ""  # tcp: congestion control
+    window: int = BDP
+    rto: int = 1_000_000  # ns, source window
+    tagged: bool = False
+    label: str = ""
+
+    @property
+    def header(self) -> int:
+        return (
+            ETHERNET
+            + (IP_TCP if self.source == "tcp" else IP_UDP)
+            + (TAG if self.tagged else 0)
+        )
+
+    @property
+    def mtu(self) -> int:
+        """So that a full frame, with its tag, has PACKET bytes: the quantum of
+        DRR and the floor of Th follow from it.
+        """
+        return PACKET - ETHERNET - (TAG if self.tagged else 0)
+
+    @property
+    def gso(self) -> bool:
+        """bfc splits at enqueue. Elsewhere a piece of 64 KB would be served as
+        one packet.
+        """
+        return self.source == "open" and self.nic.startswith("bfc")
+
+
+def bfc(
+    queues: int = 32,
+    nic_queues: int = 0,
+    hrtt: str = "2us",
+    options: str = "",
+    limit: str = "64Mb",
+    name: str = "bfc",
+    label: str = "BFC",
+) -> Scheme:
+    """hrtt: two propagation delays. The default sticky time, twice that, then
+    exceeds the real pause loop, which has serialization in it.
+    """
+    return Scheme(
+        name=name,
+        label=label,
+        nic=f"bfc role nic queues {nic_queues or queues} hrtt {hrtt} limit 1Gb {options}".strip(),
+        switch=f"bfc queues {queues} hrtt {hrtt} limit {limit} {options}".strip(),
+        tagged=True,
+    )
+
+
+# BFC as published: resume when drained, any empty queue.
+PAPER = "resume drained avoid-paused off"
+# Hosts of schemes without BFC: NICs serve their flows in turn, as with BFC.
+FAIR_NIC = "bfc fc none queues 1024 flows 65536 limit 1Gb"
+
+
+def make(name: str, queues: int = 32, hrtt: str = "2us", nic_queues: int = 0) -> Scheme:
+    """A scheme by its name, as --set schemes=... has it."""
+    simple: Dict[str, Tuple[str, str]] = {
+        "bfc": ("", "BFC"),
+        "bfc-paper": (PAPER, "BFC, paper's rules"),
+        "bfc-drained": ("resume drained", "BFC, resume drained"),
+        "bfc-any": ("avoid-paused off", "BFC, any empty queue"),
+        "stochastic": (f"{PAPER} assign stochastic", "BFC + stochastic"),
+        "single": (f"{PAPER} assign single", "BFC + single"),
+    }
+    if name in simple:
+        options, label = simple[name]
+        return bfc(queues, nic_queues, hrtt, options, name=name, label=label)
+    if name == "bfc-128":
+        return bfc(128, 0, hrtt, name=name, label="BFC 128")
+    if name in ("ideal-fq", "ideal-fq-open"):
+        ideal = Scheme(
+            name=name,
+            label="Ideal-FQ",
+            nic=FAIR_NIC,
+            switch="bfc fc none queues 1024 flows 65536 limit 1Gb",
+            source="window",
+            rto=10_000_000_000,  # nothing is lost: never
+        )
+        if name == "ideal-fq":
+            return ideal
+        return replace(ideal, source="open", label="FQ, no window")
+    if name == "dctcp":
+        # Kmin 100 KB, Kmax 400 KB (BFC §6.2.1), 20 % there as in HPCC's
+        # simulator. A burst of min / avpkt packets makes RED's average follow
+        # the queue within two packets. bandwidth is for the average's decay in
+        # an empty queue only, and tc takes no more than 34 Gbit/s.
+        return Scheme(
+            name=name,
+            label="DCTCP",
+            nic=FAIR_NIC,
+            switch="red limit 12000000 min 100000 max 400000 avpkt 1000 "
+            "burst 100 probability 0.2 bandwidth 30gbit ecn",
+            source="tcp",
+            congestion="dctcp",
+        )
+    if name == "fq_codel":
+        return Scheme(
+            name=name,
+            label="fq_codel, CUBIC",
+            nic=FAIR_NIC,
+            switch="fq_codel limit 12000 quantum 1000",
+            source="tcp",
+            congestion="cubic",
+        )
+    if name == "pfifo":
+        return Scheme(
+            name=name,
+            label="pfifo, CUBIC",
+            nic=FAIR_NIC,
+            switch="pfifo limit 12000",
+            source="tcp",
+            congestion="cubic",
+        )
+    if name == "pfifo-gbn":
+        return Scheme(
+            name=name,
+            label="pfifo, go-back-N",
+            nic=FAIR_NIC,
+            switch="pfifo limit 12000",
+            source="window",
+        )
+    if name == "bfc-dctcp":
+        return replace(
+            bfc(queues, nic_queues, hrtt, name=name, label="DCTCP over BFC"),
+            source="tcp",
+            congestion="dctcp",
+        )
+    if name == "bfc-cubic":
+        return replace(
+            bfc(queues, nic_queues, hrtt, name=name, label="CUBIC over BFC"),
+            source="tcp",
+            congestion="cubic",
+        )
+    raise ValueError(f"no scheme {name}; there are {', '.join(NAMES)}")
+
+
+NAMES = (
+    "bfc",
+    "bfc-paper",
+    "bfc-drained",
+    "bfc-any",
+    "bfc-128",
+    "stochastic",
+    "single",
+    "ideal-fq",
+    "ideal-fq-open",
+    "dctcp",
+    "fq_codel",
+    "pfifo",
+    "pfifo-gbn",
+    "bfc-dctcp",
+    "bfc-cubic",
+)

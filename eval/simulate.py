@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One run in the simulated machine, and several side by side."""
+
+import csv
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from metrics import PACKET, Done, ideal_fct
+from schemes import Scheme
+from topology import Topology
+from workload import Flow
+
+TOP = Path(__file__).resolve().parent.parent
+MS = 1_000_000  # ns
+# A connection is set up in a few microseconds; others need no time at all.
+LEAD, LEAD_PER_FLOW = 50 * MS, 50_000
+# Runs that need no more memory (MB) share a machine, so many at a time: starting
+# one takes longer than they do.
+SMALL, BATCH = 512, 8
+# Linux' TCP for data centers: buffers that never limit a flow, no memory of
+# earlier connections but the threshold that the route says.
+TCP_SYSCTLS = (
+    ("net/ipv4/tcp_no_metrics_save", "1"),
+    ("net/ipv4/tcp_no_ssthresh_metrics_save", "0"),
+)
+
+
+class RunError(Exception):
+    """A run failed; the text says where its log is."""
+
+
+@dataclass
+class Job:
+    name: str
+    topology: Topology
+    scheme: Scheme
+    flows: List[Flow]
+    until: int  # ns: give up
+    seed: int = 1
+    window: Optional[Tuple[int, int]] = None  # ns: where throughput is measured
+    samples: Optional[Tuple[int, int, int]] = None  # every, from, to; ns
+    sampled: Sequence[str] = ()  # nodes; empty: all switches
+    mem: int = 2048  # MB
+    timeout: int = 1800  # s of the host
+
+
+@dataclass
+class Sampled:
+    """Ports of a switch over time: rows are times, columns ports."""
+
+    time: Any  # ns
+    backlog: Any  # bytes
+    occupied: Any  # non-empty queues, of bfc
+    sent: Any  # bytes
+
+
+@dataclass
+class Run:
+    job: Job
+    start: Any  # arrays with an entry for each flow; ns, bytes
+    last: Any
+    acked: Any
+    got: Any
+    reordered: Any
+    resent: Any
+    got_bytes: Any
+    measured: Any
+    totals: List[Dict[str, str]]
+    samples: Dict[str, Sampled]
+    kernel: str
+    seconds: float  # of the host
+
+    def total(self, column: str, nodes: Optional[Sequence[str]] = None) -> int:
+        """A statistic summed over all ports (of some nodes)."""
+        return sum(
+            int(row[column])
+            for row in self.totals
+            if nodes is None or row["node"] in nodes
+        )
+
+    def port(self, node: str, port: str) -> Dict[str, str]:
+        for row in self.totals:
+            if row["node"] == node and row["port"] == port:
+                return row
+        raise KeyError(f"{node} {port}")
+
+    def done(self) -> List[Done]:
+        """The flows that have arrived. An FCT lasts until the last ACK would be
+        back if nothing held it up: open-loop sources have none.
+        """
+        result: List[Done] = []
+        ways: Dict[Tuple[int, int], Tuple[int, int, float]] = {}
+        for i, flow in enumerate(self.job.flows):
+            if self.last[i] < 0:
+                continue
+            way = ways.get((flow.src, flow.dst))
+            if way is None:
+                links = [
+                    self.job.topology.links[n]
+                    for n in self.job.topology.path(flow.src, flow.dst, flow.plane)
+                ]
+                way = (
+                    len(links),
+                    sum(link.delay for link in links),
+                    min(link.rate for link in links) / 1e9,
+                )
+                ways[(flow.src, flow.dst)] = way
+            hops, delay, rate = way
+            best = ideal_fct(flow.size, hops, delay // hops, rate)
+            fct = float(self.last[i] - self.start[i]) + delay
+            result.append(
+                Done(
+                    flow.size,
+                    fct,
+                    fct / best,
+                    fct - best,
+                    flow.incast,
+                    flow.group,
+                    flow.src,
+                    flow.dst,
+                )
+            )
+        return result
+
+    def write_fct(self, path: Path) -> None:
+        """Completion time and slowdown, a line a flow that has arrived."""
+        with open(path, "w", encoding="ascii") as file:
+            file.write("src,dst,bytes,incast,group,fct_ns,slowdown\n")
+            for f in self.done():
+                file.write(
+                    f"{f.src},{f.dst},{f.size},{f.incast},{f.group},"
+                    f"{f.fct:.0f},{f.slowdown:.4f}\n"
+                )
+
+    def unfinished(self) -> int:
+        return int((self.last < 0).sum())
+
+    def drops(self) -> int:
+        return self.total("drops")
+
+
+class Progress:
+    """A bar on stderr, with the time that is left; silent without a terminal
+    but for one line a minute.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.part = {name: 0.0 for name in names}
+        self.begin = time.monotonic()
+        self.lock = threading.Lock()
+        self.shown = 0.0
+        self.tty = sys.stderr.isatty()
+
+    def update(self, name: str, part: float) -> None:
+        with self.lock:
+            self.part[name] = max(self.part[name], min(part, 1.0))
+            self._show()
+
+    def _show(self, final: bool = False) -> None:
+        now = time.monotonic()
+        if not final and now - self.shown < (0.5 if self.tty else 60):
+            return
+        self.shown = now
+        done = sum(self.part.values()) / max(1, len(self.part))
+        spent = now - self.begin
+        left = f"{spent / done * (1 - done):.0f} s left" if done > 0.01 else "..."
+        bar = "#" * round(30 * done)
+        text = f"[{bar:<30}] {100 * done:3.0f} %  {spent:.0f} s, {left}"
+        sys.stderr.write(f"\r{text}\x1b[K" if self.tty else text + "\n")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        if self.tty:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _describe(job: Job) -> str:
+    scheme = job.scheme
+    link = f"ring 1 mtu {scheme.mtu}"
+    if scheme.source != "tcp":
+        return job.topology.describe(scheme.nic, scheme.switch, link)
+    packets = scheme.window // PACKET
+    # Without segmentation offload: a NIC serves its flows packet by packet.
+    return job.topology.describe(
+        scheme.nic,
+        scheme.switch,
+        f"{link} gso-segs 1",
+        f"initcwnd {packets} ssthresh {packets} rto-min 1",
+        TCP_SYSCTLS,
+    )
+
+
+def _write_inputs(job: Job, directory: Path) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    for old in directory.iterdir():
+        if old.is_file():
+            old.unlink()
+    t = job.topology
+    (directory / "topology").write_text(_describe(job))
+    (directory / "nodes").write_text("\n".join(n.name for n in t.nodes) + "\n")
+    (directory / "options").write_text(options(job))
+    (directory / "sampled").write_text("\n".join(job.sampled or t.switches()) + "\n")
+    with open(directory / "flows", "w", encoding="ascii") as file:
+        for f in job.flows:
+            file.write(
+                f"flow {t.name(f.src)} {t.address(f.src, f.ack_plane)} "
+                f"{t.name(f.dst)} {t.address(f.dst, f.plane)} {f.size} {f.start}\n"
+            )
+
+
+def options(job: Job) -> str:
+    """The file options, see eval/inside."""
+    scheme = job.scheme
+    lead = LEAD + (LEAD_PER_FLOW * len(job.flows) if scheme.source == "tcp" else 0)
+    words: List[object] = [
+        *("--source", scheme.source, "--header", scheme.header),
+        *("--packet", PACKET, "--until", job.until),
+    ]
+    if job.window:
+        words += ["--from", job.window[0], "--to", job.window[1]]
+    if scheme.gso:
+        words.append("--gso")
+    if scheme.source == "window":
+        words += ["--window", scheme.window, "--rto", scheme.rto]
+    if scheme.source == "tcp":
+        words += ["--congestion", scheme.congestion]
+    samples = " ".join(map(str, job.samples)) if job.samples else ""
+    return f"{samples}\n{lead}\n" + " ".join(map(str, words)) + "\n"
+
+
+def _read_samples(path: Path) -> Dict[str, Sampled]:
+    rows: Dict[str, List[List[int]]] = {}
+    with open(path, encoding="ascii") as file:
+        for line in file:
+            words = line.strip().split(",")
+            values = [int(words[0])]
+            for word in words[2:]:
+                values += map(int, word.split("/"))
+            rows.setdefault(words[1], []).append(values)
+    result: Dict[str, Sampled] = {}
+    for node, values_of_node in rows.items():
+        # The sampler is ended when the flows have: the last line may be short.
+        width = len(values_of_node[0])
+        table = np.array([v for v in values_of_node if len(v) == width])
+        result[node] = Sampled(
+            table[:, 0], table[:, 1::3], table[:, 2::3], table[:, 3::3]
+        )
+    return result
+
+
+def _read_results(job: Job, directory: Path, seconds: float) -> Run:
+    columns = ("start", "got", "reordered", "resent", "last", "acked", "got_bytes")
+    with open(directory / "flows.csv", encoding="ascii") as file:
+        header = file.readline().strip().split(",")
+        wanted = [header.index(c) for c in (*columns, "measured")]
+        table = np.loadtxt(
+            file, delimiter=",", usecols=wanted, dtype=np.int64, ndmin=2
+        )
+    with open(directory / "totals", newline="", encoding="ascii") as file:
+        totals = list(csv.DictReader(file))
+    by_name = {name: table[:, i] for i, name in enumerate((*columns, "measured"))}
+    return Run(
+        job=job,
+        totals=totals,
+        samples=_read_samples(directory / "samples") if job.samples else {},
+        kernel=(directory / "kernel").read_text().strip(),
+        seconds=seconds,
+        **by_name,
+    )
+
+
+def batches(jobs: Sequence[Job]) -> List[List[Job]]:
+    """Small runs share a machine. How many must not depend on how many machines
+    there are side by side: the seed is that of a batch's first run.
+    """
+    found: List[List[Job]] = []
+    for job in jobs:
+        small = job.mem <= SMALL
+        if small and found and len(found[-1]) < BATCH and found[-1][0].mem <= SMALL:
+            found[-1].append(job)
+        else:
+            found.append([job])
+    return found
+
+
+def _start(batch: Sequence[Job], directory: Path) -> List[str]:
+    places = [str(directory / job.name) for job in batch]
+    return [
+        *("nice", "-n", "19", "scripts/sim", "--no-unload"),
+        *("--seed", str(batch[0].seed), "--mem", str(max(j.mem for j in batch))),
+        *("--timeout", str(sum(j.timeout for j in batch)), "--out", str(directory)),
+        *("--log", f"{places[0]}/console", "--", "eval/inside", *places),
+    ]
+
+
+def simulate(batch: Sequence[Job], directory: Path, progress: Progress) -> List[Run]:
+    """Some runs in one machine, one after the other."""
+    for job in batch:
+        _write_inputs(job, directory / job.name)
+    log_file = directory / batch[0].name / "log"
+    begin, seconds, current = time.monotonic(), [0.0] * len(batch), -1
+    with open(log_file, "w", encoding="utf-8") as log:
+        with subprocess.Popen(
+            _start(batch, directory),
+            cwd=TOP,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            errors="replace",
+        ) as process:
+            assert process.stdout
+            for line in process.stdout:
+                words = line.split()
+                if words[:1] == ["progress"] and len(words) == 5:
+                    t, until, done, flows = map(int, words[1:])
+                    progress.update(batch[current].name, max(t / until, done / flows))
+                elif words[:1] == ["run"]:
+                    if current >= 0:
+                        progress.update(batch[current].name, 1.0)
+                        seconds[current] = time.monotonic() - begin
+                        begin = time.monotonic()
+                    current += 1
+                log.write(line)
+            process.wait()
+    seconds[current] = time.monotonic() - begin
+    if process.returncode:
+        tail = log_file.read_text(errors="replace").splitlines()[-5:]
+        raise RunError(
+            f"{batch[max(current, 0)].name}: exit code {process.returncode}, "
+            f"see {os.path.relpath(log_file)}\n  " + "\n  ".join(tail)
+        )
+    progress.update(batch[current].name, 1.0)
+    runs = [
+        _read_results(job, directory / job.name, s) for job, s in zip(batch, seconds)
+    ]
+    for run in runs:
+        run.write_fct(directory / run.job.name / "fct.csv")
+    return runs
+
+
+def simulate_all(jobs: Sequence[Job], directory: Path, parallel: int) -> List[Run]:
+    """Runs in the order of the jobs, so many machines at a time."""
+    names = [job.name for job in jobs]
+    if len(set(names)) != len(names):
+        raise ValueError("two jobs have the same name")
+    directory.mkdir(parents=True, exist_ok=True)
+    progress = Progress(names)
+    try:
+        with ThreadPoolExecutor(parallel) as pool:
+            futures = [
+                pool.submit(simulate, batch, directory, progress)
+                for batch in batches(jobs)
+            ]
+            try:
+                return [run for future in futures for run in future.result()]
+            except BaseException:
+                for future in futures:
+                    future.cancel()
+                raise
+    finally:
+        progress.close()

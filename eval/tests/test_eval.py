@@ -1,0 +1,450 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""What can be tested of the evaluation without running a simulation."""
+
+import csv
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Dict, List, Optional, Tuple
+
+EVAL = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(EVAL))
+sys.dont_write_bytecode = True
+
+import metrics  # noqa: E402
+import schemes  # noqa: E402
+import topology  # noqa: E402
+import workload  # noqa: E402
+from clos_runs import data_center  # noqa: E402
+from experiment import Experiment, UsageError  # noqa: E402
+from simulate import BATCH, SMALL, Job, batches, options  # noqa: E402
+from topology import Topology  # noqa: E402
+
+BUILD = EVAL.parent / "build" / "eval"
+
+
+class Sizes(unittest.TestCase):
+    def test_quantiles_are_linear_between_points(self) -> None:
+        d = workload.Distribution([(0, 0), (100, 0.5), (300, 1)])
+        self.assertAlmostEqual(d.quantile(0.25), 50)
+        self.assertAlmostEqual(d.quantile(0.75), 200)
+        self.assertAlmostEqual(d.quantile(1), 300)
+
+    def test_mean_is_exact(self) -> None:
+        d = workload.Distribution([(0, 0), (100, 0.5), (300, 1)])
+        self.assertAlmostEqual(d.mean(), 0.5 * 50 + 0.5 * 200)
+
+    def test_a_jump_in_the_distribution(self) -> None:
+        d = workload.Distribution([(0, 0), (10, 0), (10, 0.9), (20, 1)])
+        self.assertEqual(d.quantile(0.5), 10)
+
+    def test_samples_have_the_mean_of_the_paper(self) -> None:
+        # (mean, median) of the workloads as published
+        for name, mean, median in (
+            ("google", 2900, 257),
+            ("fb-hadoop-bfc", 122_000, 655),
+            ("fb-hadoop", 120_000, 700),
+            ("websearch", 1_700_000, 73_000),
+        ):
+            d = workload.Distribution.load(name)
+            self.assertLess(abs(d.mean() / mean - 1), 0.03, name)
+            self.assertLess(abs(d.quantile(0.5) / median - 1), 0.03, name)
+            rng = random.Random(1)
+            drawn = [d.sample(rng) for _ in range(100_000)]
+            self.assertLess(abs(sum(drawn) / len(drawn) / d.mean() - 1), 0.1, name)
+
+    def test_nonsense_is_refused(self) -> None:
+        for points in (
+            [(0.0, 0.0)],
+            [(0.0, 0.0), (10.0, 0.9)],
+            [(10.0, 0.0), (5.0, 1.0)],
+            [(0.0, 0.1), (10.0, 1.0)],
+        ):
+            with self.assertRaises(ValueError):
+                workload.Distribution(points)
+
+
+class Arrivals(unittest.TestCase):
+    def test_load_is_what_was_asked_for(self) -> None:
+        d = workload.Distribution([(500, 0), (1500, 1)])
+        for sigma in (0.0, workload.SIGMA):
+            flows = workload.open_loop(
+                random.Random(2), d, [(0, 1)], 40, 20_000_000, sigma
+            )
+            load = sum(f.size for f in flows) * 8 / 20_000_000
+            self.assertLess(abs(load / 40 - 1), 0.05, sigma)
+
+    def test_lognormal_gaps(self) -> None:
+        rng = random.Random(3)
+        gaps = iter(workload.gaps(rng, 100, 2.0))
+        logs = [math.log(next(gaps)) for _ in range(50_000)]
+        self.assertAlmostEqual(metrics.deviation(logs), 2, delta=0.03)
+        self.assertAlmostEqual(metrics.mean(logs), math.log(100) - 2, delta=0.03)
+
+    def test_same_seed_same_flows(self) -> None:
+        t = topology.clos(2, 4, 2)
+        d = workload.Distribution.load("google")
+        one, two = (
+            data_center(random.Random(5), t, d, 0.5, 4, 100_000, 0.05)
+            for _ in range(2)
+        )
+        self.assertEqual(one, two)
+        self.assertTrue(all(a.start <= b.start for a, b in zip(one, one[1:])))
+
+    def test_incast(self) -> None:
+        flows = workload.incasts(random.Random(1), 8, 20, 1_000_000, 1000, 3000)
+        self.assertEqual({f.incast for f in flows}, {0, 1, 2})
+        for number in range(3):
+            some = [f for f in flows if f.incast == number]
+            self.assertEqual(len(some), 20)
+            self.assertEqual(len({f.dst for f in some}), 1)
+            self.assertEqual({f.size for f in some}, {50_000})
+            self.assertNotIn(some[0].dst, {f.src for f in some})
+            self.assertEqual(len({f.src for f in some}), 7)
+
+    def test_incast_is_its_share_of_the_load(self) -> None:
+        t = topology.clos(4, 8, 4)
+        d = workload.Distribution.load("google")
+        flows = data_center(random.Random(1), t, d, 0.0001, 16, 10_000_000, 0.05)
+        size = sum(f.size for f in flows if f.incast >= 0)
+        self.assertAlmostEqual(size * 8 / 10_000_000 / 1600, 0.05, delta=0.001)
+
+
+class Files(unittest.TestCase):
+    def write(self, text: str) -> Path:
+        with tempfile.NamedTemporaryFile("w", delete=False, suffix=".txt") as file:
+            file.write(text)
+        self.addCleanup(os.unlink, file.name)
+        return Path(file.name)
+
+    def test_ns3(self) -> None:
+        flows = workload.read_ns3(
+            self.write("2\n3 4 3 100 5000 2.000001\n1 2 3 100 700 2\n")
+        )
+        self.assertEqual(
+            [(f.src, f.dst, f.size, f.start) for f in flows],
+            [(1, 2, 700, 2_000_000_000), (3, 4, 5000, 2_000_001_000)],
+        )
+
+    def test_ns3_errors(self) -> None:
+        for text in ("", "1 2 3\n", "2\n1 2 3 100 700 2\n", "1\n1 2 3\n"):
+            with self.assertRaises(ValueError):
+                workload.read_ns3(self.write(text))
+
+    def test_peers(self) -> None:
+        flows = workload.read_peers(
+            self.write("# c\n17 106 769000 5 0 5 4 4\n14 2 9 22 3 -1 -1 6\n")
+        )
+        self.assertEqual((flows[0].plane, flows[0].ack_plane), (5, 4))
+        self.assertEqual((flows[1].plane, flows[1].incast), (0, 3))
+        self.assertEqual(flows[0].incast, workload.NO_INCAST)
+
+    def test_the_peers_own_file(self) -> None:
+        flows = workload.read_peers(workload.DATA / "fb60" / "flows_fb60.txt.gz")
+        self.assertEqual(len(flows), 78_100)
+
+
+class Slowdown(unittest.TestCase):
+    def test_formula(self) -> None:
+        # One packet over four hops of 1 us at 100 Gbit/s: 8 us and four times 80 ns.
+        self.assertAlmostEqual(metrics.ideal_fct(1000, 4, 1000, 100), 8000 + 4 * 80)
+        # A short one is shorter on each hop.
+        self.assertAlmostEqual(metrics.ideal_fct(100, 2, 1000, 100), 4000 + 2 * 8)
+        # Ten packets: the last leaves after ten, and crosses three more links.
+        self.assertAlmostEqual(metrics.ideal_fct(10_000, 4, 1000, 100), 8000 + 13 * 80)
+        # 9001 bytes are ten packets as well.
+        self.assertEqual(
+            metrics.ideal_fct(9001, 4, 1000, 100), metrics.ideal_fct(10_000, 4, 1000, 100)
+        )
+
+    def test_percentiles_are_observed_values(self) -> None:
+        values = list(map(float, range(1, 101)))
+        self.assertEqual(metrics.percentile(values, 50), 50)
+        self.assertEqual(metrics.percentile(values, 99), 99)
+        self.assertEqual(metrics.percentile([7.0], 99), 7)
+        self.assertTrue(math.isnan(metrics.percentile([], 99)))
+
+    def test_bins(self) -> None:
+        flows = [
+            metrics.Done(size, 1.0, float(size), 0.0, -1, "", 0, 1)
+            for size in (1, 1000, 1001, 5_000_000)
+        ]
+        found = dict(metrics.by_size(flows))
+        self.assertEqual(set(found), {"<=1KB", "1-3KB", ">3MB"})
+        self.assertEqual(found["<=1KB"]["n"], 2)
+        self.assertEqual(found["<=1KB"]["max"], 1000)
+
+    def test_app_c(self) -> None:
+        # BFC App. C: 20 % at x = 2, 7.6 % at x = 1.1.
+        self.assertAlmostEqual(metrics.app_c(2), 0.2)
+        self.assertAlmostEqual(metrics.app_c(1.1), 0.076, places=3)
+
+    def test_deviation(self) -> None:
+        self.assertAlmostEqual(metrics.deviation([1.0, 3.0]), math.sqrt(2))
+        self.assertEqual(metrics.deviation([1.0]), 0)
+
+
+class Networks(unittest.TestCase):
+    def check_paths(self, t: Topology, planes: int, longest: int) -> None:
+        hosts = len(t.hosts)
+        for src in range(0, hosts, max(1, hosts // 8)):
+            for dst in range(hosts):
+                if src == dst:
+                    continue
+                for plane in range(planes):
+                    links = t.path(src, dst, plane)
+                    self.assertLessEqual(len(links), longest)
+                    self.assertEqual(len(set(links)), len(links))
+
+    def test_clos(self) -> None:
+        t = topology.clos()
+        self.assertEqual((len(t.hosts), len(t.switches())), (128, 16))
+        self.assertEqual(len(t.links), 128 + 64)
+        self.check_paths(t, 8, 4)
+        self.assertEqual(len(t.path(0, 15)), 2)
+        # Each plane has its spine.
+        self.assertEqual(len({tuple(t.path(0, 127, p)) for p in range(8)}), 8)
+
+    def test_fat_tree(self) -> None:
+        t = topology.fat_tree(8)
+        self.assertEqual((len(t.hosts), len(t.switches())), (128, 80))
+        self.check_paths(t, t.planes, 6)
+        self.assertEqual(len({tuple(t.path(0, 127, p)) for p in range(16)}), 16)
+
+    def test_line_and_dumbbell(self) -> None:
+        self.assertEqual(len(topology.line(3).path(0, 1)), 4)
+        t = topology.dumbbell(2)
+        self.assertEqual(len(t.path(0, 2)), 3)
+        self.assertEqual(len(t.path(0, 1)), 2)
+
+    def test_fig6(self) -> None:
+        t = topology.fig6((2, 4, 8))
+        b, r2 = t.number("b0"), t.number("r2")
+        self.assertEqual(len(t.path(b, r2)), 3)
+        shared = set(t.path(b, r2)) & set(t.path(t.number("a0"), t.number("r1")))
+        self.assertEqual(len(shared), 1)  # sw1 - sw2
+        shared = set(t.path(b, r2)) & set(t.path(t.number("c0"), r2))
+        self.assertEqual(len(shared), 1)  # sw2 - r2
+
+    def routes(self, t: Topology) -> Dict[str, List[Tuple[int, int, str]]]:
+        """The routes as written for evaltopo: node -> (prefix, length, port)."""
+        found: Dict[str, List[Tuple[int, int, str]]] = {}
+        for line in t.describe("", "q").splitlines():
+            words = line.split()
+            if words[0] == "route":
+                ip, length = words[2].split("/")
+                number = 0
+                for part in ip.split("."):
+                    number = number << 8 | int(part)
+                found.setdefault(words[1], []).append((number, int(length), words[3]))
+        return found
+
+    def test_written_routes_follow_the_paths(self) -> None:
+        """Longest prefix match over what is written gives path()."""
+        for t in (topology.clos(3, 5, 2), topology.fat_tree(4), topology.fig6((2, 3, 2))):
+            routes = self.routes(t)
+            for src in range(len(t.hosts)):
+                for dst in range(len(t.hosts)):
+                    for plane in range(t.planes):
+                        if src != dst:
+                            self.follow(t, routes, src, dst, plane)
+
+    def follow(
+        self,
+        t: Topology,
+        routes: Dict[str, List[Tuple[int, int, str]]],
+        src: int,
+        dst: int,
+        plane: int,
+    ) -> None:
+        ip = 0
+        for part in t.address(dst, plane).split("."):
+            ip = ip << 8 | int(part)
+        node = t.hosts[src]
+        for number in t.path(src, dst, plane):
+            best: Optional[Tuple[int, int, str]] = None
+            for route in routes[t.nodes[node].name]:
+                shift = 32 - route[1]
+                if ip >> shift == route[0] >> shift and (
+                    best is None or route[1] > best[1]
+                ):
+                    best = route
+            link = t.links[number]
+            port = link.port_a if link.a == node else link.port_b
+            self.assertIsNotNone(best)
+            assert best
+            self.assertEqual(best[2], port)
+            node = link.a + link.b - node
+
+    def test_no_way(self) -> None:
+        t = Topology()
+        t.switch("s0")
+        t.switch("s1")
+        for h in range(2):
+            t.host(f"h{h}")
+            t.link(f"h{h}", f"s{h}")
+        with self.assertRaises(ValueError):
+            t.path(0, 1)
+
+
+class Schemes(unittest.TestCase):
+    def test_all_names(self) -> None:
+        for name in schemes.NAMES:
+            s = schemes.make(name)
+            self.assertEqual(s.name, name)
+            # A full frame with its tag is a packet: the formula counts those.
+            tag = 4 if s.tagged else 0
+            self.assertEqual(s.mtu + 14 + tag, schemes.PACKET)
+
+    def test_unknown(self) -> None:
+        with self.assertRaises(ValueError):
+            schemes.make("tcp")
+
+
+class Batches(unittest.TestCase):
+    def job(self, name: str, mem: int) -> Job:
+        return Job(
+            name, topology.line(), schemes.make("bfc"), [], 1_000_000, mem=mem
+        )
+
+    def test_small_runs_share_a_machine(self) -> None:
+        small = [self.job(f"s{i}", SMALL) for i in range(BATCH + 1)]
+        large = [self.job(f"l{i}", SMALL + 1) for i in range(2)]
+        sizes = [len(b) for b in batches([*small, *large, *small[:2]])]
+        self.assertEqual(sizes, [BATCH, 1, 1, 1, 2])
+
+    def test_options_have_three_lines(self) -> None:
+        job = self.job("a", SMALL)
+        self.assertEqual(len(options(job).splitlines()), 3)
+        job.samples = (1, 2, 3)
+        self.assertTrue(options(job).startswith("1 2 3\n"))
+
+
+class Settings(unittest.TestCase):
+    experiment = Experiment(
+        "e", "", lambda ctx: {}, {"a": 1, "b": [1.0], "c": "x"}, {"a": 5}
+    )
+
+    def test_values_keep_their_type(self) -> None:
+        got = self.experiment.settings(True, ["b=2,3", "c=y"])
+        self.assertEqual(got, {"a": 5, "b": [2.0, 3.0], "c": "y"})
+
+    def test_errors(self) -> None:
+        for change in ("d=1", "a", "a=x", "b=1,x"):
+            with self.assertRaises(UsageError):
+                self.experiment.settings(False, [change])
+
+
+class Programs(unittest.TestCase):
+    """The C programs refuse bad input in words."""
+
+    def refuse(self, command: List[str], text: str, wanted: str) -> None:
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(text)
+            file.flush()
+            words = [file.name if w == "FILE" else w for w in command]
+            words[0] = str(BUILD / words[0])
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2, (text, done.stderr))
+        self.assertIn(wanted, done.stderr)
+
+    def test_topology(self) -> None:
+        two = "node a\nnode b\n"
+        for text, wanted in (
+            ("", "no nodes"),
+            ("host a\n", ':1: what is "host"?'),
+            ("node a\nnode a\n", ':2: a second node "a"'),
+            ("node a/b\n", "is not a name"),
+            ("node a b\n", 'only "forward"'),
+            ("node\n", "name is missing"),
+            ("link a e0 b e0\n", 'no node "a" above'),
+            (two + "link a e0 b\n", "port is missing"),
+            (two + "link a e0 b e0 rate 5\n", "is not a number from 10000"),
+            (two + "link a e0 b e0 delay -1\n", "is not a number"),
+            (two + "link a e0 b e0 speed 5\n", 'what is "speed"?'),
+            (two + "link a e0 b e0 kind tin\n", "neither wire nor veth"),
+            (two + "link a e0 b e0\nlink a e0 b e1\n", "a second port"),
+            (two + "addr a e0 1.2.3.4/32\n", 'no port "e0" of a'),
+            (two + "link a e0 b e0\naddr a e0 1.2.3/32\n", "not an IPv4 address"),
+            (two + "link a e0 b e0\naddr a e0 1.2.3.4/8\n", "is not ADDRESS/32"),
+            (two + "link a e0 b e0\nroute a 1.2.3.4/8 e0\n", "beyond the prefix"),
+            (two + "link a e0 b e0\nroute a 1.0.0.0/33 e0\n", "prefix length"),
+            (two + "link a e0 b e0\nroute a 1.0.0.0/8 e0 mtu 1\n", 'what is "mtu"?'),
+            ("node a\nsysctl a kernel/x 1\n", "is not net/"),
+            ("node a\nsysctl a net/../x 1\n", "is not net/"),
+            ("node a\ntc a\n", "what to tell tc is missing"),
+            ("node " + "x" * 40 + "\n", "is not a name"),
+            ("node a " + "w " * 70 + "\n", "more than 64 words"),
+        ):
+            self.refuse(["evaltopo", "-n", "FILE"], text, wanted)
+        self.refuse(["evaltopo", "-x", "FILE"], "node a\n", "usage:")
+
+    def test_topology_good(self) -> None:
+        t = topology.clos(2, 2, 2)
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(t.describe("bfc role nic", "bfc", "ring 1 mtu 982"))
+            file.flush()
+            done = subprocess.run(
+                [str(BUILD / "evaltopo"), "-n", file.name],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.startswith("8 nodes, 8 links"), done.stdout)
+
+    def test_flows(self) -> None:
+        good = "flow a 10.0.0.1 b 10.0.0.2 1000 0\n"
+        for text, wanted in (
+            ("", "no flows"),
+            ("flow a 10.0.0.1 b 10.0.0.2 1000\n", ":1: a line is: flow SRC"),
+            ("flow a 10.0.0.1 a 10.0.0.2 1000 0\n", "sends to itself"),
+            ("flow a 10.0.0.1 b 10.0.0 1000 0\n", "not an IPv4 address"),
+            ("flow a 10.0.0.1 b 10.0.0.2 0 0\n", "BYTES"),
+            ("flow a 10.0.0.1 b 10.0.0.2 1e3 0\n", "BYTES"),
+            ("flow a 10.0.0.1 b 10.0.0.2 1000 x\n", "START"),
+            ("flow a 10.0.0.1 b 10.0.0.2 1000 9\n" + good, ":2: starts before"),
+            ("flow a/b 10.0.0.1 b 10.0.0.2 1000 0\n", "is not the name of a host"),
+        ):
+            self.refuse(
+                ["evalflow", "--flows", "FILE", "--out", "/dev/null", "--source", "open"],
+                text,
+                wanted,
+            )
+
+    def test_options(self) -> None:
+        good = "flow a 10.0.0.1 b 10.0.0.2 1000 0\n"
+        base = ["evalflow", "--flows", "FILE", "--out", "/dev/null"]
+        cases: List[Tuple[List[str], str]] = [
+            ([], "usage:"),
+            (["--source", "rfc1149"], "is not open, window or tcp"),
+            (["--source", "open", "--packet", "9"], "packet"),
+            (["--source", "open", "--until", "soon"], "until"),
+            (["--source", "open", "--header", "60"], "leaves no room"),
+            (["--source", "open", "extra"], "usage:"),
+            (["--source", "open"], "no host a"),
+        ]
+        for more, wanted in cases:
+            self.refuse(base + more, good, wanted)
+        self.refuse(["evalstat", "dance"], "", "usage:")
+        self.refuse(["evalstat", "clock", "x"], "", "is not a number")
+
+
+class Data(unittest.TestCase):
+    def test_peers_table_has_our_bins(self) -> None:
+        with open(EVAL / "data" / "fb60" / "fb60_ns3.csv", newline="") as file:
+            bins = {row["bin"] for row in csv.DictReader(file)}
+        self.assertIn("bytes:<=1KB", bins)
+        self.assertIn("bytes:>1MB", bins)
+
+
+if __name__ == "__main__":
+    if not (BUILD / "evalflow").exists():
+        sys.exit("build the programs first: make -C eval/net")
+    unittest.main()

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Networks: hosts, switches, links and the routes between them.
+
+A network has *planes*. A host has one address per plane, and a switch with
+several equally good next hops chooses by the plane of the destination: so a
+flow's path is chosen once, by whoever picks its addresses (at random: flow
+ECMP; from a file: the paths of somebody else's run), and its ACKs take the path
+of the source address. Host number h has the address 10.PLANE.(h / 256).(h % 256).
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Dict, List, Optional, Tuple
+
+GBIT = 10**9
+US = 1000  # ns
+
+
+@dataclass
+class Node:
+    name: str
+    host: bool
+    # Of switches: how many planes share a choice here. 1 next to the hosts;
+    # one tier up, the number of choices below.
+    stride: int = 1
+    ports: List[int] = field(default_factory=list)  # of links
+
+
+@dataclass
+class Link:
+    a: int  # node
+    b: int
+    port_a: str
+    port_b: str
+    rate: int  # bit/s
+    delay: int  # ns
+
+
+class Topology:
+    def __init__(self, planes: int = 1) -> None:
+        self.planes = planes
+        self.nodes: List[Node] = []
+        self.links: List[Link] = []
+        self.hosts: List[int] = []  # host number -> node
+        self._index: Dict[str, int] = {}
+        self._distances: Dict[int, List[int]] = {}
+
+    # ---- building ----
+
+    def _node(self, name: str, host: bool, stride: int) -> int:
+        if name in self._index:
+            raise ValueError(f"a second node {name}")
+        self._index[name] = len(self.nodes)
+        self.nodes.append(Node(name, host, stride))
+        return len(self.nodes) - 1
+
+    def host(self, name: str) -> int:
+        """Adds a host and returns its number among the hosts."""
+        self.hosts.append(self._node(name, True, 1))
+        return len(self.hosts) - 1
+
+    def switch(self, name: str, stride: int = 1) -> str:
+        self._node(name, False, stride)
+        return name
+
+    def link(self, a: str, b: str, rate: int = 100 * GBIT, delay: int = US) -> int:
+        """Adds a link; ports are e0, e1, ... in the order of the links."""
+        na, nb = self._index[a], self._index[b]
+        ports = [f"e{len(self.nodes[n].ports)}" for n in (na, nb)]
+        self.links.append(Link(na, nb, ports[0], ports[1], rate, delay))
+        for n in (na, nb):
+            self.nodes[n].ports.append(len(self.links) - 1)
+            if self.nodes[n].host and len(self.nodes[n].ports) > 1:
+                raise ValueError(f"host {self.nodes[n].name} has two links")
+        self._distances.clear()
+        return len(self.links) - 1
+
+    # ---- asking ----
+
+    def name(self, host: int) -> str:
+        return self.nodes[self.hosts[host]].name
+
+    def number(self, name: str) -> int:
+        return self.hosts.index(self._index[name])
+
+    def address(self, host: int, plane: int = 0) -> str:
+        return f"10.{plane}.{host >> 8}.{host & 255}"
+
+    def switches(self) -> List[str]:
+        return [n.name for n in self.nodes if not n.host]
+
+    def _far(self, node: int, link: int) -> int:
+        return self.links[link].a + self.links[link].b - node
+
+    def port(self, node: str, peer: str) -> str:
+        """The port of a node towards a neighbour."""
+        n, p = self._index[node], self._index[peer]
+        for number in self.nodes[n].ports:
+            if self._far(n, number) == p:
+                link = self.links[number]
+                return link.port_a if link.a == n else link.port_b
+        raise KeyError(f"no link {node} - {peer}")
+
+    def _distance_to(self, target: int) -> List[int]:
+        """Hops from every node to a node, through switches only."""
+        known = self._distances.get(target)
+        if known is not None:
+            return known
+        far = len(self.nodes) + 1
+        dist = [far] * len(self.nodes)
+        dist[target] = 0
+        queue = deque([target])
+        while queue:
+            n = queue.popleft()
+            for number in self.nodes[n].ports:
+                m = self._far(n, number)
+                if dist[m] == far:
+                    dist[m] = dist[n] + 1
+                    if not self.nodes[m].host:
+                        queue.append(m)
+        self._distances[target] = dist
+        return dist
+
+    def next_link(self, node: int, host: int, plane: int) -> Optional[int]:
+        """The link by which a node reaches a host in a plane."""
+        target = self.hosts[host]
+        if node == target:
+            return None
+        # All hosts of a switch are behind the same next hops.
+        edge = self._far(target, self.nodes[target].ports[0])
+        if node == edge:
+            return self.nodes[target].ports[0]
+        dist = self._distance_to(edge)
+        best = [
+            number
+            for number in self.nodes[node].ports
+            if dist[self._far(node, number)] == dist[node] - 1
+            and not self.nodes[self._far(node, number)].host
+        ]
+        if self.nodes[node].host:
+            best = self.nodes[node].ports
+        if not best:
+            return None
+        return best[plane // self.nodes[node].stride % len(best)]
+
+    def path(self, src: int, dst: int, plane: int = 0) -> List[int]:
+        """The links from one host to another."""
+        node = self.hosts[src]
+        links: List[int] = []
+        while node != self.hosts[dst]:
+            number = self.next_link(node, dst, plane)
+            if number is None or len(links) > len(self.nodes):
+                raise ValueError(f"no way from host {src} to host {dst}")
+            links.append(number)
+            node = self._far(node, number)
+        return links
+
+    # ---- the description for evaltopo ----
+
+    def _prefixes(self, node: int, plane: int) -> List[Tuple[str, int]]:
+        """Routes of a switch in a plane: prefixes, as few as may be."""
+        bits = max(1, (len(self.hosts) - 1).bit_length())
+        way = [self.next_link(node, h, plane) for h in range(len(self.hosts))]
+        routes: List[Tuple[str, int]] = []
+
+        def cover(first: int, size: int) -> None:
+            ways = set(way[first : first + size])
+            if not ways or ways == {None}:
+                return
+            if len(ways) == 1 and None not in ways:
+                prefix = f"{self.address(first, plane)}/{32 - size.bit_length() + 1}"
+                routes.append((prefix, next(w for w in ways if w is not None)))
+                return
+            cover(first, size // 2)
+            cover(first + size // 2, size // 2)
+
+        cover(0, 1 << bits)
+        return routes
+
+    def _port_of(self, node: int, link: int) -> str:
+        return (
+            self.links[link].port_a
+            if self.links[link].a == node
+            else self.links[link].port_b
+        )
+
+    def describe(
+        self,
+        nic: str,
+        switch: str,
+        link_options: str = "",
+        route_options: str = "",
+        host_sysctls: Tuple[Tuple[str, str], ...] = (),
+    ) -> str:
+        """nic and switch: qdiscs of the ports of hosts and switches."""
+        lines: List[str] = []
+        for node in self.nodes:
+            lines.append(f"node {node.name}" + ("" if node.host else " forward"))
+        for link in self.links:
+            lines.append(
+                f"link {self.nodes[link.a].name} {link.port_a} "
+                f"{self.nodes[link.b].name} {link.port_b} "
+                f"rate {link.rate} delay {link.delay} {link_options}".rstrip()
+            )
+        for h, n in enumerate(self.hosts):
+            name = self.nodes[n].name
+            for plane in range(self.planes):
+                lines.append(f"addr {name} e0 {self.address(h, plane)}/32")
+            lines.append(f"route {name} 10.0.0.0/8 e0 {route_options}".rstrip())
+            for path, value in host_sysctls:
+                lines.append(f"sysctl {name} {path} {value}")
+            if nic:
+                lines.append(f"tc {name} qdisc replace dev e0 root {nic}")
+        for n, node in enumerate(self.nodes):
+            if node.host:
+                continue
+            for plane in range(self.planes):
+                for prefix, number in self._prefixes(n, plane):
+                    lines.append(
+                        f"route {node.name} {prefix} {self._port_of(n, number)}"
+                    )
+            for number in node.ports:
+                lines.append(
+                    f"tc {node.name} qdisc replace dev "
+                    f"{self._port_of(n, number)} root {switch}"
+                )
+        return "\n".join(lines) + "\n"
+
+
+# ---- the networks of the papers ----
+
+
+def line(switches: int = 1, delay: int = US, rate: int = 100 * GBIT) -> Topology:
+    """h0 - s0 - s1 - ... - h1"""
+    t = Topology()
+    for h in range(2):
+        t.host(f"h{h}")
+    names = [t.switch(f"s{i}") for i in range(switches)]
+    chain = ["h0", *names, "h1"]
+    for a, b in zip(chain, chain[1:]):
+        t.link(a, b, rate, delay)
+    return t
+
+
+def dumbbell(pairs: int, delay: int = US, rate: int = 100 * GBIT) -> Topology:
+    """Hosts h0 ... on the left and as many on the right of one link."""
+    t = Topology()
+    left, right = t.switch("left"), t.switch("right")
+    for side, switch in enumerate((left, right)):
+        for i in range(pairs):
+            t.host(f"h{side * pairs + i}")
+            t.link(f"h{side * pairs + i}", switch, rate, delay)
+    t.link(left, right, rate, delay)
+    return t
+
+
+def fig6(
+    groups: Tuple[int, int, int], delay: int = US, group3_delay: Optional[int] = None
+) -> Topology:
+    """BFC Fig. 6: groups 1 and 2 enter sw1, group 3 enters sw3, all meet in sw2.
+
+    Every flow has a sender of its own: aN, bN and cN. group3_delay: that of
+    the links of group 3 up to sw2.
+    """
+    t = Topology()
+    for name in ("sw1", "sw2", "sw3"):
+        t.switch(name)
+    third = delay if group3_delay is None else group3_delay
+    for count, prefix, switch, d in (
+        (groups[0], "a", "sw1", delay),
+        (groups[1], "b", "sw1", delay),
+        (groups[2], "c", "sw3", third),
+    ):
+        for i in range(count):
+            t.host(f"{prefix}{i}")
+            t.link(f"{prefix}{i}", switch, delay=d)
+    t.link("sw1", "sw2", delay=delay)
+    t.link("sw3", "sw2", delay=third)
+    for name in ("r1", "r2"):
+        t.host(name)
+        t.link(name, "sw2", delay=delay)
+    return t
+
+
+def clos(racks: int = 8, per_rack: int = 16, spines: int = 8) -> Topology:
+    """BFC §6.2.1: leaf and spine, a plane per spine."""
+    t = Topology(planes=spines)
+    tors = [t.switch(f"t{r}") for r in range(racks)]
+    tops = [t.switch(f"s{s}") for s in range(spines)]
+    for r, tor in enumerate(tors):
+        for i in range(per_rack):
+            t.host(f"h{r * per_rack + i}")
+            t.link(f"h{r * per_rack + i}", tor)
+    for tor in tors:
+        for top in tops:
+            t.link(tor, top)
+    return t
+
+
+def fat_tree(ports: int = 8) -> Topology:
+    """Three tiers of switches with so many ports: ports^3 / 4 hosts."""
+    half = ports // 2
+    if ports % 2 or ports < 4:
+        raise ValueError("a fat tree needs switches with an even number of ports")
+    t = Topology(planes=half * half)
+    for pod in range(ports):
+        for i in range(half):
+            t.switch(f"e{pod}.{i}")
+        for i in range(half):
+            t.switch(f"a{pod}.{i}", stride=half)
+    for core in range(half * half):
+        t.switch(f"c{core}")
+    for pod in range(ports):
+        for edge in range(half):
+            for i in range(half):
+                number = (pod * half + edge) * half + i
+                t.host(f"h{number}")
+                t.link(f"h{number}", f"e{pod}.{edge}")
+            for up in range(half):
+                t.link(f"e{pod}.{edge}", f"a{pod}.{up}")
+        for up in range(half):
+            for core in range(half):
+                t.link(f"a{pod}.{up}", f"c{up * half + core}")
+    return t
