@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #define FLOWS_MAX	4096
+#define UNBLOCKED_MAX	1000	/* packets sent without a rest */
 #define SIZE_MAX_UDP	65000
 #define SAMPLES_MAX	(1 << 20)
 
@@ -226,7 +227,7 @@ static int do_send(const struct send_args *a)
 	struct pollfd *pfd = calloc(a->flows, sizeof(*pfd));
 	uint64_t *seq = calloc(a->flows, sizeof(*seq));
 	struct sockaddr_storage addr;
-	uint64_t start, now, sent = 0;
+	uint64_t start, now, sent = 0, rested = 0;
 	unsigned int i, open = a->flows;
 	socklen_t len;
 	int family;
@@ -303,6 +304,16 @@ static int do_send(const struct send_args *a)
 			nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 		else
 			poll(pfd, a->flows, 20);
+		/* A port that drops, for want of a carrier for one, never holds
+		 * us back: the processor has better things to do, and a
+		 * simulated clock does not move meanwhile.
+		 */
+		if (blocked) {
+			rested = sent;
+		} else if (sent - rested > UNBLOCKED_MAX) {
+			nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+			rested = sent;
+		}
 	}
 	printf("{\"sent\": %ju, \"seconds\": %.6f}\n", sent,
 	       (now_ns() - start) / 1e9);
