@@ -43,6 +43,7 @@
 #include <net/sch_generic.h>
 
 #include <linux/pkt_sch_bfc.h>
+#include "bfc_bucket.h"
 #include "bfc_peer.h"
 #include "bfc_thresh.h"
 #include "bfc_wire.h"
@@ -169,8 +170,7 @@ struct bfc_port_pcpu {
  * @rx_deadline: ns, when @rx_paused is void
  * @rx_paused: queues of ours that the neighbour holds paused
  * @rx_seq: newest PAUSE
- * @rx_tokens: frames the neighbour may still send
- * @rx_filled: when @rx_tokens was topped up, ns
+ * @rx_bucket: frames the neighbour may still send
  * @peer: the HELLO machine
  * @refused: the neighbour's layout could not be served
  * @tries: HELLOs sent without an agreement
@@ -228,8 +228,7 @@ struct bfc_port {
 	u64 rx_deadline;
 	DECLARE_BITMAP(rx_paused, BFC_QUEUES_MAX);
 	u32 rx_seq;
-	u32 rx_tokens;
-	u64 rx_filled;
+	struct bfc_bucket rx_bucket;
 	struct bfc_peer peer;
 	bool refused;
 	u8 tries;

@@ -360,25 +360,6 @@ void bfc_kick_dirty(void)
 
 /* ---- receiving ---- */
 
-/* A neighbour may send as many frames as fit a tenth of our rate towards it;
- * who sends more is not heard, which at worst leaves it unpaused for a while.
- */
-static bool bfc_rx_token(struct bfc_port *port, u64 now)
-{
-	const u32 burst = 256;
-	u64 fill = mul_u64_u64_div_u64(now - port->rx_filled, port->max_pps,
-				       NSEC_PER_SEC);
-
-	if (fill) {
-		port->rx_tokens = min_t(u64, burst, port->rx_tokens + fill);
-		port->rx_filled = now;
-	}
-	if (!port->rx_tokens)
-		return false;
-	port->rx_tokens--;
-	return true;
-}
-
 static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 				 const struct bfc_hdr *hdr, const u8 *f,
 				 u64 now)
@@ -492,7 +473,10 @@ void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
 	if (!port->users || port->cfg.fc == BFC_FC_NONE ||
 	    port->cfg.peer == BFC_PEER_OFF)
 		goto out;
-	if (!bfc_rx_token(port, now)) {
+	/* A tenth of our rate towards the neighbour; who sends more is not
+	 * heard, which at worst leaves it unpaused, or paused, for a while.
+	 */
+	if (!bfc_bucket_take(&port->rx_bucket, now, port->max_pps)) {
 		bad = BFC_BAD_RATE;
 	} else {
 		bad = bfc_get_hdr(f, len, &hdr);
