@@ -225,7 +225,8 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 {
 	bool collision;
 
-	if (flow->size || now - flow->stamp <= q->sticky)
+	/* No stamp: nobody has used the entry. The clock may be young. */
+	if (flow->size || (flow->stamp && now - flow->stamp <= q->sticky))
 		return flow->queue;
 
 	switch (q->p.assign) {
