@@ -15,11 +15,12 @@ set -u
 
 modinfo bfc_kunit >/dev/null 2>&1 || { echo "1..0 # SKIP no bfc_kunit"; exit 4; }
 
+files=("${BASH_SOURCE[0]%/*}"/../unit/test_*.c)
 before=$(dmesg | wc -l)
 modprobe bfc_kunit || { echo "Bail out! bfc_kunit does not load"; exit 1; }
 
 echo "TAP version 13"
-dmesg -t | tail -n +$((before + 1)) | awk '
+dmesg -t | tail -n +$((before + 1)) | awk -v expected=${#files[@]} '
 	/^ *# Subtest: bfc_/ { suites++ }
 	/^        (not )?ok / {
 		text = $0
@@ -34,9 +35,10 @@ dmesg -t | tail -n +$((before + 1)) | awk '
 	/^ *#/ { sub(/^ */, ""); print }
 	END {
 		print "1.." n
-		if (suites != 4 || !n)
-			print "not ok " ++n " - kunit: " suites " suites of 4"
-		exit failed || odd || suites != 4
+		if (suites != expected || !n)
+			print "not ok " ++n " - kunit: " suites " suites of " \
+				expected
+		exit failed || odd || suites != expected
 	}'
 rc=$?
 rmmod bfc_kunit

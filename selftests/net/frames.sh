@@ -292,6 +292,7 @@ test_refused() {
 	frames hello n version=0			# bad_version
 	frames loop n					# bad_loop
 	frames pause n bits=3 hold=1000000 seq=3001
+	sleep 0.5
 	equal "refused" "$(tc -n sw -s -j qdisc show dev p1 root | jq -r '.[0] |
 		"seq \(.bad_seq) epoch \(.bad_epoch) range \(.bad_range) " +
 		"short \(.bad_short) version \(.bad_version) " +
@@ -345,7 +346,9 @@ test_fuzz() {
 	agree
 	background ip netns exec r udpflow send -d 10.0.0.1 -p 5000 -f 3 -t 60 \
 		-r 1500000
+	tc -n n qdisc replace dev e0 root pfifo limit 25000
 	frames fuzz n 20000 $RANDOM
+	sleep 1
 	bad=$(tc -n sw -s -j qdisc show dev p1 root | jq -r '.[0] |
 		.bad_short + .bad_version + .bad_epoch + .bad_seq + .bad_range')
 	at_least "refused" "$bad" 2000
