@@ -3,7 +3,7 @@
 #
 # Which queue a flow is put into (BFC §3.3.1).
 #
-#   s e0 --------- e0 r      20 Mbit/s; the qdisc is on s, and r is a fake
+#   s e0 --------- e0 r      5 Mbit/s; the qdisc is on s, and r is a fake
 #                            neighbour where pauses are needed
 
 # shellcheck source=selftests/lib.sh
@@ -15,7 +15,8 @@ plenty="flows 1000000 hrtt 4ms"
 topology() {
 	host s 10.0.0.1/24 fd00::1/64
 	host r 10.0.0.2/24 fd00::2/64
-	cable s e0 r e0
+	# Slower than any sender, so that packets wait
+	cable s e0 r e0 rate 5mbit delay 100us ring 8
 	meet 10.0.0.2 s
 }
 

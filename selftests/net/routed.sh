@@ -68,8 +68,8 @@ routed() {
 	done
 }
 
-# congest R1 R2: c and v to these addresses
-congest() {
+# traffic R1 R2: c and v to these addresses
+traffic() {
 	local c v sent=()
 	meet "$1" h1 h2
 	meet "$2" h1
@@ -86,9 +86,16 @@ congest() {
 	pids+=("$!")
 	sent+=("$!")
 	finish "${sent[@]}" "$c" "$v"
-	equal "lost" "$(received r1 5000 .lost) $(received r2 5000 .lost)" "0 0"
 	equal "flows" "$(received r1 5000 '.flows | length')" 2
-	equal "drops" "$(sum_stat drops)" 0
+}
+
+# congest R1 R2: the same, and nothing gets lost
+congest() {
+	local drops
+	drops=$(sum_stat drops)
+	traffic "$@"
+	equal "lost" "$(received r1 5000 .lost) $(received r2 5000 .lost)" "0 0"
+	equal "drops" $(($(sum_stat drops) - drops)) 0
 }
 
 # queue_pauses NS: pauses of the queues that sent 200 packets or more, sorted
@@ -197,7 +204,8 @@ test_egress_filter_is_not_trusted() {
 	ports
 	tc -n sw qdisc add dev r1 clsact
 	check "filter" tc -n sw filter add dev r1 egress matchall classid 1:21
-	congest 10.0.0.3 10.0.0.4
+	# Nobody is paused, so senders that are fast enough lose packets.
+	traffic 10.0.0.3 10.0.0.4
 	at_least "untrusted" "$(stat sw r1 untrusted)" 10
 	equal "counted" "$(stat sw r1 counted)" 0
 	equal "pauses" "$(sum_stat pause_tx)" 0
