@@ -122,10 +122,10 @@ test_traffic_without_memory() {
 	done
 	failslab interval=1 times=-1 space=0 task-filter=N ignore-gfp-wait=Y \
 		verbose=0 probability=10
-	receive r 5000 -t 30 -i 3
+	receive r 5000 -t 60 -i 10
 	receiver=$bg
 	for i in 1 2; do
-		send "h$i" 10.0.0.100 5000 -F "$i" -t 3
+		send "h$i" 10.0.0.100 5000 -F "$i" -n 300
 		sent+=("$bg")
 	done
 	finish "${sent[@]}" "$receiver"
