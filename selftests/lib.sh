@@ -165,6 +165,9 @@ stat() {
 	tc -n "$1" -s -j qdisc show dev "$2" root | jq -r ".[0].$3"
 }
 
+# mac NS PORT
+mac() { ip -n "$1" -j link show dev "$2" | jq -r '.[0].address'; }
+
 # tc rounds what is within 16 bytes of a whole number of Kb.
 awk_size='
 	function size(s) {
@@ -202,6 +205,7 @@ snapshot() {
 is_empty() { [ -z "$("$@")" ]; }
 
 peer_up() { [ "$(stat "$1" "$2" peer_state)" = up ]; }
+peer_not_up() { ! peer_up "$@"; }
 
 not_up() { snapshot '.[] | select(.peer_state != "up") | "\(.ns) \(.dev)"'; }
 
@@ -227,6 +231,10 @@ all_idle() {
 
 # sum_stat FIELD: over all bfc ports
 sum_stat() { snapshot "map(.$1) | add // 0"; }
+
+# note_drops: from now on new_drops tells how many there were since
+note_drops() { drops_before=$(sum_stat drops); }
+new_drops() { echo $(($(sum_stat drops) - drops_before)); }
 
 # ---- a neighbour made of Python ----
 
@@ -341,7 +349,7 @@ run_tests() {
 	echo "1..${#names[@]}"
 	for name in "${names[@]}"; do
 		n=$((n + 1))
-		why='' note=''
+		why='' note='' drops_before=0
 		"test_$name"
 		clean_up
 		if [ -z "$why" ]; then

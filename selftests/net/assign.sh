@@ -242,7 +242,7 @@ test_flow_identifier() {
 		link set v10 up
 		link set v11 up
 	END
-	mac_r=$(ip -n r -j link show dev e0 | jq -r '.[0].address')
+	mac_r=$(mac r e0)
 	frames open s s e0
 	frames open v10 s v10
 	frames open v11 s v11
@@ -285,7 +285,7 @@ test_flow_identifier() {
 test_tag_in_the_frame() {
 	local mac_r v4='from=10.0.0.1 to=10.0.0.2'
 	topology
-	mac_r=$(ip -n r -j link show dev e0 | jq -r '.[0].address')
+	mac_r=$(mac r e0)
 	frames open s s e0
 	tell_apart "priority" 1 s "$v4 tags=8100:10" "$v4 tags=8100:0x600a"
 	tell_apart "VLAN" 3 s "$v4" "$v4 tags=8100:10" "$v4 tags=8100:11"

@@ -77,7 +77,6 @@ test_sums() {
 	at_least "packets sent" "$(total 3)" 100
 	say "dropped $(total 4)"
 }
-mac() { ip -n "$1" -j link show dev "$2" | jq -r '.[0].address'; }
 # look: bytes, packets and queues occupied of the port, the same once more when
 # its classes have been shown, and the sums of the classes; by a single tc
 look() {

@@ -33,7 +33,7 @@ start() {
 	bfc sw p1 hrtt 4ms sticky 10s flows 1000000 "$@"
 	frames open n n e0
 	mac_n=$(answered .mac)
-	mac_r=$(ip -n r -j link show dev e0 | jq -r '.[0].address')
+	mac_r=$(mac r e0)
 }
 
 port() { stat sw p1 "$1"; }

@@ -60,7 +60,6 @@ control_lost() {
 }
 
 flows=2 packets=900	# of each flow
-drops_before=0
 
 # incast [SEND-OPTIONS]: from h1, h2 and h3, in the background; pids in
 # $senders and $receiver
@@ -80,14 +79,14 @@ all_came() {
 	local sent
 	sent=$(jq -s 'map(.sent) | add' "$scratch"/h?.sent.5000.json)
 	equal "packets received" "$(received r 5000 .packets)" \
-		$((sent - ($(sum_stat drops) - drops_before)))
+		$((sent - $(new_drops)))
 	equal "reordered" "$(received r 5000 .reordered)" 0
 }
 
 # nothing_lost: all that the senders sent came, in order
 nothing_lost() {
 	all_came
-	equal "dropped by a qdisc" "$(sum_stat drops)" "$drops_before"
+	equal "dropped by a qdisc" "$(new_drops)" 0
 }
 
 no_stall() {
@@ -99,7 +98,6 @@ no_stall() {
 
 test_a_third_lost() {
 	local lost
-	drops_before=0
 	topology
 	for seed in 1 2 3; do
 		lose drop 88b5 33.3%
@@ -126,7 +124,7 @@ test_a_third_lost() {
 # on nobody stamps.
 test_all_lost() {
 	local start seconds tags
-	seed=4 drops_before=0
+	seed=4
 	topology
 	incast -t 12
 	sleep 2
@@ -152,7 +150,7 @@ test_all_lost() {
 	# Nobody is paused any more: the congested port drops.
 	all_came
 	no_stall
-	drops_before=$(sum_stat drops)
+	note_drops
 	say "dead after $seconds s, expired $(sum_stat expired)," \
 		"dropped $drops_before"
 	# And back again.

@@ -34,9 +34,8 @@ topology() {
 }
 
 state() { stat "$1" "$2" peer_state; }
-is_up() { [ "$(state "$1" "$2")" = up ]; }
 up() {
-	check "$1 $2 is $(state "$1" "$2"), not up" wait_for 15 is_up "$1" "$2"
+	check "$1 $2 is $(state "$1" "$2"), not up" wait_for 15 peer_up "$1" "$2"
 }
 
 # capture NS PORT: from now on; "tags NS PORT" stops and counts tagged frames
@@ -60,7 +59,7 @@ tags() {
 # load [SECONDS]: h1 and h2 to r, as fast as they can, through x; h3 as well
 load() {
 	local i
-	drops_before=$(sum_stat drops)
+	note_drops
 	receive r 5000 -t 100 -i 4
 	receiver=$bg
 	senders=()
@@ -76,7 +75,7 @@ all_arrived() {
 	finish "${senders[@]}" "$receiver"
 	sent=$(jq -s 'map(.sent) | add' "$scratch"/h?.sent.5000.json)
 	equal "packets received" "$(received r 5000 .packets)" \
-		$((sent - ($(sum_stat drops) - drops_before)))
+		$((sent - $(new_drops)))
 	equal "reordered" "$(received r 5000 .reordered)" 0
 }
 
@@ -119,7 +118,7 @@ test_neighbour_loses_its_qdisc() {
 	tc -n sw2 qdisc del dev x root
 	sleep 1
 	tagged=$(stat sw1 x tagged_tx)
-	check "sw1 still thinks sw2 is up" not_yet_up sw1 x
+	check "sw1 still thinks sw2 is up" peer_not_up sw1 x
 	# Longer than the port lingers.
 	sleep 6
 	equal "tags after the goodbye" \
@@ -130,7 +129,6 @@ test_neighbour_loses_its_qdisc() {
 		"$(received r 5000 '[.flows[].max_gap_ms] | max')" 1500
 	all_idle
 }
-not_yet_up() { ! is_up "$@"; }
 
 # The goodbye does not get through: sw1 goes on stamping until sw2 has been
 # silent for 3.5 s, and sw2's port lingers for longer than that.
@@ -144,7 +142,7 @@ test_goodbye_gets_lost() {
 	ip -n sw2 link set dev x type wire drop 88b5 100%
 	tc -n sw2 qdisc del dev x root
 	at_least "tags before" "$(stat sw1 x tagged_tx)" 100
-	check "sw1 still thinks sw2 is up" wait_for 10 not_yet_up sw1 x
+	check "sw1 still thinks sw2 is up" wait_for 10 peer_not_up sw1 x
 	all_arrived
 	equal "tags that went through sw2" "$(tags r e0)" 0
 	all_idle

@@ -80,10 +80,8 @@ test_bye_arrives() {
 	bfc b e0
 	peers_up
 	tc -n a qdisc del dev e0 root
-	check "b has not noticed within a second" wait_for 1 not_peer b e0
+	check "b has not noticed within a second" wait_for 1 peer_not_up b e0
 }
-
-not_peer() { [ "$(stat "$1" "$2" peer_state)" != up ]; }
 
 # A two-gigabyte MTU made the quantum negative, and DRR turn for ever.
 test_enormous_mtu() {

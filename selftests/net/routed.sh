@@ -91,11 +91,10 @@ traffic() {
 
 # congest R1 R2: the same, and nothing gets lost
 congest() {
-	local drops
-	drops=$(sum_stat drops)
+	note_drops
 	traffic "$@"
 	equal "lost" "$(received r1 5000 .lost) $(received r2 5000 .lost)" "0 0"
-	equal "drops" $(($(sum_stat drops) - drops)) 0
+	equal "drops" "$(new_drops)" 0
 }
 
 # queue_pauses NS: pauses of the queues that sent 200 packets or more, sorted

@@ -123,19 +123,9 @@ fi
 
 # ---- on the host ----
 
-number=0 failed=0
-# result TEXT COMMAND...
-result() {
-	local text=$1
-	number=$((number + 1))
-	shift
-	if "$@"; then
-		echo "ok $number - exact: $text"
-	else
-		echo "not ok $number - exact: $text"
-		failed=1
-	fi
-}
+topic=exact
+# shellcheck source=selftests/sim/result.sh
+. "$top/selftests/sim/result.sh"
 
 # Lines are: number of the packet, sent, received.
 one() { [ "$(cat "$dir/a/one")" = "0 0 1080" ]; }

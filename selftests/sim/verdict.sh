@@ -14,20 +14,9 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-number=0 failed=0
-# result TEXT COMMAND...
-result() {
-	local text=$1
-	number=$((number + 1))
-	shift
-	if "$@"; then
-		echo "ok $number - verdict: $text"
-	else
-		echo "not ok $number - verdict: $text"
-		sed 's/^/# /' "$dir/err"
-		failed=1
-	fi
-}
+topic=verdict
+# shellcheck source=selftests/sim/result.sh
+. "$top/selftests/sim/result.sh"
 
 sim() { "$top/scripts/sim" --log "$dir/log" "$@" >"$dir/out" 2>"$dir/err"; }
 
