@@ -8,6 +8,7 @@
 #include <linux/reciprocal_div.h>
 #include <linux/siphash.h>
 #include <net/flow_dissector.h>
+#include <net/ip.h>
 #include <net/ndisc.h>
 
 #include "bfc.h"
@@ -62,6 +63,78 @@ void bfc_flow_init(void)
 				ARRAY_SIZE(bfc_dissector_keys));
 }
 
+/* Most packets: TCP or UDP right behind an IP header without options. The
+ * dissector finds the same in them, but takes longer than the rest of enqueue.
+ *
+ * Return: what kind of addresses, FLOW_DISSECTOR_KEY_*; 0: any other packet.
+ */
+static u16 bfc_tuple_plain(const struct sk_buff *skb, struct bfc_tuple *t)
+{
+	const void *header = skb->data + ETH_HLEN;
+	unsigned int room = skb_headlen(skb);
+	u16 addr_type;
+
+	if (skb->protocol == htons(ETH_P_IP)) {
+		const struct iphdr *ip = header;
+
+		header += sizeof(*ip);
+		if (room < ETH_HLEN + sizeof(*ip) + sizeof(t->ports) ||
+		    ip->ihl != 5 || ip_is_fragment(ip))
+			return 0;
+		t->v4.src = ip->saddr;
+		t->v4.dst = ip->daddr;
+		t->ip_proto = ip->protocol;
+		addr_type = FLOW_DISSECTOR_KEY_IPV4_ADDRS;
+	} else if (skb->protocol == htons(ETH_P_IPV6)) {
+		const struct ipv6hdr *ip6 = header;
+
+		header += sizeof(*ip6);
+		if (room < ETH_HLEN + sizeof(*ip6) + sizeof(t->ports))
+			return 0;
+		t->v6.src = ip6->saddr;
+		t->v6.dst = ip6->daddr;
+		t->ip_proto = ip6->nexthdr;
+		addr_type = FLOW_DISSECTOR_KEY_IPV6_ADDRS;
+	} else {
+		return 0;
+	}
+	if (t->ip_proto != IPPROTO_TCP && t->ip_proto != IPPROTO_UDP)
+		return 0;
+	memcpy(&t->ports, header, sizeof(t->ports));
+	t->n_proto = skb->protocol;
+	return addr_type;
+}
+
+static u16 bfc_tuple_dissect(const struct sk_buff *skb, struct bfc_tuple *t)
+{
+	struct bfc_keys keys;
+
+	/* From the end of the MAC header on: the network header of a frame
+	 * that a packet socket sent lies behind its tags.
+	 */
+	memset(&keys, 0, sizeof(keys));
+	__skb_flow_dissect(NULL, skb, &bfc_dissector, &keys, skb->data,
+			   skb->protocol, ETH_HLEN, skb_headlen(skb), 0);
+
+	t->ports = keys.ports.ports ?: keys.keyid.keyid;
+	t->n_proto = keys.basic.n_proto;
+	t->ip_proto = keys.basic.ip_proto;
+	t->vlan_id = keys.vlan.vlan_id;
+	switch (keys.control.addr_type) {
+	case FLOW_DISSECTOR_KEY_IPV4_ADDRS:
+		t->v4 = keys.v4;
+		break;
+	case FLOW_DISSECTOR_KEY_IPV6_ADDRS:
+		t->v6 = keys.v6;
+		break;
+	default:
+		memcpy(t->mac, eth_hdr(skb), sizeof(t->mac));
+		t->n_proto = skb->protocol;
+		break;
+	}
+	return keys.control.addr_type;
+}
+
 /**
  * bfc_flow_hash() - hash of the flow identifier
  * @skb: at egress, data at the MAC header
@@ -77,37 +150,22 @@ void bfc_flow_init(void)
 u64 bfc_flow_hash(const struct sk_buff *skb)
 {
 	struct bfc_tuple t = {};
-	struct bfc_keys keys;
+	u16 addr_type;
 
-	/* From the end of the MAC header on: the network header of a frame
-	 * that a packet socket sent lies behind its tags.
-	 */
-	memset(&keys, 0, sizeof(keys));
-	__skb_flow_dissect(NULL, skb, &bfc_dissector, &keys, skb->data,
-			   skb->protocol, ETH_HLEN, skb_headlen(skb), 0);
+	addr_type = bfc_tuple_plain(skb, &t);
+	if (unlikely(!addr_type)) {
+		memset(&t, 0, sizeof(t));
+		addr_type = bfc_tuple_dissect(skb, &t);
+	}
+	if (skb_vlan_tag_present(skb))
+		t.vlan_id = skb_vlan_tag_get_id(skb);
 
-	t.ports = keys.ports.ports ?: keys.keyid.keyid;
-	t.n_proto = keys.basic.n_proto;
-	t.ip_proto = keys.basic.ip_proto;
-	t.vlan_id = skb_vlan_tag_present(skb) ? skb_vlan_tag_get_id(skb) :
-						keys.vlan.vlan_id;
-
-	switch (keys.control.addr_type) {
-	case FLOW_DISSECTOR_KEY_IPV4_ADDRS:
-		t.v4 = keys.v4;
-		/* Two words: cheaper than hashing the zeroes of the tuple. */
+	/* Two words: cheaper than hashing the zeroes of the tuple. */
+	if (addr_type == FLOW_DISSECTOR_KEY_IPV4_ADDRS)
 		return siphash_2u64(*(u64 *)&t.v4,
 				    (u64)(__force u32)t.ports << 32 |
 				    (u32)t.vlan_id << 8 | t.ip_proto,
 				    &bfc_hash_key);
-	case FLOW_DISSECTOR_KEY_IPV6_ADDRS:
-		t.v6 = keys.v6;
-		break;
-	default:
-		memcpy(t.mac, eth_hdr(skb), sizeof(t.mac));
-		t.n_proto = skb->protocol;
-		break;
-	}
 	return siphash(&t, sizeof(t), &bfc_hash_key);
 }
 

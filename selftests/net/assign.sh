@@ -253,6 +253,11 @@ test_flow_identifier() {
 		"$v6 dport=10" "from=fd00::3 to=fd00::2"
 	tell_apart "IPv6, flow label" 1 s "$v6" "$v6 label=0x12345" \
 		"$v6 label=0xfffff"
+	# The hash has a short way for plain headers. Both must lead to the same.
+	tell_apart "IPv4, options" 2 s "$v4" "$v4 options=1" "$v4 options=10" \
+		"$v4 sport=1001 options=1" "$v4 sport=1001"
+	tell_apart "IPv6, extension header" 2 s "$v6" "$v6 options=1" \
+		"$v6 sport=1001 options=1" "$v6 sport=1001"
 	# VLANs: the tag is in metadata, as behind a bridge
 	# shellcheck disable=SC2086
 	fresh queues 32 $plenty sticky 10s

@@ -22,7 +22,9 @@ A neighbour is an end of a link in a namespace of "ip netns", known by a NAME:
   udp NAME FIELD=VALUE...   UDP datagrams in frames of their own: dst, src
                             (MAC), from, to (addresses), sport, dport, count,
                             size (of the payload), tags=88a8:5,8100:7 (outermost
-                            first), label (IPv6), gap (seconds)
+                            first), label (IPv6), gap (seconds), options (words of
+                            IP options that do nothing: 4 bytes; 8 with IPv6,
+                            where it is 1 at most)
   fuzz NAME COUNT SEED      random and mutated control frames
   clear NAME                forget what arrived
   seen NAME [FIELD=VALUE...]    what arrived, all that has these fields
@@ -209,15 +211,20 @@ def udp_frame(f: Fields) -> bytes:
     udp = struct.pack("!HHHH", f["sport"], f["dport"], 8 + len(payload), 0)
     source = ipaddress.ip_address(f["from"])
     to = ipaddress.ip_address(f["to"])
+    words: int = f["options"]
     if source.version == 4:
         ethertype = 0x0800
-        ip = struct.pack("!BBHHHBBH", 0x45, 0, 28 + len(payload), 0, 0x4000,
-                         64, 17, 0) + source.packed + to.packed
+        ip = struct.pack("!BBHHHBBH", 0x45 + words, 0,
+                         28 + 4 * words + len(payload), 0, 0x4000, 64, 17,
+                         0) + source.packed + to.packed + words * bytes(4 * [1])
         ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
     else:
         ethertype = 0x86dd
-        ip = struct.pack("!IHBB", 6 << 28 | f["label"], 8 + len(payload), 17,
-                         64) + source.packed + to.packed
+        # A header of destination options: UDP follows, padding of 4 bytes
+        more = words * bytes([17, 0, 1, 4, 0, 0, 0, 0])
+        ip = struct.pack("!IHBB", 6 << 28 | f["label"],
+                         8 + len(more) + len(payload), 60 if more else 17,
+                         64) + source.packed + to.packed + more
     tags = b"".join(struct.pack("!HH", tpid, tci) for tpid, tci in f["tags"])
     return mac_bytes(f["dst"]) + mac_bytes(f["src"]) + tags + \
         struct.pack("!H", ethertype) + ip + udp + payload
@@ -472,7 +479,7 @@ class Commands:
         f: Fields = {
             "src": n.mac, "sport": 1000, "dport": 9, "count": 1,
             "size": 1000, "tags": [], "label": 0, "gap": 0.0,
-            **fields(list(words))}
+            "options": 0, **fields(list(words))}
         frame = udp_frame(f)
         for _ in range(f["count"]):
             n.send(frame)
