@@ -426,14 +426,20 @@ struct bfc_sched {
 /**
  * struct bfc_skb_cb - what a queued packet holds, in qdisc_skb_cb->data
  * @flow: index of its flow table entry
+ * @mem: truesize when it was queued
  * @handle: of the counter it holds, if @counted
  * @queue: where it is
+ * @segs: packets on the wire; more than one only if split_gso is off
  * @counted: it holds a count, to be given back on every way out
+ *
+ * @mem and @segs save dequeue two cache lines of the skb and its data.
  */
 struct bfc_skb_cb {
 	u32 flow;
+	u32 mem;
 	u16 handle;
 	u16 queue;
+	u16 segs;
 	u8 counted;
 };
 

@@ -11,6 +11,7 @@
  *   with packets	on the active list	nothing
  */
 #include <linux/if_vlan.h>
+#include <linux/prefetch.h>
 #include <linux/reciprocal_div.h>
 #ifdef BFC_HAVE_GSO_H
 #include <net/gso.h>
@@ -53,7 +54,7 @@ static void bfc_queue_append(struct bfc_sched *q, unsigned int qn,
 	}
 	queue->tail = skb;
 	queue->packets++;
-	queue->mem += skb->truesize;
+	queue->mem += bfc_cb(skb)->mem;
 	queue->bytes += qdisc_pkt_len(skb);
 	if (queue->bytes > queue->peak)
 		queue->peak = queue->bytes;
@@ -103,8 +104,8 @@ static struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn,
 
 	queue->packets--;
 	queue->bytes -= len;
-	queue->mem -= skb->truesize;
-	q->mem -= skb->truesize;
+	queue->mem -= bfc_cb(skb)->mem;
+	q->mem -= bfc_cb(skb)->mem;
 	flow->size--;
 	flow->stamp = now;
 	sch->q.qlen--;
@@ -291,12 +292,16 @@ void bfc_trim(struct Qdisc *sch)
 		rtnl_kfree_skbs(skb, skb);
 }
 
+static struct bfc_flow *bfc_flow_of(const struct bfc_sched *q, u64 hash)
+{
+	return &q->flows[reciprocal_scale((u32)hash, q->p.flows)];
+}
+
 static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 			   u64 now, struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	u32 fi = reciprocal_scale((u32)hash, q->p.flows);
-	struct bfc_flow *flow = &q->flows[fi];
+	struct bfc_flow *flow = bfc_flow_of(q, hash);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	unsigned int qn = bfc_flow_assign(q, flow, hash, now);
 	struct bfc_queue *queue = &q->queues[qn];
@@ -312,7 +317,9 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 		return qdisc_drop(skb, sch, to_free);
 	}
 
-	cb->flow = fi;
+	cb->flow = flow - q->flows;
+	cb->mem = skb->truesize;
+	cb->segs = skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
 	cb->queue = qn;
 	cb->counted = 0;
 	flow->size++;
@@ -383,6 +390,7 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		return bfc_enqueue_control(skb, sch, to_free);
 
 	hash = bfc_flow_hash(skb);
+	prefetchw(bfc_flow_of(q, hash));
 	now = ktime_get_ns();
 	if (skb_is_gso(skb) && q->p.split_gso)
 		return bfc_enqueue_gso(skb, sch, hash, now, to_free);
@@ -424,7 +432,11 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u64 now)
 	/* A size table (tc ... stab) can make a packet as long as it likes. */
 	queue->deficit = max_t(s64, (s64)queue->deficit - qdisc_pkt_len(skb),
 			       -(s64)BFC_QUANTUM_MAX);
-	bstats_update(&queue->bstats, skb);
+	_bstats_update(&queue->bstats, qdisc_pkt_len(skb), bfc_cb(skb)->segs);
+	_bstats_update(&sch->bstats, qdisc_pkt_len(skb), bfc_cb(skb)->segs);
+	/* This queue's turn comes again in a round. */
+	if (queue->head)
+		prefetch(queue->head);
 	return skb;
 }
 
@@ -514,13 +526,14 @@ again:
 			return NULL;
 		}
 		vid = BFC_VID(bfc_cb(skb)->queue);
+	} else {
+		qdisc_bstats_update(sch, skb);
 	}
 	bfc_pace(q, skb, now);
 	q->idle = false;
 
 	/* What we noted there is nobody else's business further on. */
 	skb->tc_index = 0;
-	qdisc_bstats_update(sch, skb);
 	if (READ_ONCE(port->stamp) && unlikely(!bfc_stamp(q, skb, vid))) {
 		qdisc_qstats_drop(sch);
 		kfree_skb(skb);
