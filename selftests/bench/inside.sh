@@ -1,21 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What a packet costs in bfc and in other qdiscs, and what a port costs in memory:
-# one line each, for docs and comparison. To be run as
+# In the machine: feed packets to bfc and to other qdiscs and print what the TSC
+# says, for selftests/bench/run.sh, which starts it in two kinds of machine.
 #
-#   scripts/sim --real-time -- selftests/bench/run.sh
+#   inside.sh PASSES BURSTS
+#	PASSES	over everything, so that a slow moment of the host hits none for
+#		good
+#	BURSTS	of each measurement at least; small ones are more. A burst is a
+#		packet of each flow, and 64 at least, all of them queued before the
+#		first leaves
 #
-# where the kernel's code runs at the host's speed. Cycles are those of the host's
-# TSC, enqueue and dequeue added, the least of a hundred bursts or more: what the
-# code takes when nothing comes in between. A burst is a packet of each flow, and
-# 64 at least, all of them queued before the first leaves. Compare lines of one
-# run only.
+# Prints the least of all bursts:
 #
-#   bench NAME queues=N flows=N enqueue=C dequeue=C cycles=C ratio_fq_codel=R
-#	R: cycles divided by fq_codel's with as many flows
-#   bench NAME growth=R	cycles with 10000 flows divided by those with one
-#   bench NAME bytes_per_port=N
+#   packet NAME QUEUES FLOWS ENQUEUE DEQUEUE	(QUEUES 0: not bfc)
+#   memory NAME QUEUES BYTES	of a port
 #
 # bfc-none is bfc as a fair queueing scheduler; bfc-tags has neighbours on either
 # side: packets come with upstreamQs, are counted, and leave with one.
@@ -25,7 +24,8 @@ set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 export TC_LIB_DIR=$top/build/tc
 run=/sys/module/test_bench/parameters/run
-passes=3	# over all, so that a slow moment of the host hits none for good
+[ $# -eq 2 ] || { echo "bench: inside.sh PASSES BURSTS" >&2; exit 2; }
+passes=$1 bursts=$2
 
 fail() { echo "bench: $*" >&2; exit 1; }
 
@@ -64,7 +64,7 @@ measure() {
 	[ "$burst" -ge 64 ] || burst=64
 	# shellcheck disable=SC2086
 	add bench0 $options
-	echo "bench0 $3 $burst $((60 + 20000 / burst)) ${4:-}" >$run ||
+	echo "bench0 $3 $burst $((bursts + 20000 / burst)) ${4:-}" >$run ||
 		fail "$key: no result"
 	read -r e d <$run
 	# Else it has not measured what it says.
@@ -78,28 +78,11 @@ measure() {
 	: "${enqueue[$key]:=$e}" "${dequeue[$key]:=$d}"
 }
 
-cycles() { echo $((enqueue[$1] + dequeue[$1])); }
-ratio() { awk "BEGIN { printf \"%.2f\", $1 / $2 }"; }
-
-# line NAME QUEUES FLOWS
-line() {
-	local key="$1 $2 $3" all
-	all=$(cycles "$key")
-	echo "bench $1$([ "$2" = 0 ] || echo " queues=$2") flows=$3" \
-		"enqueue=${enqueue[$key]} dequeue=${dequeue[$key]} cycles=$all" \
-		"ratio_fq_codel=$(ratio "$all" "$(cycles "fq_codel 0 $3")")"
-}
-
-growth() {
-	echo "bench $1$([ "$2" = 0 ] || echo " queues=$2")" \
-		"growth=$(ratio "$(cycles "$1 $2 10000")" "$(cycles "$1 $2 1")")"
-}
-
 free_bytes() { echo $((1024 * $(sed -n 's/^MemFree: *\([0-9]*\) kB/\1/p' /proc/meminfo))); }
 
-# memory NAME PORTS OPTIONS...
+# memory NAME QUEUES OPTIONS...
 memory() {
-	local name=$1 ports=$2 before after i
+	local key="$1 $2" ports=64 before after i
 	shift 2
 	for ((i = 0; i < ports; i++)); do
 		echo "link add port$i type dummy"
@@ -111,7 +94,7 @@ memory() {
 		add "port$i" "$@"
 	done
 	after=$(free_bytes)
-	echo "bench $name bytes_per_port=$(((before - after) / ports))"
+	echo "memory $key $(((before - after) / ports))"
 	for ((i = 0; i < ports; i++)); do
 		echo "link del port$i"
 	done | ip -batch -
@@ -137,25 +120,12 @@ for ((pass = 0; pass < passes; pass++)); do
 		done
 	done
 done
-for n in "${flows[@]}"; do
-	for name in "${others[@]}"; do
-		line "$name" 0 "$n"
-	done
-	for q in "${queues[@]}"; do
-		line bfc-none "$q" "$n"
-		line bfc-tags "$q" "$n"
-	done
-done
-for name in "${others[@]}"; do
-	growth "$name" 0
-done
-for q in "${queues[@]}"; do
-	growth bfc-none "$q"
-	growth bfc-tags "$q"
+for key in "${!enqueue[@]}"; do
+	echo "packet $key ${enqueue[$key]} ${dequeue[$key]}"
 done
 ip link del bench0
 ip link del bench1
-memory fq_codel 64 fq_codel
+memory fq_codel 0 fq_codel
 for q in "${queues[@]}"; do
-	memory "bfc queues=$q" 64 bfc queues "$q"
+	memory bfc "$q" bfc queues "$q"
 done
