@@ -7,8 +7,8 @@
 #   inside.sh PASSES BURSTS
 #	PASSES	over everything, so that a slow moment of the host hits none for
 #		good
-#	BURSTS	of each measurement at least; small ones are more. A burst is a
-#		packet of each flow, and 64 at least, all of them queued before the
+#	BURSTS	of each measurement at least; small ones are more. A burst is two
+#		packets of each flow, and 64 at least, all of them queued before the
 #		first leaves
 #
 # Prints the least of all bursts:
@@ -31,10 +31,10 @@ fail() { echo "bench: $*" >&2; exit 1; }
 
 # Enough room that nothing is dropped: a dropped packet costs another way.
 declare -A qdisc=(
-	[pfifo]='pfifo limit 20000'
-	[sfq]='sfq limit 20000 flows 1024'
-	[fq_codel]='fq_codel limit 20000 target 10s interval 100s'
-	[fq]='fq limit 20000 flow_limit 2000'
+	[pfifo]='pfifo limit 40000'
+	[sfq]='sfq limit 40000 flows 1024'
+	[fq_codel]='fq_codel limit 40000 memory_limit 128Mb target 10s interval 100s'
+	[fq]='fq limit 40000 flow_limit 2000'
 	[cake]='cake unlimited rtt 100s memlimit 128m'
 	[bfc-none]='bfc fc none limit 128m'
 	[bfc-tags]='bfc fc bfc peer on limit 128m'
@@ -59,7 +59,7 @@ stat_above_zero() {
 declare -A enqueue dequeue
 # measure NAME QUEUES FLOWS [IN]
 measure() {
-	local key="$1 $2 $3" options=${qdisc[$1]} burst=$3 e d
+	local key="$1 $2 $3" options=${qdisc[$1]} burst=$((2 * $3)) e d
 	[ "$2" = 0 ] || options+=" queues $2"
 	[ "$burst" -ge 64 ] || burst=64
 	# shellcheck disable=SC2086
