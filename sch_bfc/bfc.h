@@ -68,6 +68,7 @@
  * @hold: ns, 0 = auto
  * @queues: queues of the port
  * @flows: entries of the flow table
+ * @ways: of these, where a flow may be
  * @threshold: bytes, 0 = HRTT x rate / N_active
  * @limit: bytes of truesize
  * @quantum: bytes, 0 = one MTU frame
@@ -92,6 +93,7 @@ struct bfc_params {
 	u64 hold;
 	u32 queues;
 	u32 flows;
+	u32 ways;
 	u32 threshold;
 	u32 limit;
 	u32 quantum;
@@ -276,14 +278,18 @@ struct bfc_port {
 
 /**
  * struct bfc_flow - entry of the flow table (BFC §3.3.1)
- * @stamp: of the last enqueue or dequeue, ns
+ * @stamp: of the last enqueue or dequeue, ns; 0 = none yet
  * @size: packets of the flows of this entry in the queue
  * @queue: where they are
+ * @shared: others than the owner came as well, and may have packets here
+ * @tag: bits of the owner's hash, to find it in its set
  */
 struct bfc_flow {
 	u64 stamp;
 	u32 size;
-	u16 queue;
+	u16 queue : 15;
+	u16 shared : 1;
+	u16 tag;
 };
 
 /**
@@ -341,7 +347,8 @@ struct bfc_queue {
  * @quantum: bytes in effect
  * @count: packets over Th are counted: fc bfc, role switch
  * @thresh: Th by N_active, p.queues + 1 entries
- * @flows: the flow table
+ * @flows: the flow table, @nsets sets of @p.ways entries
+ * @nsets: see there
  * @queues: the queues
  *
  * Every packet:
@@ -367,6 +374,7 @@ struct bfc_queue {
  * @backlog_peak: most bytes queued
  * @assigned: queue assignments made
  * @collisions: of these, into a queue that was not empty
+ * @shared: flow table entries that a second flow had to share
  * @counted: packets that met a queue over Th
  * @drop_limit: packets dropped from the longest queue
  * @drop_cap: packets to a queue over its share of the buffer
@@ -388,6 +396,7 @@ struct bfc_sched {
 	bool count;
 	u32 *thresh;
 	struct bfc_flow *flows;
+	u32 nsets;
 	struct bfc_queue *queues;
 
 	struct list_head active;
@@ -411,6 +420,7 @@ struct bfc_sched {
 	u32 backlog_peak;
 	u64 assigned;
 	u64 collisions;
+	u64 shared;
 	u64 counted;
 	u64 drop_limit;
 	u64 drop_cap;
@@ -477,6 +487,8 @@ void bfc_trim(struct Qdisc *sch);
 void bfc_flow_init(void);
 u64 bfc_flow_hash(const struct sk_buff *skb);
 bool bfc_is_control(const struct sk_buff *skb);
+struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash);
+struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u64 now);
 unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 			     u64 hash, u64 now);
 

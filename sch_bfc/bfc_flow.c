@@ -265,6 +265,68 @@ static unsigned int bfc_pick_queue(struct bfc_sched *q,
 }
 
 /**
+ * bfc_flow_set() - the set of the flow table that a flow belongs to
+ * @q: the scheduler
+ * @hash: bfc_flow_hash()
+ *
+ * Return: the first of @q->p.ways entries.
+ */
+struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash)
+{
+	return q->flows + reciprocal_scale((u32)hash, q->nsets) * q->p.ways;
+}
+
+/* No packet here, and none that left within the sticky time. */
+static bool bfc_flow_is_idle(const struct bfc_sched *q,
+			     const struct bfc_flow *flow, u64 now)
+{
+	return !flow->size &&
+	       (!flow->stamp || now - flow->stamp > q->sticky);
+}
+
+/**
+ * bfc_flow_find() - the entry of a flow in the flow table
+ * @q: the scheduler
+ * @hash: bfc_flow_hash()
+ * @now: ns
+ *
+ * The paper's table has one entry where a flow can be, and two flows there
+ * share a queue (BFC §3.3.1). Here it may be in any entry of its set, a cache
+ * line, and shares one only if all are in use. Which one is fixed, and while
+ * that is in use everybody who may be in there goes there: a flow that found an
+ * idle entry of its own meanwhile would leave its packets behind in another
+ * queue, and overtake them.
+ *
+ * Context: under the root lock.
+ * Return: the entry.
+ */
+struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u64 now)
+{
+	struct bfc_flow *set = bfc_flow_set(q, hash), *idle = NULL, *flow;
+	u16 tag = hash >> 32;
+
+	for (flow = set; flow < set + q->p.ways; flow++) {
+		if (flow->tag == tag) {
+			if (unlikely(flow->shared))
+				flow->shared = !bfc_flow_is_idle(q, flow, now);
+			return flow;
+		}
+		if (!idle && bfc_flow_is_idle(q, flow, now))
+			idle = flow;
+	}
+	flow = set + (u16)(hash >> 48) % q->p.ways;
+	if (flow->shared && !bfc_flow_is_idle(q, flow, now))
+		return flow;
+	if (idle) {
+		*idle = (struct bfc_flow){ .tag = tag };
+		return idle;
+	}
+	flow->shared = true;
+	q->shared++;
+	return flow;
+}
+
+/**
  * bfc_flow_assign() - the queue for a packet of this flow
  * @q: the scheduler
  * @flow: its entry of the flow table
@@ -283,8 +345,7 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 {
 	bool collision;
 
-	/* No stamp: nobody has used the entry. The clock may be young. */
-	if (flow->size || (flow->stamp && now - flow->stamp <= q->sticky))
+	if (!bfc_flow_is_idle(q, flow, now))
 		return flow->queue;
 
 	switch (q->p.assign) {

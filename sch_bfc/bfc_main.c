@@ -103,8 +103,8 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 		err = -EINVAL;
 		goto out;
 	}
-	if (p->flows != q->p.flows) {
-		NL_SET_ERR_MSG(extack, "bfc: flows cannot change on a live qdisc, replace it under another handle");
+	if (p->flows != q->p.flows || p->ways != q->p.ways) {
+		NL_SET_ERR_MSG(extack, "bfc: flows and ways cannot change on a live qdisc, replace it under another handle");
 		err = -EINVAL;
 		goto out;
 	}
@@ -122,7 +122,9 @@ static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 	unsigned int i;
 
 	q->thresh = kvcalloc(p->queues + 1, sizeof(*q->thresh), GFP_KERNEL_ACCOUNT);
-	q->flows = kvcalloc(p->flows, sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
+	q->nsets = DIV_ROUND_UP(p->flows, p->ways);
+	q->flows = kvcalloc(q->nsets * p->ways, sizeof(*q->flows),
+			    GFP_KERNEL_ACCOUNT);
 	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
 			     GFP_KERNEL_ACCOUNT);
 	q->empty = bitmap_zalloc(p->queues, GFP_KERNEL);

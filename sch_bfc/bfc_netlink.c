@@ -29,6 +29,7 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_TPID]		= { .type = NLA_U16 },
 	[TCA_BFC_ACCEPT_PAUSE]	= { .type = NLA_U8 },
 	[TCA_BFC_ELIDE]		= { .type = NLA_NESTED },
+	[TCA_BFC_WAYS]		= { .type = NLA_U32 },
 };
 
 static const struct nla_policy bfc_elide_policy[TCA_BFC_ELIDE_MAX + 1] = {
@@ -48,6 +49,7 @@ void bfc_params_default(struct bfc_params *p)
 		.queues = BFC_QUEUES_DEFAULT,
 		.flows_auto = true,
 		.flows = BFC_QUEUES_DEFAULT * BFC_FLOWS_PER_QUEUE,
+		.ways = BFC_WAYS_DEFAULT,
 		.assign = BFC_ASSIGN_DYNAMIC,
 		.avoid_paused = 1,
 		.sticky = BFC_STICKY_AUTO,
@@ -138,6 +140,8 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_ACCEPT_PAUSE] =
 		BFC_OPTION(accept_pause, u8, 0, 1, false,
 			   "accept-pause: 0 or 1"),
+	[TCA_BFC_WAYS] =
+		BFC_OPTION(ways, u32, 1, BFC_WAYS_MAX, false, "ways: 1 to 8"),
 };
 
 static int bfc_refuse(const struct nlattr *a, const char *msg,
@@ -437,6 +441,7 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 		{ TCA_BFC_STATS_HRTT, q->p.hrtt },
 		{ TCA_BFC_STATS_ASSIGNED, q->assigned },
 		{ TCA_BFC_STATS_COLLISIONS, q->collisions },
+		{ TCA_BFC_STATS_SHARED, q->shared },
 		{ TCA_BFC_STATS_COUNTED, q->counted },
 		{ TCA_BFC_STATS_DROP_LIMIT, q->drop_limit },
 		{ TCA_BFC_STATS_DROP_CAP, q->drop_cap },

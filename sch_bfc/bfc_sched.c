@@ -12,7 +12,6 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/prefetch.h>
-#include <linux/reciprocal_div.h>
 #ifdef BFC_HAVE_GSO_H
 #include <net/gso.h>
 #endif
@@ -292,16 +291,11 @@ void bfc_trim(struct Qdisc *sch)
 		rtnl_kfree_skbs(skb, skb);
 }
 
-static struct bfc_flow *bfc_flow_of(const struct bfc_sched *q, u64 hash)
-{
-	return &q->flows[reciprocal_scale((u32)hash, q->p.flows)];
-}
-
 static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 			   u64 now, struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	struct bfc_flow *flow = bfc_flow_of(q, hash);
+	struct bfc_flow *flow = bfc_flow_find(q, hash, now);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	unsigned int qn = bfc_flow_assign(q, flow, hash, now);
 	struct bfc_queue *queue = &q->queues[qn];
@@ -390,7 +384,7 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		return bfc_enqueue_control(skb, sch, to_free);
 
 	hash = bfc_flow_hash(skb);
-	prefetchw(bfc_flow_of(q, hash));
+	prefetchw(bfc_flow_set(q, hash));
 	now = ktime_get_ns();
 	if (skb_is_gso(skb) && q->p.split_gso)
 		return bfc_enqueue_gso(skb, sch, hash, now, to_free);

@@ -94,6 +94,7 @@ static const struct bfc_option {
 	{ "peer", "peer", TCA_BFC_PEER, UNIT_WORD, peer_words, NULL, 0 },
 	{ "queues", "queues", TCA_BFC_QUEUES, UNIT_NUMBER, NULL, NULL, 0 },
 	{ "flows", "flows", TCA_BFC_FLOWS, UNIT_NUMBER, NULL, "auto", 0 },
+	{ "ways", "ways", TCA_BFC_WAYS, UNIT_NUMBER, NULL, NULL, 0 },
 	{ "assign", "assign", TCA_BFC_ASSIGN, UNIT_WORD, assign_words, NULL, 0 },
 	{ "avoid-paused", "avoid_paused", TCA_BFC_AVOID_PAUSED, UNIT_SWITCH,
 	  NULL, NULL, 0 },
@@ -130,7 +131,7 @@ static void explain(void)
 	fprintf(stderr,
 		"Usage: ... bfc [ fc bfc* | none ] [ role switch* | nic ]\n"
 		"               [ peer auto* | on | off ]\n"
-		"               [ queues N ] [ flows N | auto* ]\n"
+		"               [ queues N ] [ flows N | auto* ] [ ways N ]\n"
 		"               [ assign dynamic* | stochastic | single ]\n"
 		"               [ avoid-paused on* | off ] [ sticky TIME | auto* ]\n"
 		"               [ hrtt TIME ] [ threshold BYTES | auto* ]\n"
@@ -615,6 +616,7 @@ static const struct bfc_stat qdisc_stats[] = {
 	NEW_LINE,
 	STAT(ASSIGNED, NUMBER, "assigned"),
 	STAT(COLLISIONS, NUMBER, "collisions"),
+	STAT(SHARED, NUMBER, "shared"),
 	STAT(COUNTED, NUMBER, "counted"),
 	STAT(ELIDED, NUMBER, "elided"),
 	STAT(UNTRUSTED, NUMBER, "untrusted"),

@@ -214,6 +214,35 @@ test_tiny_table() {
 	equal "collisions" "$(stat s e0 collisions)" 0
 }
 
+# 60 flows in a table of 100 with one entry where each can be: some meet. 40 in
+# one of 1000 with four: none does (5 in 250 sets do once in 6000 runs).
+test_ways() {
+	topology
+	bfc s e0 queues 64 flows 100 ways 1 hrtt 4ms
+	backlog 60
+	at_least "entries shared, one way" "$(stat s e0 shared)" 2
+	at_most "queues with packets" "$(stat s e0 occupied)" 58
+	wait_for 30 idle
+	fresh queues 64 flows 1000 ways 4 hrtt 4ms
+	backlog 40
+	equal "entries shared, four ways" "$(stat s e0 shared)" 0
+	equal "queues with packets" "$(stat s e0 occupied)" 40
+}
+
+# Many more flows than entries, each with a packet or two here at a time: a flow
+# that shares an entry must not find a free one while it has packets.
+test_shared_in_order() {
+	topology
+	bfc s e0 queues 64 flows 16 sticky 0 hrtt 4ms
+	receive r 5000 -n 2400 -t 60 -i 5
+	local receiver=$bg
+	send s 10.0.0.2 5000 -f 80 -n 30 -s 400 -b 2304
+	finish "$bg" "$receiver"
+	equal "packets" "$(received r 5000 .packets)" 2400
+	at_least "entries shared" "$(stat s e0 shared)" 16
+	equal "reordered" "$(received r 5000 .reordered)" 0
+}
+
 # What makes a flow. Sticky is long: a flow has one queue, however it is sent.
 # tell_apart NAME QUEUES NAME FIELD=VALUE.../FIELD=VALUE...
 tell_apart() {
@@ -322,4 +351,5 @@ test_fragments_in_order() {
 
 run_tests a_queue_for_every_flow more_flows_than_queues stochastic single \
 	sticky rotating the_same_again avoid_paused all_paused tiny_table \
+	ways shared_in_order \
 	flow_identifier tag_in_the_frame fragments_in_order

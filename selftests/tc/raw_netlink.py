@@ -132,7 +132,7 @@ WORDS = [
     ("SPLIT_GSO", 2, "split-gso: 0 or 1"),
     ("ACCEPT_PAUSE", 2, "accept-pause: 0 or 1"),
 ]
-NUMBERS = {"QUEUES": 4, "FLOWS": 4, "STICKY": 8, "HRTT": 8, "THRESHOLD": 4, "RATE": 8,
+NUMBERS = {"QUEUES": 4, "FLOWS": 4, "WAYS": 4, "STICKY": 8, "HRTT": 8, "THRESHOLD": 4, "RATE": 8,
            "LIMIT": 4, "QUANTUM": 4, "REFRESH": 8, "HOLD": 8, "TPID": 2}
 MAX64 = (1 << 64) - 1
 
@@ -159,6 +159,8 @@ def cases() -> List[Case]:
         Case("QUEUES 2^32-1", options(bfc("QUEUES", u32(0xFFFFFFFF))),
              "^bfc: queues: 1 to 1024$"),
         Case("FLOWS 2^32-1", options(bfc("FLOWS", u32(0xFFFFFFFF))), "^bfc: flows: "),
+        Case("WAYS 0", options(bfc("WAYS", u32(0))), "^bfc: ways: 1 to 8$"),
+        Case("WAYS 2^32-1", options(bfc("WAYS", u32(0xFFFFFFFF))), "^bfc: ways: 1 to 8$"),
         Case("HRTT 2^64-1", options(bfc("HRTT", u64(MAX64))), "^bfc: hrtt: 100 ns to 1 s$"),
         Case("HRTT 2^32 + 100us", options(bfc("HRTT", u64((1 << 32) + 100000))),
              "^bfc: hrtt: 100 ns to 1 s$"),

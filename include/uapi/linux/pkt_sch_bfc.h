@@ -24,6 +24,8 @@
 #define BFC_FLOWS_MIN		16U
 #define BFC_FLOWS_MAX		(1U << 22)
 #define BFC_FLOWS_PER_QUEUE	100U	/* default table size, BFC §3.3.1 */
+#define BFC_WAYS_MAX		8U
+#define BFC_WAYS_DEFAULT	4U	/* a cache line of the table; paper: 1 */
 #define BFC_HRTT_MIN		100ULL			/* 100 ns */
 #define BFC_HRTT_MAX		1000000000ULL		/* 1 s */
 #define BFC_HRTT_DEFAULT	100000ULL		/* 100 us */
@@ -98,6 +100,7 @@ enum {
 	TCA_BFC_TPID,		/* u16 host order: 0x88a8 or 0x8100 */
 	TCA_BFC_ACCEPT_PAUSE,	/* u8: obey a neighbour of role nic */
 	TCA_BFC_ELIDE,		/* nest of TCA_BFC_ELIDE_IFINDEX; empty = none */
+	TCA_BFC_WAYS,		/* u32 flow table entries that a flow may be in */
 	__TCA_BFC_MAX
 };
 
@@ -171,6 +174,8 @@ enum {
 	TCA_BFC_STATS_PEER_ID,		/* u64 */
 	TCA_BFC_STATS_HRTT,		/* u64 ns, the HRTT Th is built from */
 	TCA_BFC_STATS_HELLO_RTT,	/* u64 ns, smallest HELLO round trip, 0 = none */
+	/* assignment, continued */
+	TCA_BFC_STATS_SHARED,		/* u64 flow table entries that became shared */
 	__TCA_BFC_STATS_MAX
 };
 
