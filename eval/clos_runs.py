@@ -1,42 +1,68 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Flows of a data center on BFC's Clos: what Fig. 9 to 13 and others share."""
+"""Flows of a data center on BFC's Clos: what Fig. 9 to 13, 22 to 28 share."""
 
 import random
-from typing import Any, Dict, List, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
 
 import numpy as np
 
-from experiment import COLOURS, Context
-from metrics import BINS, Done, by_size
+from experiment import COLOURS, Context, Metrics, UsageError, Value
+from metrics import BINS, Done, by_size, mean, percentile
 from schemes import Scheme, make
 from simulate import Job, Run
-from topology import Topology, clos
-from workload import Distribution, Flow, incasts, open_loop, spread, uniform_pairs
+from topology import clos
+from workload import (
+    Distribution,
+    Flow,
+    anyone,
+    even_share,
+    incasts,
+    neighbours,
+    open_loop,
+    spread,
+)
 
 CORE_LINKS = 64  # of the paper's Clos: what its incast is scaled to
 INCAST_DEGREE, INCAST_BYTES, INCAST_EVERY = 100, 20_000_000, 500_000
 SAMPLE_EVERY = 5_000  # ns
 DRAIN = 50_000_000  # ns: for flows under way when no more are started
 
+# Load and incast, 60 % together.
+CASES: Dict[str, Tuple[float, float]] = {
+    "noincast": (0.60, 0.0),
+    "incast": (0.55, 0.05),
+}
+
 Row = List[Union[str, int, float]]
+Named = List[Tuple[str, Run]]  # with their case
 
 
 def data_center(
     rng: random.Random,
-    t: Topology,
+    size: Tuple[int, int, int],
     sizes: Distribution,
     load: float,
-    core: int,
     duration: int,
     incast: float = 0.0,
     degree: int = INCAST_DEGREE,
+    pairs: str = "uniform",
 ) -> List[Flow]:
-    """load and incast: shares of the capacity of so many core links, all
-    flows together (BFC §6.2.1: "X % load on the links in the core"; like its
-    authors we do not take out the flows that stay in their rack).
+    """size: of the Clos. pairs: see docs/evaluation.md, "Load". uniform: load
+    is a share of the capacity of the core, all flows together (BFC §6.2.1: "X %
+    load on the links in the core"; like its authors we do not take out the
+    flows that stay in their rack). even: load is that of every link (App. A.5).
+    incast: a share of the core's capacity, from all racks.
     """
-    hosts = len(t.hosts)
-    flows = open_loop(rng, sizes, uniform_pairs(hosts), 100 * core * load, duration)
+    racks, per_rack, spines = size
+    hosts, core = racks * per_rack, racks * spines
+    if pairs == "uniform":
+        draw, links = anyone(hosts), core
+    elif pairs == "even":
+        leaving = even_share(racks, per_rack, spines)
+        draw, links = neighbours(racks, per_rack, leaving), hosts
+    else:
+        raise UsageError(f"pairs: {pairs} is neither uniform nor even")
+    flows = open_loop(rng, sizes, draw, 100 * links * load, duration)
     if incast:
         # The paper's 5 % are 20 MB every 500 us for 64 links. A smaller network
         # has smaller incasts, equally often.
@@ -45,7 +71,20 @@ def data_center(
         flows += incasts(
             rng, hosts, max(2, round(degree * scale)), total, INCAST_EVERY, duration
         )
-    return spread(rng, flows, t.planes)
+    return spread(rng, flows, spines)
+
+
+def params(sizes: str, ms: float) -> Dict[str, Value]:
+    """What all these experiments can be told, with a small network."""
+    return {
+        "schemes": ["bfc", "ideal-fq"],
+        "sizes": sizes,
+        "pairs": "uniform",
+        "clos": [4, 8, 4],
+        "queues": 32,
+        "ms": ms,
+        "scale": 1.0,  # of all loads
+    }
 
 
 def make_job(
@@ -59,34 +98,59 @@ def make_job(
 ) -> Job:
     racks, per_rack, spines = ctx.integers("clos")
     duration = round(ctx.number("ms") * 1e6)
-    t = clos(racks, per_rack, spines)
+    load, incast = load * ctx.number("scale"), incast * ctx.number("scale")
     # The same flows for all schemes.
     rng = ctx.rng("clos", load, incast, number, degree)
     flows = data_center(
         rng,
-        t,
+        (racks, per_rack, spines),
         Distribution.load(ctx.text("sizes")),
         load,
-        racks * spines,
         duration,
         incast,
         degree,
+        ctx.text("pairs"),
     )
     return Job(
         name=name,
-        topology=t,
+        topology=clos(racks, per_rack, spines),
         scheme=scheme,
         flows=flows,
         until=duration + DRAIN,
         seed=ctx.seed * 1000 + number,
         samples=(SAMPLE_EVERY, 0, duration),
-        mem=1536 if len(t.hosts) <= 32 else 6144,
+        mem=1536 if racks * per_rack <= 32 else 6144,
         timeout=3600,
     )
 
 
 def schemes(ctx: Context) -> List[Scheme]:
     return [make(name, ctx.integer("queues")) for name in ctx.texts("schemes")]
+
+
+def run_cases(ctx: Context, cases: Sequence[str], some: Sequence[Scheme]) -> Named:
+    """Every scheme on the flows of every case."""
+    todo = [(case, s) for case in cases for s in some]
+    runs = ctx.simulate(
+        [make_job(ctx, f"{case}-{s.name}", s, *CASES[case]) for case, s in todo]
+    )
+    return [(case, run) for (case, _), run in zip(todo, runs)]
+
+
+def figure(
+    name: str,
+    cases: Sequence[str],
+    measures: Sequence[str] = ("short_p99", "long_mean"),
+    shown: Tuple[str, str] = ("mean", "p99"),
+) -> Callable[[Context], Metrics]:
+    """An experiment that compares schemes."""
+
+    def run(ctx: Context) -> Metrics:
+        runs = run_cases(ctx, cases, schemes(ctx))
+        report(ctx, name, runs, shown)
+        return metrics(runs, measures)
+
+    return run
 
 
 # ---- what is reported ----
@@ -137,6 +201,29 @@ def small_and_long(done: Sequence[Done]) -> Tuple[List[float], List[float]]:
         [f.slowdown for f in normal if f.size <= 3000],
         [f.slowdown for f in normal if f.size > 3_000_000],
     )
+
+
+MEASURES: Dict[str, Callable[[List[float], List[float]], float]] = {
+    "short_p50": lambda short, long: percentile(short, 50),
+    "short_p99": lambda short, long: percentile(short, 99),
+    "long_mean": lambda short, long: mean(long),
+}
+
+
+def metrics(runs: Named, measures: Sequence[str]) -> Metrics:
+    """For every scheme; and what was lost in all runs together."""
+    result: Metrics = {}
+    several = len({case for case, _ in runs}) > 1
+    for case, run in runs:
+        prefix = run.job.scheme.name.replace("-", "_")
+        if several:
+            prefix += f"_{case}"
+        short, long = small_and_long(run.done())
+        for name in measures:
+            result[f"{prefix}_{name}"] = MEASURES[name](short, long)
+    result["drops"] = sum(run.drops() for _, run in runs)
+    result["unfinished"] = sum(run.unfinished() for _, run in runs)
+    return result
 
 
 BUFFER_HEADER = [
@@ -227,7 +314,9 @@ def link_rows(case: str, run: Run) -> List[Row]:
     ]
 
 
-def report(ctx: Context, name: str, runs: Sequence[Tuple[str, Run]]) -> None:
+def report(
+    ctx: Context, name: str, runs: Named, shown: Tuple[str, str] = ("mean", "p99")
+) -> None:
     """Tables and figures of runs that are named by their case."""
     ctx.table(
         f"{name}-slowdown",
@@ -244,7 +333,7 @@ def report(ctx: Context, name: str, runs: Sequence[Tuple[str, Run]]) -> None:
     )
     cases = list(dict.fromkeys(case for case, _ in runs))
     for case in cases:
-        draw(ctx, f"{name}-{case}", [run for c, run in runs if c == case])
+        draw(ctx, f"{name}-{case}", [run for c, run in runs if c == case], shown)
 
 
 def plain_log(axis: Any) -> None:
@@ -257,7 +346,12 @@ def plain_log(axis: Any) -> None:
     axis.minorticks_off()
 
 
-def draw(ctx: Context, name: str, runs: Sequence[Run]) -> None:
+VALUES = {"mean": "mean", "p50": "median", "p99": "99th percentile"}
+
+
+def draw(
+    ctx: Context, name: str, runs: Sequence[Run], shown: Tuple[str, str]
+) -> None:
     sizes: Dict[str, int] = {label: i for i, (label, _) in enumerate(BINS)}
     with ctx.figure(name, 3, 4.6) as axes:
         for colour, run in zip(COLOURS, runs):
@@ -265,7 +359,7 @@ def draw(ctx: Context, name: str, runs: Sequence[Run]) -> None:
             normal = [f for f in run.done() if f.incast < 0]
             bins = by_size(normal)
             where = [sizes[b] for b, _ in bins]
-            for axis, value in zip(axes, ("mean", "p99")):
+            for axis, value in zip(axes, shown):
                 axis.plot(
                     where,
                     [s[value] for _, s in bins],
@@ -281,10 +375,10 @@ def draw(ctx: Context, name: str, runs: Sequence[Run]) -> None:
                 color=colour,
                 label=label,
             )
-        for axis, value in zip(axes, ("mean", "99th percentile")):
+        for axis, value in zip(axes, shown):
             plain_log(axis)
             axis.set_xticks(range(len(BINS)), [b for b, _ in BINS], rotation=45)
-            axis.set(ylabel=f"FCT slowdown, {value}")
+            axis.set(ylabel=f"FCT slowdown, {VALUES[value]}")
             axis.grid(alpha=0.3)
         axes[2].set(xlabel="bytes in a switch, MB", ylabel="share of the time")
         axes[0].legend(fontsize="small")

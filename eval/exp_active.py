@@ -15,7 +15,7 @@ from metrics import PACKET
 from schemes import make
 from simulate import Job, Run
 from topology import GBIT, Topology
-from workload import Distribution, Flow, open_loop
+from workload import Distribution, Flow, one_of, open_loop
 
 SENDERS = 16
 Counts = npt.NDArray[np.float64]
@@ -47,7 +47,7 @@ def make_job(
     flows = open_loop(
         rng,
         Distribution.load(sizes),
-        [(h, receiver) for h in range(first, SENDERS)],
+        one_of([(h, receiver) for h in range(first, SENDERS)]),
         gbit * load,
         duration,
     )

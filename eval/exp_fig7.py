@@ -16,7 +16,7 @@ from metrics import band, mean
 from schemes import Scheme, bfc
 from simulate import Job, Run
 from topology import fig6
-from workload import Distribution, Flow, open_loop
+from workload import Distribution, Flow, one_of, open_loop
 
 RULES = {
     "early": "",  # the module's default
@@ -47,7 +47,12 @@ def make_job(ctx: Context, key: Key, number: int, duration: int) -> Job:
     small = Distribution([(64, 0), (1000, 1)])
     for host in (b, c):
         flows += open_loop(
-            rng, small, [(r2, host)], 100 * ctx.number("jitter"), duration, sigma=0
+            rng,
+            small,
+            one_of([(r2, host)]),
+            100 * ctx.number("jitter"),
+            duration,
+            sigma=0,
         )
     flows.sort(key=lambda f: f.start)
     return Job(

@@ -3,8 +3,15 @@
 
 from typing import Callable, Dict, List, Union
 
-from clos_runs import BUFFER_HEADER, buffer_row, make_job, schemes, small_and_long
-from experiment import COLOURS, Context, Experiment, Metrics, Value
+from clos_runs import (
+    BUFFER_HEADER,
+    buffer_row,
+    make_job,
+    params,
+    schemes,
+    small_and_long,
+)
+from experiment import COLOURS, Context, Experiment, Metrics
 from metrics import mean, percentile
 from schemes import Scheme
 from simulate import Job
@@ -73,23 +80,12 @@ def draw(
         axes[0].legend(fontsize="small")
 
 
-def params(points: List[float]) -> Dict[str, Value]:
-    return {
-        "schemes": ["bfc", "ideal-fq"],
-        "sizes": "fb-hadoop-bfc",
-        "clos": [4, 8, 4],
-        "queues": 32,
-        "ms": 1.0,
-        "points": points,
-    }
-
-
 EXPERIMENTS = [
     Experiment(
         "bfc-fig12",
         "slowdown against load, Facebook's flows",
         sweep("fig12", "load", load_job),
-        params=params([0.5, 0.8]),
+        params={**params("fb-hadoop-bfc", 1.0), "points": [0.5, 0.8]},
         full={
             "schemes": ["bfc", "bfc-paper", "ideal-fq"],
             "clos": [8, 16, 8],
@@ -103,7 +99,7 @@ EXPERIMENTS = [
         "bfc-fig13",
         "slowdown against the senders of an incast, Facebook's flows",
         sweep("fig13", "senders", degree_job),
-        params=params([100.0, 400.0]),
+        params={**params("fb-hadoop-bfc", 1.0), "points": [100.0, 400.0]},
         full={
             "schemes": ["bfc", "bfc-paper", "ideal-fq"],
             "clos": [8, 16, 8],

@@ -15,7 +15,7 @@ from metrics import PACKET, mean, percentile
 from schemes import make
 from simulate import Job, Run
 from topology import clos
-from workload import Distribution, Flow, open_loop, spread
+from workload import Distribution, Flow, one_of, open_loop, spread
 
 RATE = 12.5  # bytes per ns
 
@@ -30,7 +30,7 @@ def make_job(ctx: Context, scheme: str, number: int) -> Job:
     flows = open_loop(
         rng,
         Distribution.load(ctx.text("sizes")),
-        [(h, receiver) for h in others],
+        one_of([(h, receiver) for h in others]),
         100 * ctx.number("load"),
         duration,
     )

@@ -7,7 +7,7 @@ import math
 import random
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Iterable, List, Sequence, Tuple
+from typing import IO, Callable, Iterable, List, Sequence, Tuple
 
 DATA = Path(__file__).resolve().parent / "data"
 SIGMA = 2.0  # of the logarithm of inter-arrival times, BFC §6.2.1
@@ -83,28 +83,68 @@ def gaps(rng: random.Random, mean: float, sigma: float) -> Iterable[float]:
         yield rng.lognormvariate(mu, sigma) if sigma else rng.expovariate(1 / mean)
 
 
+Pair = Tuple[int, int]  # source and destination, host numbers
+Draw = Callable[[random.Random], Pair]
+
+
 def open_loop(
     rng: random.Random,
     sizes: Distribution,
-    pairs: Sequence[Tuple[int, int]],
+    draw: Draw,
     bits_per_ns: float,
     duration: int,
     sigma: float = SIGMA,
 ) -> List[Flow]:
-    """Flows between uniformly drawn pairs, so many Gbit/s in all."""
+    """Flows between pairs as they are drawn, so many Gbit/s in all."""
     flows: List[Flow] = []
     now = 0.0
     for gap in gaps(rng, sizes.mean() * 8 / bits_per_ns, sigma):
         now += gap
         if now >= duration:
             return flows
-        src, dst = pairs[rng.randrange(len(pairs))]
+        src, dst = draw(rng)
         flows.append(Flow(src, dst, sizes.sample(rng), int(now)))
     return flows
 
 
-def uniform_pairs(hosts: int) -> List[Tuple[int, int]]:
-    return [(s, d) for s in range(hosts) for d in range(hosts) if s != d]
+def one_of(pairs: Sequence[Pair]) -> Draw:
+    """Some pairs, all alike."""
+    return lambda rng: pairs[rng.randrange(len(pairs))]
+
+
+def anyone(hosts: int) -> Draw:
+    """All pairs alike."""
+    return one_of([(s, d) for s in range(hosts) for d in range(hosts) if s != d])
+
+
+def neighbours(racks: int, per_rack: int, leaving: float) -> Draw:
+    """A share of the flows leaves its rack, for all others alike; the rest stays
+    there. All hosts send and receive as much. Host numbers go rack by rack.
+    """
+    if (leaving > 0 and racks < 2) or (leaving < 1 and per_rack < 2):
+        raise ValueError("nobody to send to")
+
+    def draw(rng: random.Random) -> Pair:
+        src = rng.randrange(racks * per_rack)
+        first = src - src % per_rack  # of the rack
+        if rng.random() < leaving:
+            dst = rng.randrange((racks - 1) * per_rack)
+            return src, dst if dst < first else dst + per_rack
+        dst = first + rng.randrange(per_rack - 1)
+        return src, dst if dst < src else dst + 1
+
+    return draw
+
+
+def even_share(racks: int, per_rack: int, uplinks: int) -> float:
+    """The share of flows that must leave their rack for the load to be the same
+    on hosts' links and on those of the core. What cannot be is left out: with
+    more uplinks than hosts the core carries less, and a single rack, or a host
+    without neighbours, has no choice.
+    """
+    if racks < 2:
+        return 0.0
+    return 1.0 if per_rack < 2 else min(1.0, uplinks / per_rack)
 
 
 def incasts(

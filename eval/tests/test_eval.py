@@ -75,7 +75,7 @@ class Arrivals(unittest.TestCase):
         d = workload.Distribution([(500, 0), (1500, 1)])
         for sigma in (0.0, workload.SIGMA):
             flows = workload.open_loop(
-                random.Random(2), d, [(0, 1)], 40, 20_000_000, sigma
+                random.Random(2), d, workload.one_of([(0, 1)]), 40, 20_000_000, sigma
             )
             load = sum(f.size for f in flows) * 8 / 20_000_000
             self.assertLess(abs(load / 40 - 1), 0.05, sigma)
@@ -88,10 +88,9 @@ class Arrivals(unittest.TestCase):
         self.assertAlmostEqual(metrics.mean(logs), math.log(100) - 2, delta=0.03)
 
     def test_same_seed_same_flows(self) -> None:
-        t = topology.clos(2, 4, 2)
         d = workload.Distribution.load("google")
         one, two = (
-            data_center(random.Random(5), t, d, 0.5, 4, 100_000, 0.05)
+            data_center(random.Random(5), (2, 4, 2), d, 0.5, 100_000, 0.05)
             for _ in range(2)
         )
         self.assertEqual(one, two)
@@ -109,11 +108,61 @@ class Arrivals(unittest.TestCase):
             self.assertEqual(len({f.src for f in some}), 7)
 
     def test_incast_is_its_share_of_the_load(self) -> None:
-        t = topology.clos(4, 8, 4)
         d = workload.Distribution.load("google")
-        flows = data_center(random.Random(1), t, d, 0.0001, 16, 10_000_000, 0.05)
+        flows = data_center(random.Random(1), (4, 8, 4), d, 0.0001, 10_000_000, 0.05)
         size = sum(f.size for f in flows if f.incast >= 0)
         self.assertAlmostEqual(size * 8 / 10_000_000 / 1600, 0.05, delta=0.001)
+
+
+    def test_share_that_leaves_its_rack(self) -> None:
+        for size, share in (
+            ((8, 16, 8), 0.5),
+            ((4, 8, 4), 0.5),
+            ((2, 4, 4), 1.0),
+            ((2, 2, 4), 1.0),  # the core has more links than it needs
+            ((1, 4, 4), 0.0),
+            ((3, 1, 1), 1.0),
+        ):
+            self.assertEqual(workload.even_share(*size), share, size)
+
+    def test_load_is_the_same_on_all_links(self) -> None:
+        size = (4, 8, 4)
+        flows = data_center(
+            random.Random(1),
+            size,
+            workload.Distribution([(999, 0), (1000, 1)]),
+            0.5,
+            5_000_000,
+            pairs="even",
+        )
+        # Bytes in each direction of a host's links, a plane's links of a rack
+        found: Dict[Tuple[str, int, int], int] = {}
+        for f in flows:
+            ends = [("host up", f.src, 0), ("host down", f.dst, 0)]
+            if f.src // 8 != f.dst // 8:
+                ends += [("up", f.src // 8, f.plane), ("down", f.dst // 8, f.plane)]
+            for end in ends:
+                found[end] = found.get(end, 0) + f.size
+        self.assertEqual(len(found), 2 * 32 + 2 * 16)
+        for end, size_sent in found.items():
+            self.assertLess(abs(size_sent * 8 / 5_000_000 / 50 - 1), 0.1, end)
+
+    def test_neighbours_stay_or_leave(self) -> None:
+        rng = random.Random(4)
+        for leaving in (0.0, 1.0):
+            draw = workload.neighbours(3, 4, leaving)
+            drawn = {draw(rng) for _ in range(4000)}
+            self.assertTrue(all(s != d for s, d in drawn))
+            self.assertEqual({s // 4 == d // 4 for s, d in drawn}, {leaving == 0})
+            self.assertEqual(len(drawn), 12 * (8 if leaving else 3))
+        for racks, per_rack, leaving in ((1, 4, 0.5), (4, 1, 0.5)):
+            with self.assertRaises(ValueError):
+                workload.neighbours(racks, per_rack, leaving)
+
+    def test_pairs(self) -> None:
+        d = workload.Distribution.load("google")
+        with self.assertRaises(UsageError):
+            data_center(random.Random(1), (2, 4, 2), d, 0.5, 1000, pairs="odd")
 
 
 class Files(unittest.TestCase):
