@@ -74,9 +74,11 @@ def data_center(
     return spread(rng, flows, spines)
 
 
-def params(sizes: str, ms: float) -> Dict[str, Value]:
-    """What all these experiments can be told, with a small network."""
-    return {
+def params(sizes: str, ms: float, *without: str) -> Dict[str, Value]:
+    """What these experiments can be told, with a small network; without what
+    has no effect there.
+    """
+    everything: Dict[str, Value] = {
         "schemes": ["bfc", "ideal-fq"],
         "sizes": sizes,
         "pairs": "uniform",
@@ -84,7 +86,9 @@ def params(sizes: str, ms: float) -> Dict[str, Value]:
         "queues": 32,
         "ms": ms,
         "scale": 1.0,  # of all loads
+        "degree": INCAST_DEGREE,  # of the incasts on a network of CORE_LINKS
     }
+    return {name: v for name, v in everything.items() if name not in without}
 
 
 def make_job(
@@ -94,11 +98,13 @@ def make_job(
     load: float,
     incast: float = 0.0,
     number: int = 0,
-    degree: int = INCAST_DEGREE,
+    degree: int = 0,
 ) -> Job:
+    """degree: of the incasts, if it is not the experiment's parameter."""
     racks, per_rack, spines = ctx.integers("clos")
     duration = round(ctx.number("ms") * 1e6)
     load, incast = load * ctx.number("scale"), incast * ctx.number("scale")
+    degree = degree or (ctx.integer("degree") if incast else INCAST_DEGREE)
     # The same flows for all schemes.
     rng = ctx.rng("clos", load, incast, number, degree)
     flows = data_center(
@@ -194,33 +200,40 @@ def slowdown_rows(case: str, run: Run) -> List[Row]:
     return rows
 
 
-def small_and_long(done: Sequence[Done]) -> Tuple[List[float], List[float]]:
-    """Slowdowns of the paper's short (<= 3 KB) and long (> 3 MB) flows."""
-    normal = [f for f in done if f.incast < 0]
-    return (
-        [f.slowdown for f in normal if f.size <= 3000],
-        [f.slowdown for f in normal if f.size > 3_000_000],
-    )
+# Flows larger than the first size, up to the second: the paper's short and long
+# ones, and those that an initial window of 10 packets slows down most.
+KINDS = {
+    "short": (0, 3000),
+    "middle": (30_000, 300_000),
+    "long": (3_000_000, 1 << 62),
+}
 
 
-MEASURES: Dict[str, Callable[[List[float], List[float]], float]] = {
-    "short_p50": lambda short, long: percentile(short, 50),
-    "short_p99": lambda short, long: percentile(short, 99),
-    "long_mean": lambda short, long: mean(long),
+def slowdowns(done: Sequence[Done], kind: str) -> List[float]:
+    """Of the flows that are not incast."""
+    above, most = KINDS[kind]
+    return [f.slowdown for f in done if f.incast < 0 and above < f.size <= most]
+
+
+MEASURES: Dict[str, Callable[[List[float]], float]] = {
+    "mean": mean,
+    "p50": lambda values: percentile(values, 50),
+    "p99": lambda values: percentile(values, 99),
 }
 
 
 def metrics(runs: Named, measures: Sequence[str]) -> Metrics:
-    """For every scheme; and what was lost in all runs together."""
+    """KIND_MEASURE for every scheme; and what was lost in all runs together."""
     result: Metrics = {}
     several = len({case for case, _ in runs}) > 1
     for case, run in runs:
         prefix = run.job.scheme.name.replace("-", "_")
         if several:
             prefix += f"_{case}"
-        short, long = small_and_long(run.done())
+        done = run.done()
         for name in measures:
-            result[f"{prefix}_{name}"] = MEASURES[name](short, long)
+            kind, measure = name.split("_")
+            result[f"{prefix}_{name}"] = MEASURES[measure](slowdowns(done, kind))
     result["drops"] = sum(run.drops() for _, run in runs)
     result["unfinished"] = sum(run.unfinished() for _, run in runs)
     return result

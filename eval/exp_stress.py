@@ -9,7 +9,7 @@ from clos_runs import (
     make_job,
     params,
     schemes,
-    small_and_long,
+    slowdowns,
 )
 from experiment import COLOURS, Context, Experiment, Metrics
 from metrics import mean, percentile
@@ -37,7 +37,8 @@ def sweep(
         found: Dict[str, List[List[float]]] = {}
         metrics: Metrics = {}
         for (scheme, x), one in zip(todo, runs):
-            short, long = small_and_long(one.done())
+            done = one.done()
+            short, long = slowdowns(done, "short"), slowdowns(done, "long")
             values = [percentile(short, 99), mean(long)]
             found.setdefault(scheme.label, []).append(values)
             rows.append([scheme.name, x, len(short), len(long), *values])
@@ -85,7 +86,7 @@ EXPERIMENTS = [
         "bfc-fig12",
         "slowdown against load, Facebook's flows",
         sweep("fig12", "load", load_job),
-        params={**params("fb-hadoop-bfc", 1.0), "points": [0.5, 0.8]},
+        params={**params("fb-hadoop-bfc", 1.0, "degree"), "points": [0.5, 0.8]},
         full={
             "schemes": ["bfc", "bfc-paper", "ideal-fq"],
             "clos": [8, 16, 8],
@@ -99,7 +100,7 @@ EXPERIMENTS = [
         "bfc-fig13",
         "slowdown against the senders of an incast, Facebook's flows",
         sweep("fig13", "senders", degree_job),
-        params={**params("fb-hadoop-bfc", 1.0), "points": [100.0, 400.0]},
+        params={**params("fb-hadoop-bfc", 1.0, "degree"), "points": [100.0, 400.0]},
         full={
             "schemes": ["bfc", "bfc-paper", "ideal-fq"],
             "clos": [8, 16, 8],

@@ -23,6 +23,7 @@ class Scheme:
     source: str = "open"  # open, window or tcp
     congestion: str = ""  # tcp: congestion control
     window: int = BDP
+    slow_start: bool = False  # tcp: from Linux' own initial window of 10 packets
     rto: int = 1_000_000  # ns, source window
     tagged: bool = False
     label: str = ""
@@ -56,17 +57,24 @@ def bfc(
     hrtt: str = "2us",
     options: str = "",
     limit: str = "64Mb",
+    table: int = 0,
     name: str = "bfc",
     label: str = "BFC",
 ) -> Scheme:
     """hrtt: two propagation delays. The default sticky time, twice that, then
-    exceeds the real pause loop, which has serialization in it.
+    exceeds the real pause loop, which has serialization in it. table: entries of
+    the flow table for each queue.
     """
+
+    def port(count: int, more: str) -> str:
+        flows = f"flows {table * count} " if table else ""
+        return f"queues {count} hrtt {hrtt} {more} {flows}{options}".strip()
+
     return Scheme(
         name=name,
         label=label,
-        nic=f"bfc role nic queues {nic_queues or queues} hrtt {hrtt} limit 1Gb {options}".strip(),
-        switch=f"bfc queues {queues} hrtt {hrtt} limit {limit} {options}".strip(),
+        nic="bfc role nic " + port(nic_queues or queues, "limit 1Gb"),
+        switch="bfc " + port(queues, f"limit {limit}"),
         tagged=True,
     )
 
@@ -104,19 +112,21 @@ def make(name: str, queues: int = 32, hrtt: str = "2us", nic_queues: int = 0) ->
         if name == "ideal-fq":
             return ideal
         return replace(ideal, source="open", label="FQ, no window")
-    if name == "dctcp":
+    if name in ("dctcp", "dctcp-ss"):
         # Kmin 100 KB, Kmax 400 KB (BFC §6.2.1), 20 % there as in HPCC's
         # simulator. A burst of min / avpkt packets makes RED's average follow
         # the queue within two packets. bandwidth is for the average's decay in
         # an empty queue only, and tc takes no more than 34 Gbit/s.
+        slow_start = name == "dctcp-ss"
         return Scheme(
             name=name,
-            label="DCTCP",
+            label="DCTCP + slow start" if slow_start else "DCTCP",
             nic=FAIR_NIC,
             switch="red limit 12000000 min 100000 max 400000 avpkt 1000 "
             "burst 100 probability 0.2 bandwidth 30gbit ecn",
             source="tcp",
             congestion="dctcp",
+            slow_start=slow_start,
         )
     if name == "fq_codel":
         return Scheme(
@@ -170,6 +180,7 @@ NAMES = (
     "ideal-fq",
     "ideal-fq-open",
     "dctcp",
+    "dctcp-ss",
     "fq_codel",
     "pfifo",
     "pfifo-gbn",

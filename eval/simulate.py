@@ -184,18 +184,18 @@ class Progress:
             sys.stderr.flush()
 
 
-def _describe(job: Job) -> str:
+def describe(job: Job) -> str:
     scheme = job.scheme
     link = f"ring 1 mtu {scheme.mtu}"
     if scheme.source != "tcp":
         return job.topology.describe(scheme.nic, scheme.switch, link)
-    packets = scheme.window // PACKET
+    line_rate = f"initcwnd {scheme.window // PACKET} ssthresh {scheme.window // PACKET}"
     # Without segmentation offload: a NIC serves its flows packet by packet.
     return job.topology.describe(
         scheme.nic,
         scheme.switch,
         f"{link} gso-segs 1",
-        f"initcwnd {packets} ssthresh {packets} rto-min 1",
+        "rto-min 1" if scheme.slow_start else f"{line_rate} rto-min 1",
         TCP_SYSCTLS,
     )
 
@@ -206,7 +206,7 @@ def _write_inputs(job: Job, directory: Path) -> None:
         if old.is_file():
             old.unlink()
     t = job.topology
-    (directory / "topology").write_text(_describe(job))
+    (directory / "topology").write_text(describe(job))
     (directory / "nodes").write_text("\n".join(n.name for n in t.nodes) + "\n")
     (directory / "options").write_text(options(job))
     (directory / "sampled").write_text("\n".join(job.sampled or t.switches()) + "\n")

@@ -17,13 +17,15 @@ EVAL = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(EVAL))
 sys.dont_write_bytecode = True
 
+import exp_choices  # noqa: E402
 import metrics  # noqa: E402
 import schemes  # noqa: E402
 import topology  # noqa: E402
 import workload  # noqa: E402
-from clos_runs import data_center  # noqa: E402
+from clos_runs import data_center, slowdowns  # noqa: E402
+from exp_variants import collision_shares  # noqa: E402
 from experiment import Experiment, UsageError  # noqa: E402
-from simulate import BATCH, SMALL, Job, batches, options  # noqa: E402
+from simulate import BATCH, SMALL, Job, batches, describe, options  # noqa: E402
 from topology import Topology  # noqa: E402
 
 BUILD = EVAL.parent / "build" / "eval"
@@ -229,6 +231,24 @@ class Slowdown(unittest.TestCase):
         self.assertEqual(found["<=1KB"]["n"], 2)
         self.assertEqual(found["<=1KB"]["max"], 1000)
 
+    def test_kinds_of_flows(self) -> None:
+        flows = [
+            metrics.Done(size, 1.0, float(size), 0.0, incast, "", 0, 1)
+            for size in (3000, 3001, 30_000, 300_000, 3_000_000, 3_000_001)
+            for incast in (-1, 0)
+        ]
+        self.assertEqual(slowdowns(flows, "short"), [3000])
+        self.assertEqual(slowdowns(flows, "middle"), [300_000])
+        self.assertEqual(slowdowns(flows, "long"), [3_000_001])
+
+    def test_collisions_are_a_share_of_a_ports_assignments(self) -> None:
+        rows = [
+            {"assigned": str(assigned), "collisions": str(collisions)}
+            for assigned, collisions in ((10, 5), (0, 0), (4, 1), (7, 0))
+        ]
+        self.assertEqual(collision_shares(rows), [0, 0.25, 0.5])
+        self.assertEqual(collision_shares([]), [])
+
     def test_app_c(self) -> None:
         # BFC App. C: 20 % at x = 2, 7.6 % at x = 1.1.
         self.assertAlmostEqual(metrics.app_c(2), 0.2)
@@ -354,6 +374,35 @@ class Schemes(unittest.TestCase):
     def test_unknown(self) -> None:
         with self.assertRaises(ValueError):
             schemes.make("tcp")
+
+    def test_table_grows_with_the_queues_of_a_port(self) -> None:
+        s = schemes.bfc(32, nic_queues=8, table=10, options="resume drained")
+        self.assertIn(" queues 32 ", s.switch)
+        self.assertIn(" flows 320 resume drained", s.switch)
+        self.assertIn(" queues 8 ", s.nic)
+        self.assertIn(" flows 80 resume drained", s.nic)
+        self.assertNotIn("flows", schemes.bfc().switch)
+
+    def test_a_variant_changes_one_thing(self) -> None:
+        base = set(exp_choices.variant("base", 32).switch.split())
+        for name in exp_choices.VARIANTS:
+            s = exp_choices.variant(name, 32)
+            self.assertEqual(s.name, name)
+            changed = set(s.switch.split()) ^ base
+            self.assertEqual(not changed, name in ("base", "nic-8", "nic-95"), name)
+
+    def test_slow_start_is_all_that_differs(self) -> None:
+        """The route says where TCP starts, or leaves it to Linux."""
+        t = topology.line()
+        texts = [
+            describe(Job("a", t, schemes.make(name), [], 1))
+            for name in ("dctcp", "dctcp-ss")
+        ]
+        self.assertIn(" initcwnd 105 ssthresh 105 rto-min 1\n", texts[0])
+        self.assertNotIn("initcwnd", texts[1])
+        self.assertEqual(
+            texts[0].replace(" initcwnd 105 ssthresh 105", ""), texts[1]
+        )
 
 
 class Batches(unittest.TestCase):
