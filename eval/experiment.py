@@ -114,10 +114,20 @@ class Context:
 
     # ---- work and results ----
 
-    def simulate(self, jobs: Sequence[Job]) -> List[Run]:
-        runs = simulate_all(jobs, self.out / "runs", self.parallel)
+    def simulate(self, jobs: Sequence[Job], alone: bool = False) -> List[Run]:
+        """alone: nothing runs beside a run, whose speed is measured."""
+        parallel = 1 if alone else self.parallel
+        runs = simulate_all(jobs, self.out / "runs", parallel)
         self.runs += runs
         return runs
+
+    def speed(self) -> str:
+        """How many packets went over how many links, and how fast."""
+        hops = sum(run.hops() for run in self.runs)
+        seconds = sum(run.flow_seconds for run in self.runs)
+        return f"{hops / 1e6:.2f} million packet-hops in {seconds:.0f} s of flows" + (
+            f", {hops / seconds / 1000:.0f} thousand a second" if seconds else ""
+        )
 
     def table(
         self, name: str, header: Sequence[str], rows: Sequence[Sequence[Scalar]]
@@ -175,6 +185,10 @@ class Context:
                     "unfinished": run.unfinished(),
                     "drops": run.drops(),
                     "seconds": round(run.seconds, 1),
+                    "packet_hops": run.hops(),
+                    "packet_hops_per_s": round(
+                        run.hops() / max(run.flow_seconds, 1e-9)
+                    ),
                 }
                 for run in self.runs
             ],

@@ -26,6 +26,7 @@ class Scheme:
     slow_start: bool = False  # tcp: from Linux' own initial window of 10 packets
     rto: int = 1_000_000  # ns, source window
     tagged: bool = False
+    offload: bool = True  # open: large pieces, where the NIC's qdisc cuts them
     label: str = ""
 
     @property
@@ -48,7 +49,9 @@ class Scheme:
         """bfc splits at enqueue. Elsewhere a piece of 64 KB would be served as
         one packet.
         """
-        return self.source == "open" and self.nic.startswith("bfc")
+        return (
+            self.offload and self.source == "open" and self.nic.startswith("bfc")
+        )
 
 
 def bfc(
@@ -146,6 +149,14 @@ def make(name: str, queues: int = 32, hrtt: str = "2us", nic_queues: int = 0) ->
             source="tcp",
             congestion="cubic",
         )
+    if name == "pfifo-open":
+        # Room for everything: nothing holds the sources back.
+        return Scheme(
+            name=name,
+            label="pfifo, no control",
+            nic="pfifo limit 10000000",
+            switch="pfifo limit 10000000",
+        )
     if name == "pfifo-gbn":
         return Scheme(
             name=name,
@@ -183,6 +194,7 @@ NAMES = (
     "dctcp-ss",
     "fq_codel",
     "pfifo",
+    "pfifo-open",
     "pfifo-gbn",
     "bfc-dctcp",
     "bfc-cubic",

@@ -78,6 +78,11 @@ class Run:
     samples: Dict[str, Sampled]
     kernel: str
     seconds: float  # of the host
+    flow_seconds: float  # of them, from the first flow to the end of the last
+
+    def hops(self) -> int:
+        """Packets that all ports have sent, ACKs and control frames included."""
+        return self.total("packets")
 
     def total(self, column: str, nodes: Optional[Sequence[str]] = None) -> int:
         """A statistic summed over all ports (of some nodes)."""
@@ -146,6 +151,20 @@ class Run:
 
     def drops(self) -> int:
         return self.total("drops")
+
+
+@dataclass
+class Stopwatch:
+    """Of one run, s of the host."""
+
+    begin: float = 0.0
+    end: float = 0.0
+    first: float = 0.0  # sign of flows; 0: none yet
+    last: float = 0.0
+
+    def flows_go_on(self) -> None:
+        self.last = time.monotonic()
+        self.first = self.first or self.last
 
 
 class Progress:
@@ -258,7 +277,7 @@ def _read_samples(path: Path) -> Dict[str, Sampled]:
     return result
 
 
-def _read_results(job: Job, directory: Path, seconds: float) -> Run:
+def _read_results(job: Job, directory: Path, clock: Stopwatch) -> Run:
     columns = ("start", "got", "reordered", "resent", "last", "acked", "got_bytes")
     with open(directory / "flows.csv", encoding="ascii") as file:
         header = file.readline().strip().split(",")
@@ -274,7 +293,8 @@ def _read_results(job: Job, directory: Path, seconds: float) -> Run:
         totals=totals,
         samples=_read_samples(directory / "samples") if job.samples else {},
         kernel=(directory / "kernel").read_text().strip(),
-        seconds=seconds,
+        seconds=clock.end - clock.begin,
+        flow_seconds=clock.last - clock.first,
         **by_name,
     )
 
@@ -308,7 +328,8 @@ def simulate(batch: Sequence[Job], directory: Path, progress: Progress) -> List[
     for job in batch:
         _write_inputs(job, directory / job.name)
     log_file = directory / batch[0].name / "log"
-    begin, seconds, current = time.monotonic(), [0.0] * len(batch), -1
+    clocks, current = [Stopwatch() for _ in batch], -1
+    clocks[0].begin = time.monotonic()  # it boots the machine
     with open(log_file, "w", encoding="utf-8") as log:
         with subprocess.Popen(
             _start(batch, directory),
@@ -323,17 +344,18 @@ def simulate(batch: Sequence[Job], directory: Path, progress: Progress) -> List[
             for line in process.stdout:
                 words = line.split()
                 if words[:1] == ["progress"] and len(words) == 5:
+                    clocks[current].flows_go_on()
                     t, until, done, flows = map(int, words[1:])
                     progress.update(batch[current].name, max(t / until, done / flows))
                 elif words[:1] == ["run"]:
                     if current >= 0:
                         progress.update(batch[current].name, 1.0)
-                        seconds[current] = time.monotonic() - begin
-                        begin = time.monotonic()
+                        clocks[current].end = time.monotonic()
+                        clocks[current + 1].begin = clocks[current].end
                     current += 1
                 log.write(line)
             process.wait()
-    seconds[current] = time.monotonic() - begin
+    clocks[current].end = time.monotonic()
     if process.returncode:
         tail = log_file.read_text(errors="replace").splitlines()[-5:]
         raise RunError(
@@ -342,7 +364,8 @@ def simulate(batch: Sequence[Job], directory: Path, progress: Progress) -> List[
         )
     progress.update(batch[current].name, 1.0)
     runs = [
-        _read_results(job, directory / job.name, s) for job, s in zip(batch, seconds)
+        _read_results(job, directory / job.name, clock)
+        for job, clock in zip(batch, clocks)
     ]
     for run in runs:
         run.write_fct(directory / run.job.name / "fct.csv")

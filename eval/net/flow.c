@@ -193,6 +193,7 @@ int main(int argc, char **argv)
 		tcp_prepare();
 		tcp_run();
 	}
+	show_progress(now_ns(), true);
 	write_results(out);
 	return 0;
 }

@@ -144,7 +144,7 @@ uint64_t now_ns(void);
 void sleep_until(uint64_t when);
 int wait_events(int epoll, struct epoll_event *events, uint64_t when);
 uint64_t realtime_offset(void);
-void show_progress(uint64_t now);
+void show_progress(uint64_t now, bool end);
 void hosts_open(void);
 int host_socket(struct host *host, int type);
 int flow_socket(struct flow *f);

@@ -96,13 +96,16 @@ int wait_events(int epoll, struct epoll_event *events, uint64_t when)
 	return kept;
 }
 
-/* For whoever waits outside: simulated time says little about real time. */
-void show_progress(uint64_t now)
+/* For whoever waits outside: simulated time says little about real time. The
+ * first call and the last, with @end, are always told: how long all took is
+ * measured there.
+ */
+void show_progress(uint64_t now, bool end)
 {
 	static uint64_t next;
 	uint64_t step = opt.until / 200 + 1;
 
-	if (now < opt.start + next)
+	if (now < opt.start + next && !end)
 		return;
 	printf("progress %ju %ju %u %u\n", now - opt.start, opt.until, n_done,
 	       n_flows);

@@ -109,7 +109,7 @@ void open_run(void)
 				i++;
 		}
 		receive_all(epoll);
-		show_progress(now);
+		show_progress(now, false);
 		if (n_done == n_flows || now >= opt.start + opt.until)
 			break;
 		tick = now + opt.tick;

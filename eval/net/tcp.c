@@ -288,7 +288,7 @@ void tcp_run(void)
 			from = measure(now, opt.from, started);
 		if (now >= to)
 			to = measure(now, opt.to, started);
-		show_progress(now);
+		show_progress(now, false);
 		if (now >= opt.start + opt.until)
 			break;
 

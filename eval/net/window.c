@@ -222,7 +222,7 @@ void window_run(void)
 			check_active(now);
 			check = now + tick;
 		}
-		show_progress(now);
+		show_progress(now, false);
 		if (now >= opt.start + opt.until)
 			break;
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
@@ -390,6 +391,17 @@ class Schemes(unittest.TestCase):
             self.assertEqual(s.name, name)
             changed = set(s.switch.split()) ^ base
             self.assertEqual(not changed, name in ("base", "nic-8", "nic-95"), name)
+
+    def test_large_pieces_only_where_the_qdisc_cuts_them(self) -> None:
+        for name, gso in (
+            ("bfc", True),
+            ("ideal-fq-open", True),
+            ("ideal-fq", False),
+            ("pfifo-open", False),
+            ("bfc-dctcp", False),
+        ):
+            self.assertEqual(schemes.make(name).gso, gso, name)
+        self.assertFalse(replace(schemes.make("bfc"), offload=False).gso)
 
     def test_slow_start_is_all_that_differs(self) -> None:
         """The route says where TCP starts, or leaves it to Linux."""
