@@ -82,8 +82,9 @@ def bfc(
     )
 
 
-# BFC as published: resume when drained, any empty queue.
-PAPER = "resume drained avoid-paused off"
+# BFC as published: resume when drained, any empty queue, one place in the flow
+# table for each flow.
+PAPER = "resume drained avoid-paused off ways 1"
 # Hosts of schemes without BFC: NICs serve their flows in turn, as with BFC.
 FAIR_NIC = "bfc fc none queues 1024 flows 65536 limit 1Gb"
 
