@@ -8,7 +8,7 @@ import numpy as np
 
 from experiment import COLOURS, Context, Metrics, UsageError, Value
 from metrics import BINS, Done, by_size, mean, percentile
-from schemes import Scheme, make
+from schemes import LIMIT, Scheme, make
 from simulate import Job, Run
 from topology import clos
 from workload import (
@@ -84,6 +84,7 @@ def params(sizes: str, ms: float, *without: str) -> Dict[str, Value]:
         "pairs": "uniform",
         "clos": [4, 8, 4],
         "queues": 32,
+        "limit": LIMIT,
         "ms": ms,
         "scale": 1.0,  # of all loads
         "degree": INCAST_DEGREE,  # of the incasts on a network of CORE_LINKS
@@ -131,7 +132,8 @@ def make_job(
 
 
 def schemes(ctx: Context) -> List[Scheme]:
-    return [make(name, ctx.integer("queues")) for name in ctx.texts("schemes")]
+    queues, limit = ctx.integer("queues"), ctx.text("limit")
+    return [make(name, queues, limit=limit) for name in ctx.texts("schemes")]
 
 
 def run_cases(ctx: Context, cases: Sequence[str], some: Sequence[Scheme]) -> Named:
@@ -206,6 +208,7 @@ KINDS = {
     "short": (0, 3000),
     "middle": (30_000, 300_000),
     "long": (3_000_000, 1 << 62),
+    "all": (0, 1 << 62),
 }
 
 
@@ -223,7 +226,9 @@ MEASURES: Dict[str, Callable[[List[float]], float]] = {
 
 
 def metrics(runs: Named, measures: Sequence[str]) -> Metrics:
-    """KIND_MEASURE for every scheme; and what was lost in all runs together."""
+    """KIND_MEASURE for every scheme, and the most that a switch was seen to hold;
+    what was lost in all runs together.
+    """
     result: Metrics = {}
     several = len({case for case, _ in runs}) > 1
     for case, run in runs:
@@ -234,6 +239,7 @@ def metrics(runs: Named, measures: Sequence[str]) -> Metrics:
         for name in measures:
             kind, measure = name.split("_")
             result[f"{prefix}_{name}"] = MEASURES[measure](slowdowns(done, kind))
+        result[f"{prefix}_held_max_kb"] = float(held(run).max()) / 1000
     result["drops"] = sum(run.drops() for _, run in runs)
     result["unfinished"] = sum(run.unfinished() for _, run in runs)
     return result
@@ -261,15 +267,20 @@ BUFFER_HEADER = [
 ]
 
 
+def held(run: Run) -> Any:
+    """Bytes in a switch, all its ports together: those of all switches, always."""
+    return np.concatenate([s.backlog.sum(axis=1) for s in run.samples.values()])
+
+
 def buffer_row(case: str, run: Run) -> Row:
     """Bytes held per switch, non-empty queues per port (bfc), totals."""
-    held = np.concatenate([s.backlog.sum(axis=1) for s in run.samples.values()])
+    backlog = held(run)
     active = np.concatenate([s.occupied.ravel() for s in run.samples.values()])
     switches = run.job.topology.switches()
     return [
         run.job.scheme.name,
         case,
-        *(float(np.percentile(held, p)) / 1000 for p in (50, 99, 99.9, 100)),
+        *(float(np.percentile(backlog, p)) / 1000 for p in (50, 99, 99.9, 100)),
         *(float(np.percentile(active, p)) for p in (50, 99, 100)),
         run.total("collisions", switches),
         run.total("assigned", switches),
@@ -380,10 +391,9 @@ def draw(
                     marker=".",
                     label=label,
                 )
-            held = np.concatenate([s.backlog.sum(axis=1) for s in run.samples.values()])
             shares = np.linspace(0, 100, 401)
             axes[2].plot(
-                np.percentile(held, shares) / 1e6,
+                np.percentile(held(run), shares) / 1e6,
                 shares / 100,
                 color=colour,
                 label=label,

@@ -9,7 +9,7 @@ from typing import Any, Dict, List
 from clos_runs import BUFFER_HEADER, CASES, Row, buffer_row, make_job, params, slowdowns
 from experiment import Context, Experiment, Metrics
 from metrics import mean, percentile
-from schemes import PAPER, Scheme, bfc
+from schemes import LIMIT, PAPER, Scheme, bfc
 from simulate import Run
 
 # Arguments of bfc(). Defaults: "resume early", "avoid-paused on", dynamic queues,
@@ -33,8 +33,8 @@ VARIANTS: Dict[str, Dict[str, Any]] = {
 }
 
 
-def variant(name: str, queues: int) -> Scheme:
-    return bfc(queues, name=name, label=name, **VARIANTS[name])
+def variant(name: str, queues: int, limit: str = LIMIT) -> Scheme:
+    return bfc(queues, limit=limit, name=name, label=name, **VARIANTS[name])
 
 
 def run(ctx: Context) -> Metrics:
@@ -45,7 +45,7 @@ def run(ctx: Context) -> Metrics:
             make_job(
                 ctx,
                 f"{name}-{seed}",
-                variant(name, ctx.integer("queues")),
+                variant(name, ctx.integer("queues"), ctx.text("limit")),
                 *CASES["incast"],
                 number=seed,
             )

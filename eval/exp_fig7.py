@@ -170,7 +170,7 @@ EXPERIMENTS = [
             "delays": ["equal"],
             "hrtt": [2.0],
             "th": [1.0, 2.0, 4.0],
-            "seeds": 2,
+            "seeds": 1,
             "ms": 1.0,
             "jitter": 0.05,
         },

@@ -11,6 +11,7 @@ from typing import Dict, List, Tuple, Union
 from clos_runs import DRAIN, SAMPLE_EVERY, report, schemes
 from experiment import Context, Experiment, Metrics
 from metrics import by_size
+from schemes import LIMIT
 from simulate import Job, Run
 from topology import clos
 from workload import DATA, read_peers
@@ -82,7 +83,12 @@ EXPERIMENTS = [
         "bfc-fb60-peers",
         "the same flows and paths as in ns-3 simulators, beside their results",
         run,
-        params={"schemes": ["bfc", "ideal-fq"], "queues": 32, "ms": 0.3},
+        params={
+            "schemes": ["bfc", "ideal-fq"],
+            "queues": 32,
+            "limit": LIMIT,
+            "ms": 0.1,
+        },
         full={
             "schemes": ["bfc", "bfc-paper", "stochastic", "ideal-fq", "dctcp"],
             "ms": 20.0,

@@ -25,7 +25,7 @@ def data_hops(run: Run) -> int:
 
 
 def speed_job(ctx: Context, name: str, number: int) -> Job:
-    scheme = make(name, ctx.integer("queues"))
+    scheme = make(name, ctx.integer("queues"), limit=ctx.text("limit"))
     job = make_job(
         ctx, f"{name}-{number}", replace(scheme, offload=False), ctx.number("load")
     )

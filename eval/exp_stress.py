@@ -86,7 +86,7 @@ EXPERIMENTS = [
         "bfc-fig12",
         "slowdown against load, Facebook's flows",
         sweep("fig12", "load", load_job),
-        params={**params("fb-hadoop-bfc", 1.0, "degree"), "points": [0.5, 0.8]},
+        params={**params("fb-hadoop-bfc", 0.3, "degree"), "points": [0.5, 0.8]},
         full={
             "schemes": ["bfc", "bfc-paper", "ideal-fq"],
             "clos": [8, 16, 8],
@@ -100,7 +100,7 @@ EXPERIMENTS = [
         "bfc-fig13",
         "slowdown against the senders of an incast, Facebook's flows",
         sweep("fig13", "senders", degree_job),
-        params={**params("fb-hadoop-bfc", 1.0, "degree"), "points": [100.0, 400.0]},
+        params={**params("fb-hadoop-bfc", 0.3, "degree"), "points": [100.0, 400.0]},
         full={
             "schemes": ["bfc", "bfc-paper", "ideal-fq"],
             "clos": [8, 16, 8],

@@ -75,7 +75,13 @@ def write_collisions(
 def run_fig28(ctx: Context) -> Metrics:
     queues = ctx.integer("queues")
     tables = [
-        bfc(queues, table=n, name=f"bfc-{n}x", label=f"{n} x queues")
+        bfc(
+            queues,
+            limit=ctx.text("limit"),
+            table=n,
+            name=f"bfc-{n}x",
+            label=f"{n} x queues",
+        )
         for n in ctx.integers("tables")
     ]
     runs = run_cases(ctx, ["incast"], tables)
@@ -99,7 +105,7 @@ EXPERIMENTS = [
             ("p50", "p99"),
         ),
         params={
-            **params("fb-hadoop-bfc", 1.0),
+            **params("fb-hadoop-bfc", 0.5),
             "schemes": ["bfc", "dctcp", "dctcp-ss"],
         },
         full=FULL,
@@ -111,7 +117,7 @@ EXPERIMENTS = [
         "collisions under two queue assignments, Facebook's flows and incast",
         run_fig27,
         params={
-            **params("fb-hadoop-bfc", 1.0),
+            **params("fb-hadoop-bfc", 0.5),
             **CROWDED,
             "schemes": ["bfc", "bfc-paper", "stochastic"],
         },
@@ -124,7 +130,7 @@ EXPERIMENTS = [
         "the size of the flow table, Facebook's flows and incast",
         run_fig28,
         params={
-            **params("fb-hadoop-bfc", 1.0, "schemes"),
+            **params("fb-hadoop-bfc", 0.5, "schemes"),
             **CROWDED,
             "tables": [1, 10, 100, 1000],
         },

@@ -13,6 +13,7 @@ ETHERNET, TAG, IP_UDP, IP_TCP = 14, 4, 28, 52  # TCP with time stamps
 # 100 Gbit/s x 8.34 us: the base round trip of 8 us and the serialization of a
 # packet and of its ACK on four hops. With less, a lone flow has 96 % of its link.
 BDP = 105_000  # bytes
+LIMIT = "64Mb"  # of a switch port's memory: more than is ever used
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def bfc(
     nic_queues: int = 0,
     hrtt: str = "2us",
     options: str = "",
-    limit: str = "64Mb",
+    limit: str = LIMIT,
     table: int = 0,
     name: str = "bfc",
     label: str = "BFC",
@@ -89,8 +90,14 @@ PAPER = "resume drained avoid-paused off ways 1"
 FAIR_NIC = "bfc fc none queues 1024 flows 65536 limit 1Gb"
 
 
-def make(name: str, queues: int = 32, hrtt: str = "2us", nic_queues: int = 0) -> Scheme:
-    """A scheme by its name, as --set schemes=... has it."""
+def make(
+    name: str,
+    queues: int = 32,
+    hrtt: str = "2us",
+    nic_queues: int = 0,
+    limit: str = LIMIT,
+) -> Scheme:
+    """A scheme by its name, as --set schemes=... has it. limit: of BFC's ports."""
     simple: Dict[str, Tuple[str, str]] = {
         "bfc": ("", "BFC"),
         "bfc-paper": (PAPER, "BFC, paper's rules"),
@@ -101,9 +108,9 @@ def make(name: str, queues: int = 32, hrtt: str = "2us", nic_queues: int = 0) ->
     }
     if name in simple:
         options, label = simple[name]
-        return bfc(queues, nic_queues, hrtt, options, name=name, label=label)
+        return bfc(queues, nic_queues, hrtt, options, limit, name=name, label=label)
     if name == "bfc-128":
-        return bfc(128, 0, hrtt, name=name, label="BFC 128")
+        return bfc(128, 0, hrtt, "", limit, name=name, label="BFC 128")
     if name in ("ideal-fq", "ideal-fq-open"):
         ideal = Scheme(
             name=name,
@@ -168,13 +175,13 @@ def make(name: str, queues: int = 32, hrtt: str = "2us", nic_queues: int = 0) ->
         )
     if name == "bfc-dctcp":
         return replace(
-            bfc(queues, nic_queues, hrtt, name=name, label="DCTCP over BFC"),
+            bfc(queues, nic_queues, hrtt, "", limit, name=name, label="DCTCP over BFC"),
             source="tcp",
             congestion="dctcp",
         )
     if name == "bfc-cubic":
         return replace(
-            bfc(queues, nic_queues, hrtt, name=name, label="CUBIC over BFC"),
+            bfc(queues, nic_queues, hrtt, "", limit, name=name, label="CUBIC over BFC"),
             source="tcp",
             congestion="cubic",
         )

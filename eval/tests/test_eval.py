@@ -241,6 +241,7 @@ class Slowdown(unittest.TestCase):
         self.assertEqual(slowdowns(flows, "short"), [3000])
         self.assertEqual(slowdowns(flows, "middle"), [300_000])
         self.assertEqual(slowdowns(flows, "long"), [3_000_001])
+        self.assertEqual(len(slowdowns(flows, "all")), 6)
 
     def test_collisions_are_a_share_of_a_ports_assignments(self) -> None:
         rows = [

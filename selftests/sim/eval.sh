@@ -5,7 +5,8 @@
 # repeated bit by bit, and are the results what BFC promises? To be run on the
 # host; each run is a simulation of its own (eval/run, scripts/sim).
 #
-# Bounds are wide: the quick sizes are small samples. The figures themselves are
+# Bounds are wide where a number is meant, for the quick sizes are small samples;
+# what BFC is better at is compared on the same flows. The figures themselves are
 # in docs/results.md.
 #
 # Usage: eval.sh [TEST...]
@@ -18,10 +19,12 @@ set -u
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 cd "$top" || exit 1
-tests=(unit fig7 fig8 table1 clos schemes repeat)
+tests=(unit fig7 fig8 table1 appc fig10 short buffer tcp fig22 fig23 fig27 fig28
+	choices speed schemes repeat rest)
 out=$(mktemp -d "${TMPDIR:-/tmp}/bfc-eval.XXXXXX")
 trap 'rm -rf "$out"' EXIT
 why='' note='' line=''
+ran=()			# experiments that have been run at their quick size
 
 fail() { why=${why:-$*}; }
 
@@ -34,17 +37,31 @@ experiment() {
 	fi
 	line=$(tail -n 1 "$out/stdout")
 	note=${line#*: }
+	[ $# -gt 1 ] || ran+=("$1")
 }
 
-# bound NAME OPERATOR VALUE: of a metric in $line
+# value NAME: of a metric in $line
+value() { tr ' ' '\n' <<<"$line" | sed -n "s/^$1=//p"; }
+
+# bound NAME OPERATOR VALUE [FACTOR]: of a metric in $line, against a number or
+# another metric, times FACTOR
 bound() {
-	local value
-	value=$(tr ' ' '\n' <<<"$line" | sed -n "s/^$1=//p")
-	if [ -z "$value" ]; then
-		fail "no $1 in \"$line\""
-	elif ! awk "BEGIN { exit !($value $2 $3) }"; then
-		fail "$1 is $value, wanted $2 $3"
+	local value than=$3 limit
+	value=$(value "$1")
+	[[ $than != [a-z]* ]] || than=$(value "$than")
+	if [ -z "$value" ] || [ -z "$than" ]; then
+		fail "no $1 or no $3 in \"$line\""
+		return
 	fi
+	limit=$(awk "BEGIN { print $than * ${4:-1} }")
+	awk "BEGIN { exit !($value $2 $limit) }" ||
+		fail "$1 is $value, wanted $2 $limit ($3${4:+ x $4})"
+}
+
+# all_arrived: nothing lost, every flow complete
+all_arrived() {
+	bound drops == 0
+	bound unfinished == 0
 }
 
 test_unit() {
@@ -59,7 +76,7 @@ test_unit() {
 # Two flows: a full link and short queues with "resume early"; with the paper's
 # rule a link that now and then runs dry.
 test_fig7() {
-	experiment bfc-fig7 --set th=2 --set seeds=1
+	experiment bfc-fig7
 	bound util_pct_at_2us '>=' 99
 	bound avg_queue_kb_at_2us '<=' 15
 	bound paper_util_pct_at_2us '>=' 80
@@ -69,11 +86,12 @@ test_fig7() {
 
 # Group 1 does not notice as long as there are queues enough.
 test_fig8() {
-	experiment bfc-fig8 --set seeds=2 --set group2=4 --set at=4
-	bound dynamic_mean_us '<=' 450
-	bound dynamic_sd_us '<=' 20
-	bound dynamic_paper_mean_us '<=' 450
-	bound single_mean_us '>=' 1200
+	experiment bfc-fig8
+	bound dynamic_mean_us '<=' 560
+	bound dynamic_sd_us '<=' 40
+	bound dynamic_paper_mean_us '<=' 560
+	bound stochastic_sd_us '>=' 200
+	bound single_mean_us '>=' 2400
 	bound drops == 0
 }
 
@@ -85,19 +103,125 @@ test_table1() {
 	bound drops == 0
 }
 
+# The formula has 7.6, 20 and 9.9 %, for fluid.
+test_appc() {
+	experiment bfc-appc
+	bound drained_idle_at_1.1 '>=' 0.05
+	bound drained_idle_at_2 '>=' 0.1
+	bound drained_idle_at_2 '<=' 0.3
+	bound early_idle_at_1.1 '<=' 0.01
+	bound early_idle_at_2 '<=' 0.01
+	bound early_idle_at_8 '<=' 0.01
+}
+
 # BFC close to ideal fair queueing, with a small network and no loss.
-test_clos() {
-	experiment bfc-fig10 --set ms=0.2
-	bound bfc_short_p99 '<=' 1.5
+test_fig10() {
+	experiment bfc-fig10
+	bound bfc_short_p99 '<=' ideal_fq_short_p99 1.15
 	bound ideal_fq_short_p99 '<=' 1.5
-	bound drops == 0
+	all_arrived
+}
+
+# What BFC is for: the tail of short flows. Ideal fair queueing without incast,
+# far better than DCTCP and than one queue with and without.
+test_short() {
+	local load
+	experiment bfc-fig11
+	bound bfc_noincast_short_p99 '<=' ideal_fq_noincast_short_p99 1.15
+	for load in noincast incast; do
+		bound bfc_${load}_short_p99 '<' dctcp_${load}_short_p99 0.5
+		bound bfc_${load}_short_p99 '<' single_${load}_short_p99 0.5
+	done
+	all_arrived
+}
+
+# The paper's switches have 12 MB of packets for all ports together. Here a port
+# has a limit, and it is one of memory, of which a full frame takes 1.7 times its
+# length. So no port may take more than 12 MB of memory, and no switch may hold
+# more than 12 MB of packets. On this network, which is a quarter of the paper's
+# and has a quarter of its incasts (5 MB), a quarter of both.
+test_buffer() {
+	experiment bfc-fig9
+	bound bfc_short_p99 '<=' ideal_fq_short_p99 1.5
+	all_arrived
+	experiment bfc-fig9 --set schemes=bfc --set limit=3000000 --set ms=0.6
+	bound bfc_held_max_kb '<=' 3000
+	all_arrived
+}
+
+# A transport does not suffer from backpressure below it: all flows together are
+# as fast as over fq_codel, faster with incast. Not so the tail of the shortest:
+# fq_codel lets a new flow go first and has a thousand queues. That gap is known,
+# some 20 to 50 %, and must not grow.
+test_tcp() {
+	experiment bfc-fig11 --set schemes=bfc-cubic,fq_codel
+	bound bfc_cubic_noincast_all_mean '<=' fq_codel_noincast_all_mean 1.05
+	bound bfc_cubic_noincast_all_p99 '<=' fq_codel_noincast_all_p99 1.05
+	bound bfc_cubic_incast_all_mean '<=' fq_codel_incast_all_mean
+	bound bfc_cubic_incast_all_p99 '<=' fq_codel_incast_all_p99
+	bound bfc_cubic_noincast_short_p99 '<=' fq_codel_noincast_short_p99 1.15
+	bound bfc_cubic_incast_short_p99 '<=' fq_codel_incast_short_p99 1.6
 	bound unfinished == 0
 }
 
-# Every source and every qdisc, TCP included: all flows arrive.
+# Twice as many flows as with uniform pairs: the hosts' links are loaded as well.
+test_fig22() {
+	local load
+	experiment bfc-fig22
+	for load in noincast incast; do
+		bound bfc_${load}_short_p99 '<=' ideal_fq_${load}_short_p99 1.5
+	done
+	all_arrived
+}
+
+# Slow start: shorter queues under incast, and flows that take longer.
+test_fig23() {
+	local load
+	experiment bfc-fig23
+	bound dctcp_ss_incast_held_max_kb '<' dctcp_incast_held_max_kb
+	bound dctcp_ss_incast_short_p99 '<' dctcp_incast_short_p99
+	for load in noincast incast; do
+		bound dctcp_ss_${load}_middle_p50 '>' \
+			dctcp_${load}_middle_p50 1.3
+		bound bfc_${load}_short_p99 '<' dctcp_ss_${load}_short_p99
+	done
+	bound unfinished == 0
+}
+
+test_fig27() {
+	experiment bfc-fig27
+	bound stochastic_collisions_pct '>' bfc_collisions_pct 2
+	bound stochastic_short_p99 '>' bfc_paper_short_p99
+	all_arrived
+}
+
+test_fig28() {
+	experiment bfc-fig28
+	bound bfc_1x_short_p99 '>' bfc_100x_short_p99 1.5
+	bound bfc_10x_short_p99 '>=' bfc_100x_short_p99
+	all_arrived
+}
+
+test_choices() {
+	experiment bfc-choices
+	bound base_short_p99 '<=' 40
+	bound stochastic_short_p99 '>' base_short_p99 1.5
+	bound table_1x_short_p99 '>' base_short_p99 1.5
+	all_arrived
+}
+
+# 0.96 on an idle computer; wide, for others may be at work on this one.
+test_speed() {
+	experiment bfc-speed
+	bound ratio '>=' 0.6
+	bound bfc_hops_per_s '>' 0
+	all_arrived
+}
+
+# Sources and qdiscs that no other test has: all flows arrive.
 test_schemes() {
-	experiment bfc-fig11 --set clos=2,4,2 --set ms=0.2 \
-		--set schemes=stochastic,dctcp,fq_codel,pfifo-gbn,bfc-cubic
+	experiment bfc-fig9 --set sizes=fb-hadoop-bfc --set clos=2,4,2 --set \
+		schemes=bfc-drained,bfc-any,bfc-128,ideal-fq-open,pfifo,pfifo-gbn,bfc-dctcp
 	bound unfinished == 0
 }
 
@@ -113,6 +237,21 @@ test_repeat() {
 	cmp -s "$out/flows.1" "$out/flows.2" || fail "two runs differ"
 	! cmp -s "$out/flows.1" "$out/flows.3" || fail "the seed does nothing"
 	note=''
+}
+
+# The experiments that have no test of their own: every new one is run.
+test_rest() {
+	local name names count=0
+	names=$(eval/run --list | sed 's/ .*//')
+	for name in $names; do
+		[[ " ${ran[*]} " != *" $name "* ]] || continue
+		experiment "$name"
+		[[ $line != *unfinished=* ]] || bound unfinished == 0
+		[[ $line != *=nan* ]] || fail "$name: not a number"
+		count=$((count + 1))
+	done
+	[ "$count" -gt 0 ] || fail "eval/run --list names nothing"
+	note="$count experiments"
 }
 
 [ $# -eq 0 ] || tests=("$@")
