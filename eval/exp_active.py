@@ -173,7 +173,7 @@ EXPERIMENTS = [
             "gbit": [10.0, 100.0],
             "ms": 50.0,
         },
-        seconds=15,
+        seconds=4,
         full_seconds=240,
     ),
     Experiment(
@@ -192,7 +192,7 @@ EXPERIMENTS = [
             "intervals": [2.0, 4.0, 8.0, 12.0, 16.0, 24.0, 32.0],
             "ms": 20.0,
         },
-        seconds=15,
+        seconds=4,
         full_seconds=180,
     ),
 ]

@@ -88,7 +88,7 @@ EXPERIMENTS = [
         run,
         params={"rules": ["drained", "early"], "x": [1.1, 2.0, 8.0], "ms": 2.0},
         full={"x": [1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 8.0]},
-        seconds=10,
+        seconds=4,
         full_seconds=15,
     )
 ]

@@ -110,7 +110,7 @@ EXPERIMENTS = [
             "seeds": 1,
         },
         full={"clos": [8, 16, 8], "ms": 5.0, "degree": 100, "seeds": 2},
-        seconds=60,
-        full_seconds=2400,
+        seconds=16,
+        full_seconds=700,
     )
 ]

@@ -23,8 +23,8 @@ EXPERIMENTS = [
         figure("fig9", ["incast"]),
         params=params("google", 0.2),
         full=full(3.0),
-        seconds=30,
-        full_seconds=600,
+        seconds=7,
+        full_seconds=240,
     ),
     Experiment(
         "bfc-fig10",
@@ -32,8 +32,8 @@ EXPERIMENTS = [
         figure("fig10", ["noincast"]),
         params=params("google", 0.2),
         full=full(3.0),
-        seconds=30,
-        full_seconds=600,
+        seconds=6,
+        full_seconds=240,
     ),
     Experiment(
         "bfc-fig11",
@@ -48,8 +48,8 @@ EXPERIMENTS = [
             "schemes": ["bfc", "ideal-fq", "dctcp", "single"],
         },
         full=full(10.0, "dctcp"),
-        seconds=60,
-        full_seconds=2400,
+        seconds=25,
+        full_seconds=900,
     ),
     Experiment(
         "bfc-fig22",
@@ -57,7 +57,7 @@ EXPERIMENTS = [
         figure("fig22", ["noincast", "incast"]),
         params={**params("fb-hadoop-bfc", 0.3), "pairs": "even"},
         full=full(10.0, "dctcp"),
-        seconds=60,
-        full_seconds=2400,
+        seconds=12,
+        full_seconds=1450,
     ),
 ]

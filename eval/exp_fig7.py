@@ -180,7 +180,7 @@ EXPERIMENTS = [
             "th": [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0],
             "seeds": 3,
         },
-        seconds=15,
+        seconds=7,
         full_seconds=600,
     )
 ]

@@ -143,7 +143,7 @@ EXPERIMENTS = [
             "at": 12,
         },
         full={"group2": [4, 8, 12, 16, 20], "seeds": 10},
-        seconds=20,
+        seconds=12,
         full_seconds=240,
     )
 ]

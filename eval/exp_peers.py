@@ -93,7 +93,7 @@ EXPERIMENTS = [
             "schemes": ["bfc", "bfc-paper", "stochastic", "ideal-fq", "dctcp"],
             "ms": 20.0,
         },
-        seconds=60,
-        full_seconds=1500,
+        seconds=11,
+        full_seconds=900,
     )
 ]

@@ -72,7 +72,7 @@ EXPERIMENTS = [
             "repeat": 2,
         },
         full={"clos": [8, 16, 8], "ms": 2.0, "repeat": 4},
-        seconds=20,
-        full_seconds=600,
+        seconds=12,
+        full_seconds=200,
     )
 ]

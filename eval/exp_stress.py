@@ -93,8 +93,8 @@ EXPERIMENTS = [
             "ms": 10.0,
             "points": [0.5, 0.6, 0.7, 0.8, 0.9, 0.95],
         },
-        seconds=60,
-        full_seconds=3600,
+        seconds=9,
+        full_seconds=2300,
     ),
     Experiment(
         "bfc-fig13",
@@ -107,7 +107,7 @@ EXPERIMENTS = [
             "ms": 10.0,
             "points": [10.0, 50.0, 100.0, 400.0, 1000.0, 2000.0],
         },
-        seconds=60,
-        full_seconds=3600,
+        seconds=10,
+        full_seconds=1900,
     ),
 ]

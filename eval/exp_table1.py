@@ -135,7 +135,7 @@ EXPERIMENTS = [
             "ms": 50.0,
             "seeds": 4,
         },
-        seconds=15,
+        seconds=4,
         full_seconds=300,
     )
 ]

@@ -109,8 +109,8 @@ EXPERIMENTS = [
             "schemes": ["bfc", "dctcp", "dctcp-ss"],
         },
         full=FULL,
-        seconds=60,
-        full_seconds=2400,
+        seconds=13,
+        full_seconds=450,
     ),
     Experiment(
         "bfc-fig27",
@@ -122,8 +122,8 @@ EXPERIMENTS = [
             "schemes": ["bfc", "bfc-paper", "stochastic"],
         },
         full={**FULL, "degree": 100},
-        seconds=60,
-        full_seconds=1200,
+        seconds=7,
+        full_seconds=180,
     ),
     Experiment(
         "bfc-fig28",
@@ -135,7 +135,7 @@ EXPERIMENTS = [
             "tables": [1, 10, 100, 1000],
         },
         full={**FULL, "degree": 100},
-        seconds=60,
-        full_seconds=1200,
+        seconds=8,
+        full_seconds=200,
     ),
 ]
