@@ -58,6 +58,6 @@ EXPERIMENTS = [
         params={**params("fb-hadoop-bfc", 0.3), "pairs": "even"},
         full=full(10.0, "dctcp"),
         seconds=12,
-        full_seconds=1450,
+        full_seconds=1800,
     ),
 ]
