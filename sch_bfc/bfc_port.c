@@ -162,7 +162,8 @@ static bool bfc_ingress_sweep(void)
  * @queues: the neighbour's
  *
  * Packets that hold counts of the old ones keep them: those counters live on
- * until the last one is given back, but nobody is paused by them any more.
+ * until the last one is given back, but nobody is paused by them any more. A
+ * NIC pauses nobody and has none.
  *
  * Context: port->lock held.
  * Return: 0; -ENOMEM (also when the 65 536 handles are used up); -EMSGSIZE if
@@ -174,7 +175,7 @@ int bfc_port_layout(struct bfc_port *port, unsigned int queues)
 	int err = 0;
 
 	lockdep_assert_held(&port->lock);
-	if (queues) {
+	if (queues && port->cfg.role != BFC_ROLE_NIC) {
 		port->layouts++;
 		if (bfc_pause_len(queues) <= port->dev->mtu + ETH_HLEN) {
 			new = bfc_ingress_new(port, queues);
@@ -390,9 +391,10 @@ static unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 			this_cpu_inc(port->pcpu->bad_tag);
 		} else if (unlikely(!bfc_pop(skb))) {
 			return NF_DROP;
-		} else if (ing && vid && likely(vid <= ing->queues)) {
-			handle += vid;	/* base + 1 + upstreamQ */
+		} else if (vid) {
 			this_cpu_inc(port->pcpu->tagged);
+			if (ing && likely(vid <= ing->queues))
+				handle += vid;	/* base + 1 + upstreamQ */
 		}
 	}
 	skb->tc_index = handle;
@@ -569,7 +571,8 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 		dev_direct_xmit(skb, 0);
 	if (restart)
 		bfc_port_restart(port, false);
-	else	/* what became dirty while no qdisc was attached */
+	else if (p->role == BFC_ROLE_SWITCH)
+		/* what became dirty while no qdisc was attached */
 		hrtimer_start(&port->refresh, ns_to_ktime(refresh),
 			      HRTIMER_MODE_REL_SOFT);
 }

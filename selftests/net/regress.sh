@@ -194,6 +194,29 @@ test_handles_are_not_used_up() {
 	equal "state of another port" "$(stat d e0 peer_state)" up
 }
 
+# A NIC pauses nobody, and took handles for the queues of its switch all the same.
+test_nic_takes_no_handles() {
+	local i
+	host c
+	host d
+	# A switch has 1025 handles for each of these ports: 31 of them fit.
+	for ((i = 0; i < 33; i++)); do
+		cable c "e$i" d "e$i"
+		bfc c "e$i" role nic queues 1024 flows 16
+	done
+	cable c x d x
+	bfc c x queues 1024 flows 16
+	bfc d x queues 1024 flows 16
+	for ((i = 0; i < 33; i++)); do
+		bfc d "e$i" role nic queues 1024 flows 16
+	done
+	wait_for 15 peer_up d e32
+	equal "state of the last NIC" "$(stat d e32 peer_state)" up
+	wait_for 15 peer_up c x
+	equal "state of a switch port" "$(stat c x peer_state)" up
+}
+
 run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
 	enormous_mtu enormous_packet_by_stab nic_role_never_pauses \
-	rate_change_wakes lower_limit_trims handles_are_not_used_up
+	rate_change_wakes lower_limit_trims handles_are_not_used_up \
+	nic_takes_no_handles
