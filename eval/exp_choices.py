@@ -13,8 +13,8 @@ from schemes import LIMIT, PAPER, Scheme, bfc
 from simulate import Run
 
 # Arguments of bfc(). Defaults: "resume early", "avoid-paused on", dynamic queues,
-# sticky 4 us, 32 queues in the NICs, a table of 100 x queues, Th divided by the
-# active queues. The floor of Th, one full frame, is fixed in the module.
+# sticky 4 us, 32 queues in the NICs, a table of 100 x queues in sets of 4, Th
+# divided by the active queues. The floor of Th, one full frame, is fixed in the module.
 VARIANTS: Dict[str, Dict[str, Any]] = {
     "base": {},
     "resume-drained": {"options": "resume drained"},
@@ -25,9 +25,11 @@ VARIANTS: Dict[str, Dict[str, Any]] = {
     "sticky-2us": {"options": "sticky 2us"},
     "sticky-8us": {"options": "sticky 8us"},
     "nic-8": {"nic_queues": 8},
-    "nic-95": {"nic_queues": 95},  # 128 hosts have no handles for more
-    "table-1x": {"table": 1},
-    "table-10x": {"table": 10},
+    "nic-128": {"nic_queues": 128},
+    # The paper's table: one entry where a flow can be
+    "table-1x": {"table": 1, "options": "ways 1"},
+    "table-10x": {"table": 10, "options": "ways 1"},
+    "table-100x": {"options": "ways 1"},
     # The one-hop BDP, 100 Gbit/s x 2 us, whatever the number of active queues
     "th-fixed": {"options": "threshold 25000"},
 }

@@ -47,7 +47,7 @@ EXPERIMENTS = [
             **params("fb-hadoop-bfc", 0.7),
             "schemes": ["bfc", "ideal-fq", "dctcp", "single"],
         },
-        full=full(10.0, "dctcp"),
+        full=full(10.0, "bfc-128", "dctcp"),
         seconds=25,
         full_seconds=900,
     ),

@@ -88,7 +88,7 @@ EXPERIMENTS = [
         sweep("fig12", "load", load_job),
         params={**params("fb-hadoop-bfc", 0.3, "degree"), "points": [0.5, 0.8]},
         full={
-            "schemes": ["bfc", "bfc-paper", "ideal-fq"],
+            "schemes": ["bfc", "bfc-paper", "bfc-128", "ideal-fq"],
             "clos": [8, 16, 8],
             "ms": 10.0,
             "points": [0.5, 0.6, 0.7, 0.8, 0.9, 0.95],
@@ -102,7 +102,7 @@ EXPERIMENTS = [
         sweep("fig13", "senders", degree_job),
         params={**params("fb-hadoop-bfc", 0.3, "degree"), "points": [100.0, 400.0]},
         full={
-            "schemes": ["bfc", "bfc-paper", "ideal-fq"],
+            "schemes": ["bfc", "bfc-paper", "bfc-128", "ideal-fq"],
             "clos": [8, 16, 8],
             "ms": 10.0,
             "points": [10.0, 50.0, 100.0, 400.0, 1000.0, 2000.0],

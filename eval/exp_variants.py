@@ -78,11 +78,13 @@ def run_fig28(ctx: Context) -> Metrics:
         bfc(
             queues,
             limit=ctx.text("limit"),
+            options=f"ways {ways}",
             table=n,
-            name=f"bfc-{n}x",
-            label=f"{n} x queues",
+            name=f"bfc-{n}x-{ways}",
+            label=f"{n} x queues, {ways} way" + "s"[: ways > 1],
         )
         for n in ctx.integers("tables")
+        for ways in ctx.integers("ways")
     ]
     runs = run_cases(ctx, ["incast"], tables)
     report(ctx, "fig28", runs)
@@ -133,6 +135,7 @@ EXPERIMENTS = [
             **params("fb-hadoop-bfc", 0.5, "schemes"),
             **CROWDED,
             "tables": [1, 10, 100, 1000],
+            "ways": [1, 4],  # the paper's, the module's
         },
         full={**FULL, "degree": 100},
         seconds=8,

@@ -110,7 +110,8 @@ def make(
         options, label = simple[name]
         return bfc(queues, nic_queues, hrtt, options, limit, name=name, label=label)
     if name == "bfc-128":
-        return bfc(128, 0, hrtt, "", limit, name=name, label="BFC 128")
+        # NICs of 63, so that the handles suffice for 128 hosts
+        return bfc(128, 63, hrtt, "", limit, name=name, label="BFC 128")
     if name in ("ideal-fq", "ideal-fq-open"):
         ideal = Scheme(
             name=name,

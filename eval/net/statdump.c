@@ -13,6 +13,7 @@ const struct app_name app_names[] = {
 	{ TCA_BFC_STATS_COUNTERS, "counters" },
 	{ TCA_BFC_STATS_ASSIGNED, "assigned" },
 	{ TCA_BFC_STATS_COLLISIONS, "collisions" },
+	{ TCA_BFC_STATS_SHARED, "shared" },
 	{ TCA_BFC_STATS_COUNTED, "counted" },
 	{ TCA_BFC_STATS_DROP_LIMIT, "drop_limit" },
 	{ TCA_BFC_STATS_DROP_CAP, "drop_cap" },

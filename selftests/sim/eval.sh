@@ -197,8 +197,9 @@ test_fig27() {
 
 test_fig28() {
 	experiment bfc-fig28
-	bound bfc_1x_short_p99 '>' bfc_100x_short_p99 1.5
-	bound bfc_10x_short_p99 '>=' bfc_100x_short_p99
+	bound bfc_1x_1_short_p99 '>' bfc_100x_1_short_p99 1.5
+	bound bfc_10x_1_short_p99 '>=' bfc_100x_1_short_p99
+	bound bfc_10x_4_short_p99 '<=' bfc_10x_1_short_p99
 	all_arrived
 }
 
