@@ -21,6 +21,7 @@ VARIANTS: Dict[str, Dict[str, Any]] = {
     "any-empty": {"options": "avoid-paused off"},
     "paper": {"options": PAPER},
     "stochastic": {"options": "assign stochastic"},
+    "new-in-turn": {"options": "new-first off"},
     "sticky-0": {"options": "sticky 0"},
     "sticky-2us": {"options": "sticky 2us"},
     "sticky-8us": {"options": "sticky 8us"},

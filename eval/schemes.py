@@ -84,10 +84,11 @@ def bfc(
 
 
 # BFC as published: resume when drained, any empty queue, one place in the flow
-# table for each flow.
-PAPER = "resume drained avoid-paused off ways 1"
+# table for each flow, plain round robin.
+PAPER = "resume drained avoid-paused off ways 1 new-first off"
 # Hosts of schemes without BFC: NICs serve their flows in turn, as with BFC.
 FAIR_NIC = "bfc fc none queues 1024 flows 65536 limit 1Gb"
+IDEAL = f"{FAIR_NIC} new-first off"  # the paper's: plain round robin
 
 
 def make(
@@ -116,8 +117,8 @@ def make(
         ideal = Scheme(
             name=name,
             label="Ideal-FQ",
-            nic=FAIR_NIC,
-            switch="bfc fc none queues 1024 flows 65536 limit 1Gb",
+            nic=IDEAL,
+            switch=IDEAL,
             source="window",
             rto=10_000_000_000,  # nothing is lost: never
         )

@@ -80,6 +80,7 @@
  * @assign: BFC_ASSIGN_*
  * @resume: BFC_RESUME_*
  * @avoid_paused: prefer empty queues that are not paused
+ * @new_first: queues that just got a packet go before the round
  * @split_gso: segment GSO packets at enqueue
  * @accept_pause: obey pauses of a neighbour of role nic
  * @nelide: entries of @elide
@@ -105,6 +106,7 @@ struct bfc_params {
 	u8 assign;
 	u8 resume;
 	u8 avoid_paused;
+	u8 new_first;
 	u8 split_gso;
 	u8 accept_pause;
 	u32 nelide;
@@ -298,12 +300,14 @@ struct bfc_flow {
  * First cache line, for every packet:
  * @head: oldest packet
  * @tail: newest
- * @active: of the round; empty when the queue is empty or paused
+ * @active: of the round, or of those before it; empty when the queue is empty or
+ *	    paused
  * @bytes: queued
  * @mem: truesize queued
  * @deficit: DRR, bytes
  * @ahead: bytes in front of @cursor
  * @cursor: `resume early`: the oldest packet that may still hold a count
+ * @round: when it was, or is to be, served; counted in &bfc_sched.round
  *
  * Second, for those who ask:
  * @packets: queued
@@ -324,6 +328,7 @@ struct bfc_queue {
 	s32 deficit;
 	u32 ahead;
 	struct sk_buff *cursor;
+	u32 round;
 
 	u32 packets;
 	u32 peak;
@@ -353,7 +358,9 @@ struct bfc_queue {
  *
  * Every packet:
  * @active: queues with packets that are not paused, in DRR order
- * @nactive: their number: N_active
+ * @fresh: likewise, but these just got their first packet, and go first
+ * @round: of @active, counts up
+ * @nactive: the number of both: N_active
  * @noccupied: non-empty queues
  * @npaused: queues paused, empty ones included
  * @rotor: where the search for an empty queue starts
@@ -400,6 +407,8 @@ struct bfc_sched {
 	struct bfc_queue *queues;
 
 	struct list_head active;
+	struct list_head fresh;
+	u32 round;
 	u32 nactive;
 	u32 noccupied;
 	u32 npaused;

@@ -153,6 +153,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	int err;
 
 	INIT_LIST_HEAD(&q->active);
+	INIT_LIST_HEAD(&q->fresh);
 	q->idle = true;
 	qdisc_watchdog_init(&q->watchdog, sch);
 

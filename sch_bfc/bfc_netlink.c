@@ -30,6 +30,7 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_ACCEPT_PAUSE]	= { .type = NLA_U8 },
 	[TCA_BFC_ELIDE]		= { .type = NLA_NESTED },
 	[TCA_BFC_WAYS]		= { .type = NLA_U32 },
+	[TCA_BFC_NEW_FIRST]	= { .type = NLA_U8 },
 };
 
 static const struct nla_policy bfc_elide_policy[TCA_BFC_ELIDE_MAX + 1] = {
@@ -56,6 +57,7 @@ void bfc_params_default(struct bfc_params *p)
 		.hrtt = BFC_HRTT_DEFAULT,
 		.resume = BFC_RESUME_EARLY,
 		.limit = BFC_LIMIT_DEFAULT,
+		.new_first = 1,
 		.split_gso = 1,
 		.tpid = ETH_P_8021AD,
 	};
@@ -142,6 +144,9 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 			   "accept-pause: 0 or 1"),
 	[TCA_BFC_WAYS] =
 		BFC_OPTION(ways, u32, 1, BFC_WAYS_MAX, false, "ways: 1 to 8"),
+	[TCA_BFC_NEW_FIRST] =
+		BFC_OPTION(new_first, u8, 0, 1, false,
+			   "new-first: 0 or 1"),
 };
 
 static int bfc_refuse(const struct nlattr *a, const char *msg,

@@ -8,7 +8,13 @@
  *
  *			not paused		paused by the neighbour
  *   empty		empty, usable		empty
- *   with packets	on the active list	nothing
+ *   with packets	on a list		nothing
+ *
+ * There are two lists. The round is deficit round robin. A queue that gets a
+ * packet and was not served in the present round goes before it, once, as in
+ * fq_codel (RFC 8290): short flows do not wait for a quantum of each long one.
+ * That it was served is remembered when it runs empty, or a flow whose packets
+ * come one by one would always be first.
  */
 #include <linux/if_vlan.h>
 #include <linux/prefetch.h>
@@ -22,11 +28,18 @@
 /* ---- one queue ---- */
 
 /* Debt is not forgiven by running empty or being paused for a moment. */
-static void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue)
+static void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue,
+			       bool fresh)
 {
 	queue->deficit = min_t(s32, queue->deficit, 0) + q->quantum;
-	list_add_tail(&queue->active, &q->active);
 	q->nactive++;
+	if (fresh && queue->round != q->round) {
+		queue->round = q->round;
+		list_add_tail(&queue->active, &q->fresh);
+	} else {
+		queue->round = q->round + 1;
+		list_add_tail(&queue->active, &q->active);
+	}
 }
 
 static void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue)
@@ -49,7 +62,7 @@ static void bfc_queue_append(struct bfc_sched *q, unsigned int qn,
 		__clear_bit(qn, q->usable);
 		q->noccupied++;
 		if (!test_bit(qn, q->paused))
-			bfc_queue_activate(q, queue);
+			bfc_queue_activate(q, queue, q->p.new_first);
 	}
 	queue->tail = skb;
 	queue->packets++;
@@ -153,7 +166,7 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 	q->npaused--;
 	q->resume_rx++;
 	if (queue->head)
-		bfc_queue_activate(q, queue);
+		bfc_queue_activate(q, queue, false);
 	else
 		__set_bit(qn, q->usable);
 	trace_bfc_resumed(q->port->dev, qn, queue->bytes);
@@ -413,13 +426,17 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u64 now)
 	struct bfc_queue *queue;
 	struct sk_buff *skb;
 
-	if (list_empty(&q->active))
+	if (!q->nactive)
 		return NULL;
 	for (;;) {
-		queue = list_first_entry(&q->active, struct bfc_queue, active);
+		queue = list_first_entry(list_empty(&q->fresh) ? &q->active :
+								 &q->fresh,
+					 struct bfc_queue, active);
+		q->round = queue->round;
 		if (queue->deficit > 0)
 			break;
 		queue->deficit += q->quantum;
+		queue->round++;
 		list_move_tail(&queue->active, &q->active);
 	}
 	skb = bfc_queue_pop(sch, queue - q->queues, now);

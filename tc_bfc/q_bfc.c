@@ -106,6 +106,7 @@ static const struct bfc_option {
 	{ "rate", "rate", TCA_BFC_RATE, UNIT_RATE, NULL, "link", 0 },
 	{ "limit", "limit", TCA_BFC_LIMIT, UNIT_SIZE, NULL, NULL, 0 },
 	{ "quantum", "quantum", TCA_BFC_QUANTUM, UNIT_SIZE, NULL, "auto", 0 },
+	{ "new-first", "new_first", TCA_BFC_NEW_FIRST, UNIT_SWITCH, NULL, NULL, 0 },
 	{ "refresh", "refresh", TCA_BFC_REFRESH, UNIT_TIME, NULL, "auto", 0 },
 	{ "hold", "hold", TCA_BFC_HOLD, UNIT_TIME, NULL, "auto", 0 },
 	{ "split-gso", "split_gso", TCA_BFC_SPLIT_GSO, UNIT_SWITCH, NULL, NULL, 0 },
@@ -137,7 +138,7 @@ static void explain(void)
 		"               [ hrtt TIME ] [ threshold BYTES | auto* ]\n"
 		"               [ resume early* | drained ]\n"
 		"               [ rate RATE | link* ] [ limit BYTES ]\n"
-		"               [ quantum BYTES | auto* ]\n"
+		"               [ quantum BYTES | auto* ] [ new-first on* | off ]\n"
 		"               [ refresh TIME | auto* ] [ hold TIME | auto* ]\n"
 		"               [ split-gso on* | off ] [ tpid 88a8* | 8100 ]\n"
 		"               [ accept-pause on | off* ]\n"

@@ -99,6 +99,56 @@ test_quantum() {
 	frames close
 }
 
+# fill FLOWS: long flows, backlogged from now on
+fill() {
+	send s 10.0.0.2 5000 -f "$1" -F 100 -s 1400 -t 30 -b 20000
+	sleep 2
+}
+
+# A packet now and then, beside 16 long flows: without new-first it waits for one
+# of each, 16 x 2.9 ms.
+test_new_first() {
+	local option
+	local -A late
+	topology
+	for option in off on; do
+		tc -n s qdisc del dev e0 root 2>/dev/null
+		# shellcheck disable=SC2086
+		bfc s e0 queues 32 $plenty new-first "$option"
+		fill 16
+		local long=$bg
+		receive r 5001 -n 20 -t 20
+		local receiver=$bg
+		send s 10.0.0.2 5001 -n 20 -s 100 -r 8000
+		finish "$bg" "$receiver"
+		kill "$long"
+		wait "$long" 2>/dev/null
+		late[$option]=$(received r 5001 .p50_us)
+	done
+	# The ring comes on top of it.
+	say "us in turn ${late[off]}, as a new one ${late[on]}"
+	at_least "us less" "$(calc "${late[off]} - ${late[on]}")" 25000
+}
+
+# A flow that sends at two thirds of the link: always first, it would be served at
+# once each time and its queue be empty again. It gets its third beside two long
+# ones.
+test_new_is_not_always_first() {
+	local share
+	topology
+	# shellcheck disable=SC2086
+	bfc s e0 queues 32 $plenty
+	fill 2
+	receive r 5001 -t 12 -i 3
+	local receiver=$bg
+	send s 10.0.0.2 5001 -s 1400 -r 2600000 -t 8
+	finish "$bg" "$receiver"
+	share=$(calc "$(received r 5001 '.bytes / .seconds') * 8 / 4000000")
+	say "share $share"
+	at_most "share of the link" "$share" 0.4
+	at_least "share of the link" "$share" 0.25
+}
+
 # A paused queue sends nothing, and the link is not idle for that.
 test_paused_gets_nothing() {
 	local all q
@@ -214,5 +264,6 @@ with socket.create_connection(("10.0.0.2", 5001)) as s:
 tcp_listens() { in_ns r ss -Htln "sport = :5001" | grep -q .; }
 tcp_runs() { [ "$(stat s e0 bytes)" -gt 100000 ]; }
 
-run_tests equal_bytes fifo_does_not quantum paused_gets_nothing control_band \
+run_tests equal_bytes fifo_does_not quantum new_first \
+	new_is_not_always_first paused_gets_nothing control_band \
 	rate_udp rate_tcp

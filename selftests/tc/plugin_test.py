@@ -49,6 +49,8 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("flows auto", [("FLOWS", u32(0))]),
     ("flows 0", [("FLOWS", u32(0))]),
     ("ways 1", [("WAYS", u32(1))]),
+    ("new-first on", [("NEW_FIRST", u8(1))]),
+    ("new-first off", [("NEW_FIRST", u8(0))]),
     ("assign dynamic", [("ASSIGN", u8(N["BFC_ASSIGN_DYNAMIC"]))]),
     ("assign stochastic", [("ASSIGN", u8(N["BFC_ASSIGN_STOCHASTIC"]))]),
     ("assign single", [("ASSIGN", u8(N["BFC_ASSIGN_SINGLE"]))]),
@@ -155,7 +157,7 @@ REFUSE: List[Tuple[str, int, str]] = [
     ("elide " + ",".join(["lo"] * 300), 1, r'^bfc: "elide" takes at most 64 devices\n$'),
 ] + [(option, 255, r'^Command line is not complete\. Try option "help"\n$') for option in (
     "fc", "role", "peer", "queues", "flows", "ways", "assign", "avoid-paused", "sticky", "hrtt",
-    "threshold", "resume", "rate", "limit", "quantum", "refresh", "hold", "split-gso", "tpid",
+    "threshold", "resume", "rate", "limit", "quantum", "new-first", "refresh", "hold", "split-gso", "tpid",
     "accept-pause", "elide")]
 
 # Options as the kernel dumps them, text, JSON.
@@ -164,39 +166,39 @@ DEFAULTS: Dict[str, bytes] = {
     "FC": u8(N["BFC_FC_BFC"]), "ROLE": u8(0), "PEER": u8(0), "QUEUES": u32(32),
     "FLOWS": u32(0), "WAYS": u32(4), "ASSIGN": u8(0), "AVOID_PAUSED": u8(1), "STICKY": u64(AUTO64),
     "HRTT": u64(100_000), "THRESHOLD": u32(0), "RESUME": u8(N["BFC_RESUME_EARLY"]),
-    "RATE": u64(0), "LIMIT": u32(16 << 20), "QUANTUM": u32(0), "REFRESH": u64(0),
+    "RATE": u64(0), "LIMIT": u32(16 << 20), "QUANTUM": u32(0), "NEW_FIRST": u8(1), "REFRESH": u64(0),
     "HOLD": u64(0), "SPLIT_GSO": u8(1), "TPID": u16(0x88A8), "ACCEPT_PAUSE": u8(0),
     "ELIDE": b"",
 }
 DEFAULT_TEXT = (
     "fc bfc role switch peer auto queues 32 flows auto ways 4 assign dynamic avoid-paused on "
     "sticky auto hrtt 100us threshold auto resume early rate link limit 16Mb quantum auto "
-    "refresh auto hold auto split-gso on tpid 88a8 accept-pause off elide none")
+    "new-first on refresh auto hold auto split-gso on tpid 88a8 accept-pause off elide none")
 DEFAULT_JSON: Json = {
     "fc": "bfc", "role": "switch", "peer": "auto", "queues": 32, "flows": "auto",
     "ways": 4, "assign": "dynamic", "avoid_paused": True, "sticky": "auto", "hrtt": 100000,
     "threshold": "auto", "resume": "early", "rate": "link", "limit": 16777216,
-    "quantum": "auto", "refresh": "auto", "hold": "auto", "split_gso": True,
+    "quantum": "auto", "new_first": True, "refresh": "auto", "hold": "auto", "split_gso": True,
     "tpid": "88a8", "accept_pause": False, "elide": [],
 }
 OTHER: Dict[str, bytes] = {
     "FC": u8(N["BFC_FC_NONE"]), "ROLE": u8(1), "PEER": u8(2), "QUEUES": u32(1024),
     "FLOWS": u32(4194304), "WAYS": u32(1), "ASSIGN": u8(1), "AVOID_PAUSED": u8(0), "STICKY": u64(0),
     "HRTT": u64(123_456), "THRESHOLD": u32(65_537), "RESUME": u8(N["BFC_RESUME_DRAINED"]),
-    "RATE": u64(1_234_567), "LIMIT": u32(1 << 30), "QUANTUM": u32(1514),
+    "RATE": u64(1_234_567), "LIMIT": u32(1 << 30), "QUANTUM": u32(1514), "NEW_FIRST": u8(0),
     "REFRESH": u64(1_500_000), "HOLD": u64(4_000_000_000), "SPLIT_GSO": u8(0),
     "TPID": u16(0x8100), "ACCEPT_PAUSE": u8(1), "ELIDE": attr(1, u32(1)) + attr(1, u32(7777)),
 }
 OTHER_TEXT = (
     "fc none role nic peer off queues 1024 flows 4194304 ways 1 assign stochastic "
     "avoid-paused off sticky 0ns hrtt 123456ns threshold 65537b resume drained rate 9876536bit limit 1Gb "
-    "quantum 1514b refresh 1500us hold 4s split-gso off tpid 8100 accept-pause on "
+    "quantum 1514b new-first off refresh 1500us hold 4s split-gso off tpid 8100 accept-pause on "
     "elide lo,if7777")
 OTHER_JSON: Json = {
     "fc": "none", "role": "nic", "peer": "off", "queues": 1024, "flows": 4194304,
     "ways": 1, "assign": "stochastic", "avoid_paused": False, "sticky": 0, "hrtt": 123456,
     "threshold": 65537, "resume": "drained", "rate": 1234567, "limit": 1 << 30,
-    "quantum": 1514, "refresh": 1500000, "hold": 4000000000, "split_gso": False,
+    "quantum": 1514, "new_first": False, "refresh": 1500000, "hold": 4000000000, "split_gso": False,
     "tpid": "8100", "accept_pause": True, "elide": ["lo", "if7777"],
 }
 

@@ -130,6 +130,7 @@ WORDS = [
     ("RESUME", N["__BFC_RESUME_MAX"], "resume: drained or early"),
     ("AVOID_PAUSED", 2, "avoid-paused: 0 or 1"),
     ("SPLIT_GSO", 2, "split-gso: 0 or 1"),
+    ("NEW_FIRST", 2, "new-first: 0 or 1"),
     ("ACCEPT_PAUSE", 2, "accept-pause: 0 or 1"),
 ]
 NUMBERS = {"QUEUES": 4, "FLOWS": 4, "WAYS": 4, "STICKY": 8, "HRTT": 8, "THRESHOLD": 4, "RATE": 8,

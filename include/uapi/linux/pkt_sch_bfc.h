@@ -101,6 +101,7 @@ enum {
 	TCA_BFC_ACCEPT_PAUSE,	/* u8: obey a neighbour of role nic */
 	TCA_BFC_ELIDE,		/* nest of TCA_BFC_ELIDE_IFINDEX; empty = none */
 	TCA_BFC_WAYS,		/* u32 flow table entries that a flow may be in */
+	TCA_BFC_NEW_FIRST,	/* u8, 0 or 1 */
 	__TCA_BFC_MAX
 };
 
