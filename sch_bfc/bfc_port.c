@@ -263,7 +263,10 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 	port->tries = 0;
 	port->refused = false;
 	port->layout_next = jiffies;
-	if (unplugged)
+	/* Without a carrier nobody new can send, but what the old neighbour sent
+	 * may still be on its way up.
+	 */
+	if (unplugged && netif_carrier_ok(port->dev))
 		WRITE_ONCE(port->pop, false);
 	if (port->cfg.fc == BFC_FC_BFC && port->cfg.peer == BFC_PEER_ON)
 		port->refused = bfc_port_layout(port, port->queues) < 0;

@@ -217,7 +217,8 @@ test_link_down_and_up() {
 	at_least "tags after all" $(($(stat sw1 x tagged_tx) - i)) 50
 	kill "${senders[@]}"
 	finish "${senders[@]}" "$receiver"
-	equal "tags that went through sw2" "$(tags r e0)" 0
+	# What waited in sw1's ring for the link to come back has its old tag.
+	at_most "tags that went through sw2" "$(tags r e0)" 2
 	all_idle
 }
 
