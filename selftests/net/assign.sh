@@ -83,8 +83,12 @@ test_stochastic() {
 	bfc s e0 queues 16 $plenty sticky 0 assign stochastic
 	backlog 16
 	at_most "queues with packets" "$(stat s e0 occupied)" 15
+	local first=$bg
+	# Those that come now find hardly a queue empty.
+	send s 10.0.0.2 5000 -f 16 -F 100 -t 1
+	sleep 0.5
 	at_least "collisions" "$(stat s e0 collisions)" 1
-	finish "$bg"
+	finish "$bg" "$first"
 
 	# Up to twelve new assignments of one flow
 	# shellcheck disable=SC2086
@@ -239,7 +243,7 @@ test_shared_in_order() {
 	send s 10.0.0.2 5000 -f 80 -n 30 -s 400 -b 2304
 	finish "$bg" "$receiver"
 	equal "packets" "$(received r 5000 .packets)" 2400
-	at_least "entries shared" "$(stat s e0 shared)" 16
+	at_least "entries shared" "$(stat s e0 shared)" 4
 	equal "reordered" "$(received r 5000 .reordered)" 0
 }
 
