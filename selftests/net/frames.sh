@@ -110,7 +110,9 @@ test_three_way_hello() {
 	state 3 up "after a HELLO with echo"
 	frames talk n 0.3
 	tagged "agreed"
-	equal "tagged" "$(port tagged_tx)" 20
+	# And what the kernel may have to say: multicast listener reports
+	at_least "tagged" "$(port tagged_tx)" 20
+	at_most "tagged" "$(port tagged_tx)" 24
 	equal "the neighbour's queues" "$(port peer_queues)" 32
 	at_least "HELLO round trip in ns" "$(port hello_rtt)" 200000
 	done_with
