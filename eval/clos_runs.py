@@ -10,7 +10,7 @@ from experiment import COLOURS, Context, Metrics, UsageError, Value
 from metrics import BINS, Done, by_size, mean, percentile
 from schemes import LIMIT, Scheme, make
 from simulate import Job, Run
-from topology import clos
+from topology import Topology, clos
 from workload import (
     Distribution,
     Flow,
@@ -92,6 +92,31 @@ def params(sizes: str, ms: float, *without: str) -> Dict[str, Value]:
     return {name: v for name, v in everything.items() if name not in without}
 
 
+def flows_job(
+    name: str,
+    t: Topology,
+    scheme: Scheme,
+    flows: List[Flow],
+    duration: int,
+    seed: int,
+    timeout: int = 3600,
+) -> Job:
+    """Flows that start for some ns, then time for them to end; all switches are
+    looked at meanwhile. timeout: s of the host.
+    """
+    return Job(
+        name=name,
+        topology=t,
+        scheme=scheme,
+        flows=flows,
+        until=duration + DRAIN,
+        seed=seed,
+        samples=(SAMPLE_EVERY, 0, duration),
+        mem=1536 if len(t.hosts) <= 32 else 6144,
+        timeout=timeout,
+    )
+
+
 def make_job(
     ctx: Context,
     name: str,
@@ -118,17 +143,9 @@ def make_job(
         degree,
         ctx.text("pairs"),
     )
-    return Job(
-        name=name,
-        topology=clos(racks, per_rack, spines),
-        scheme=scheme,
-        flows=flows,
-        until=duration + DRAIN,
-        seed=ctx.seed * 1000 + number,
-        samples=(SAMPLE_EVERY, 0, duration),
-        mem=1536 if racks * per_rack <= 32 else 6144,
-        timeout=3600,
-    )
+    t = clos(racks, per_rack, spines)
+    seed = ctx.seed * 1000 + number
+    return flows_job(name, t, scheme, flows, duration, seed)
 
 
 def schemes(ctx: Context) -> List[Scheme]:

@@ -6,10 +6,9 @@ ns-3 simulator, or drawn from a distribution.
 from pathlib import Path
 from typing import Callable, Dict, List, Tuple
 
-from clos_runs import DRAIN, SAMPLE_EVERY, metrics, report, schemes
+from clos_runs import flows_job, metrics, report, schemes
 from experiment import Context, Experiment, Metrics, UsageError
 from schemes import LIMIT
-from simulate import Job
 from topology import Topology, clos, dumbbell, fat_tree, line
 from workload import Distribution, Flow, anyone, open_loop, read_ns3, spread
 
@@ -74,17 +73,7 @@ def run(ctx: Context) -> Metrics:
     duration = round(ctx.number("ms") * 1e6)
     runs = ctx.simulate(
         [
-            Job(
-                name=s.name,
-                topology=t,
-                scheme=s,
-                flows=flows,
-                until=duration + DRAIN,
-                seed=ctx.seed,
-                samples=(SAMPLE_EVERY, 0, duration),
-                mem=1536 if len(t.hosts) <= 32 else 6144,
-                timeout=7200,
-            )
+            flows_job(s.name, t, s, flows, duration, ctx.seed, timeout=7200)
             for s in schemes(ctx)
         ]
     )

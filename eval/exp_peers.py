@@ -8,11 +8,11 @@ simulators of DCTCP and HPCC, both with PFC, make of them.
 import csv
 from typing import Dict, List, Tuple, Union
 
-from clos_runs import DRAIN, SAMPLE_EVERY, report, schemes
+from clos_runs import flows_job, report, schemes
 from experiment import Context, Experiment, Metrics
 from metrics import by_size
 from schemes import LIMIT
-from simulate import Job, Run
+from simulate import Run
 from topology import clos
 from workload import DATA, read_peers
 
@@ -44,20 +44,7 @@ def run(ctx: Context) -> Metrics:
     t = clos()
     flows = read_peers(DATA / "fb60" / "flows_fb60.txt.gz", limit)
     runs: List[Run] = ctx.simulate(
-        [
-            Job(
-                name=s.name,
-                topology=t,
-                scheme=s,
-                flows=flows,
-                until=limit + DRAIN,
-                seed=ctx.seed,
-                samples=(SAMPLE_EVERY, 0, limit),
-                mem=6144,
-                timeout=3600,
-            )
-            for s in schemes(ctx)
-        ]
+        [flows_job(s.name, t, s, flows, limit, ctx.seed) for s in schemes(ctx)]
     )
     rows: List[List[Union[str, int, float]]] = []
     metrics: Metrics = {}
