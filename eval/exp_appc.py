@@ -11,12 +11,12 @@ from typing import List, Union
 
 from experiment import COLOURS, Context, Experiment, Metrics
 from metrics import app_c
-from schemes import bfc
+from schemes import PAPER, bfc
 from simulate import Job, Run
 from topology import GBIT, US, Topology
 from workload import Flow
 
-RULES = {"drained": "resume drained avoid-paused off", "early": ""}
+RULES = {"drained": PAPER, "early": ""}
 
 
 def chain(x: float) -> Topology:

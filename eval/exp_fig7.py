@@ -13,14 +13,14 @@ import numpy as np
 
 from experiment import COLOURS, Context, Experiment, Metrics
 from metrics import band, mean
-from schemes import Scheme, bfc
+from schemes import PAPER, Scheme, bfc
 from simulate import Job, Run
 from topology import fig6
 from workload import Distribution, Flow, one_of, open_loop
 
 RULES = {
     "early": "",  # the module's default
-    "drained": "resume drained avoid-paused off",  # the paper's
+    "drained": PAPER,
 }
 RATE = 12.5  # bytes per ns at 100 Gbit/s
 Key = Tuple[str, str, float, float]  # rule, delays, HRTT, Th
