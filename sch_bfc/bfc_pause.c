@@ -121,8 +121,6 @@ void bfc_count(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	upq = handle - ing->base - 1;
 	if (handle == ing->base || unlikely(upq >= ing->queues))
 		goto out;
-	if (READ_ONCE(port->cfg.role) == BFC_ROLE_NIC)
-		goto out;	/* never pauses anybody (BFC §5) */
 	if (bfc_elided(&q->p, ing->ifindex)) {
 		q->elided++;
 		goto out;
@@ -313,7 +311,8 @@ enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer)
 {
 	struct bfc_port *port = container_of(timer, struct bfc_port, refresh);
 
-	if (!READ_ONCE(port->stamp))
+	if (!READ_ONCE(port->stamp) ||
+	    READ_ONCE(port->cfg.role) == BFC_ROLE_NIC)
 		return HRTIMER_NORESTART;
 	if (!test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
 		WRITE_ONCE(port->dirty_since, ktime_get_ns());

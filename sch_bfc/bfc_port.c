@@ -163,7 +163,7 @@ static bool bfc_ingress_sweep(void)
  *
  * Packets that hold counts of the old ones keep them: those counters live on
  * until the last one is given back, but nobody is paused by them any more. A
- * NIC pauses nobody and has none.
+ * NIC pauses nobody (BFC §5) and has none.
  *
  * Context: port->lock held.
  * Return: 0; -ENOMEM (also when the 65 536 handles are used up); -EMSGSIZE if
@@ -236,9 +236,10 @@ void bfc_port_tags(struct bfc_port *port)
 			netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
 	}
 	WRITE_ONCE(port->stamp, stamp);
-	if (stamp && !stamped && port->cfg.role == BFC_ROLE_SWITCH) {
+	if (stamp && !stamped) {
 		clear_bit(BFC_PORT_DIRTY, &port->flags);
-		bfc_port_mark_dirty(port, ktime_get_ns());
+		if (port->cfg.role == BFC_ROLE_SWITCH)
+			bfc_port_mark_dirty(port, ktime_get_ns());
 	}
 	trace_bfc_peer(port->dev, state, port->peer.queues, stamp, port->pop);
 }
@@ -561,7 +562,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	    (p->fc == BFC_FC_NONE || p->peer == BFC_PEER_OFF))
 		skb = bfc_hello_build(port, BFC_HELLO_F_BYE, ktime_get_ns());
 	port->cfg.fc = p->fc;
-	port->cfg.role = p->role;
+	WRITE_ONCE(port->cfg.role, p->role);
 	port->cfg.peer = p->peer;
 	port->cfg.accept_pause = p->accept_pause;
 	WRITE_ONCE(port->cfg.refresh, refresh);

@@ -216,7 +216,24 @@ test_nic_takes_no_handles() {
 	equal "state of a switch port" "$(stat c x peer_state)" up
 }
 
+# The timer that repeats pauses went on for ever on a port that was told to be a
+# NIC meanwhile: it has nothing to repeat, and so nothing ended it.
+test_nic_repeats_nothing() {
+	pair
+	bfc a e0 refresh 1s hold 4s
+	bfc b e0
+	wait_for 15 peer_up a e0
+	tc -n a qdisc change dev e0 root bfc hrtt 200us	# starts it
+	at_least "timers" "$(grep -c bfc_refresh_timer /proc/timer_list)" 1
+	tc -n a qdisc change dev e0 root bfc role nic
+	sleep 0.5
+	wait_for 15 peer_up a e0
+	equal "state" "$(stat a e0 peer_state)" up
+	sleep 3
+	equal "timers" "$(grep -c bfc_refresh_timer /proc/timer_list)" 0
+}
+
 run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
 	enormous_mtu enormous_packet_by_stab nic_role_never_pauses \
 	rate_change_wakes lower_limit_trims handles_are_not_used_up \
-	nic_takes_no_handles
+	nic_takes_no_handles nic_repeats_nothing
