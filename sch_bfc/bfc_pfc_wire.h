@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * MAC control frames as bytes: the PFC frame of IEEE 802.1Qbb (IEEE 802.3 annex
+ * 31D), and PAUSE of IEEE 802.3x (annex 31B), which is recognised and counted so
+ * that nobody takes it for anything else. And the arithmetic of their times.
+ *
+ * No skb, no lock, no allocation: compiled into the module and into the
+ * user-space unit tests. Everything is big-endian.
+ *
+ *        0               1               2               3
+ *   +---------------+---------------+---------------+---------------+
+ *   |                   destination 01-80-C2-00-00-01               |
+ *   +                               +-------------------------------+
+ *   |                               |      source: the port's       |
+ *   +-------------------------------+                               +
+ *   |                                                               |
+ *   +-------------------------------+-------------------------------+
+ *   |       EtherType 0x8808        |   14: opcode 0x0101           |
+ *   +---------------+---------------+-------------------------------+
+ *   |  16: 0        |   17: enable  |   18: quanta of priority 0    |
+ *   +---------------+---------------+-------------------------------+
+ *   |   20: quanta of priority 1    |   ... 32: of priority 7       |
+ *   +-------------------------------+-------------------------------+
+ *   |   34: zeroes up to 60, with the FCS 64 bytes                  |
+ *
+ * Bit p of the enable byte says that the quanta of priority p mean something:
+ * pause for so long from now on, whatever was said before; 0 = go on. A quantum
+ * is what 512 bits take at the speed of the link.
+ *
+ * PAUSE has opcode 0x0001 and one number of quanta at 16, for the whole link.
+ */
+#ifndef _BFC_PFC_WIRE_H
+#define _BFC_PFC_WIRE_H
+
+#include <linux/math64.h>
+#include "bfc_wire.h"
+
+#define BFC_MAC_ETHERTYPE	0x8808
+#define BFC_MAC_OP_PAUSE	0x0001
+#define BFC_MAC_OP_PFC		0x0101
+#define BFC_PFC_LEN		34	/* what a PFC frame needs */
+#define BFC_PFC_FRAME		60	/* what is sent, without FCS */
+#define BFC_PFC_WIRE		84	/* what it takes of the link, in bytes:
+					 * preamble, FCS and gap included
+					 */
+#define BFC_8023X_LEN		18	/* what a PAUSE frame needs */
+#define BFC_QUANTA_MAX		0xffff
+#define BFC_QUANTUM_BYTES	64	/* 512 bits */
+
+/**
+ * enum bfc_mac - what a frame is to MAC control
+ * @BFC_MAC_NONE: nothing: it stays in the stream
+ * @BFC_MAC_PFC: a PFC frame, be it a broken one
+ * @BFC_MAC_PAUSE: a PAUSE frame of IEEE 802.3x, be it a broken one
+ * @BFC_MAC_OTHER: MAC control, but of another opcode, for somebody else, or too
+ *		   short to say: a bridge forwards none of these
+ */
+enum bfc_mac {
+	BFC_MAC_NONE,
+	BFC_MAC_PFC,
+	BFC_MAC_PAUSE,
+	BFC_MAC_OTHER
+};
+
+/**
+ * struct bfc_pfc_frame - what a PFC frame says
+ * @enable: bit p: @quanta of priority p mean something
+ * @quanta: pause, in quanta of the link; 0 = XON. 0 where @enable is not set
+ */
+struct bfc_pfc_frame {
+	u8 enable;
+	u16 quanta[BFC_PRIORITIES];
+};
+
+/**
+ * bfc_mac_kind() - is this a MAC control frame, and of which kind?
+ * @f: start of the frame, without VLAN tags
+ * @len: bytes there are
+ * @own: address of the port, or NULL
+ *
+ * The group address is what PFC frames must have. PAUSE may also go to the
+ * address of the station (annex 31B), and so some senders of PFC do: both
+ * are taken with either.
+ *
+ * Return: BFC_MAC_*.
+ */
+static inline enum bfc_mac bfc_mac_kind(const u8 *f, unsigned int len,
+					const u8 *own)
+{
+	static const u8 dst[6] = { 0x01, 0x80, 0xc2, 0x00, 0x00, 0x01 };
+	bool group = true, us = own;
+	unsigned int i;
+
+	if (len < 14 || bfc_get16(f + 12) != BFC_MAC_ETHERTYPE)
+		return BFC_MAC_NONE;
+	for (i = 0; i < sizeof(dst); i++) {
+		group = group && f[i] == dst[i];
+		us = us && f[i] == own[i];
+	}
+	if (len < 16 || !(group || us))
+		return BFC_MAC_OTHER;
+	switch (bfc_get16(f + 14)) {
+	case BFC_MAC_OP_PFC:
+		return BFC_MAC_PFC;
+	case BFC_MAC_OP_PAUSE:
+		return BFC_MAC_PAUSE;
+	default:
+		return BFC_MAC_OTHER;
+	}
+}
+
+/**
+ * bfc_put_pfc() - write a PFC frame
+ * @f: start of the frame, BFC_PFC_FRAME bytes, all of which are written
+ * @src: address of the port
+ * @p: what to say; quanta of priorities that are not enabled are sent as 0
+ */
+static inline void bfc_put_pfc(u8 *f, const u8 *src,
+			       const struct bfc_pfc_frame *p)
+{
+	static const u8 dst[6] = { 0x01, 0x80, 0xc2, 0x00, 0x00, 0x01 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(dst); i++) {
+		f[i] = dst[i];
+		f[6 + i] = src[i];
+	}
+	bfc_put16(f + 12, BFC_MAC_ETHERTYPE);
+	bfc_put16(f + 14, BFC_MAC_OP_PFC);
+	bfc_put16(f + 16, p->enable);
+	for (i = 0; i < BFC_PRIORITIES; i++)
+		bfc_put16(f + 18 + 2 * i,
+			  p->enable >> i & 1 ? p->quanta[i] : 0);
+	for (i = BFC_PFC_LEN; i < BFC_PFC_FRAME; i++)
+		f[i] = 0;
+}
+
+/**
+ * bfc_get_pfc() - read a PFC frame
+ * @f: start of a frame of kind BFC_MAC_PFC
+ * @len: bytes there are; a driver may have taken the padding off
+ * @p: result
+ *
+ * The reserved byte before the enable vector is sent as zero and ignored on
+ * receipt, as is everything behind the quanta (IEEE 802.3 annex 31D).
+ *
+ * Return: BFC_OK or BFC_BAD_SHORT.
+ */
+static inline enum bfc_bad bfc_get_pfc(const u8 *f, unsigned int len,
+				       struct bfc_pfc_frame *p)
+{
+	unsigned int i;
+
+	if (len < BFC_PFC_LEN)
+		return BFC_BAD_SHORT;
+	p->enable = f[17];
+	for (i = 0; i < BFC_PRIORITIES; i++)
+		p->quanta[i] = p->enable >> i & 1 ?
+			       bfc_get16(f + 18 + 2 * i) : 0;
+	return BFC_OK;
+}
+
+/**
+ * bfc_get_8023x() - read a PAUSE frame of IEEE 802.3x
+ * @f: start of a frame of kind BFC_MAC_PAUSE
+ * @len: bytes there are
+ * @quanta: result: pause of the whole link, 0 = go on
+ *
+ * For the statistics: obeying it would stop what PFC wants to go on, and a link
+ * has one of the two (IEEE 802.1Q clause 36).
+ *
+ * Return: BFC_OK or BFC_BAD_SHORT.
+ */
+static inline enum bfc_bad bfc_get_8023x(const u8 *f, unsigned int len,
+					 u16 *quanta)
+{
+	if (len < BFC_8023X_LEN)
+		return BFC_BAD_SHORT;
+	*quanta = bfc_get16(f + 16);
+	return BFC_OK;
+}
+
+/**
+ * bfc_quanta_to_ns() - how long is a pause?
+ * @quanta: as received
+ * @rate: speed of the link in bytes/s: that of the MAC, not of a shaper; 0 is
+ *	  taken for 1
+ *
+ * Return: ns, rounded up: who obeys does not go on too early.
+ */
+static inline u64 bfc_quanta_to_ns(u16 quanta, u64 rate)
+{
+	/* at most 65535 x 64e9 = 4.2e15 */
+	u64 part = quanta * (BFC_QUANTUM_BYTES * 1000000000ULL);
+
+	return rate ? div64_u64(part + rate - 1, rate) : part;
+}
+
+/**
+ * bfc_ns_to_quanta() - how is a pause said?
+ * @ns: for so long; 0 = XON
+ * @rate: speed of the link in bytes/s, at most BFC_RATE_MAX; 0 is taken for 1
+ *
+ * Return: quanta, rounded up, so that the pause is not shorter than meant; but
+ * BFC_QUANTA_MAX at most, and then it is, and has to be refreshed.
+ */
+static inline u16 bfc_ns_to_quanta(u64 ns, u64 rate)
+{
+	const u64 unit = BFC_QUANTUM_BYTES * 1000000000ULL;
+
+	if (!rate)
+		rate = 1;
+	if (ns >= bfc_quanta_to_ns(BFC_QUANTA_MAX, rate))
+		return BFC_QUANTA_MAX;
+	/* less than BFC_QUANTA_MAX x unit + rate + unit: no overflow */
+	return div64_u64(ns * rate + unit - 1, unit);
+}
+
+/**
+ * bfc_quanta_refresh() - when must a pause be repeated?
+ * @quanta: as sent
+ * @rate: speed of the link in bytes/s; 0 is taken for 1
+ * @lead: ns from the moment when the repetition is due until it may at the latest
+ *	  have reached the neighbour, compared with the frame before: a timer that
+ *	  is late, the frame of data that has just begun (an MTU), and
+ *	  BFC_PFC_WIRE bytes
+ * @losses: so many repetitions in a row may get lost
+ *
+ * The pause runs from the moment the neighbour has got the frame, which is one
+ * propagation delay later for the repetition as well.
+ *
+ * Return: ns after the frame was sent, then again and again, so that the pause
+ * never runs out meanwhile; 0 if it is too short for that.
+ */
+static inline u64 bfc_quanta_refresh(u16 quanta, u64 rate, u64 lead,
+				     unsigned int losses)
+{
+	u64 part = quanta * (BFC_QUANTUM_BYTES * 1000000000ULL);
+	/* rounded down: the neighbour may do so */
+	u64 ns = rate ? div64_u64(part, rate) : part;
+
+	return ns > lead ? div64_u64(ns - lead, losses + 1ULL) : 0;
+}
+
+#endif /* _BFC_PFC_WIRE_H */
