@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A buffer that ports share: who may still put how much into it. No skb, no lock
+ * and no clock, but atomics: compiled into the module and into the user-space
+ * unit tests.
+ *
+ *   memory = what all may take from (the pool, dynamic threshold by Choudhury
+ *	      and Hahne, IEEE/ACM Trans. Netw. 6(2), 1998)
+ *	    + a reserve for each cell, which nobody else can take
+ *	    + headroom for each cell, for what still comes after XOFF
+ *
+ * A cell is what is counted together: the packets of one priority that came in
+ * through one port. Bytes of a cell are alike: what is charged goes to the
+ * reserve first, then to the pool, then to the headroom; what goes out is taken
+ * from the headroom first, so that this is free again before the neighbour is told
+ * to go on, then from the pool, then from the reserve. A packet may lie in reserve
+ * and pool, but not partly in the headroom. So a packet needs to remember its length only.
+ *
+ * Many qdiscs charge the same cells and the same pool, each under its own root
+ * lock, and nothing here takes another one. A cell is one 64-bit word that is
+ * replaced as a whole. An operation is a row of steps, of which each touches
+ * shared memory once; bfc_pool_charge() and bfc_pool_uncharge() take one step
+ * after the other, the model test takes those of several processors in any order.
+ * Always, between any two steps:
+ *
+ *  1. the cells' shares of the pool, added up, are never over @size, nor is any
+ *     cell over its reserve, limit and headroom: memory is never promised twice
+ *  2. @shared is never below that sum, hence never negative: the pool is asked
+ *     before the cell is charged, and told after it was uncharged
+ *  3. @shared is over @size at most by what is being refused at the moment: one
+ *     packet for each processor. The price is that a packet which would just
+ *     have fitted can meet such an attempt, and go to the headroom instead, or
+ *     be refused: so headroom is not planned to the last packet
+ *
+ * The dynamic threshold is compared with the free pool as it was a moment ago:
+ * cells that grow at the same moment may each do so on the same free bytes. That
+ * is a matter of fairness only; 1. and 3. hold whatever was read.
+ *
+ * All sizes are bytes of what the owner counts (of the wire, or of memory), the
+ * same everywhere.
+ */
+#ifndef _BFC_POOL_H
+#define _BFC_POOL_H
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/math64.h>
+#include <linux/types.h>
+
+#define BFC_POOL_MAX	(1024U << 20)	/* bytes of anything here */
+#define BFC_ALPHA_ONE	1000000U	/* alpha is in millionths */
+#define BFC_ALPHA_MAX	(1024 * BFC_ALPHA_ONE)
+#define BFC_LIMIT_NONE	BFC_POOL_MAX
+
+/**
+ * struct bfc_pool - what all cells may take from
+ * @size: bytes, at most BFC_POOL_MAX. Changes any time; what is over a smaller
+ *	  one stays until it leaves
+ * @shared: bytes taken, attempts under way included
+ */
+struct bfc_pool {
+	u32 size;
+	atomic_long_t shared;
+};
+
+/**
+ * struct bfc_cell - what one (port, priority) holds
+ * @word: low half: bytes in reserve and pool; high half: in the headroom
+ */
+struct bfc_cell {
+	atomic64_t word;
+};
+
+/**
+ * struct bfc_cell_cfg - what a cell may hold
+ * @reserve: bytes that are always there. Changes only while the cell is empty:
+ *	     the share of the pool is what is beyond it
+ * @limit: of the share of the pool, BFC_LIMIT_NONE = no static one
+ * @alpha: the share may be this many millionths of the free pool, at most
+ *	   BFC_ALPHA_MAX; 0 = no dynamic limit
+ * @headroom: bytes for what comes after XOFF; 0: packets are dropped (lossy)
+ *
+ * For a lossless priority @limit or @alpha are XOFF as well (bfc_pfc.h), and the
+ * headroom is touched by what comes afterwards only.
+ */
+struct bfc_cell_cfg {
+	u32 reserve;
+	u32 limit;
+	u32 alpha;
+	u32 headroom;
+};
+
+/**
+ * enum bfc_pool_where - where a packet was charged
+ * @BFC_POOL_REFUSED: nowhere: drop it
+ * @BFC_POOL_RESERVE: the reserve alone held it
+ * @BFC_POOL_SHARED: the pool holds it, or the rest of it
+ * @BFC_POOL_HEADROOM: the headroom: the neighbour has to be paused by now
+ */
+enum bfc_pool_where {
+	BFC_POOL_REFUSED,
+	BFC_POOL_RESERVE,
+	BFC_POOL_SHARED,
+	BFC_POOL_HEADROOM
+};
+
+/* What an operation does next; BFC_POOL_DONE must be 0. */
+enum {
+	BFC_POOL_DONE,
+	BFC_POOL_LOOK,		/* read the cell */
+	BFC_POOL_ASK,		/* read the pool */
+	BFC_POOL_TAKE,		/* take from the pool */
+	BFC_POOL_UNDO,		/* it was too much */
+	BFC_POOL_STORE,		/* replace the cell, if nobody else did */
+	BFC_POOL_RETURN,	/* somebody did: give back, start again */
+	BFC_POOL_GIVE		/* the cell is uncharged: tell the pool */
+};
+
+/**
+ * struct bfc_pool_op - an operation under way, on its processor's stack
+ * @step: what comes next
+ * @where: result: BFC_POOL_REFUSED .. BFC_POOL_HEADROOM; of an uncharge
+ *	   BFC_POOL_REFUSED if the cell did not hold so much
+ * @len: bytes
+ * @pool: of these, bytes that the pool has to give, or gets back
+ * @word: the cell as it was seen last
+ * @next: what it becomes; when done, what it became
+ */
+struct bfc_pool_op {
+	u8 step;
+	u8 where;
+	u32 len;
+	u32 pool;
+	s64 word;
+	s64 next;
+};
+
+static inline u32 bfc_cell_base(u64 word)
+{
+	return word & 0xffffffff;
+}
+
+/**
+ * bfc_cell_headroom() - bytes of a cell in its headroom
+ * @word: of the cell
+ *
+ * Return: bytes.
+ */
+static inline u32 bfc_cell_headroom(u64 word)
+{
+	return word >> 32;
+}
+
+/**
+ * bfc_cell_held() - bytes of a cell
+ * @word: of the cell
+ *
+ * Return: bytes in reserve, pool and headroom.
+ */
+static inline u32 bfc_cell_held(u64 word)
+{
+	return bfc_cell_base(word) + bfc_cell_headroom(word);
+}
+
+/**
+ * bfc_cell_shared() - bytes of a cell in the pool
+ * @word: of the cell
+ * @reserve: its reserve
+ *
+ * Return: bytes.
+ */
+static inline u32 bfc_cell_shared(u64 word, u32 reserve)
+{
+	u32 base = bfc_cell_base(word);
+
+	return base > reserve ? base - reserve : 0;
+}
+
+static inline s64 bfc_cell_word(u32 base, u32 headroom)
+{
+	return (u64)headroom << 32 | base;
+}
+
+/**
+ * bfc_alpha_share() - the dynamic threshold T = alpha x free (Choudhury-Hahne)
+ * @alpha: millionths, at most BFC_ALPHA_MAX
+ * @free: bytes nobody has taken
+ *
+ * Return: bytes, rounded down.
+ */
+static inline u64 bfc_alpha_share(u32 alpha, u32 free)
+{
+	return div_u64((u64)alpha * free, BFC_ALPHA_ONE);
+}
+
+/**
+ * bfc_pool_free() - bytes of the pool that nobody has taken
+ * @size: of the pool
+ * @shared: its counter, as it was read
+ *
+ * Return: bytes; 0 also if attempts under way, or a smaller pool than there was,
+ * make it less.
+ */
+static inline u32 bfc_pool_free(u32 size, long shared)
+{
+	if (shared <= 0)
+		return size;
+	return shared < (long)size ? size - shared : 0;
+}
+
+/**
+ * bfc_pool_carve() - how much of the memory is left to share?
+ * @memory: all there is, bytes
+ * @cells: that many of them
+ * @cfg: what each of them may hold, @cells entries
+ * @size: result: of the pool
+ *
+ * Return: false if reserves and headroom alone are more than that, or the rest is
+ * more than BFC_POOL_MAX.
+ */
+static inline bool bfc_pool_carve(u64 memory, unsigned int cells,
+				  const struct bfc_cell_cfg *cfg, u32 *size)
+{
+	u64 fixed = 0;
+	unsigned int i;
+
+	for (i = 0; i < cells; i++)
+		fixed += (u64)cfg[i].reserve + cfg[i].headroom;
+	if (fixed > memory || memory - fixed > BFC_POOL_MAX)
+		return false;
+	*size = memory - fixed;
+	return true;
+}
+
+/* The pool has no room: the headroom, then. */
+static inline void bfc_pool_plan_headroom(struct bfc_pool_op *op,
+					  const struct bfc_cell_cfg *cfg)
+{
+	u32 headroom = bfc_cell_headroom(op->word);
+
+	op->pool = 0;
+	op->step = BFC_POOL_DONE;
+	op->where = BFC_POOL_REFUSED;
+	if (headroom >= cfg->headroom || op->len > cfg->headroom - headroom)
+		return;
+	op->next = bfc_cell_word(bfc_cell_base(op->word), headroom + op->len);
+	op->where = BFC_POOL_HEADROOM;
+	op->step = BFC_POOL_STORE;
+}
+
+/* Where would it go, as far as the cell knows? */
+static inline void bfc_pool_plan_charge(struct bfc_pool_op *op,
+					const struct bfc_cell_cfg *cfg)
+{
+	op->next = bfc_cell_word(bfc_cell_base(op->word) + op->len,
+				 bfc_cell_headroom(op->word));
+	op->pool = bfc_cell_shared(op->next, cfg->reserve) -
+		   bfc_cell_shared(op->word, cfg->reserve);
+	op->where = op->pool ? BFC_POOL_SHARED : BFC_POOL_RESERVE;
+	op->step = op->pool ? BFC_POOL_ASK : BFC_POOL_STORE;
+}
+
+static inline bool bfc_pool_admits(const struct bfc_pool_op *op,
+				   const struct bfc_cell_cfg *cfg, u32 free)
+{
+	u32 share = bfc_cell_shared(op->next, cfg->reserve);
+
+	return op->pool <= free && share <= cfg->limit &&
+	       (!cfg->alpha || share <= bfc_alpha_share(cfg->alpha, free));
+}
+
+/**
+ * bfc_pool_begin() - get ready to charge or to uncharge a packet
+ * @op: the operation
+ * @len: of the packet, bytes
+ */
+static inline void bfc_pool_begin(struct bfc_pool_op *op, u32 len)
+{
+	op->step = BFC_POOL_LOOK;
+	op->where = BFC_POOL_REFUSED;
+	op->len = len;
+	op->pool = 0;
+	op->word = 0;
+	op->next = 0;
+}
+
+/**
+ * bfc_pool_charge_step() - take the next step of a charge
+ * @op: the operation
+ * @pool: the pool
+ * @cell: the cell
+ * @cfg: what the cell may hold; does not change meanwhile
+ *
+ * Context: any; what others do between two steps is theirs to do.
+ * Return: false when it is done.
+ */
+static inline bool bfc_pool_charge_step(struct bfc_pool_op *op,
+					struct bfc_pool *pool,
+					struct bfc_cell *cell,
+					const struct bfc_cell_cfg *cfg)
+{
+	u32 size = READ_ONCE(pool->size);
+
+	switch (op->step) {
+	case BFC_POOL_LOOK:
+		op->word = atomic64_read(&cell->word);
+		if (op->len > BFC_POOL_MAX)
+			op->step = BFC_POOL_DONE;
+		else
+			bfc_pool_plan_charge(op, cfg);
+		break;
+	case BFC_POOL_ASK:
+		if (bfc_pool_admits(op, cfg,
+				    bfc_pool_free(size,
+						  atomic_long_read(&pool->shared))))
+			op->step = BFC_POOL_TAKE;
+		else
+			bfc_pool_plan_headroom(op, cfg);
+		break;
+	case BFC_POOL_TAKE:
+		op->step = atomic_long_add_return(op->pool, &pool->shared) >
+			   (long)size ? BFC_POOL_UNDO : BFC_POOL_STORE;
+		break;
+	case BFC_POOL_UNDO:
+		atomic_long_sub(op->pool, &pool->shared);
+		bfc_pool_plan_headroom(op, cfg);
+		break;
+	case BFC_POOL_STORE:
+		if (atomic64_try_cmpxchg(&cell->word, &op->word, op->next))
+			op->step = BFC_POOL_DONE;
+		else if (op->pool)
+			op->step = BFC_POOL_RETURN;
+		else
+			bfc_pool_plan_charge(op, cfg);
+		break;
+	case BFC_POOL_RETURN:
+		atomic_long_sub(op->pool, &pool->shared);
+		bfc_pool_plan_charge(op, cfg);
+		break;
+	}
+	return op->step != BFC_POOL_DONE;
+}
+
+static inline void bfc_pool_plan_uncharge(struct bfc_pool_op *op,
+					  const struct bfc_cell_cfg *cfg)
+{
+	u32 base = bfc_cell_base(op->word), part = op->len;
+	u32 headroom = bfc_cell_headroom(op->word);
+
+	op->where = BFC_POOL_HEADROOM;
+	if (part <= headroom) {
+		headroom -= part;
+		part = 0;
+	} else {
+		part -= headroom;
+		headroom = 0;
+	}
+	if (part) {
+		op->where = BFC_POOL_SHARED;
+		if (part > base) {	/* the owner's mistake, not to be spread */
+			part = base;
+			op->where = BFC_POOL_REFUSED;
+		}
+		base -= part;
+	}
+	op->next = bfc_cell_word(base, headroom);
+	op->pool = bfc_cell_shared(op->word, cfg->reserve) -
+		   bfc_cell_shared(op->next, cfg->reserve);
+	if (op->where == BFC_POOL_SHARED && !op->pool)
+		op->where = BFC_POOL_RESERVE;
+	op->step = BFC_POOL_STORE;
+}
+
+/**
+ * bfc_pool_uncharge_step() - take the next step of an uncharge
+ * @op: the operation
+ * @pool: the pool
+ * @cell: the cell
+ * @cfg: as it was when the packet was charged, as to the reserve
+ *
+ * Context: any.
+ * Return: false when it is done.
+ */
+static inline bool bfc_pool_uncharge_step(struct bfc_pool_op *op,
+					  struct bfc_pool *pool,
+					  struct bfc_cell *cell,
+					  const struct bfc_cell_cfg *cfg)
+{
+	switch (op->step) {
+	case BFC_POOL_LOOK:
+		op->word = atomic64_read(&cell->word);
+		bfc_pool_plan_uncharge(op, cfg);
+		break;
+	case BFC_POOL_STORE:
+		if (!atomic64_try_cmpxchg(&cell->word, &op->word, op->next))
+			bfc_pool_plan_uncharge(op, cfg);
+		else
+			op->step = op->pool ? BFC_POOL_GIVE : BFC_POOL_DONE;
+		break;
+	case BFC_POOL_GIVE:
+		atomic_long_sub(op->pool, &pool->shared);
+		op->step = BFC_POOL_DONE;
+		break;
+	}
+	return op->step != BFC_POOL_DONE;
+}
+
+/**
+ * bfc_pool_charge() - may a packet come in, and where is it charged?
+ * @pool: the pool
+ * @cell: of the packet's port and priority
+ * @cfg: what the cell may hold
+ * @len: of the packet, bytes
+ * @word: result: the cell with the packet, or as it is without, if refused; of
+ *	  all that charge and uncharge it, each sees another word. For the XOFF
+ *	  decision
+ *
+ * Lock-free: it starts over only if another processor got on.
+ *
+ * Context: any, the caller's own root lock held or not.
+ * Return: BFC_POOL_*.
+ */
+static inline enum bfc_pool_where
+bfc_pool_charge(struct bfc_pool *pool, struct bfc_cell *cell,
+		const struct bfc_cell_cfg *cfg, u32 len, u64 *word)
+{
+	struct bfc_pool_op op;
+
+	bfc_pool_begin(&op, len);
+	while (bfc_pool_charge_step(&op, pool, cell, cfg))
+		;
+	*word = op.where == BFC_POOL_REFUSED ? op.word : op.next;
+	return op.where;
+}
+
+/**
+ * bfc_pool_uncharge() - a packet leaves, sent or dropped
+ * @pool: the pool
+ * @cell: as when it was charged
+ * @cfg: as when it was charged, as to the reserve
+ * @len: as when it was charged
+ * @word: result: the cell without the packet, for the XON decision
+ *
+ * Context: any.
+ * Return: where the bytes were (the last of them); BFC_POOL_REFUSED if the cell
+ * held less than @len: it is empty then, and the owner has lost count.
+ */
+static inline enum bfc_pool_where
+bfc_pool_uncharge(struct bfc_pool *pool, struct bfc_cell *cell,
+		  const struct bfc_cell_cfg *cfg, u32 len, u64 *word)
+{
+	struct bfc_pool_op op;
+
+	bfc_pool_begin(&op, len);
+	while (bfc_pool_uncharge_step(&op, pool, cell, cfg))
+		;
+	*word = op.next;
+	return op.where;
+}
+
+#endif /* _BFC_POOL_H */

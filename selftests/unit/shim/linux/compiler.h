@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _SHIM_LINUX_COMPILER_H
+#define _SHIM_LINUX_COMPILER_H
+
+#define READ_ONCE(x)	(*(const volatile typeof(x) *)&(x))
+
+#endif /* _SHIM_LINUX_COMPILER_H */
