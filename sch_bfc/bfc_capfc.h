@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CaPFC's egress side (CaPFC §II-D, Alg. 1 and 2) and the decision that combines
+ * it with PFC's (§II-E). Pure state, no skb, no lock: compiled into the module and
+ * into the user-space unit tests.
+ *
+ *   0 ..... XON <= WARN ...... XOFF ................ MAX
+ *
+ * An egress queue (port o, priority p) that holds WARN or more counts what comes
+ * in, by ingress port i: C(i). Beyond XOFF it holds those responsible who brought
+ * most: E(i) = 1, until it is down to XON. Port i pauses its neighbour if its own
+ * occupancy says so, or any egress queue of another port: D = I or E(o), o != i.
+ *
+ * Where the paper leaves it open, or says two things:
+ *
+ *  - C are reset "below" WARN (§II-D) or at WARN (Alg. 1 line 17): at WARN.
+ *  - WARN < XON or not? §III: not below XON, and below XOFF; Table II has them
+ *    equal. So XON <= WARN < XOFF < MAX. Then lines 19 and 20, which stand under
+ *    line 17 by their indentation, do the same as if they did not.
+ *  - argmax (line 11) with equal counters: who got there first. A paused port
+ *    brings no more, so the others pass it "one-by-one as long as congestion
+ *    persists" only when they have really brought more.
+ *  - The set of Alg. 2 is the smallest whose share reaches CUT, largest first.
+ *    "Passes" cannot mean "more than": CUT = 1 would never be reached. With CUT = 1
+ *    these are all that were counted, not "every input port with a packet inside"
+ *    (§II-D): the queue may still hold packets of others from before WARN.
+ *  - E is only ever added to, until XON clears it (line 20): a port that is not in
+ *    the set any more stays paused till then.
+ *  - A port does not send to itself in the paper (o != i in D). Here it can
+ *    (hairpin), and local packets have no ingress port at all. Neither can be
+ *    paused, so they are not counted: else they would stand in the way of those
+ *    that can. They fill the queue like any.
+ *  - A packet that is dropped at MAX (line 2) is not counted.
+ *  - Priorities are 1 to 8 in the paper and 0 to 7 here.
+ *
+ * C count packets (line 8), occupancy is bytes ("size of the packet").
+ */
+#ifndef _BFC_CAPFC_H
+#define _BFC_CAPFC_H
+
+#include <linux/math64.h>
+#include "bfc_pfc.h"
+
+#define BFC_CAPFC_PORTS		64
+#define BFC_CAPFC_NOBODY	BFC_CAPFC_PORTS	/* brought by none of them */
+
+/**
+ * enum bfc_capfc_stop - whom an egress queue holds responsible
+ * @BFC_CAPFC_STOP_MAX: the largest contributor (Alg. 1)
+ * @BFC_CAPFC_STOP_CAL: the smallest set that brought CUT of it all (Alg. 2)
+ */
+enum bfc_capfc_stop {
+	BFC_CAPFC_STOP_MAX,
+	BFC_CAPFC_STOP_CAL
+};
+
+/**
+ * struct bfc_capfc_thresh - thresholds of an egress queue (CaPFC §II-D, §III)
+ * @max: MAX, bytes; a packet that would make it so many is dropped
+ * @xoff: XOFF, bytes; more than that is congestion
+ * @warn: WARN, bytes; from here on is counted
+ * @xon: XON, bytes; not more than that is none
+ * @cut: CUT, per cent, for BFC_CAPFC_STOP_CAL
+ */
+struct bfc_capfc_thresh {
+	u32 max;
+	u32 xoff;
+	u32 warn;
+	u32 xon;
+	u8 cut;
+};
+
+/**
+ * enum bfc_capfc_bad - why thresholds make no sense
+ * @BFC_CAPFC_OK: they do
+ * @BFC_CAPFC_BAD_WARN: WARN is below XON: counters would not be reset for a long
+ *			time (§III)
+ * @BFC_CAPFC_BAD_XOFF: XOFF is not above WARN: no fresh picture before blaming
+ * @BFC_CAPFC_BAD_MAX: MAX is not above XOFF
+ * @BFC_CAPFC_BAD_CUT: CUT is not 1 to 100
+ */
+enum bfc_capfc_bad {
+	BFC_CAPFC_OK,
+	BFC_CAPFC_BAD_WARN,
+	BFC_CAPFC_BAD_XOFF,
+	BFC_CAPFC_BAD_MAX,
+	BFC_CAPFC_BAD_CUT
+};
+
+/**
+ * struct bfc_capfc - C and E of an egress queue; all zero to begin with
+ * @signals: E, bit i: ingress port i is held responsible
+ * @total: sum of @count
+ * @count: C: packets that port i brought since WARN
+ * @n: ports with a count
+ * @order: these, by their count, largest first; of equal ones the one that had it
+ *	   first
+ * @rank: where a port with a count is in @order
+ *
+ * The caller serializes: it belongs to the egress, under its root lock.
+ */
+struct bfc_capfc {
+	u64 signals;
+	u64 total;
+	u64 count[BFC_CAPFC_PORTS];
+	u8 n;
+	u8 order[BFC_CAPFC_PORTS];
+	u8 rank[BFC_CAPFC_PORTS];
+};
+
+/**
+ * bfc_capfc_check() - do thresholds fit together?
+ * @t: the thresholds
+ *
+ * Return: the first relation that does not hold.
+ */
+static inline enum bfc_capfc_bad
+bfc_capfc_check(const struct bfc_capfc_thresh *t)
+{
+	if (t->warn < t->xon)
+		return BFC_CAPFC_BAD_WARN;
+	if (t->xoff <= t->warn)
+		return BFC_CAPFC_BAD_XOFF;
+	if (t->max <= t->xoff)
+		return BFC_CAPFC_BAD_MAX;
+	if (!t->cut || t->cut > 100)
+		return BFC_CAPFC_BAD_CUT;
+	return BFC_CAPFC_OK;
+}
+
+/**
+ * bfc_capfc_defaults() - thresholds in the proportions of the paper's Table II
+ * @t: result
+ * @rate: of the egress link, bytes/s
+ * @hrtt: ns, from a pause being sent to its effect, as of bfc_pfc_headroom_auto()
+ * @mtu: largest frame, bytes
+ * @max: MAX, bytes; 0 = as much as is needed
+ *
+ * MAX : XOFF : XON = WARN is 60 : 25 : 20 KB there, CUT 80 %. Without MAX: XON is
+ * what the link takes away in an HRTT, so that it does not run dry until the next
+ * packets come; four frames at least, for the gap to XOFF is a quarter of it.
+ *
+ * Return: false if @max holds no frame between each two of them, or BFC_POOL_MAX is
+ * too small; @t is not valid then.
+ */
+static inline bool bfc_capfc_defaults(struct bfc_capfc_thresh *t, u64 rate,
+				      u64 hrtt, u32 mtu, u32 max)
+{
+	u64 xon = max / 3, xoff;
+
+	if (!max) {
+		xon = bfc_bytes_in(rate, hrtt);
+		if (xon < 4ULL * mtu)
+			xon = 4ULL * mtu;
+		if (3 * xon > BFC_POOL_MAX)
+			return false;
+		max = 3 * xon;
+	}
+	xoff = div_u64(5ULL * max, 12);
+	if (xoff < xon + mtu)
+		return false;
+	t->max = max;
+	t->xoff = xoff;
+	t->warn = xon;
+	t->xon = xon;
+	t->cut = 80;
+	return true;
+}
+
+/**
+ * bfc_capfc_admits() - may a packet be queued? (Alg. 1 line 2)
+ * @t: the thresholds
+ * @backlog: B+, bytes in the queue with the packet
+ *
+ * Return: false: drop it.
+ */
+static inline bool bfc_capfc_admits(const struct bfc_capfc_thresh *t,
+				    u64 backlog)
+{
+	return backlog < t->max;
+}
+
+/* Sorted all the time: the port moves up past those that it has overtaken. */
+static inline void bfc_capfc_count(struct bfc_capfc *c, unsigned int in,
+				   unsigned int packets)
+{
+	unsigned int r;
+
+	if (!packets)
+		return;
+	r = c->count[in] ? c->rank[in] : c->n++;
+	c->count[in] += packets;
+	c->total += packets;
+	for (; r && c->count[c->order[r - 1]] < c->count[in]; r--) {
+		c->order[r] = c->order[r - 1];
+		c->rank[c->order[r]] = r;
+	}
+	c->order[r] = in;
+	c->rank[in] = r;
+}
+
+static inline void bfc_capfc_uncount_all(struct bfc_capfc *c)
+{
+	while (c->n)
+		c->count[c->order[--c->n]] = 0;
+	c->total = 0;
+}
+
+/* IP of Alg. 2; total x 100 does not overflow in a thousand years. */
+static inline u64 bfc_capfc_culprits(const struct bfc_capfc *c, u8 cut)
+{
+	u64 set = 0, sum = 0;
+	unsigned int r;
+
+	for (r = 0; r < c->n && sum * 100 < c->total * cut; r++) {
+		set |= 1ULL << c->order[r];
+		sum += c->count[c->order[r]];
+	}
+	return set;
+}
+
+/**
+ * bfc_capfc_enqueue() - a packet was queued (Alg. 1 lines 5 to 13; Alg. 2)
+ * @c: of the queue
+ * @t: the thresholds, checked
+ * @stop: BFC_CAPFC_STOP_*
+ * @backlog: bytes in the queue, the packet included
+ * @in: port that brought it, or BFC_CAPFC_NOBODY: local packets, and those that go
+ *	back where they came from
+ * @packets: on the wire; more than one for GSO
+ *
+ * Context: the caller serializes (root lock of the egress).
+ * Return: ports whose E became 1: their D may have.
+ */
+static inline u64 bfc_capfc_enqueue(struct bfc_capfc *c,
+				    const struct bfc_capfc_thresh *t,
+				    enum bfc_capfc_stop stop, u64 backlog,
+				    unsigned int in, unsigned int packets)
+{
+	u64 set;
+
+	if (backlog < t->warn)
+		return 0;
+	if (in < BFC_CAPFC_PORTS)
+		bfc_capfc_count(c, in, packets);
+	if (backlog <= t->xoff || !c->n)
+		return 0;
+	if (stop == BFC_CAPFC_STOP_CAL)
+		set = bfc_capfc_culprits(c, t->cut);
+	else
+		set = 1ULL << c->order[0];
+	set &= ~c->signals;
+	c->signals |= set;
+	return set;
+}
+
+/**
+ * bfc_capfc_dequeue() - a packet left, sent or dropped (Alg. 1 lines 14 to 20)
+ * @c: of the queue
+ * @t: the thresholds, checked
+ * @backlog: bytes in the queue, without the packet
+ *
+ * Context: the caller serializes (root lock of the egress).
+ * Return: ports whose E became 0: their D may have.
+ */
+static inline u64 bfc_capfc_dequeue(struct bfc_capfc *c,
+				    const struct bfc_capfc_thresh *t,
+				    u64 backlog)
+{
+	u64 set;
+
+	if (backlog > t->warn)
+		return 0;
+	bfc_capfc_uncount_all(c);
+	if (backlog > t->xon)
+		return 0;
+	set = c->signals;
+	c->signals = 0;
+	return set;
+}
+
+/**
+ * bfc_capfc_clear() - start over: queue purged, thresholds or mode changed
+ * @c: of the queue
+ *
+ * Context: the caller serializes (root lock of the egress).
+ * Return: ports whose E became 0.
+ */
+static inline u64 bfc_capfc_clear(struct bfc_capfc *c)
+{
+	u64 set = c->signals;
+
+	bfc_capfc_uncount_all(c);
+	c->signals = 0;
+	return set;
+}
+
+/**
+ * bfc_capfc_forget() - a port is gone, its number may be used again
+ * @c: of the queue
+ * @in: the port, less than BFC_CAPFC_PORTS
+ *
+ * Context: the caller serializes (root lock of the egress).
+ * Return: whether its E was 1.
+ */
+static inline bool bfc_capfc_forget(struct bfc_capfc *c, unsigned int in)
+{
+	u64 bit = 1ULL << in;
+	bool was = c->signals & bit;
+	unsigned int r;
+
+	c->signals &= ~bit;
+	if (!c->count[in])
+		return was;
+	c->total -= c->count[in];
+	c->count[in] = 0;
+	c->n--;
+	for (r = c->rank[in]; r < c->n; r++) {
+		c->order[r] = c->order[r + 1];
+		c->rank[c->order[r]] = r;
+	}
+	return was;
+}
+
+/**
+ * bfc_capfc_decide() - D = I or any E(o) with o != i (CaPFC §II-E, Fig. 6)
+ * @ingress: I, from bfc_pfc_next()
+ * @signals: bit o: E of ingress port @in at egress port o. That is the other way
+ *	     round than @signals of struct bfc_capfc: it belongs to the ingress,
+ *	     and each egress sets and clears its bit atomically
+ * @in: number i of the port
+ *
+ * Return: whether the neighbour's priority is to be paused.
+ */
+static inline bool bfc_capfc_decide(bool ingress, u64 signals, unsigned int in)
+{
+	return ingress || (signals & ~(1ULL << in));
+}
+
+#endif /* _BFC_CAPFC_H */
