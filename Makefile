@@ -25,7 +25,7 @@ help:
 	@echo 'make modules      the kernel modules, for KDIR=$(KDIR)'
 	@echo 'make plugin       q_bfc.so for tc'
 	@echo 'make tools        what the tests use'
-	@echo 'make bench        what a packet costs in the qdisc'
+	@echo 'make bench        what packets and pause times cost'
 	@echo 'make sim-debug    the simulated machine with KASAN, lockdep, kmemleak'
 	@echo 'make clean        remove what was built, keep downloads and kernels'
 
@@ -55,9 +55,10 @@ sim sim-debug:
 	$(MAKE) plugin tools
 	scripts/build-modules $@
 
-# What a packet costs, compared with other qdiscs.
+# What a packet costs, compared with other qdiscs, and FAFC's pause times, with a
+# solver.
 bench: sim
-	scripts/install-deps vm
+	scripts/install-deps vm unit
 	scripts/build-modules stock
 	selftests/bench/run.sh
 

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What a packet costs in bfc and in other qdiscs, and what a port costs in memory
-# (make bench).
+# What a packet costs in bfc and in other qdiscs, what a port costs in memory, and
+# FAFC's pause times (make bench).
 #
 # Cycles are those of the host's TSC in the simulated machine, whose kernel's code
 # runs at the host's speed, the least of many bursts: what the code takes when
 # nothing comes in between. They depend on the processor: compare those of one run
 # only. Instructions are counted by QEMU (scripts/vm --icount), in Debian's kernel,
-# and repeat exactly.
+# and repeat exactly. Pause times are measured on the host itself, beside GLPK.
 
 set -euo pipefail
 
@@ -21,3 +21,5 @@ scripts/sim --real-time -- selftests/bench/inside.sh 3 60 >"$out/cycles"
 scripts/vm --icount --cpus 1 --mem 1024 --timeout 1200 -- \
 	selftests/bench/inside.sh 1 2 >"$out/instructions"
 selftests/bench/report.py "$out/cycles" "$out/instructions"
+make -s -C selftests/bench
+"$out/alloc_bench"

@@ -22,6 +22,22 @@ static inline u64 div_u64(u64 dividend, u32 divisor)
 	return div64_u64(dividend, divisor);
 }
 
+static inline u64 div64_u64_rem(u64 dividend, u64 divisor, u64 *remainder)
+{
+	if (!divisor)
+		abort();
+	*remainder = dividend % divisor;
+	return dividend / divisor;
+}
+
+static inline u64 mul_u64_u64_shr(u64 a, u64 mul, unsigned int shift)
+{
+	unsigned __int128 product = a;
+
+	product *= mul;
+	return product >> shift;
+}
+
 static inline u64 mul_u64_u64_div_u64(u64 a, u64 mul, u64 div)
 {
 	unsigned __int128 q;

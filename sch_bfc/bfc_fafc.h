@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * When FAFC marks and pauses, and what a host makes of it (FAFC §II-E, §III):
+ * pure arithmetic, compiled into the module and into the user-space unit tests.
+ *
+ *   bfc_holt.h	  the queues' lengths and rates
+ *   bfc_slots.h  what pauses keep away
+ *   bfc_alloc.h  which port is paused for how long
+ *
+ * At each dequeue of egress e (Alg. 1 line 7), of one priority:
+ *
+ *   bfc_fafc_check(): qPred over the thresholds? ECN mark, pause?
+ *   pause: for all i: r_i = bfc_fafc_decrease(r^i_ie) if e did so a moment ago
+ *		       R_i = sum over k of bfc_fafc_victims()
+ *		       bfc_alloc_add(r_i, R_i)
+ *	    bfc_fafc_solve()
+ *	    for all i with T_i > 0: bfc_slots_pause(), send it
+ *
+ * Context of all functions: the caller serializes.
+ */
+#ifndef _BFC_FAFC_H
+#define _BFC_FAFC_H
+
+#include <linux/types.h>
+#include "bfc_alloc.h"
+#include "bfc_holt.h"
+#include "bfc_slots.h"
+
+#define BFC_FAFC_AGAIN	4	/* T_hop: pauses as close as this follow another */
+#define BFC_FDEC_MAX	1000U	/* thousandths: rates are believed as they are */
+
+/* Ours, as the paper gives no value: with beta 0.8 a fifth of a rate that hosts
+ * have just lowered is still in its smoothed value a T_hop later.
+ */
+#define BFC_FDEC_DEFAULT	800U
+
+#define BFC_FAFC_MARK	0x1	/* mark the packet (ECN CE) */
+#define BFC_FAFC_PAUSE	0x2	/* allocate pauses */
+
+/**
+ * bfc_fafc_predict() - qPred: the queue two T_hop from now
+ * @e: predictor of the egress (q_*e), advanced
+ * @offset: pausOf_*e: sum of bfc_slots_offset() over ingress ports
+ *
+ * qPred = q + 2 r T_hop + pausOf (Alg. 1 line 15)
+ *
+ * Return: an amount, below 0 where the queue will have been empty for a while.
+ */
+static inline s64 bfc_fafc_predict(const struct bfc_holt *e, s64 offset)
+{
+	return e->q + 2 * e->r + offset;
+}
+
+/**
+ * bfc_fafc_check() - CheckCong() of Alg. 1
+ * @e: predictor of the egress (q_*e), advanced; the packet that leaves is not in
+ *     it any more (Alg. 1 line 14 would take it out once again: see
+ *     bfc_holt_dequeue())
+ * @offset: pausOf_*e: sum of bfc_slots_offset() over ingress ports
+ * @ecn: th_e, bytes
+ * @ecn_offset: ECNof_e, bytes (bfc_ecn_enqueue())
+ * @pause: th_p, bytes
+ *
+ * A queue that shrinks needs no pause, however long it is (Alg. 2 line 2).
+ *
+ * Return: BFC_FAFC_* bits.
+ */
+static inline unsigned int bfc_fafc_check(const struct bfc_holt *e, s64 offset,
+					  u64 ecn, u64 ecn_offset, u64 pause)
+{
+	s64 predicted = bfc_fafc_predict(e, offset);
+	unsigned int what = 0;
+
+	if (predicted > bfc_amount(ecn + ecn_offset))
+		what |= BFC_FAFC_MARK;
+	if (e->r > 0 && predicted > bfc_amount(pause))
+		what |= BFC_FAFC_PAUSE;
+	return what;
+}
+
+/**
+ * bfc_fafc_victims() - what egress k adds to R_i (Alg. 2 lines 4-7)
+ * @ik: predictor of ingress i and egress k, advanced
+ * @k: predictor of all of egress k (q_*k), advanced
+ * @congested: whether k is the egress for which ports are paused
+ * @threshold: th_c: an egress port that holds more bytes is congested
+ *
+ * Line 6 prints the test q_ik <= th_c. Equation (9) sums over egress *ports* that
+ * are not congested, q_*k: an egress with packets of fifty ports, a few of each,
+ * is congested, and pausing one of these costs it nothing.
+ *
+ * Equation (5) leaves out the egress for which ports are paused; line 6 does
+ * not, and prediction may be faster than th_c.
+ *
+ * Return: r^o_ik, amount per T_hop, or 0 if pausing i takes nothing from k.
+ */
+static inline u64 bfc_fafc_victims(const struct bfc_holt *ik,
+				   const struct bfc_holt *k, bool congested,
+				   u64 threshold)
+{
+	if (congested || k->q > bfc_amount(threshold))
+		return 0;
+	return bfc_holt_out(ik);
+}
+
+/**
+ * bfc_fafc_again() - is this pause one that follows another?
+ * @now: ns
+ * @last: when the same egress paused last, ns; 0: never
+ * @t_hop: ns
+ *
+ * Return: true: rates are to be decreased (Alg. 2 line 8).
+ */
+static inline bool bfc_fafc_again(u64 now, u64 last, u32 t_hop)
+{
+	return last && now <= last + (u64)BFC_FAFC_AGAIN * t_hop;
+}
+
+/**
+ * bfc_fafc_decrease() - f_dec of Alg. 2 line 9: hosts may send less by now
+ * @rate: r^i_ie, amount per T_hop, BFC_AMOUNT_MAX at most
+ * @f_dec: of BFC_SHARE_ONE (bfc_share())
+ *
+ * To be used wherever Alg. 2 has r^i_ie from then on: in r_i and in the r_i* that
+ * bfc_slots_pause() gets. That r_*e follows is bfc_fafc_solve()'s matter.
+ *
+ * Return: amount per T_hop.
+ */
+static inline u64 bfc_fafc_decrease(u64 rate, u32 f_dec)
+{
+	return rate * f_dec >> BFC_SHARE_SHIFT;
+}
+
+/**
+ * bfc_fafc_solve() - calculateAndSendPause() of Alg. 2, lines 2 and 11-14
+ * @a: ports with their r_i and R_i; result: T_i
+ * @out: r^o_*e, what the egress sends, amount per T_hop
+ * @offset: pausOf_*e, an amount
+ * @t_hop: ns
+ *
+ * r_*e, in line 2 and on the right of line 13, is taken from the r_i that are on
+ * the left: r_*e = sum r_i - r^o_*e. As printed, f_dec shrinks the left alone: a
+ * factor that is to prevent overreaction would make pauses longer, as less is
+ * kept away by each ns of them but as much is to be kept away.
+ *
+ * Return: the amount that no pause can keep away; 0: all that is needed.
+ */
+static inline u64 bfc_fafc_solve(struct bfc_alloc *a, u64 out, s64 offset,
+				 u32 t_hop)
+{
+	s64 buildup = -(s64)out;
+	unsigned int i;
+
+	for (i = 0; i < a->ports; i++)
+		buildup += a->port[i].rate;
+	return bfc_alloc_solve(a, buildup > 0 ? buildup + offset : 0, t_hop);
+}
+
+/**
+ * bfc_ecn_enqueue() - onEnqueueECN() of Alg. 4
+ * @offset: ECNof of the egress, bytes; 0 at first
+ * @len: bytes of the packet that comes
+ * @paused: whether the egress is paused by its neighbour now
+ *
+ * What piles up because of the pause is no congestion of this port (§III-C).
+ */
+static inline void bfc_ecn_enqueue(u64 *offset, u32 len, bool paused)
+{
+	if (paused)
+		*offset += len;
+}
+
+/**
+ * bfc_ecn_dequeue() - onDequeueECN() of Alg. 4, after bfc_fafc_check()
+ * @offset: ECNof of the egress, bytes
+ * @queued: raw q'_*e, bytes, without the packet that leaves
+ */
+static inline void bfc_ecn_dequeue(u64 *offset, u64 queued)
+{
+	if (*offset > queued)
+		*offset = queued;
+}
+
+/**
+ * bfc_fafc_pace() - PauseReceive() of Alg. 3: a host sends less after a pause
+ * @rate: of a flow, bytes/s, below 2^48
+ * @pause: T, ns
+ * @t_hop: ns, not 0
+ * @floor: bytes/s
+ *
+ * Alg. 3 multiplies the rate by 1 - T/T_hop. That is 0 for T = T_hop, the pause
+ * of every congested port that has no victims, and no multiplication leads back
+ * from 0: so there is a floor. A flow below it stays as it is.
+ *
+ * Return: bytes/s.
+ */
+static inline u64 bfc_fafc_pace(u64 rate, u32 pause, u32 t_hop, u64 floor)
+{
+	u64 rem, less = 0;
+
+	if (pause < t_hop)
+		less = bfc_muldiv(t_hop - pause, rate, t_hop, &rem);
+	if (floor > rate)
+		floor = rate;
+	return less > floor ? less : floor;
+}
+
+#endif /* _BFC_FAFC_H */

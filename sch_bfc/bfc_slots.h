@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What pauses keep away and when it comes: FAFC's time slots (FAFC §II-B, §III-D,
+ * Alg. 1 lines 30-37, Alg. 2 lines 15-29). Pure arithmetic, compiled into the
+ * module and into the user-space unit tests.
+ *
+ * An ingress port that is paused has slots of T_hop from then on, as long as
+ * there is something to say about them:
+ *
+ *   pauseOld	    kept away by pauses of the slot before: comes in this one
+ *   pauseNext	    kept away in this slot: does not come
+ *   pausePending   will be kept away in the next slot
+ *
+ * pauseOld - pauseNext is what the prediction is off by because of pauses; its
+ * egresses share it in proportion to what they hold of the port.
+ *
+ * The paper ends a slot by a timer. Here the slots that are over are ended when
+ * somebody looks; three after the last pause there is nothing left.
+ *
+ * Context of all functions: the user of the slots serializes.
+ */
+#ifndef _BFC_SLOTS_H
+#define _BFC_SLOTS_H
+
+#include <linux/types.h>
+#include <linux/math64.h>
+#include "bfc_alloc.h"
+
+/**
+ * struct bfc_slots - of an ingress port, one priority
+ * @end: of the present slot, ns; 0: there is none
+ * @until: end of all pauses asked for so far, ns
+ * @old: pauseOld, an amount (bfc_holt.h)
+ * @next: pauseNext
+ * @pending: pausePending
+ *
+ * All zero: never paused.
+ */
+struct bfc_slots {
+	u64 end;
+	u64 until;
+	u64 old;
+	u64 next;
+	u64 pending;
+};
+
+/**
+ * bfc_slots_advance() - TimeSlotExpire(): end the slots that are over
+ * @s: the slots
+ * @now: ns
+ * @t_hop: ns
+ *
+ * To be called before @s is read.
+ *
+ * Line 34 prints that there is another slot if pauseOld and pauseNext are both
+ * not 0. Then the slot after the last pause would never end (pauseOld is not 0,
+ * pauseNext is), and what came back in it would be expected for ever. If either
+ * is not 0 there is something to end.
+ */
+static inline void bfc_slots_advance(struct bfc_slots *s, u64 now, u32 t_hop)
+{
+	while (s->end && now >= s->end) {
+		s->old = s->next;
+		s->next = s->pending;
+		s->pending = 0;
+		s->end = s->old || s->next ? s->end + t_hop : 0;
+	}
+}
+
+/* What a pause of @time keeps away, and how long @amount was paused. */
+static inline u64 bfc_slots_amount(u64 rate, u32 time, u32 t_hop)
+{
+	u64 rem;
+
+	return bfc_muldiv(rate, time, t_hop, &rem);
+}
+
+static inline u32 bfc_slots_time(u64 amount, u64 rate, u32 t_hop)
+{
+	u64 rem;
+
+	return amount < rate ? bfc_muldiv(amount, t_hop, rate, &rem) : t_hop;
+}
+
+/**
+ * bfc_slots_pause() - a port is paused: account for it
+ * @s: its slots
+ * @now: ns
+ * @t_hop: ns
+ * @rate: r_i*, what it sends in all, amount per T_hop, BFC_AMOUNT_MAX at most
+ * @pause: T_i, ns, @t_hop at most
+ *
+ * Line 25 prints pausePending += r (T_hop - tNext). What is left of the pause for
+ * the next slot is T_i - tNext: with T_hop, a short pause that ends in this slot
+ * would announce a long one for the next.
+ *
+ * Ours: no more than T_hop goes into the next slot. A slot cannot keep away more
+ * than what comes in it. And pausePending is in no prediction until its slot
+ * begins: so each packet that leaves in the last moments of a slot would find the
+ * same congestion and add another pause.
+ *
+ * Return: for how long the port is to be paused from now on, ns: as pauses add up
+ * (§III-B), what is left of those before is in it. 2 x @t_hop at most.
+ */
+static inline u32 bfc_slots_pause(struct bfc_slots *s, u64 now, u32 t_hop,
+				  u64 rate, u32 pause)
+{
+	u32 room, this_slot = pause, next_slot = 0;
+
+	bfc_slots_advance(s, now, t_hop);
+	if (!s->end) {
+		s->end = now + t_hop;
+	} else {
+		/* The rest of this slot, but what is paused already. */
+		room = t_hop - bfc_slots_time(s->next, rate, t_hop);
+		if (room > s->end - now)
+			room = s->end - now;
+		if (this_slot > room)
+			this_slot = room;
+		next_slot = pause - this_slot;
+		room = t_hop - bfc_slots_time(s->pending, rate, t_hop);
+		if (next_slot > room)
+			next_slot = room;
+	}
+	s->next += bfc_slots_amount(rate, this_slot, t_hop);
+	s->pending += bfc_slots_amount(rate, next_slot, t_hop);
+	if (s->until < now)
+		s->until = now;
+	s->until += this_slot + next_slot;
+	/* Only if the rate has changed in between: pauses end with the slots. */
+	if (s->until > s->end + t_hop)
+		s->until = s->end + t_hop;
+	return s->until - now;
+}
+
+/**
+ * bfc_slots_offset() - pausOf of Alg. 1 line 37 and Alg. 2 line 28, for an egress
+ * @s: the slots of the ingress port, advanced
+ * @queued: q_ie: what that egress holds of the port
+ * @all: q_i*: what all egresses hold of it, in the same unit, 2^51 at most
+ *
+ * With nothing queued, where the paper would divide by zero, nobody knows where
+ * the port's packets go: no egress expects them.
+ *
+ * Return: an amount, rounded towards 0: positive if more comes than predicted
+ * without it.
+ */
+static inline s64 bfc_slots_offset(const struct bfc_slots *s, u64 queued,
+				   u64 all)
+{
+	bool less = s->old < s->next;
+	u64 offset = less ? s->next - s->old : s->old - s->next, rem;
+
+	if (!offset || !all)
+		return 0;
+	if (queued < all)
+		offset = bfc_muldiv(queued, offset, all, &rem);
+	return less ? -(s64)offset : (s64)offset;
+}
+
+#endif /* _BFC_SLOTS_H */
