@@ -5,8 +5,11 @@
  *   bfc_sched    the qdisc: flow table, queues, DRR, shaper
  *   bfc_port     one per net_device: the neighbour on that link. As egress it
  *		  obeys the neighbour's pauses, as ingress it pauses it
- *   bfc_ingress  pause counters for the queues of one neighbour, found by the
- *		  16-bit handle that the ingress hook leaves in skb->tc_index
+ *   bfc_ingress  pause counters for the queues of one neighbour, and the bytes
+ *		  held of what came in there, found by the 16-bit handle that
+ *		  the ingress hook leaves in skb->tc_index
+ *   bfc_conf	  thresholds of the port-level modes (pfc, capfc, fafc)
+ *   bfc_buffer	  memory that the ports of a namespace share
  *
  * A packet comes in on port A and leaves through port B:
  *
@@ -15,6 +18,10 @@
  *   enqueue on B:  queue over Th? counter[A, upstreamQ]++; 0 -> 1: A is dirty
  *   dequeue on B:  counter[A, upstreamQ]--; 1 -> 0: A is dirty
  *   dequeue on A:  A is dirty: send the whole set of paused queues first
+ *
+ * With a port-level mode it is the same way for priorities: enqueue and dequeue
+ * on B change held[A, priority], and compare it with what A told its neighbour
+ * last (bfc_prio.c).
  *
  * Locks, outermost first:
  *
@@ -44,7 +51,11 @@
 
 #include <linux/pkt_sch_bfc.h>
 #include "bfc_bucket.h"
+#include "bfc_capfc.h"
 #include "bfc_peer.h"
+#include "bfc_pfc.h"
+#include "bfc_pfc_wire.h"
+#include "bfc_pool.h"
 #include "bfc_thresh.h"
 #include "bfc_wire.h"
 
@@ -58,6 +69,8 @@
 #define BFC_HANDLE_SHIFT	5	/* handles are given out in runs of 32 */
 #define BFC_SWEEP	HZ	/* old handles come back once a second */
 #define BFC_HANDLE_RUNS		(65536 >> BFC_HANDLE_SHIFT)
+#define BFC_SLOTS		BFC_CAPFC_PORTS	/* ports of a namespace told apart */
+#define BFC_SLOT_NONE		BFC_CAPFC_NOBODY
 
 /**
  * struct bfc_params - configuration, as netlink has it
@@ -85,6 +98,23 @@
  * @accept_pause: obey pauses of a neighbour of role nic
  * @nelide: entries of @elide
  * @elide: ifindex of ingress ports that are never paused from here
+ *
+ * Port-level modes:
+ * @prio: BFC_PRIO_*
+ * @prio_map: priority of each value, or BFC_PRIO_AUTO
+ * @lossless: bit p: priority p pauses and is paused
+ * @xoff: bytes, 0 = auto; likewise @xon and @max
+ * @dynamic: XOFF as millionths of the free buffer, 0 = @xoff
+ * @egress_xoff: bytes, 0 = auto; likewise @egress_xon, @egress_max and @warn
+ * @cut: per cent
+ * @ecn: bytes, 0 = never mark
+ *
+ * A shared buffer:
+ * @buffer: name, "" = none
+ * @buffer_size: bytes, 0 = as it is
+ * @reserve: bytes of each priority
+ * @headroom: bytes of each lossless one, 0 = auto
+ * @share: millionths of the free buffer, 0 = no limit
  */
 struct bfc_params {
 	u64 sticky;
@@ -111,6 +141,93 @@ struct bfc_params {
 	u8 accept_pause;
 	u32 nelide;
 	int elide[BFC_ELIDE_MAX];
+
+	u8 prio;
+	u8 prio_map[BFC_PRIO_VALUES];
+	u8 lossless;
+	u8 cut;
+	u32 xoff;
+	u32 xon;
+	u32 max;
+	u32 dynamic;
+	u32 egress_xoff;
+	u32 egress_xon;
+	u32 egress_max;
+	u32 warn;
+	u32 ecn;
+	char buffer[BFC_BUFFER_NAMSIZ];
+	u32 buffer_size;
+	u32 reserve;
+	u32 headroom;
+	u32 share;
+};
+
+/**
+ * struct bfc_buffer - memory that the ports of a namespace share
+ * @pool: what is free to all
+ * @peak: most that was taken of it
+ * @users: of the memory: ports, and counters that still have something in it
+ * @ports: configurations that name it; RTNL
+ * @memory: size of all, reserves and headroom included; RTNL
+ * @fixed: reserves and headroom of the ports; RTNL
+ * @list: of the namespace's buffers, RTNL
+ * @net: namespace
+ * @name: in it
+ */
+struct bfc_buffer {
+	struct bfc_pool pool;
+	u32 peak;
+	refcount_t users;
+	unsigned int ports;
+	u64 memory;
+	u64 fixed;
+	struct list_head list;
+	struct net *net;
+	char name[BFC_BUFFER_NAMSIZ];
+};
+
+/**
+ * struct bfc_conf - what the port-level modes need to know, ready for use
+ * @users: the qdisc and its port; each for itself
+ * @rcu: readers at other egresses
+ * @fc: BFC_FC_*
+ * @lossless: priorities that pause and are paused; 0 if @fc is not port-level
+ * @in: thresholds of each (port, priority)
+ * @cell: what a lossless one may take of the buffer
+ * @lossy: what another may take
+ * @capfc: thresholds of the egress queues
+ * @stop: BFC_CAPFC_STOP_*
+ * @buffer: or NULL
+ * @fixed: reserves and headroom of the port
+ * @quanta: of a pause
+ *
+ * Does not change: a new one takes its place.
+ */
+struct bfc_conf {
+	refcount_t users;
+	struct rcu_head rcu;
+	u8 fc;
+	u8 lossless;
+	struct bfc_pfc_thresh in;
+	struct bfc_cell_cfg cell;
+	struct bfc_cell_cfg lossy;
+	struct bfc_capfc_thresh capfc;
+	enum bfc_capfc_stop stop;
+	struct bfc_buffer *buffer;
+	u64 fixed;
+	u16 quanta;
+};
+
+/**
+ * struct bfc_held - what is queued of one priority of an ingress port
+ * @cell: bytes; any egress changes it under its own root lock
+ * @signals: bit o: the egress of slot o holds us responsible (CaPFC's E)
+ * @peak: most bytes
+ */
+struct bfc_held {
+	struct bfc_cell cell;
+	atomic64_t signals;
+	u32 peak;
 };
 
 /**
@@ -125,6 +242,13 @@ struct bfc_params {
  * @port: whom to mark dirty; NULL once dead. RCU
  * @drained: bytes of counted packets that gave their count back
  * @list: of dead objects, under bfc_handle_lock
+ * @conf: of the port; NULL once dead. RCU
+ * @buffer: that bytes are charged to, or NULL; for good
+ * @reserve: bytes of each priority; for good
+ * @slot: of the port
+ * @state: low half: priorities that the newest frame pauses (CaPFC's D), high
+ *	   half: whose own occupancy says so (I). Under the root lock of the port
+ * @held: of each priority
  * @counter: one per upstreamQ; any egress changes it under its own root lock
  */
 struct bfc_ingress {
@@ -137,6 +261,12 @@ struct bfc_ingress {
 	struct bfc_port __rcu *port;
 	atomic64_t drained;
 	struct list_head list;
+	struct bfc_conf __rcu *conf;
+	struct bfc_buffer *buffer;
+	u32 reserve;
+	u8 slot;
+	u16 state;
+	struct bfc_held held[BFC_PRIORITIES];
 	atomic_t counter[];
 };
 
@@ -161,6 +291,7 @@ struct bfc_port_pcpu {
  * @ingress: pause counters for the neighbour's queues; RCU, set under @lock
  * @tpid: of the tags
  * @handle: for packets without upstreamQ, 0 = none
+ * @live: we may pause the neighbour, and it us
  * @stamp: we write tags
  * @pop: we take tags off
  * @pop_max: up to this VLAN id: the neighbour's queues
@@ -170,9 +301,10 @@ struct bfc_port_pcpu {
  * compares @rx_gen):
  * @lock: taken by the hook, by the work and by RTNL users; never with hard
  *	  interrupts off
- * @rx_gen: changes with every new @rx_paused
+ * @rx_gen: changes with every new @rx_paused or @rx_until
  * @rx_deadline: ns, when @rx_paused is void
  * @rx_paused: queues of ours that the neighbour holds paused
+ * @rx_until: ns, until when it holds each priority paused
  * @rx_seq: newest PAUSE
  * @rx_bucket: frames the neighbour may still send
  * @peer: the HELLO machine
@@ -183,7 +315,12 @@ struct bfc_port_pcpu {
  * @bad: refused frames by reason
  * @frames_rx: PAUSE frames accepted
  * @hello_rx: HELLOs accepted
+ * @pfc_rx: PFC frames obeyed
+ * @pfc_bad: PFC frames refused
+ * @mac_pause_rx: PAUSE frames of 802.3x
  * @cfg: what the qdisc asked for
+ * @conf: thresholds of the port-level modes
+ * @link_rate: of the MAC, bytes/s: quanta are times at this rate
  * @queues: our own queues, as told in HELLO
  * @max_pps: PAUSE frames a second that we are ready to obey
  *
@@ -192,12 +329,17 @@ struct bfc_port_pcpu {
  * @tx_npaused: bits set in it
  * @tx_layout: the layout that @tx_paused is about
  * @tx_last: repetitions left after the last resume
- * @pause_tx: queues paused
- * @resume_tx: queues resumed
+ * @pause_tx: queues, or priorities, paused
+ * @resume_tx: resumed
  * @frames_tx: PAUSE frames
- * @refresh_tx: of these, repetitions
+ * @refresh_tx: of these and of @pfc_tx, repetitions
+ * @pfc_tx: PFC frames
+ * @tx_prio_paused: priorities in the newest frame sent
+ * @tx_prio: of each priority: how often it was paused, since when, ns, and for
+ *	     how long in all without that
  *
  * The rest:
+ * @slot: number of the port in its namespace, below BFC_SLOTS, or BFC_SLOT_NONE
  * @seq: of our control frames
  * @epoch: ours
  * @dirty_since: when the oldest change not yet on the wire happened, ns
@@ -221,6 +363,7 @@ struct bfc_port {
 	struct bfc_ingress __rcu *ingress;
 	__be16 tpid;
 	u16 handle;
+	bool live;
 	bool stamp;
 	bool pop;
 	u16 pop_max;
@@ -231,6 +374,7 @@ struct bfc_port {
 	u32 rx_gen;
 	u64 rx_deadline;
 	DECLARE_BITMAP(rx_paused, BFC_QUEUES_MAX);
+	u64 rx_until[BFC_PRIORITIES];
 	u32 rx_seq;
 	struct bfc_bucket rx_bucket;
 	struct bfc_peer peer;
@@ -241,6 +385,11 @@ struct bfc_port {
 	u64 bad[BFC_BAD_MAX];
 	u64 frames_rx;
 	u64 hello_rx;
+	u64 pfc_rx;
+	u64 pfc_bad;
+	u64 mac_pause_rx;
+	struct bfc_conf *conf;
+	u64 link_rate;
 	struct {
 		u8 fc;
 		u8 role;
@@ -260,7 +409,16 @@ struct bfc_port {
 	u64 resume_tx;
 	u64 frames_tx;
 	u64 refresh_tx;
+	u64 pfc_tx;
+	struct {
+		u64 pauses;
+		u64 since;
+		u64 ns;
+	} tx_prio[BFC_PRIORITIES];
 
+	u8 tx_prio_paused;
+
+	u8 slot;
 	atomic_t seq;
 	u32 epoch;
 	u64 dirty_since;
@@ -351,6 +509,12 @@ struct bfc_queue {
  * @pace: shaper, if @p.rate
  * @quantum: bytes in effect
  * @count: packets over Th are counted: fc bfc, role switch
+ * @stride: queues q, q + stride ... are of one class: 1, or with a port-level mode
+ *	    8: queue q is of priority q % 8
+ * @identity: what a flow is, BFC_FLOW_*
+ * @class_sets: sets of the flow table for each class
+ * @conf: thresholds of the port-level modes
+ * @map: priority by PCP, DSCP or skb->priority
  * @thresh: Th by N_active, p.queues + 1 entries
  * @flows: the flow table, @nsets sets of @p.ways entries
  * @nsets: see there
@@ -375,6 +539,11 @@ struct bfc_queue {
  * @next_tx: shaper: when the next packet may leave, ns
  * @idle: nothing was eligible when the last dequeue looked
  * @watchdog: shaper, end of a pause
+ * @prio: of each priority: bytes queued, how often it was paused, since when, ns,
+ *	  and for how long in all without that
+ * @prio_paused: priorities that the neighbour holds paused
+ * @capfc: CaPFC's counters and signals of each priority, or NULL
+ * @in: handles of the ports that brought something, by slot
  *
  * Statistics, as in TCA_BFC_STATS_*:
  * @mem_peak: largest @mem
@@ -386,6 +555,9 @@ struct bfc_queue {
  * @drop_limit: packets dropped from the longest queue
  * @drop_cap: packets to a queue over its share of the buffer
  * @drop_gso: packets that could not be segmented
+ * @drop_max: packets whose (port, priority), or egress queue, was full
+ * @drop_buffer: packets that the shared buffer had no room for
+ * @ecn_mark: packets marked
  * @pause_rx: queues paused by the neighbour
  * @resume_rx: queues resumed
  * @expired: of these, by their hold time
@@ -401,6 +573,11 @@ struct bfc_sched {
 	struct psched_ratecfg pace;
 	u32 quantum;
 	bool count;
+	u8 stride;
+	u8 identity;
+	u32 class_sets;
+	struct bfc_conf *conf;
+	u8 map[BFC_PRIO_VALUES];
 	u32 *thresh;
 	struct bfc_flow *flows;
 	u32 nsets;
@@ -424,6 +601,15 @@ struct bfc_sched {
 	u64 next_tx;
 	bool idle;
 	struct qdisc_watchdog watchdog;
+	struct {
+		u32 bytes;
+		u64 pauses;
+		u64 since;
+		u64 ns;
+	} prio[BFC_PRIORITIES];
+	u8 prio_paused;
+	struct bfc_capfc *capfc;
+	u16 in[BFC_SLOTS];
 
 	u32 mem_peak;
 	u32 backlog_peak;
@@ -434,6 +620,9 @@ struct bfc_sched {
 	u64 drop_limit;
 	u64 drop_cap;
 	u64 drop_gso;
+	u64 drop_max;
+	u64 drop_buffer;
+	u64 ecn_mark;
 	u64 pause_rx;
 	u64 resume_rx;
 	u64 expired;
@@ -446,10 +635,12 @@ struct bfc_sched {
  * struct bfc_skb_cb - what a queued packet holds, in qdisc_skb_cb->data
  * @flow: index of its flow table entry
  * @mem: truesize when it was queued
- * @handle: of the counter it holds, if @counted
+ * @handle: of the counter it holds, if @counted, and of the bytes, if @held
  * @queue: where it is
  * @segs: packets on the wire; more than one only if split_gso is off
+ * @prio: its priority, for the port-level modes
  * @counted: it holds a count, to be given back on every way out
+ * @held: its bytes are held, likewise
  *
  * @mem and @segs save dequeue two cache lines of the skb and its data.
  */
@@ -459,8 +650,42 @@ struct bfc_skb_cb {
 	u16 handle;
 	u16 queue;
 	u16 segs;
-	u8 counted;
+	u8 prio;
+	u8 counted : 1;
+	u8 held : 1;
 };
+
+/* What a flow is: who shares a queue if there are enough of them. */
+enum {
+	BFC_FLOW_TUPLE,		/* addresses and ports */
+	BFC_FLOW_PRIO,		/* all of a priority: switch with pfc, capfc */
+	BFC_FLOW_INGRESS,	/* what came in through a port: switch with fafc */
+};
+
+/* The class of a queue: its priority with a port-level mode, else 0. */
+static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)
+{
+	return qn & (q->stride - 1);
+}
+
+/* Is anything charged to ports with these thresholds? */
+static inline bool bfc_conf_holds(const struct bfc_conf *conf)
+{
+	return conf->lossless || conf->buffer;
+}
+
+static inline void bfc_buffer_peak(struct bfc_buffer *buffer)
+{
+	long shared = atomic_long_read(&buffer->pool.shared);
+
+	if (shared > READ_ONCE(buffer->peak))
+		WRITE_ONCE(buffer->peak, shared);
+}
+
+static inline bool bfc_fc_is_port_level(u8 fc)
+{
+	return fc >= BFC_FC_PFC;
+}
 
 static inline bool bfc_pause_due(const struct bfc_port *port)
 {
@@ -481,7 +706,10 @@ void bfc_update_link(struct Qdisc *sch);
 void bfc_params_default(struct bfc_params *p);
 int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
 		     struct bfc_params *p, struct netlink_ext_ack *extack);
+int bfc_put_uint(struct sk_buff *skb, int attr, u8 width, u64 v);
 int bfc_dump(struct Qdisc *sch, struct sk_buff *skb);
+
+/* bfc_stats.c */
 int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
 extern const struct Qdisc_class_ops bfc_class_ops;
 
@@ -494,15 +722,41 @@ void bfc_trim(struct Qdisc *sch);
 
 /* bfc_flow.c */
 void bfc_flow_init(void);
-u64 bfc_flow_hash(const struct sk_buff *skb);
+u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb);
 bool bfc_is_control(const struct sk_buff *skb);
-struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash);
-struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u64 now);
+struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash, u8 class);
+struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class,
+			       u64 now);
 unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
-			     u64 hash, u64 now);
+			     u64 hash, u8 class, u64 now);
+
+/* bfc_conf.c */
+struct bfc_conf *bfc_conf_new(struct net_device *dev,
+			      const struct bfc_params *p, u64 rate,
+			      u64 link_rate, const struct bfc_conf *before,
+			      struct netlink_ext_ack *extack);
+void bfc_conf_put(struct bfc_conf *conf);
+void bfc_buffer_put(struct bfc_buffer *buffer);
+
+/* bfc_prio.c */
+DECLARE_STATIC_KEY_FALSE(bfc_holds);
+u8 bfc_prio_of(const struct bfc_sched *q, const struct sk_buff *skb);
+bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb, u64 now);
+void bfc_unhold(struct sk_buff *skb, u64 now);
+void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now);
+void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
+			 u64 now);
+void bfc_egress_clear(struct bfc_sched *q, u64 now);
+struct sk_buff *bfc_prio_build(struct bfc_sched *q, struct bfc_ingress *ing,
+			       const struct bfc_conf *conf, u64 now);
+struct sk_buff *bfc_pfc_resume(struct bfc_port *port);
+u8 bfc_prio_paused(const struct bfc_port *port, u64 now, u64 *deadline);
+void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb);
 
 /* bfc_pause.c */
 extern const u8 bfc_group_addr[];
+struct bfc_ingress *bfc_trusted(struct bfc_sched *q, u16 handle);
+void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed);
 void bfc_count(struct bfc_sched *q, struct sk_buff *skb, u64 now);
 void bfc_uncount(struct sk_buff *skb, u64 now);
 struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now);
@@ -519,7 +773,7 @@ void bfc_port_exit(void);
 struct bfc_port *bfc_port_attach(struct net_device *dev,
 				 struct netlink_ext_ack *extack);
 void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
-			u64 rate);
+			struct bfc_conf *conf, u64 rate, u64 link_rate);
 void bfc_port_detach(struct bfc_port *port);
 void bfc_port_restart(struct bfc_port *port, bool unplugged);
 void bfc_port_tags(struct bfc_port *port);

@@ -3,6 +3,7 @@
  * Which flow is this packet of, and which queue is that flow in? (BFC §3.3.1)
  */
 #include <linux/etherdevice.h>
+#include <linux/hash.h>
 #include <linux/if_vlan.h>
 #include <linux/ipv6.h>
 #include <linux/reciprocal_div.h>
@@ -135,10 +136,21 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, struct bfc_tuple *t)
 	return keys.control.addr_type;
 }
 
+/* Spread over the sets, and told apart in each of them. */
+static u64 bfc_flow_of_ingress(const struct sk_buff *skb)
+{
+	u64 run = skb->tc_index >> BFC_HANDLE_SHIFT;
+
+	return run << 48 | run << 32 | (u32)(run * GOLDEN_RATIO_32);
+}
+
 /**
  * bfc_flow_hash() - hash of the flow identifier
+ * @q: the scheduler
  * @skb: at egress, data at the MAC header
  *
+ * A switch with a port-level mode has one queue for each priority, or for each
+ * priority and ingress port (FAFC §IV). Anybody else:
  * 5-tuple and VLAN for IPv4 and IPv6, addresses and EtherType for anything
  * else. The IPv6 flow label is left out: it may change within a connection.
  * Fragments have no ports; a flow that mixes fragments and whole datagrams is
@@ -147,10 +159,15 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, struct bfc_tuple *t)
  * Return: 64 bits; the low half picks the flow table entry, the high half is
  * independent of it.
  */
-u64 bfc_flow_hash(const struct sk_buff *skb)
+u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb)
 {
 	struct bfc_tuple t = {};
 	u16 addr_type;
+
+	if (q->identity == BFC_FLOW_PRIO)
+		return 0;
+	if (q->identity == BFC_FLOW_INGRESS)
+		return bfc_flow_of_ingress(skb);
 
 	addr_type = bfc_tuple_plain(skb, &t);
 	if (unlikely(!addr_type)) {
@@ -233,6 +250,25 @@ static unsigned int bfc_pick_unpaused(const struct bfc_sched *q, u64 now)
 	return first;
 }
 
+/* The same for the queues of a class: an empty one, unpaused if that matters. */
+static unsigned int bfc_pick_in_class(struct bfc_sched *q, u8 class)
+{
+	unsigned int n = q->p.queues / q->stride, i, qn;
+	const unsigned long *good = q->p.avoid_paused ? q->usable : q->empty;
+
+	for (i = 0; i < n; i++) {
+		qn = class + (q->rotor + i) % n * q->stride;
+		if (test_bit(qn, good)) {
+			q->rotor = qn / q->stride + 1;
+			return qn;
+		}
+	}
+	for (i = 0; i < n; i++)
+		if (test_bit(class + i * q->stride, q->empty))
+			return class + i * q->stride;
+	return class + reciprocal_scale(get_random_u32(), n) * q->stride;
+}
+
 /* The queue that the flow had before, if nobody has come in between. Another
  * one would gain nothing, and would set apart the flow's packets that are
  * still on their way to the next hop from those that follow.
@@ -246,12 +282,16 @@ static bool bfc_queue_is_still_ours(const struct bfc_sched *q,
 }
 
 static unsigned int bfc_pick_queue(struct bfc_sched *q,
-				   const struct bfc_flow *flow, u64 now)
+				   const struct bfc_flow *flow, u8 class,
+				   u64 now)
 {
 	unsigned int n = q->p.queues, i = n;
 
-	if (bfc_queue_is_still_ours(q, flow))
+	if (bfc_queue_is_still_ours(q, flow) &&
+	    bfc_queue_class(q, flow->queue) == class)
 		return flow->queue;
+	if (q->stride > 1)
+		return bfc_pick_in_class(q, class);
 	if (q->noccupied < n) {
 		if (q->p.avoid_paused)
 			i = bfc_pick_unpaused(q, now);
@@ -268,12 +308,16 @@ static unsigned int bfc_pick_queue(struct bfc_sched *q,
  * bfc_flow_set() - the set of the flow table that a flow belongs to
  * @q: the scheduler
  * @hash: bfc_flow_hash()
+ * @class: of the packet, below @q->stride: classes share no entries
  *
  * Return: the first of @q->p.ways entries.
  */
-struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash)
+struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash, u8 class)
 {
-	return q->flows + reciprocal_scale((u32)hash, q->nsets) * q->p.ways;
+	u32 set = class * q->class_sets +
+		  reciprocal_scale((u32)hash, q->class_sets);
+
+	return q->flows + set * q->p.ways;
 }
 
 /* No packet here, and none that left within the sticky time. */
@@ -288,6 +332,7 @@ static bool bfc_flow_is_idle(const struct bfc_sched *q,
  * bfc_flow_find() - the entry of a flow in the flow table
  * @q: the scheduler
  * @hash: bfc_flow_hash()
+ * @class: of the packet
  * @now: ns
  *
  * The paper's table has one entry where a flow can be, and two flows there
@@ -300,9 +345,11 @@ static bool bfc_flow_is_idle(const struct bfc_sched *q,
  * Context: under the root lock.
  * Return: the entry.
  */
-struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u64 now)
+struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class,
+			       u64 now)
 {
-	struct bfc_flow *set = bfc_flow_set(q, hash), *idle = NULL, *flow;
+	struct bfc_flow *set = bfc_flow_set(q, hash, class);
+	struct bfc_flow *idle = NULL, *flow;
 	u16 tag = hash >> 32;
 
 	for (flow = set; flow < set + q->p.ways; flow++) {
@@ -331,32 +378,37 @@ struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u64 now)
  * @q: the scheduler
  * @flow: its entry of the flow table
  * @hash: bfc_flow_hash()
+ * @class: of the packet
  * @now: ns
  *
  * A flow keeps its queue while it has packets here and for the sticky time
  * after (BFC §3.3.2): else it would run away from the pause that is on its
- * way to the old queue.
+ * way to the old queue. But never one of another class: entries may be left
+ * from before a change of mode.
  *
  * Context: under the root lock.
  * Return: the number of the queue.
  */
 unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
-			     u64 hash, u64 now)
+			     u64 hash, u8 class, u64 now)
 {
 	bool collision;
 
-	if (!bfc_flow_is_idle(q, flow, now))
+	if (!bfc_flow_is_idle(q, flow, now) &&
+	    likely(bfc_queue_class(q, flow->queue) == class))
 		return flow->queue;
 
 	switch (q->p.assign) {
 	case BFC_ASSIGN_DYNAMIC:
-		flow->queue = bfc_pick_queue(q, flow, now);
+		flow->queue = bfc_pick_queue(q, flow, class, now);
 		break;
 	case BFC_ASSIGN_STOCHASTIC:
-		flow->queue = reciprocal_scale(hash >> 32, q->p.queues);
+		flow->queue = class + reciprocal_scale(hash >> 32,
+						       q->p.queues / q->stride) *
+				      q->stride;
 		break;
 	case BFC_ASSIGN_SINGLE:
-		flow->queue = 0;
+		flow->queue = class;
 		break;
 	}
 	collision = !test_bit(flow->queue, q->empty);

@@ -39,18 +39,72 @@ static u64 bfc_link_rate(struct net_device *dev)
 	return (u64)ecmd.base.speed * (1000000 / BITS_PER_BYTE);
 }
 
+/* Values that the map leaves open: a PCP is a priority, a DSCP counts by its
+ * class selector.
+ */
+static void bfc_fill_map(u8 *map, const struct bfc_params *p)
+{
+	unsigned int v;
+
+	for (v = 0; v < BFC_PRIO_VALUES; v++) {
+		if (p->prio_map[v] != BFC_PRIO_AUTO)
+			map[v] = p->prio_map[v];
+		else
+			map[v] = p->prio == BFC_PRIO_DSCP ? v >> 3 :
+				 min(v, BFC_PRIORITIES - 1U);
+	}
+}
+
+static u8 bfc_identity(const struct bfc_params *p)
+{
+	if (!bfc_fc_is_port_level(p->fc) || p->role == BFC_ROLE_NIC)
+		return BFC_FLOW_TUPLE;
+	return p->fc == BFC_FC_FAFC ? BFC_FLOW_INGRESS : BFC_FLOW_PRIO;
+}
+
 /* All that follows from configuration, link speed and MTU. */
-static void bfc_derive(struct Qdisc *sch, const struct bfc_params *p)
+static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
+		      struct netlink_ext_ack *extack)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct net_device *dev = qdisc_dev(sch);
-	u64 rate = p->rate ?: bfc_link_rate(dev) ?: BFC_RATE_UNKNOWN;
+	u64 speed = bfc_link_rate(dev);
+	u64 rate = p->rate ?: speed ?: BFC_RATE_UNKNOWN;
 	struct tc_ratespec spec = { .linklayer = TC_LINKLAYER_ETHERNET };
+	bool capfc = p->role == BFC_ROLE_SWITCH &&
+		     (p->fc == BFC_FC_CAPFC_MAX || p->fc == BFC_FC_CAPFC_CAL);
+	struct bfc_conf *conf, *old = q->conf;
+	struct bfc_capfc *counters = NULL;
 	/* dummy takes an MTU of 2 GB */
 	u32 frame = clamp_t(u32, psched_mtu(dev), BFC_QUANTUM_MIN,
 			    BFC_QUANTUM_MAX);
 
+	if (capfc && q->port->slot == BFC_SLOT_NONE) {
+		NL_SET_ERR_MSG(extack, "bfc: fc: capfc tells at most 64 ports of a namespace apart");
+		return -EOPNOTSUPP;
+	}
+	if (capfc && !q->capfc) {
+		counters = kvcalloc(BFC_PRIORITIES, sizeof(*counters),
+				    GFP_KERNEL_ACCOUNT);
+		if (!counters)
+			return -ENOMEM;
+	}
+	conf = bfc_conf_new(dev, p, rate, speed ?: rate, q->port->conf, extack);
+	if (IS_ERR(conf)) {
+		kvfree(counters);
+		return PTR_ERR(conf);
+	}
+
 	sch_tree_lock(sch);
+	/* Blame by other thresholds, or by another algorithm, is void. */
+	bfc_egress_clear(q, ktime_get_ns());
+	if (counters || !capfc)
+		swap(counters, q->capfc);
+	q->conf = conf;
+	q->stride = bfc_fc_is_port_level(p->fc) ? BFC_PRIORITIES : 1;
+	q->class_sets = max(q->nsets / q->stride, 1U);
+	q->identity = bfc_identity(p);
+	bfc_fill_map(q->map, p);
 	if (q->p.rate != p->rate)
 		q->next_tx = 0;
 	q->p = *p;
@@ -64,7 +118,10 @@ static void bfc_derive(struct Qdisc *sch, const struct bfc_params *p)
 			p->threshold);
 	bfc_trim(sch);
 	sch_tree_unlock(sch);
-	bfc_port_configure(q->port, p, rate);
+	bfc_port_configure(q->port, p, conf, rate, speed ?: rate);
+	bfc_conf_put(old);
+	kvfree(counters);
+	return 0;
 }
 
 /**
@@ -79,9 +136,8 @@ void bfc_update_link(struct Qdisc *sch)
 	struct bfc_params *p;
 
 	p = kmemdup(&q->p, sizeof(q->p), GFP_KERNEL);
-	if (!p)
-		return;
-	bfc_derive(sch, p);
+	if (!p || bfc_derive(sch, p, NULL))
+		netdev_warn(qdisc_dev(sch), "bfc: thresholds are those of before\n");
 	kfree(p);
 }
 
@@ -108,7 +164,9 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 		err = -EINVAL;
 		goto out;
 	}
-	bfc_derive(sch, p);
+	err = bfc_derive(sch, p, extack);
+	if (err)
+		goto out;
 	netif_schedule_queue(netdev_get_tx_queue(qdisc_dev(sch), 0));
 	if (!p->rate && !bfc_link_rate(qdisc_dev(sch)))
 		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");
@@ -123,8 +181,9 @@ static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 
 	q->thresh = kvcalloc(p->queues + 1, sizeof(*q->thresh), GFP_KERNEL_ACCOUNT);
 	q->nsets = DIV_ROUND_UP(p->flows, p->ways);
-	q->flows = kvcalloc(q->nsets * p->ways, sizeof(*q->flows),
-			    GFP_KERNEL_ACCOUNT);
+	/* a set at least for each priority */
+	q->flows = kvcalloc(max(q->nsets, BFC_PRIORITIES + 0U) * p->ways,
+			    sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
 	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
 			     GFP_KERNEL_ACCOUNT);
 	q->empty = bitmap_zalloc(p->queues, GFP_KERNEL);
@@ -155,6 +214,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	INIT_LIST_HEAD(&q->active);
 	INIT_LIST_HEAD(&q->fresh);
 	q->idle = true;
+	q->stride = 1;
 	qdisc_watchdog_init(&q->watchdog, sch);
 
 	/* Below another qdisc a peek would fix the queue and its length too
@@ -185,7 +245,9 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 		goto out;
 	}
 	q->port = port;
-	bfc_derive(sch, p);
+	err = bfc_derive(sch, p, extack);
+	if (err)
+		goto out;
 	if (!p->rate && !bfc_link_rate(dev))
 		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");
 out:
@@ -208,6 +270,8 @@ static void bfc_destroy(struct Qdisc *sch)
 	qdisc_watchdog_cancel(&q->watchdog);
 	if (q->port)
 		bfc_port_detach(q->port);
+	bfc_conf_put(q->conf);
+	kvfree(q->capfc);
 	kvfree(q->thresh);
 	kvfree(q->flows);
 	kvfree(q->queues);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What tc sees: options, their ranges and messages, statistics, classes.
+ * What tc sees: options, their ranges and messages.
  */
 #include <linux/if_ether.h>
 #include <net/netlink.h>
@@ -31,6 +31,25 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_ELIDE]		= { .type = NLA_NESTED },
 	[TCA_BFC_WAYS]		= { .type = NLA_U32 },
 	[TCA_BFC_NEW_FIRST]	= { .type = NLA_U8 },
+	[TCA_BFC_PRIO]		= { .type = NLA_U8 },
+	[TCA_BFC_PRIO_MAP]	= NLA_POLICY_EXACT_LEN(BFC_PRIO_VALUES),
+	[TCA_BFC_LOSSLESS]	= { .type = NLA_U8 },
+	[TCA_BFC_XOFF]		= { .type = NLA_U32 },
+	[TCA_BFC_XON]		= { .type = NLA_U32 },
+	[TCA_BFC_MAX_BYTES]	= { .type = NLA_U32 },
+	[TCA_BFC_DYNAMIC]	= { .type = NLA_U32 },
+	[TCA_BFC_EGRESS_XOFF]	= { .type = NLA_U32 },
+	[TCA_BFC_EGRESS_XON]	= { .type = NLA_U32 },
+	[TCA_BFC_EGRESS_MAX]	= { .type = NLA_U32 },
+	[TCA_BFC_WARN]		= { .type = NLA_U32 },
+	[TCA_BFC_CUT]		= { .type = NLA_U8 },
+	[TCA_BFC_ECN]		= { .type = NLA_U32 },
+	[TCA_BFC_BUFFER]	= { .type = NLA_NUL_STRING,
+				    .len = BFC_BUFFER_NAMSIZ - 1 },
+	[TCA_BFC_BUFFER_SIZE]	= { .type = NLA_U32 },
+	[TCA_BFC_RESERVE]	= { .type = NLA_U32 },
+	[TCA_BFC_HEADROOM]	= { .type = NLA_U32 },
+	[TCA_BFC_SHARE]		= { .type = NLA_U32 },
 };
 
 static const struct nla_policy bfc_elide_policy[TCA_BFC_ELIDE_MAX + 1] = {
@@ -60,7 +79,11 @@ void bfc_params_default(struct bfc_params *p)
 		.new_first = 1,
 		.split_gso = 1,
 		.tpid = ETH_P_8021AD,
+		.lossless = 0xff,
+		.cut = BFC_CUT_DEFAULT,
+		.share = BFC_PPM_ONE,
 	};
+	memset(p->prio_map, BFC_PRIO_AUTO, sizeof(p->prio_map));
 }
 
 /**
@@ -89,8 +112,8 @@ struct bfc_option {
 
 static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_FC] =
-		BFC_OPTION(fc, u8, 0, __BFC_FC_MAX - 1, false,
-			   "fc: unknown mode"),
+		BFC_OPTION(fc, u8, 0, BFC_FC_CAPFC_CAL, false,
+			   "fc: none, bfc, pfc, capfc-max or capfc-cal"),
 	[TCA_BFC_ROLE] =
 		BFC_OPTION(role, u8, 0, __BFC_ROLE_MAX - 1, false,
 			   "role: switch or nic"),
@@ -147,6 +170,52 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_NEW_FIRST] =
 		BFC_OPTION(new_first, u8, 0, 1, false,
 			   "new-first: 0 or 1"),
+	[TCA_BFC_PRIO] =
+		BFC_OPTION(prio, u8, 0, __BFC_PRIO_MAX - 1, false,
+			   "prio: pcp, dscp or skb"),
+	[TCA_BFC_LOSSLESS] =
+		BFC_OPTION(lossless, u8, 0, 0xff, false, "lossless: 8 bits"),
+	[TCA_BFC_XOFF] =
+		BFC_OPTION(xoff, u32, 1, BFC_BYTES_MAX, true,
+			   "xoff: at most 1073741824 bytes, or 0 for auto"),
+	[TCA_BFC_XON] =
+		BFC_OPTION(xon, u32, 1, BFC_BYTES_MAX, true,
+			   "xon: at most 1073741824 bytes, or 0 for auto"),
+	[TCA_BFC_MAX_BYTES] =
+		BFC_OPTION(max, u32, 1, BFC_BYTES_MAX, true,
+			   "max: at most 1073741824 bytes, or 0 for auto"),
+	[TCA_BFC_DYNAMIC] =
+		BFC_OPTION(dynamic, u32, 1, BFC_PPM_MAX, true,
+			   "dynamic: at most 102400 %, or 0 for a static xoff"),
+	[TCA_BFC_EGRESS_XOFF] =
+		BFC_OPTION(egress_xoff, u32, 1, BFC_BYTES_MAX, true,
+			   "egress-xoff: at most 1073741824 bytes, or 0 for auto"),
+	[TCA_BFC_EGRESS_XON] =
+		BFC_OPTION(egress_xon, u32, 1, BFC_BYTES_MAX, true,
+			   "egress-xon: at most 1073741824 bytes, or 0 for auto"),
+	[TCA_BFC_EGRESS_MAX] =
+		BFC_OPTION(egress_max, u32, 1, BFC_BYTES_MAX, true,
+			   "egress-max: at most 1073741824 bytes, or 0 for auto"),
+	[TCA_BFC_WARN] =
+		BFC_OPTION(warn, u32, 1, BFC_BYTES_MAX, true,
+			   "warn: at most 1073741824 bytes, or 0 for auto"),
+	[TCA_BFC_CUT] =
+		BFC_OPTION(cut, u8, 1, 100, false, "cut: 1 to 100 per cent"),
+	[TCA_BFC_ECN] =
+		BFC_OPTION(ecn, u32, 1, BFC_BYTES_MAX, true,
+			   "ecn: at most 1073741824 bytes, or 0 for off"),
+	[TCA_BFC_BUFFER_SIZE] =
+		BFC_OPTION(buffer_size, u32, BFC_LIMIT_MIN, BFC_BYTES_MAX, true,
+			   "size: 65536 to 1073741824 bytes, or 0 to leave it"),
+	[TCA_BFC_RESERVE] =
+		BFC_OPTION(reserve, u32, 0, BFC_BYTES_MAX, false,
+			   "reserve: at most 1073741824 bytes"),
+	[TCA_BFC_HEADROOM] =
+		BFC_OPTION(headroom, u32, 1, BFC_BYTES_MAX, true,
+			   "headroom: at most 1073741824 bytes, or 0 for auto"),
+	[TCA_BFC_SHARE] =
+		BFC_OPTION(share, u32, 1, BFC_PPM_MAX, true,
+			   "share: at most 102400 %, or 0 for no limit"),
 };
 
 static int bfc_refuse(const struct nlattr *a, const char *msg,
@@ -209,6 +278,20 @@ static int bfc_parse_elide(struct Qdisc *sch, const struct nlattr *nest,
 	return 0;
 }
 
+static int bfc_parse_map(const struct nlattr *a, struct bfc_params *p,
+			 struct netlink_ext_ack *extack)
+{
+	const u8 *map = nla_data(a);
+	unsigned int v;
+
+	for (v = 0; v < BFC_PRIO_VALUES; v++)
+		if (map[v] >= BFC_PRIORITIES && map[v] != BFC_PRIO_AUTO)
+			return bfc_refuse(a, "bfc: map: priorities are 0 to 7",
+					  extack);
+	memcpy(p->prio_map, map, BFC_PRIO_VALUES);
+	return 0;
+}
+
 /**
  * bfc_params_parse() - read and check TCA_OPTIONS
  * @sch: the qdisc
@@ -261,12 +344,34 @@ int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
 			return bfc_refuse(tb[TCA_BFC_TPID],
 					  "bfc: tpid: 88a8 or 8100", extack);
 	}
+	if (tb[TCA_BFC_PRIO_MAP]) {
+		err = bfc_parse_map(tb[TCA_BFC_PRIO_MAP], p, extack);
+		if (err)
+			return err;
+	}
+	if (tb[TCA_BFC_BUFFER]) {
+		memset(p->buffer, 0, sizeof(p->buffer));
+		nla_strscpy(p->buffer, tb[TCA_BFC_BUFFER], sizeof(p->buffer));
+	}
+	if (tb[TCA_BFC_BUFFER_SIZE] && p->buffer_size && !*p->buffer)
+		return bfc_refuse(tb[TCA_BFC_BUFFER_SIZE],
+				  "bfc: size is that of a buffer, give its name",
+				  extack);
 	if (tb[TCA_BFC_ELIDE])
 		return bfc_parse_elide(sch, tb[TCA_BFC_ELIDE], p, extack);
 	return 0;
 }
 
-static int bfc_put_uint(struct sk_buff *skb, int attr, u8 width, u64 v)
+/**
+ * bfc_put_uint() - put a number
+ * @skb: message
+ * @attr: attribute
+ * @width: of it, bytes
+ * @v: value
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int bfc_put_uint(struct sk_buff *skb, int attr, u8 width, u64 v)
 {
 	switch (width) {
 	case sizeof(u8):
@@ -310,7 +415,9 @@ int bfc_dump(struct Qdisc *sch, struct sk_buff *skb)
 		if (bfc_put_uint(skb, i, o->width, v))
 			goto cancel;
 	}
-	if (nla_put_u16(skb, TCA_BFC_TPID, p->tpid))
+	if (nla_put_u16(skb, TCA_BFC_TPID, p->tpid) ||
+	    nla_put(skb, TCA_BFC_PRIO_MAP, BFC_PRIO_VALUES, p->prio_map) ||
+	    nla_put_string(skb, TCA_BFC_BUFFER, p->buffer))
 		goto cancel;
 	elide = nla_nest_start(skb, TCA_BFC_ELIDE);
 	if (!elide)
@@ -325,261 +432,3 @@ cancel:
 	nla_nest_cancel(skb, opts);
 	return -EMSGSIZE;
 }
-
-/* ---- statistics ---- */
-
-/* What is read under the port's lock, then put without it. */
-struct bfc_port_stats {
-	struct bfc_port_pcpu pcpu;
-	struct bfc_peer peer;
-	u64 bad[BFC_BAD_MAX];
-	u64 frames_rx;
-	u64 hello_rx;
-	u64 hello_tx;
-	u64 refresh;
-	u64 hold;
-	u64 counters;
-	u32 state;
-};
-
-static void bfc_port_read(struct bfc_port *port, struct bfc_port_stats *s)
-{
-	const struct bfc_ingress *ing;
-	unsigned int i;
-	int cpu;
-
-	memset(s, 0, sizeof(*s));
-	for_each_possible_cpu(cpu) {
-		const struct bfc_port_pcpu *c = per_cpu_ptr(port->pcpu, cpu);
-
-		s->pcpu.tagged += READ_ONCE(c->tagged);
-		s->pcpu.bad_tag += READ_ONCE(c->bad_tag);
-	}
-	spin_lock_bh(&port->lock);
-	s->peer = port->peer;
-	memcpy(s->bad, port->bad, sizeof(s->bad));
-	s->frames_rx = port->frames_rx;
-	s->hello_rx = port->hello_rx;
-	s->hello_tx = port->hello_tx;
-	s->refresh = port->cfg.refresh;
-	s->hold = port->cfg.hold;
-	if (port->cfg.fc == BFC_FC_NONE || port->cfg.peer == BFC_PEER_OFF ||
-	    !port->carrier)
-		s->state = BFC_PEER_STATE_OFF;
-	else if (port->refused)
-		s->state = BFC_PEER_STATE_REFUSED;
-	else if (port->cfg.peer == BFC_PEER_ON)
-		s->state = BFC_PEER_STATE_UP;
-	else
-		s->state = port->peer.state;
-	ing = rcu_dereference_protected(port->ingress,
-					lockdep_is_held(&port->lock));
-	for (i = 0; ing && i < ing->queues; i++)
-		s->counters += atomic_read(&ing->counter[i]);
-	spin_unlock_bh(&port->lock);
-}
-
-struct bfc_stat {
-	int attr;
-	u64 value;
-};
-
-static int bfc_put_stats(struct sk_buff *skb, u8 width,
-			 const struct bfc_stat *stat, unsigned int n)
-{
-	for (; n; n--, stat++)
-		if (bfc_put_uint(skb, stat->attr, width, stat->value))
-			return -EMSGSIZE;
-	return 0;
-}
-
-static int bfc_put_port_stats(struct sk_buff *skb,
-			      const struct bfc_port_stats *s)
-{
-	const struct bfc_stat u32s[] = {
-		{ TCA_BFC_STATS_PEER_STATE, s->state },
-		{ TCA_BFC_STATS_PEER_ROLE, s->peer.role },
-		{ TCA_BFC_STATS_PEER_QUEUES, s->peer.queues },
-	};
-	const struct bfc_stat u64s[] = {
-		{ TCA_BFC_STATS_REFRESH, s->refresh },
-		{ TCA_BFC_STATS_HOLD, s->hold },
-		{ TCA_BFC_STATS_COUNTERS, s->counters },
-		{ TCA_BFC_STATS_FRAMES_RX, s->frames_rx },
-		{ TCA_BFC_STATS_HELLO_TX, s->hello_tx },
-		{ TCA_BFC_STATS_HELLO_RX, s->hello_rx },
-		{ TCA_BFC_STATS_TAGGED_RX, s->pcpu.tagged },
-		{ TCA_BFC_STATS_BAD_SHORT, s->bad[BFC_BAD_SHORT] },
-		{ TCA_BFC_STATS_BAD_VERSION, s->bad[BFC_BAD_VERSION] },
-		{ TCA_BFC_STATS_BAD_EPOCH, s->bad[BFC_BAD_EPOCH] },
-		{ TCA_BFC_STATS_BAD_SEQ, s->bad[BFC_BAD_SEQ] },
-		{ TCA_BFC_STATS_BAD_RANGE, s->bad[BFC_BAD_RANGE] },
-		{ TCA_BFC_STATS_BAD_ROLE, s->bad[BFC_BAD_ROLE] },
-		{ TCA_BFC_STATS_BAD_RATE, s->bad[BFC_BAD_RATE] },
-		{ TCA_BFC_STATS_BAD_LOOP, s->bad[BFC_BAD_LOOP] },
-		{ TCA_BFC_STATS_BAD_TAG, s->pcpu.bad_tag },
-		{ TCA_BFC_STATS_PEER_ID, s->peer.peer_id },
-		{ TCA_BFC_STATS_HELLO_RTT, s->peer.rtt_ns },
-	};
-
-	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s)) ?:
-	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
-}
-
-/* Under the root lock, so that the figures belong together. */
-static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
-{
-	const struct bfc_port *port = q->port;
-	const struct bfc_stat u32s[] = {
-		{ TCA_BFC_STATS_OCCUPIED, q->noccupied },
-		{ TCA_BFC_STATS_ACTIVE, q->nactive },
-		{ TCA_BFC_STATS_PAUSED, q->npaused },
-		{ TCA_BFC_STATS_UPSTREAM_PAUSED, port->tx_npaused },
-		{ TCA_BFC_STATS_THRESHOLD, q->thresh[q->nactive] },
-		{ TCA_BFC_STATS_MEMORY, q->mem },
-		{ TCA_BFC_STATS_MEMORY_PEAK, q->mem_peak },
-		{ TCA_BFC_STATS_BACKLOG_PEAK, q->backlog_peak },
-	};
-	const struct bfc_stat u64s[] = {
-		{ TCA_BFC_STATS_LINK_RATE, q->rate },
-		{ TCA_BFC_STATS_STICKY, q->sticky },
-		{ TCA_BFC_STATS_HRTT, q->p.hrtt },
-		{ TCA_BFC_STATS_ASSIGNED, q->assigned },
-		{ TCA_BFC_STATS_COLLISIONS, q->collisions },
-		{ TCA_BFC_STATS_SHARED, q->shared },
-		{ TCA_BFC_STATS_COUNTED, q->counted },
-		{ TCA_BFC_STATS_DROP_LIMIT, q->drop_limit },
-		{ TCA_BFC_STATS_DROP_CAP, q->drop_cap },
-		{ TCA_BFC_STATS_DROP_GSO, q->drop_gso },
-		{ TCA_BFC_STATS_PAUSE_TX, port->pause_tx },
-		{ TCA_BFC_STATS_RESUME_TX, port->resume_tx },
-		{ TCA_BFC_STATS_FRAMES_TX, port->frames_tx },
-		{ TCA_BFC_STATS_REFRESH_TX, port->refresh_tx },
-		{ TCA_BFC_STATS_PAUSE_RX, q->pause_rx },
-		{ TCA_BFC_STATS_RESUME_RX, q->resume_rx },
-		{ TCA_BFC_STATS_EXPIRED, q->expired },
-		{ TCA_BFC_STATS_ELIDED, q->elided },
-		{ TCA_BFC_STATS_UNTRUSTED, q->untrusted },
-		{ TCA_BFC_STATS_TAGGED_TX, q->tagged_tx },
-	};
-
-	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s)) ?:
-	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
-}
-
-/**
- * bfc_dump_stats() - TCA_STATS_APP nest with TCA_BFC_STATS_*
- * @sch: the qdisc
- * @d: dump
- *
- * Return: 0 or -1.
- */
-int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
-{
-	struct bfc_sched *q = qdisc_priv(sch);
-	struct bfc_port_stats s;
-	struct nlattr *nest;
-	int err;
-
-	bfc_port_read(q->port, &s);
-	nest = nla_nest_start_noflag(d->skb, TCA_STATS_APP);
-	if (!nest)
-		return -1;
-	sch_tree_lock(sch);
-	err = bfc_put_sched_stats(d->skb, q);
-	sch_tree_unlock(sch);
-	if (!err)
-		err = bfc_put_port_stats(d->skb, &s);
-	if (err) {
-		nla_nest_cancel(d->skb, nest);
-		return -1;
-	}
-	nla_nest_end(d->skb, nest);
-	return 0;
-}
-
-/* ---- classes: queue q is class q + 1, to be looked at only ---- */
-
-static struct Qdisc *bfc_leaf(struct Qdisc *sch, unsigned long cl)
-{
-	return NULL;
-}
-
-static unsigned long bfc_find(struct Qdisc *sch, u32 classid)
-{
-	struct bfc_sched *q = qdisc_priv(sch);
-	u32 minor = TC_H_MIN(classid);
-
-	return minor <= q->p.queues ? minor : 0;
-}
-
-static int bfc_dump_class(struct Qdisc *sch, unsigned long cl,
-			  struct sk_buff *skb, struct tcmsg *tcm)
-{
-	tcm->tcm_handle |= TC_H_MIN(cl);
-	return 0;
-}
-
-static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
-				struct gnet_dump *d)
-{
-	struct bfc_sched *q = qdisc_priv(sch);
-	struct gnet_stats_queue qs = {};
-	unsigned int qn = cl - 1;
-	struct bfc_queue queue;
-	struct nlattr *nest;
-	bool paused;
-
-	if (qn >= q->p.queues)
-		return -1;
-	sch_tree_lock(sch);
-	queue = q->queues[qn];
-	paused = test_bit(qn, q->paused);
-	sch_tree_unlock(sch);
-
-	if (paused)
-		queue.paused_ns += ktime_get_ns() - queue.paused_since;
-	qs.qlen = queue.packets;
-	qs.backlog = queue.bytes;
-	qs.drops = queue.drops;
-	if (gnet_stats_copy_basic(d, NULL, &queue.bstats, false) < 0 ||
-	    gnet_stats_copy_queue(d, NULL, &qs, queue.packets) < 0)
-		return -1;
-
-	nest = nla_nest_start_noflag(d->skb, TCA_STATS_APP);
-	if (!nest)
-		return -1;
-	if (nla_put_u32(d->skb, TCA_BFC_CLASS_PAUSED, paused) ||
-	    nla_put_u64_64bit(d->skb, TCA_BFC_CLASS_PAUSES, queue.pauses,
-			      TCA_BFC_CLASS_PAD) ||
-	    nla_put_u64_64bit(d->skb, TCA_BFC_CLASS_PAUSED_NS, queue.paused_ns,
-			      TCA_BFC_CLASS_PAD) ||
-	    nla_put_u32(d->skb, TCA_BFC_CLASS_BACKLOG_PEAK, queue.peak) ||
-	    nla_put_s32(d->skb, TCA_BFC_CLASS_DEFICIT, queue.deficit)) {
-		nla_nest_cancel(d->skb, nest);
-		return -1;
-	}
-	nla_nest_end(d->skb, nest);
-	return 0;
-}
-
-static void bfc_walk(struct Qdisc *sch, struct qdisc_walker *arg)
-{
-	struct bfc_sched *q = qdisc_priv(sch);
-	unsigned int qn;
-
-	if (arg->stop)
-		return;
-	for (qn = 0; qn < q->p.queues; qn++) {
-		if (!tc_qdisc_stats_dump(sch, qn + 1, arg))
-			break;
-	}
-}
-
-const struct Qdisc_class_ops bfc_class_ops = {
-	.leaf		= bfc_leaf,
-	.find		= bfc_find,
-	.walk		= bfc_walk,
-	.dump		= bfc_dump_class,
-	.dump_stats	= bfc_dump_class_stats,
-};

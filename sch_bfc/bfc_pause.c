@@ -86,6 +86,38 @@ static bool bfc_elided(const struct bfc_params *p, int ifindex)
 }
 
 /**
+ * bfc_trusted() - who brought this packet?
+ * @q: scheduler of the egress port
+ * @handle: from skb->tc_index
+ *
+ * Context: under the root lock of the egress port, RCU.
+ * Return: counters that may be changed; NULL: our own packet, or a handle that is
+ * not to be trusted.
+ */
+struct bfc_ingress *bfc_trusted(struct bfc_sched *q, u16 handle)
+{
+	struct bfc_ingress *ing;
+	struct bfc_port *port;
+
+	if (!handle)
+		return NULL;
+	ing = bfc_handle_get(handle);
+	if (unlikely(!ing || READ_ONCE(ing->dead)))
+		goto untrusted;
+	port = rcu_dereference(ing->port);
+	/* Counters of another namespace are not ours to touch: the value
+	 * survived a veth pair.
+	 */
+	if (unlikely(!port || bfc_egress_filtered(q->port->dev) ||
+		     !net_eq(dev_net(port->dev), dev_net(q->port->dev))))
+		goto untrusted;
+	return ing;
+untrusted:
+	q->untrusted++;
+	return NULL;
+}
+
+/**
  * bfc_count() - a packet met a queue over Th: pause its upstream queue
  * @q: scheduler of the egress port
  * @skb: the packet, in its queue already
@@ -108,16 +140,9 @@ void bfc_count(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	if (!handle || is_multicast_ether_addr(eth_hdr(skb)->h_dest))
 		return;
 	rcu_read_lock();
-	ing = bfc_handle_get(handle);
-	if (unlikely(!ing || READ_ONCE(ing->dead)))
-		goto untrusted;
-	port = rcu_dereference(ing->port);
-	/* Counters of another namespace are not ours to touch: the value
-	 * survived a veth pair.
-	 */
-	if (unlikely(!port || bfc_egress_filtered(q->port->dev) ||
-		     !net_eq(dev_net(port->dev), dev_net(q->port->dev))))
-		goto untrusted;
+	ing = bfc_trusted(q, handle);
+	if (!ing)
+		goto out;
 	upq = handle - ing->base - 1;
 	if (handle == ing->base || unlikely(upq >= ing->queues))
 		goto out;
@@ -128,11 +153,11 @@ void bfc_count(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	bfc_cb(skb)->handle = handle;
 	bfc_cb(skb)->counted = 1;
 	q->counted++;
-	if (atomic_inc_return(&ing->counter[upq]) == 1)
-		bfc_port_mark_dirty(port, now);
-	goto out;
-untrusted:
-	q->untrusted++;
+	if (atomic_inc_return(&ing->counter[upq]) == 1) {
+		port = rcu_dereference(ing->port);
+		if (port)
+			bfc_port_mark_dirty(port, now);
+	}
 out:
 	rcu_read_unlock();
 }
@@ -215,42 +240,39 @@ bool bfc_is_pause_frame(const struct sk_buff *skb)
 }
 
 /**
- * bfc_pause_build() - the PAUSE frame that is due
- * @sch: qdisc of the port that sends it
- * @now: ns
+ * bfc_pause_sent() - a frame was built: does it have to be repeated?
+ * @port: the port
+ * @paused: what it pauses: so many queues or priorities
+ * @changed: so many of them are others than in the frame before
  *
- * Context: under the root lock of @sch, from dequeue.
- * Return: the frame; NULL if there is nobody to tell or no memory: then the
- * bit stays, and the refresh timer looks again.
+ * Context: under the root lock of the port's qdisc.
  */
-struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
+void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed)
 {
-	struct bfc_sched *q = qdisc_priv(sch);
-	struct bfc_port *port = q->port;
+	port->tx_npaused = paused;
+	if (!changed)
+		port->refresh_tx++;
+	if (paused)
+		port->tx_last = BFC_LAST_REFRESHES;
+	else if (port->tx_last)
+		port->tx_last--;
+	else
+		hrtimer_try_to_cancel(&port->refresh);
+}
+
+/* The whole set of paused queues (BFC §3.3.2). */
+static struct sk_buff *bfc_queue_build(struct bfc_port *port,
+				       struct bfc_ingress *ing, u64 now)
+{
 	struct bfc_pause pause = { .hold_ns = READ_ONCE(port->cfg.hold) };
-	unsigned int upq, len, changed = 0, paused = 0;
+	unsigned int upq, changed = 0, paused = 0;
 	u64 since = READ_ONCE(port->dirty_since);
-	struct bfc_ingress *ing;
 	struct sk_buff *skb;
 	u32 seq;
 
-	if (!READ_ONCE(port->stamp))
+	skb = bfc_frame_alloc(port, bfc_pause_len(ing->queues));
+	if (!skb)
 		return NULL;
-	rcu_read_lock();
-	ing = rcu_dereference(port->ingress);
-	if (!ing) {
-		rcu_read_unlock();
-		return NULL;
-	}
-	len = bfc_pause_len(ing->queues);
-	skb = bfc_frame_alloc(port, len);
-	hrtimer_start(&port->refresh, ns_to_ktime(READ_ONCE(port->cfg.refresh)),
-		      HRTIMER_MODE_REL_SOFT);
-	if (!skb) {
-		rcu_read_unlock();
-		return NULL;
-	}
-
 	clear_bit(BFC_PORT_DIRTY, &port->flags);
 	smp_mb__after_atomic();	/* pairs with the counters' atomic ops */
 
@@ -278,20 +300,45 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 		else
 			port->resume_tx++;
 	}
-	rcu_read_unlock();
-
-	port->tx_npaused = paused;
 	port->frames_tx++;
-	if (!changed)
-		port->refresh_tx++;
-	if (paused)
-		port->tx_last = BFC_LAST_REFRESHES;
-	else if (port->tx_last)
-		port->tx_last--;
-	else
-		hrtimer_try_to_cancel(&port->refresh);
+	bfc_pause_sent(port, paused, changed);
 	trace_bfc_pause_tx(port->dev, seq, paused, changed,
 			   changed ? now - since : 0);
+	return skb;
+}
+
+/**
+ * bfc_pause_build() - the PAUSE or PFC frame that is due
+ * @sch: qdisc of the port that sends it
+ * @now: ns
+ *
+ * Context: under the root lock of @sch, from dequeue.
+ * Return: the frame; NULL if there is nobody to tell or no memory: then the
+ * bit stays, and the refresh timer looks again.
+ */
+struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_port *port = q->port;
+	const struct bfc_conf *conf;
+	struct sk_buff *skb = NULL;
+	struct bfc_ingress *ing;
+
+	if (!READ_ONCE(port->live))
+		return NULL;
+	rcu_read_lock();
+	ing = rcu_dereference(port->ingress);
+	conf = ing ? rcu_dereference(ing->conf) : NULL;
+	if (!conf)
+		goto out;
+	hrtimer_start(&port->refresh, ns_to_ktime(READ_ONCE(port->cfg.refresh)),
+		      HRTIMER_MODE_REL_SOFT);
+	if (bfc_fc_is_port_level(conf->fc))
+		skb = bfc_prio_build(q, ing, conf, now);
+	else
+		skb = bfc_queue_build(port, ing, now);
+out:
+	rcu_read_unlock();
 	return skb;
 }
 
@@ -311,7 +358,7 @@ enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer)
 {
 	struct bfc_port *port = container_of(timer, struct bfc_port, refresh);
 
-	if (!READ_ONCE(port->stamp) ||
+	if (!READ_ONCE(port->live) ||
 	    READ_ONCE(port->cfg.role) == BFC_ROLE_NIC)
 		return HRTIMER_NORESTART;
 	if (!test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
@@ -331,7 +378,7 @@ static void bfc_kick(u16 handle)
 	struct sk_buff *skb;
 
 	port = ing ? rcu_dereference(ing->port) : NULL;
-	if (!port || !bfc_pause_due(port) || !READ_ONCE(port->stamp))
+	if (!port || !bfc_pause_due(port) || !READ_ONCE(port->live))
 		return;
 	skb = bfc_frame_alloc(port, BFC_PAUSE_FIXED_LEN);
 	if (!skb)
@@ -469,7 +516,7 @@ void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
 	bool wake = false;
 
 	spin_lock(&port->lock);
-	if (!port->users || port->cfg.fc == BFC_FC_NONE ||
+	if (!port->users || port->cfg.fc != BFC_FC_BFC ||
 	    port->cfg.peer == BFC_PEER_OFF)
 		goto out;
 	/* A tenth of our rate towards the neighbour; who sends more is not

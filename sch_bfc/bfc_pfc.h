@@ -250,6 +250,40 @@ static inline u64 bfc_pfc_mem(u64 bytes, u32 frame, u32 mem)
 }
 
 /**
+ * bfc_pfc_xoff_auto() - XOFF with which the link does not run dry
+ * @rate: of the link, bytes/s
+ * @hrtt: ns, as of bfc_pfc_headroom_auto()
+ * @mtu: largest frame, bytes
+ *
+ * XON is what the link brings in an HRTT: so much is left when the neighbour is
+ * told to go on. XOFF is 5/4 of it, the paper's ratio at the ingress, 40 to 50 KB
+ * (CaPFC §III and Table II); four frames at least.
+ *
+ * Return: bytes.
+ */
+static inline u64 bfc_pfc_xoff_auto(u64 rate, u64 hrtt, u32 mtu)
+{
+	u64 xoff = bfc_bytes_in(rate, hrtt);
+
+	xoff += xoff / 4;
+	return xoff < 4ULL * mtu ? 4ULL * mtu : xoff;
+}
+
+/**
+ * bfc_pfc_gap() - how far XON is below XOFF
+ * @xoff: bytes
+ * @mtu: largest frame, bytes
+ *
+ * Return: bytes: a fifth of it, two frames at least.
+ */
+static inline u64 bfc_pfc_gap(u64 xoff, u32 mtu)
+{
+	u64 gap = div_u64(xoff + 4, 5);
+
+	return gap < 2ULL * mtu ? 2ULL * mtu : gap;
+}
+
+/**
  * bfc_pfc_defaults() - thresholds that follow from link and buffer
  * @t: result, static ones
  * @rate: of the link, bytes/s
@@ -257,10 +291,8 @@ static inline u64 bfc_pfc_mem(u64 bytes, u32 frame, u32 mem)
  * @mtu: largest frame, bytes
  * @max: MAX, bytes; 0 = as much as is needed
  *
- * XOFF = MAX - headroom, and XON = 4/5 XOFF: the paper's ratio at the ingress, 40
- * to 50 KB (CaPFC §III and Table II), two frames below XOFF at least. Without MAX:
- * XON is what the link brings in an HRTT, so that it does not run dry while the
- * neighbour is told to go on, and the rest follows.
+ * XOFF = MAX - headroom, without MAX bfc_pfc_xoff_auto(); XON is bfc_pfc_gap()
+ * below it.
  *
  * Return: false if @max is too small for that, or more than BFC_POOL_MAX would be
  * needed; @t is not valid then.
@@ -275,16 +307,11 @@ static inline bool bfc_pfc_defaults(struct bfc_pfc_thresh *t, u64 rate,
 			return false;
 		xoff = max - headroom;
 	} else {
-		xoff = bfc_bytes_in(rate, hrtt);
-		xoff += xoff / 4;
-		if (xoff < 4ULL * mtu)
-			xoff = 4ULL * mtu;
+		xoff = bfc_pfc_xoff_auto(rate, hrtt, mtu);
 		if (xoff + headroom > BFC_POOL_MAX)
 			return false;
 	}
-	gap = div_u64(xoff + 4, 5);
-	if (gap < 2ULL * mtu)
-		gap = 2ULL * mtu;
+	gap = bfc_pfc_gap(xoff, mtu);
 	if (gap > xoff)
 		return false;
 	t->max = xoff + headroom;

@@ -21,6 +21,11 @@
 
 #define BFC_LINGER	(5 * HZ)	/* over BFC_PEER_DEAD_NS */
 #define BFC_FRAME_MAX	1500	/* more than any control frame */
+#define BFC_TIMER_LATE_NS	(20 * NSEC_PER_USEC)
+
+static const u8 bfc_mac_addr[ETH_ALEN] __aligned(2) = {
+	0x01, 0x80, 0xc2, 0x00, 0x00, 0x01
+};
 
 /* All ports of all namespaces, RTNL. */
 static LIST_HEAD(bfc_ports);
@@ -62,6 +67,10 @@ static struct bfc_ingress *bfc_ingress_new(struct bfc_port *port,
 		      GFP_ATOMIC | __GFP_NOWARN);
 	if (!ing)
 		return NULL;
+	ing->slot = port->slot;
+	ing->reserve = port->conf->lossy.reserve;
+	ing->buffer = port->conf->buffer;
+	RCU_INIT_POINTER(ing->conf, port->conf);
 	ing->queues = queues;
 	ing->layout = port->layouts;
 	ing->runs = runs;
@@ -84,24 +93,27 @@ static struct bfc_ingress *bfc_ingress_new(struct bfc_port *port,
 	for (i = run; i < run + runs; i++)
 		rcu_assign_pointer(bfc_handles[i], ing);
 	spin_unlock_bh(&bfc_handle_lock);
+	if (ing->buffer)
+		refcount_inc(&ing->buffer->users);
 	return ing;
 }
 
 /* No count is added from now on, once everybody has noticed (see the sweep),
- * and nobody is woken any more: the port may be gone before the last count is
- * given back.
+ * and nobody is woken any more: the port and its thresholds may be gone before
+ * the last count is given back.
  */
 static void bfc_ingress_retire(struct bfc_ingress *ing)
 {
 	WRITE_ONCE(ing->dead, true);
 	RCU_INIT_POINTER(ing->port, NULL);
+	RCU_INIT_POINTER(ing->conf, NULL);
 	spin_lock_bh(&bfc_handle_lock);
 	list_add_tail(&ing->list, &bfc_dead_ingress);
 	spin_unlock_bh(&bfc_handle_lock);
 	queue_delayed_work(system_wq, &bfc_sweep, BFC_SWEEP);
 }
 
-static void bfc_ingress_free(struct bfc_ingress *ing)
+static void bfc_ingress_unlist(struct bfc_ingress *ing)
 {
 	unsigned long run = ing->base >> BFC_HANDLE_SHIFT, i;
 
@@ -110,6 +122,20 @@ static void bfc_ingress_free(struct bfc_ingress *ing)
 		RCU_INIT_POINTER(bfc_handles[i], NULL);
 	bitmap_clear(bfc_runs_used, run, ing->runs);
 	list_del(&ing->list);
+}
+
+/* Does any packet hold a count or bytes here? */
+static bool bfc_ingress_busy(const struct bfc_ingress *ing)
+{
+	unsigned int i;
+
+	for (i = 0; i < ing->queues; i++)
+		if (atomic_read(&ing->counter[i]))
+			return true;
+	for (i = 0; i < BFC_PRIORITIES; i++)
+		if (atomic64_read(&ing->held[i].cell.word))
+			return true;
+	return false;
 }
 
 /* Give the handles of dead objects back once no packet holds a count there.
@@ -121,7 +147,6 @@ static bool bfc_ingress_sweep(void)
 	struct bfc_ingress *ing, *next;
 	LIST_HEAD(candidates);
 	LIST_HEAD(gone);
-	unsigned int i;
 	bool again;
 
 	spin_lock_bh(&bfc_handle_lock);
@@ -133,12 +158,9 @@ static bool bfc_ingress_sweep(void)
 
 	spin_lock_bh(&bfc_handle_lock);
 	list_for_each_entry_safe(ing, next, &candidates, list) {
-		for (i = 0; i < ing->queues; i++)
-			if (atomic_read(&ing->counter[i]))
-				break;
-		if (i < ing->queues)
+		if (bfc_ingress_busy(ing))
 			continue;
-		bfc_ingress_free(ing);
+		bfc_ingress_unlist(ing);
 		list_add(&ing->list, &gone);
 	}
 	list_splice(&candidates, &bfc_dead_ingress);
@@ -149,17 +171,25 @@ static bool bfc_ingress_sweep(void)
 		return again;
 	/* Those who gave the last count back may still be looking. */
 	synchronize_net();
-	list_for_each_entry_safe(ing, next, &gone, list)
+	list_for_each_entry_safe(ing, next, &gone, list) {
+		bfc_buffer_put(ing->buffer);
 		kfree(ing);
+	}
 	return again;
 }
 
 /* ---- the neighbour ---- */
 
+/* Is what comes in here charged to the port, whoever the neighbour is? */
+static bool bfc_port_holds(const struct bfc_port *port)
+{
+	return port->users && port->conf && bfc_conf_holds(port->conf);
+}
+
 /**
  * bfc_port_layout() - new pause counters for a neighbour's queues
  * @port: the port
- * @queues: the neighbour's
+ * @queues: the neighbour's; 0: none, what is held of the port alone
  *
  * Packets that hold counts of the old ones keep them: those counters live on
  * until the last one is given back, but nobody is paused by them any more. A
@@ -175,7 +205,8 @@ int bfc_port_layout(struct bfc_port *port, unsigned int queues)
 	int err = 0;
 
 	lockdep_assert_held(&port->lock);
-	if (queues && port->cfg.role != BFC_ROLE_NIC) {
+	if ((queues || bfc_port_holds(port)) &&
+	    port->cfg.role != BFC_ROLE_NIC) {
 		port->layouts++;
 		if (bfc_pause_len(queues) <= port->dev->mtu + ETH_HLEN) {
 			new = bfc_ingress_new(port, queues);
@@ -196,9 +227,23 @@ int bfc_port_layout(struct bfc_port *port, unsigned int queues)
 	return err;
 }
 
+/* Who is gone cannot resume us. */
+static void bfc_port_unpause(struct bfc_port *port)
+{
+	lockdep_assert_held(&port->lock);
+	bitmap_zero(port->rx_paused, BFC_QUEUES_MAX);
+	memset(port->rx_until, 0, sizeof(port->rx_until));
+	/* Pairs with the acquire in bfc_dequeue(). */
+	smp_store_release(&port->rx_gen, port->rx_gen + 1);
+	if (port->users)
+		netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+}
+
 /**
- * bfc_port_tags() - stamp and pop as the state of the neighbour allows
+ * bfc_port_tags() - stamp, pop and pause as the state of the neighbour allows
  * @port: the port
+ *
+ * IEEE neighbours need not say that they understand PFC.
  *
  * Context: port->lock held, BH off.
  */
@@ -208,12 +253,15 @@ void bfc_port_tags(struct bfc_port *port)
 		     port->cfg.peer != BFC_PEER_OFF;
 	bool forced = port->cfg.peer == BFC_PEER_ON;
 	u8 state = port->peer.state;
-	bool stamped = port->stamp, stamp, pop;
+	bool lived = port->live, live, stamp, pop;
 
 	lockdep_assert_held(&port->lock);
 	pop = speak && port->users && (forced || port->peer.peer_nonce);
 	stamp = pop && !port->refused && netif_carrier_ok(port->dev) &&
 		(forced || state == BFC_PEER_STATE_UP);
+	live = bfc_fc_is_port_level(port->cfg.fc) ?
+	       port->users && port->cfg.peer != BFC_PEER_OFF &&
+	       netif_carrier_ok(port->dev) : stamp;
 	if (pop) {
 		WRITE_ONCE(port->pop_max, port->peer.queues ?: port->queues);
 		WRITE_ONCE(port->pop, true);
@@ -227,16 +275,11 @@ void bfc_port_tags(struct bfc_port *port)
 		queue_delayed_work(system_wq, &bfc_sweep, BFC_SWEEP);
 	}
 
-	if (!stamp) {
-		/* Who is gone cannot resume us. */
-		bitmap_zero(port->rx_paused, BFC_QUEUES_MAX);
-		/* Pairs with the acquire in bfc_dequeue(). */
-		smp_store_release(&port->rx_gen, port->rx_gen + 1);
-		if (port->users)
-			netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
-	}
+	if (!live)
+		bfc_port_unpause(port);
 	WRITE_ONCE(port->stamp, stamp);
-	if (stamp && !stamped) {
+	WRITE_ONCE(port->live, live);
+	if (live && !lived) {
 		clear_bit(BFC_PORT_DIRTY, &port->flags);
 		if (port->cfg.role == BFC_ROLE_SWITCH)
 			bfc_port_mark_dirty(port, ktime_get_ns());
@@ -264,6 +307,8 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 	port->tries = 0;
 	port->refused = false;
 	port->layout_next = jiffies;
+	WRITE_ONCE(port->live, false);
+	bfc_port_unpause(port);
 	/* Without a carrier nobody new can send, but what the old neighbour sent
 	 * may still be on its way up.
 	 */
@@ -358,6 +403,15 @@ static bool bfc_pop(struct sk_buff *skb)
 	return !err;
 }
 
+/* MAC control is ours with a port-level mode; the bridge would drop it. */
+static bool bfc_is_mac_frame(const struct bfc_port *port, struct sk_buff *skb)
+{
+	unsigned int len = min_t(unsigned int, skb->len, BFC_FRAME_MAX);
+
+	return bfc_fc_is_port_level(READ_ONCE(port->cfg.fc)) &&
+	       !skb_vlan_tag_present(skb) && pskb_may_pull(skb, len);
+}
+
 static bool bfc_is_control_frame(struct sk_buff *skb)
 {
 	unsigned int len = min_t(unsigned int, skb->len, BFC_FRAME_MAX);
@@ -381,6 +435,13 @@ static unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 	if (unlikely(skb->protocol == htons(BFC_ETHERTYPE)) &&
 	    bfc_is_control_frame(skb)) {
 		bfc_rx_control(port, skb);
+		kfree_skb(skb);
+		return NF_STOLEN;
+	}
+
+	if (unlikely(skb->protocol == htons(BFC_MAC_ETHERTYPE)) &&
+	    bfc_is_mac_frame(port, skb)) {
+		bfc_rx_mac(port, skb);
 		kfree_skb(skb);
 		return NF_STOLEN;
 	}
@@ -418,6 +479,18 @@ static struct bfc_port *bfc_port_find(const struct net_device *dev)
 	return NULL;
 }
 
+/* The lowest number that is free in the namespace. */
+static u8 bfc_port_slot(const struct net_device *dev)
+{
+	DECLARE_BITMAP(used, BFC_SLOTS + 1) = {};
+	const struct bfc_port *port;
+
+	list_for_each_entry(port, &bfc_ports, list)
+		if (net_eq(dev_net(port->dev), dev_net(dev)))
+			__set_bit(port->slot, used);
+	return find_first_zero_bit(used, BFC_SLOTS);
+}
+
 static bool bfc_carrier(const struct net_device *dev)
 {
 	return netif_running(dev) && netif_carrier_ok(dev);
@@ -435,6 +508,7 @@ static struct bfc_port *bfc_port_new(struct net_device *dev)
 	if (!port->pcpu)
 		goto free;
 	port->dev = dev;
+	port->slot = bfc_port_slot(dev);
 	port->tpid = htons(ETH_P_8021AD);
 	spin_lock_init(&port->lock);
 	INIT_DELAYED_WORK(&port->hello, bfc_hello_work);
@@ -454,10 +528,15 @@ static struct bfc_port *bfc_port_new(struct net_device *dev)
 	err = dev_mc_add_global(dev, bfc_group_addr);
 	if (err)
 		goto unhook;
+	err = dev_mc_add_global(dev, bfc_mac_addr);
+	if (err)
+		goto unlist;
 	netdev_hold(dev, &port->tracker, GFP_KERNEL);
 	list_add(&port->list, &bfc_ports);
 	return port;
 
+unlist:
+	dev_mc_del_global(dev, bfc_group_addr);
 unhook:
 	nf_unregister_net_hook(dev_net(dev), &port->hook);
 	synchronize_net();
@@ -477,9 +556,11 @@ static void bfc_port_kill(struct bfc_port *port)
 	list_del(&port->list);
 	nf_unregister_net_hook(dev_net(dev), &port->hook);
 	dev_mc_del_global(dev, bfc_group_addr);
+	dev_mc_del_global(dev, bfc_mac_addr);
 	cancel_delayed_work_sync(&port->hello);
 	spin_lock_bh(&port->lock);
 	WRITE_ONCE(port->stamp, false);
+	WRITE_ONCE(port->live, false);
 	ing = rcu_dereference_protected(port->ingress,
 					lockdep_is_held(&port->lock));
 	RCU_INIT_POINTER(port->ingress, NULL);
@@ -531,37 +612,67 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 	return port;
 }
 
+/* How often pauses have to be repeated, so that two lost frames do no harm. */
+static u64 bfc_refresh_quanta(const struct net_device *dev,
+			      const struct bfc_conf *conf, u64 link_rate)
+{
+	u64 lead = BFC_TIMER_LATE_NS +
+		   div64_u64((dev->mtu + ETH_HLEN + BFC_PFC_WIRE) *
+			     NSEC_PER_SEC, link_rate);
+
+	return bfc_quanta_refresh(conf->quanta, link_rate, lead, 2);
+}
+
 /**
  * bfc_port_configure() - what the qdisc asks of its port
  * @port: the port
  * @p: the qdisc's configuration
- * @rate: of the link, bytes/s
+ * @conf: thresholds from it; the port becomes a user
+ * @rate: at which we send, bytes/s
+ * @link_rate: of the MAC, bytes/s
  *
  * Starts over with the neighbour if anything changed that it was told.
  *
  * Context: RTNL.
  */
 void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
-			u64 rate)
+			struct bfc_conf *conf, u64 rate, u64 link_rate)
 {
+	bool level = bfc_fc_is_port_level(p->fc), leave, restart;
 	u64 refresh = p->refresh ?:
-		      bfc_refresh_auto(rate, bfc_pause_len(p->queues));
+		      bfc_refresh_auto(rate, level ? BFC_PFC_WIRE :
+						     bfc_pause_len(p->queues));
+	struct bfc_conf *old = port->conf;
+	struct bfc_ingress *ing;
 	struct sk_buff *skb = NULL;
-	bool restart;
 
 	/* A pause must outlast a few repetitions. */
 	if (p->hold && !p->refresh)
 		refresh = max(min(refresh, p->hold / 3), BFC_REFRESH_MIN);
+	if (level)
+		refresh = clamp(bfc_refresh_quanta(port->dev, conf, link_rate),
+				BFC_REFRESH_MIN, refresh);
 
 	spin_lock_bh(&port->lock);
 	restart = port->queues != p->queues || port->cfg.fc != p->fc ||
 		  port->cfg.role != p->role || port->cfg.peer != p->peer ||
-		  port->tpid != htons(p->tpid) || port->fresh;
+		  port->tpid != htons(p->tpid) || port->fresh ||
+		  !old || old->buffer != conf->buffer ||
+		  old->lossy.reserve != conf->lossy.reserve;
 	port->fresh = false;
-	if (READ_ONCE(port->stamp) &&
-	    (p->fc == BFC_FC_NONE || p->peer == BFC_PEER_OFF))
+	leave = p->fc != port->cfg.fc || p->peer == BFC_PEER_OFF;
+	if (leave && READ_ONCE(port->stamp))
 		skb = bfc_hello_build(port, BFC_HELLO_F_BYE, ktime_get_ns());
-	port->cfg.fc = p->fc;
+	else if (leave && READ_ONCE(port->live))
+		skb = bfc_pfc_resume(port);
+	refcount_inc(&conf->users);
+	port->conf = conf;
+	port->link_rate = link_rate;
+	ing = rcu_dereference_protected(port->ingress,
+					lockdep_is_held(&port->lock));
+	if (ing)
+		rcu_assign_pointer(ing->conf, conf);
+	WRITE_ONCE(port->cfg.fc, p->fc);
 	WRITE_ONCE(port->cfg.role, p->role);
 	port->cfg.peer = p->peer;
 	port->cfg.accept_pause = p->accept_pause;
@@ -576,9 +687,12 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	if (restart)
 		bfc_port_restart(port, false);
 	else if (p->role == BFC_ROLE_SWITCH)
-		/* what became dirty while no qdisc was attached */
+		/* what became dirty while no qdisc was attached, or by other
+		 * thresholds
+		 */
 		hrtimer_start(&port->refresh, ns_to_ktime(refresh),
 			      HRTIMER_MODE_REL_SOFT);
+	bfc_conf_put(old);
 }
 
 /**
@@ -591,18 +705,23 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
  */
 void bfc_port_detach(struct bfc_port *port)
 {
+	struct bfc_conf *conf = NULL;
 	struct sk_buff *skb = NULL;
 
 	spin_lock_bh(&port->lock);
 	if (!--port->users) {
-		if (port->pop && netif_carrier_ok(port->dev))
+		if (bfc_fc_is_port_level(port->cfg.fc) && port->live)
+			skb = bfc_pfc_resume(port);
+		else if (port->pop && netif_carrier_ok(port->dev))
 			skb = bfc_hello_build(port, BFC_HELLO_F_BYE,
 					      ktime_get_ns());
 		bfc_port_tags(port);
 		bfc_port_layout(port, 0);
+		swap(conf, port->conf);
 		queue_delayed_work(system_wq, &bfc_sweep, BFC_SWEEP);
 	}
 	spin_unlock_bh(&port->lock);
+	bfc_conf_put(conf);
 	/* Past the qdisc: in the middle of a replace the device has none. */
 	if (skb)
 		dev_direct_xmit(skb, 0);

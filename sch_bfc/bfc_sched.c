@@ -68,6 +68,7 @@ static void bfc_queue_append(struct bfc_sched *q, unsigned int qn,
 	queue->packets++;
 	queue->mem += bfc_cb(skb)->mem;
 	queue->bytes += qdisc_pkt_len(skb);
+	q->prio[bfc_cb(skb)->prio].bytes += qdisc_pkt_len(skb);
 	if (queue->bytes > queue->peak)
 		queue->peak = queue->bytes;
 }
@@ -116,6 +117,7 @@ static struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn,
 
 	queue->packets--;
 	queue->bytes -= len;
+	q->prio[bfc_cb(skb)->prio].bytes -= len;
 	queue->mem -= bfc_cb(skb)->mem;
 	q->mem -= bfc_cb(skb)->mem;
 	flow->size--;
@@ -136,6 +138,10 @@ static struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn,
 		bfc_uncount(skb, now);
 	if (queue->cursor)
 		bfc_queue_resume_early(q, queue, now);
+	if (unlikely(bfc_cb(skb)->held))
+		bfc_unhold(skb, now);
+	if (unlikely(q->capfc))
+		bfc_egress_dequeued(q, skb, now);
 	return skb;
 }
 
@@ -172,16 +178,37 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 	trace_bfc_resumed(q->port->dev, qn, queue->bytes);
 }
 
+/* Priorities that the neighbour holds paused, as a pattern for all queues. */
+static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
+{
+	u8 paused = bfc_prio_paused(q->port, now, &q->pause_deadline);
+	unsigned long diff = paused ^ q->prio_paused;
+	unsigned int prio;
+
+	for_each_set_bit(prio, &diff, BFC_PRIORITIES) {
+		if (paused & BIT(prio)) {
+			q->prio[prio].since = now;
+			q->prio[prio].pauses++;
+		} else {
+			q->prio[prio].ns += now - q->prio[prio].since;
+		}
+	}
+	q->prio_paused = paused;
+	return paused * (~0UL / 0xff);	/* in each byte */
+}
+
 /* Take over the set that the hook stored last. The hook may be writing the
  * next one meanwhile: it then changes rx_gen after that and wakes us again.
  */
 static void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 {
+	unsigned long prio = q->stride > 1 ? bfc_merge_prio(q, now) : 0;
 	struct bfc_port *port = q->port;
 	unsigned int w, bit;
 
 	for (w = 0; w < BITS_TO_LONGS(q->p.queues); w++) {
-		unsigned long new = READ_ONCE(port->rx_paused[w]);
+		unsigned long new = q->stride > 1 ? prio :
+				    READ_ONCE(port->rx_paused[w]);
 		unsigned long diff = new ^ q->paused[w];
 
 		for_each_set_bit(bit, &diff, BITS_PER_LONG) {
@@ -195,14 +222,21 @@ static void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 				bfc_queue_resume(q, qn, now);
 		}
 	}
-	q->pause_deadline = READ_ONCE(port->rx_deadline);
+	if (q->stride == 1)
+		q->pause_deadline = READ_ONCE(port->rx_deadline);
 	q->rx_gen = gen;
 }
 
 static void bfc_expire_pauses(struct bfc_sched *q, u64 now)
 {
+	u32 before = q->npaused;
 	unsigned int qn;
 
+	if (q->stride > 1) {
+		bfc_merge_pauses(q, q->rx_gen, now);
+		q->expired += before - q->npaused;
+		return;
+	}
 	for_each_set_bit(qn, q->paused, q->p.queues) {
 		bfc_queue_resume(q, qn, now);
 		q->expired++;
@@ -305,12 +339,13 @@ void bfc_trim(struct Qdisc *sch)
 }
 
 static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
-			   u64 now, struct sk_buff **to_free)
+			   u8 prio, u64 now, struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	struct bfc_flow *flow = bfc_flow_find(q, hash, now);
+	u8 class = prio & (q->stride - 1);
+	struct bfc_flow *flow = bfc_flow_find(q, hash, class, now);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
-	unsigned int qn = bfc_flow_assign(q, flow, hash, now);
+	unsigned int qn = bfc_flow_assign(q, flow, hash, class, now);
 	struct bfc_queue *queue = &q->queues[qn];
 	bool same = false;
 
@@ -328,7 +363,13 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	cb->mem = skb->truesize;
 	cb->segs = skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
 	cb->queue = qn;
+	cb->prio = prio;
 	cb->counted = 0;
+	cb->held = 0;
+	if (static_branch_unlikely(&bfc_holds) && !bfc_hold(q, skb, now)) {
+		queue->drops++;
+		return qdisc_drop(skb, sch, to_free);
+	}
 	flow->size++;
 	flow->stamp = now;
 	bfc_account_enqueue(sch, skb);
@@ -341,6 +382,8 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 		queue->cursor = skb;
 		queue->ahead = queue->bytes - qdisc_pkt_len(skb);
 	}
+	if (unlikely(q->stride > 1))
+		bfc_egress_enqueued(q, skb, now);
 
 	while (unlikely(bfc_over_limit(q)))
 		same |= bfc_drop_longest(sch, now, to_free) == qn;
@@ -348,7 +391,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 }
 
 static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
-			   u64 now, struct sk_buff **to_free)
+			   u8 prio, u64 now, struct sk_buff **to_free)
 {
 	netdev_features_t features = netif_skb_features(skb);
 	struct bfc_sched *q = qdisc_priv(sch);
@@ -363,7 +406,7 @@ static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	skb_list_walk_safe(segs, seg, next) {
 		skb_mark_not_on_list(seg);
 		qdisc_skb_cb(seg)->pkt_len = seg->len;
-		switch (bfc_enqueue_one(seg, sch, hash, now, to_free)) {
+		switch (bfc_enqueue_one(seg, sch, hash, prio, now, to_free)) {
 		case NET_XMIT_SUCCESS:
 			sent = true;
 			break;
@@ -391,17 +434,20 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
+	u8 prio = 0;
 	u64 hash, now;
 
 	if (unlikely(bfc_is_control(skb)))
 		return bfc_enqueue_control(skb, sch, to_free);
 
-	hash = bfc_flow_hash(skb);
-	prefetchw(bfc_flow_set(q, hash));
+	if (static_branch_unlikely(&bfc_holds))
+		prio = bfc_prio_of(q, skb);
+	hash = bfc_flow_hash(q, skb);
+	prefetchw(bfc_flow_set(q, hash, prio & (q->stride - 1)));
 	now = ktime_get_ns();
 	if (skb_is_gso(skb) && q->p.split_gso)
-		return bfc_enqueue_gso(skb, sch, hash, now, to_free);
-	return bfc_enqueue_one(skb, sch, hash, now, to_free);
+		return bfc_enqueue_gso(skb, sch, hash, prio, now, to_free);
+	return bfc_enqueue_one(skb, sch, hash, prio, now, to_free);
 }
 
 /* ---- dequeue ---- */

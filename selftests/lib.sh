@@ -217,10 +217,11 @@ peers_up() {
 
 not_idle() {
 	snapshot '.[] | select(.backlog + .occupied + .paused + .counters +
-		.upstream_paused + .memory > 0) | "\(.ns) \(.dev): backlog " +
+		.upstream_paused + .memory + (.buffer_port // 0) > 0) |
+		"\(.ns) \(.dev): backlog " +
 		"\(.backlog) occupied \(.occupied) paused \(.paused) " +
 		"upstream \(.upstream_paused) counters \(.counters) " +
-		"memory \(.memory);"'
+		"memory \(.memory) held \(.buffer_port // 0);"'
 }
 
 # all_idle: nothing is queued, counted or paused anywhere any more

@@ -3,47 +3,24 @@
  * q_bfc.c - tc(8) plugin for the bfc qdisc (Backpressure Flow Control)
  *
  * tc loads it by itself as q_bfc.so when it meets "bfc" on the command line or
- * in a dump. Two tables, one of options and one of statistics, hold all names,
- * numbers and units; parsing, encoding, text and JSON walk over them.
+ * in a dump. Tables, here of options, in q_bfc_stats.c of statistics, hold all
+ * names, numbers and units; parsing, encoding, text and JSON walk over them.
  *
  * Only what was given on the command line is sent, so that "tc qdisc change"
  * changes just that. Ranges are the kernel's business (it knows them best and
  * says so in its answer): here only what cannot be encoded is refused.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include <linux/pkt_sch_bfc.h>
-
-#include "tc_plugin.h"
-
-#define ARRAY_SIZE(x)	(sizeof(x) / sizeof((x)[0]))
-#define __unused	__attribute__((unused))
-
-/* The two kinds of statistics come through one function, see print_xstats. */
-_Static_assert(TCA_BFC_STATS_MAX < (int)TCA_BFC_CLASS_UNSPEC,
-	       "qdisc and class statistics need numbers of their own");
-
-enum unit {
-	UNIT_WORD,	/* one of words[], sent as u8 */
-	UNIT_SWITCH,	/* on or off, u8 */
-	UNIT_NUMBER,	/* u32 */
-	UNIT_SIZE,	/* u32 bytes */
-	UNIT_TIME,	/* u64 ns */
-	UNIT_RATE,	/* u64 bytes/s */
-	UNIT_TPID,	/* u16, 88a8 or 8100 */
-	UNIT_DEVICES,	/* nest of u32 ifindex */
-};
+#include "q_bfc.h"
 
 static const char * const fc_words[] = {
 	[BFC_FC_NONE] = "none",
 	[BFC_FC_BFC] = "bfc",
-	NULL
-};
-
-static const char * const role_words[] = {
-	[BFC_ROLE_SWITCH] = "switch",
-	[BFC_ROLE_NIC] = "nic",
+	[BFC_FC_PFC] = "pfc",
+	[BFC_FC_CAPFC_MAX] = "capfc-max",
+	[BFC_FC_CAPFC_CAL] = "capfc-cal",
+	[BFC_FC_FAFC] = "fafc",
 	NULL
 };
 
@@ -67,16 +44,23 @@ static const char * const resume_words[] = {
 	NULL
 };
 
-static const char * const switch_words[] = { "off", "on", NULL };
-
-static const char * const peer_state_words[] = {
-	[BFC_PEER_STATE_OFF] = "off",
-	[BFC_PEER_STATE_SEARCHING] = "searching",
-	[BFC_PEER_STATE_HEARD] = "heard",
-	[BFC_PEER_STATE_UP] = "up",
-	[BFC_PEER_STATE_CONFLICT] = "conflict",
-	[BFC_PEER_STATE_REFUSED] = "refused",
+static const char * const prio_words[] = {
+	[BFC_PRIO_PCP] = "pcp",
+	[BFC_PRIO_DSCP] = "dscp",
+	[BFC_PRIO_SKB] = "skb",
 	NULL
+};
+
+/* What to say about a value that is none of these. */
+static const char * const hints[] = {
+	[UNIT_SWITCH] = "on or off",
+	[UNIT_TPID] = "88a8 or 8100",
+	[UNIT_PRIOS] = "all, none or priorities from 0 to 7 as in 3,4",
+	[UNIT_MAP] = "auto or VALUE:PRIO as in 46:5,48:7, values from 0 to 63, priorities from 0 to 7",
+	[UNIT_NAME] = "none or a name of at most 15 characters, no blanks",
+	[UNIT_SHARE] = "off or a percentage with at most four decimals as in 12.5%",
+	[UNIT_PERCENT] = "a whole percentage as in 80%",
+	[UNIT_PERMILLE] = "a number with at most three decimals as in 0.8",
 };
 
 /* In the order in which they are printed. */
@@ -114,7 +98,43 @@ static const struct bfc_option {
 	{ "accept-pause", "accept_pause", TCA_BFC_ACCEPT_PAUSE, UNIT_SWITCH,
 	  NULL, NULL, 0 },
 	{ "elide", "elide", TCA_BFC_ELIDE, UNIT_DEVICES, NULL, "none", 0 },
+	/* port-level modes */
+	{ "prio", "prio", TCA_BFC_PRIO, UNIT_WORD, prio_words, NULL, 0 },
+	{ "map", "map", TCA_BFC_PRIO_MAP, UNIT_MAP, NULL, "auto", 0 },
+	{ "lossless", "lossless", TCA_BFC_LOSSLESS, UNIT_PRIOS, NULL, NULL, 0 },
+	{ "xoff", "xoff", TCA_BFC_XOFF, UNIT_SIZE, NULL, "auto", 0 },
+	{ "xon", "xon", TCA_BFC_XON, UNIT_SIZE, NULL, "auto", 0 },
+	{ "max", "max", TCA_BFC_MAX_BYTES, UNIT_SIZE, NULL, "auto", 0 },
+	{ "dynamic", "dynamic", TCA_BFC_DYNAMIC, UNIT_SHARE, NULL, "off", 0 },
+	{ "egress-xoff", "egress_xoff", TCA_BFC_EGRESS_XOFF, UNIT_SIZE,
+	  NULL, "auto", 0 },
+	{ "egress-xon", "egress_xon", TCA_BFC_EGRESS_XON, UNIT_SIZE,
+	  NULL, "auto", 0 },
+	{ "egress-max", "egress_max", TCA_BFC_EGRESS_MAX, UNIT_SIZE,
+	  NULL, "auto", 0 },
+	{ "warn", "warn", TCA_BFC_WARN, UNIT_SIZE, NULL, "auto", 0 },
+	{ "cut", "cut", TCA_BFC_CUT, UNIT_PERCENT, NULL, NULL, 0 },
+	{ "thop", "thop", TCA_BFC_T_HOP, UNIT_TIME, NULL, "auto", 0 },
+	{ "alpha", "alpha", TCA_BFC_ALPHA, UNIT_PERMILLE, NULL, NULL, 0 },
+	{ "beta", "beta", TCA_BFC_BETA, UNIT_PERMILLE, NULL, NULL, 0 },
+	{ "fdec", "fdec", TCA_BFC_FDEC, UNIT_PERMILLE, NULL, NULL, 0 },
+	{ "congested", "congested", TCA_BFC_CONGESTED, UNIT_SIZE,
+	  NULL, "auto", 0 },
+	{ "ecn", "ecn", TCA_BFC_ECN, UNIT_SIZE, NULL, "off", 0 },
+	{ "watchdog", "watchdog", TCA_BFC_WATCHDOG, UNIT_TIME, NULL, "off", 0 },
+	/* a buffer that ports share */
+	{ "buffer", "buffer", TCA_BFC_BUFFER, UNIT_NAME, NULL, "none", 0 },
+	{ "size", "size", TCA_BFC_BUFFER_SIZE, UNIT_SIZE, NULL, "keep", 0 },
+	{ "reserve", "reserve", TCA_BFC_RESERVE, UNIT_SIZE, NULL, NULL, 0 },
+	{ "headroom", "headroom", TCA_BFC_HEADROOM, UNIT_SIZE, NULL, "auto", 0 },
+	{ "share", "share", TCA_BFC_SHARE, UNIT_SHARE, NULL, "off", 0 },
 };
+
+/* Millionths are ten-thousandths of a per cent. */
+#define SHARE_DECIMALS		4
+#define PERMILLE_DECIMALS	3
+
+#define PRIOS_ALL		((1 << PRIOS) - 1)
 
 /* More than the kernel takes, so that it is the kernel that says how many. */
 #define ELIDE_ROOM	(4 * BFC_ELIDE_MAX)
@@ -125,13 +145,15 @@ struct bfc_args {
 	__u64 value[ARRAY_SIZE(options)];
 	__u32 elide[ELIDE_ROOM];
 	unsigned int elide_count;
+	__u8 map[BFC_PRIO_VALUES];
+	const char *name;
 };
 
 static void explain(void)
 {
 	fprintf(stderr,
-		"Usage: ... bfc [ fc bfc* | none ] [ role switch* | nic ]\n"
-		"               [ peer auto* | on | off ]\n"
+		"Usage: ... bfc [ fc bfc* | none | pfc | capfc-max | capfc-cal | fafc ]\n"
+		"               [ role switch* | nic ] [ peer auto* | on | off ]\n"
 		"               [ queues N ] [ flows N | auto* ] [ ways N ]\n"
 		"               [ assign dynamic* | stochastic | single ]\n"
 		"               [ avoid-paused on* | off ] [ sticky TIME | auto* ]\n"
@@ -143,7 +165,23 @@ static void explain(void)
 		"               [ split-gso on* | off ] [ tpid 88a8* | 8100 ]\n"
 		"               [ accept-pause on | off* ]\n"
 		"               [ elide DEV[,DEV...] | none* ]\n"
-		"               (* marks defaults; queues 32, hrtt 100us, limit 16Mb)\n");
+		"  port-level:  [ prio pcp* | dscp | skb ]\n"
+		"               [ map VALUE:PRIO[,VALUE:PRIO...] | auto* ]\n"
+		"               [ lossless all* | none | PRIO[,PRIO...] ]\n"
+		"               [ xoff BYTES | auto* ] [ xon BYTES | auto* ]\n"
+		"               [ max BYTES | auto* ] [ dynamic PERCENT | off* ]\n"
+		"               [ ecn BYTES | off* ] [ watchdog TIME | off ]\n"
+		"  capfc-*:     [ egress-xoff BYTES | auto* ] [ egress-xon BYTES | auto* ]\n"
+		"               [ egress-max BYTES | auto* ] [ warn BYTES | auto* ]\n"
+		"               [ cut PERCENT ]\n"
+		"  fafc:        [ thop TIME | auto* ] [ alpha NUM ] [ beta NUM ]\n"
+		"               [ fdec NUM ] [ congested BYTES | auto* ]\n"
+		"  buffer:      [ buffer NAME | none* ] [ size BYTES | keep* ]\n"
+		"               [ reserve BYTES ] [ headroom BYTES | auto* ]\n"
+		"               [ share PERCENT | off* ]\n"
+		"               (* marks defaults; queues 32, ways 4, hrtt 100us,\n"
+		"               limit 16Mb, cut 80%%, alpha, beta and fdec 0.8,\n"
+		"               watchdog 200ms, reserve 0b)\n");
 }
 
 /* --- parsing ------------------------------------------------------------ */
@@ -164,24 +202,21 @@ static int illegal(const struct bfc_option *opt, const char *arg)
 	const char * const *word;
 
 	fprintf(stderr, "bfc: illegal \"%s\" value \"%s\"", opt->name, arg);
-	switch (opt->unit) {
-	case UNIT_WORD:
+	if (opt->unit == UNIT_WORD) {
 		fprintf(stderr, ": give");
 		for (word = opt->words; *word; word++)
 			fprintf(stderr, "%s%s", word == opt->words ? " " :
 				word[1] ? ", " : " or ", *word);
-		break;
-	case UNIT_SWITCH:
-		fprintf(stderr, ": give on or off");
-		break;
-	case UNIT_TPID:
-		fprintf(stderr, ": give 88a8 or 8100");
-		break;
-	default:
-		break;
+	} else if (opt->unit < ARRAY_SIZE(hints) && hints[opt->unit]) {
+		fprintf(stderr, ": give %s", hints[opt->unit]);
 	}
 	fprintf(stderr, "\n");
 	return -1;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
 }
 
 /* tc's own readers convert a double without a look at its sign and size; what
@@ -191,7 +226,7 @@ static bool starts_as_number(const char *arg)
 {
 	if (*arg == '.')
 		arg++;
-	return *arg >= '0' && *arg <= '9';
+	return is_digit(*arg);
 }
 
 static int parse_number(const struct bfc_option *opt, const char *arg,
@@ -229,6 +264,113 @@ static int parse_number(const struct bfc_option *opt, const char *arg,
 	 * rounded down, or huge that overflowed, must not turn into that.
 	 */
 	if (err || (*value == 0 && strtod(arg, NULL) != 0.0))
+		return illegal(opt, arg);
+	return 0;
+}
+
+/* Digits, perhaps a point and more digits, then @suffix. The value is counted in
+ * units of the last of so many decimals; more are refused, unless they are zero,
+ * and so is what is over @max.
+ */
+static bool parse_decimal(const char *arg, unsigned int decimals,
+			  const char *suffix, __u64 max, __u64 *value)
+{
+	bool point = false, any = false;
+
+	*value = 0;
+	for (; is_digit(*arg) || (*arg == '.' && !point); arg++) {
+		if (*arg == '.') {
+			point = true;
+			continue;
+		}
+		any = true;
+		if (point && !decimals) {
+			if (*arg != '0')
+				return false;
+			continue;
+		}
+		if (point)
+			decimals--;
+		*value = *value * 10 + *arg - '0';
+		if (*value > max)
+			return false;
+	}
+	for (; decimals; decimals--) {
+		*value *= 10;
+		if (*value > max)
+			return false;
+	}
+	return any && strcmp(arg, suffix) == 0;
+}
+
+/* A number from 0 to @max; *@arg is moved behind it. */
+static bool parse_index(const char **arg, unsigned int max, unsigned int *index)
+{
+	const char *p = *arg;
+
+	*index = 0;
+	for (; is_digit(*p); p++) {
+		*index = *index * 10 + *p - '0';
+		if (*index > max)
+			return false;
+	}
+	if (p == *arg)
+		return false;
+	*arg = p;
+	return true;
+}
+
+/* all, none or PRIO[,PRIO...] */
+static int parse_prios(const struct bfc_option *opt, const char *arg,
+		       __u64 *value)
+{
+	const char *p = arg;
+	unsigned int prio;
+
+	*value = 0;
+	if (strcmp(arg, "none") == 0)
+		return 0;
+	if (strcmp(arg, "all") == 0) {
+		*value = PRIOS_ALL;
+		return 0;
+	}
+	do {
+		if (!parse_index(&p, PRIOS - 1, &prio))
+			return illegal(opt, arg);
+		*value |= 1 << prio;
+	} while (*p++ == ',');
+	return p[-1] ? illegal(opt, arg) : 0;
+}
+
+/* VALUE:PRIO[,VALUE:PRIO...] */
+static int parse_map(const struct bfc_option *opt, const char *arg, __u8 *map)
+{
+	const char *p = arg;
+	unsigned int value, prio;
+
+	memset(map, BFC_PRIO_AUTO, BFC_PRIO_VALUES);
+	do {
+		if (!parse_index(&p, BFC_PRIO_VALUES - 1, &value) ||
+		    *p++ != ':' || !parse_index(&p, PRIOS - 1, &prio))
+			return illegal(opt, arg);
+		if (map[value] != BFC_PRIO_AUTO) {
+			fprintf(stderr, "bfc: \"%s\" has the value %u twice\n",
+				opt->name, value);
+			return -1;
+		}
+		map[value] = prio;
+	} while (*p++ == ',');
+	return p[-1] ? illegal(opt, arg) : 0;
+}
+
+/* What can be printed and read again: see print_name(). */
+static int parse_name(const struct bfc_option *opt, const char *arg)
+{
+	const char *p;
+
+	for (p = arg; *p > ' ' && *p <= '~'; p++)
+		;
+	if (*p || p == arg || p - arg >= BFC_BUFFER_NAMSIZ)
 		return illegal(opt, arg);
 	return 0;
 }
@@ -274,8 +416,12 @@ static int parse_value(unsigned int i, const char *arg, struct bfc_args *args)
 
 	if (opt->auto_word && strcmp(arg, opt->auto_word) == 0) {
 		*value = opt->auto_value;
-		args->elide_count = opt->unit == UNIT_DEVICES ?
-				    0 : args->elide_count;
+		if (opt->unit == UNIT_DEVICES)
+			args->elide_count = 0;
+		else if (opt->unit == UNIT_MAP)
+			memset(args->map, BFC_PRIO_AUTO, sizeof(args->map));
+		else if (opt->unit == UNIT_NAME)
+			args->name = "";
 		return 0;
 	}
 
@@ -294,6 +440,22 @@ static int parse_value(unsigned int i, const char *arg, struct bfc_args *args)
 		return 0;
 	case UNIT_DEVICES:
 		return parse_devices(opt, arg, args);
+	case UNIT_PRIOS:
+		return parse_prios(opt, arg, value);
+	case UNIT_MAP:
+		return parse_map(opt, arg, args->map);
+	case UNIT_NAME:
+		args->name = arg;
+		return parse_name(opt, arg);
+	case UNIT_SHARE:
+		return parse_decimal(arg, SHARE_DECIMALS, "%", UINT32_MAX,
+				     value) ? 0 : illegal(opt, arg);
+	case UNIT_PERCENT:
+		return parse_decimal(arg, 0, "%", UINT8_MAX, value) ?
+		       0 : illegal(opt, arg);
+	case UNIT_PERMILLE:
+		return parse_decimal(arg, PERMILLE_DECIMALS, "", UINT32_MAX,
+				     value) ? 0 : illegal(opt, arg);
 	default:
 		return parse_number(opt, arg, value);
 	}
@@ -317,6 +479,8 @@ static void encode(struct nlmsghdr *n, const struct bfc_args *args)
 		switch (options[i].unit) {
 		case UNIT_WORD:
 		case UNIT_SWITCH:
+		case UNIT_PRIOS:
+		case UNIT_PERCENT:
 			addattr_l(n, room, options[i].attr, &u8, sizeof(u8));
 			break;
 		case UNIT_TPID:
@@ -324,6 +488,8 @@ static void encode(struct nlmsghdr *n, const struct bfc_args *args)
 			break;
 		case UNIT_NUMBER:
 		case UNIT_SIZE:
+		case UNIT_SHARE:
+		case UNIT_PERMILLE:
 			addattr_l(n, room, options[i].attr, &u32, sizeof(u32));
 			break;
 		case UNIT_TIME:
@@ -338,6 +504,14 @@ static void encode(struct nlmsghdr *n, const struct bfc_args *args)
 					  &args->elide[d],
 					  sizeof(args->elide[d]));
 			addattr_nest_end(n, devices);
+			break;
+		case UNIT_MAP:
+			addattr_l(n, room, options[i].attr, args->map,
+				  sizeof(args->map));
+			break;
+		case UNIT_NAME:
+			addattr_l(n, room, options[i].attr, args->name,
+				  strlen(args->name) + 1);
 			break;
 		}
 	}
@@ -385,17 +559,8 @@ static int bfc_parse_class_opt(const struct qdisc_util *qu __unused,
 
 /* --- printing ----------------------------------------------------------- */
 
-struct scale {
-	__u64 factor;
-	const char *suffix;
-};
-
 static const struct scale times[] = {
 	{ 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" },
-};
-
-static const struct scale sizes[] = {
-	{ 1 << 30, "Gb" }, { 1 << 20, "Mb" }, { 1 << 10, "Kb" }, { 1, "b" },
 };
 
 static const struct scale bit_rates[] = {
@@ -403,86 +568,27 @@ static const struct scale bit_rates[] = {
 	{ 1000000, "Mbit" }, { 1000, "Kbit" }, { 1, "bit" },
 };
 
-#define SPRINT_BSIZE	64
-
-/* tc's own printers round; what is printed here can be given back as it is. */
-static const char *sprint_exact(char *buf, __u64 value,
-				const struct scale *scale)
+/* All decimals that it needs. */
+static const char *sprint_decimal(char *buf, __u64 value, unsigned int decimals,
+				  const char *suffix)
 {
-	while (scale->factor > 1 && (!value || value % scale->factor))
-		scale++;
-	snprintf(buf, SPRINT_BSIZE, "%llu%s",
-		 (unsigned long long)(value / scale->factor), scale->suffix);
-	return buf;
-}
+	__u64 one = 1;
+	unsigned int i;
 
-/* A value that this version has no word for is shown as its number. */
-static const char *word_or_number(char *buf, const char * const *words,
-				  __u64 value)
-{
-	__u64 i;
-
-	for (i = 0; words[i]; i++)
-		if (i == value)
-			return words[i];
-	snprintf(buf, SPRINT_BSIZE, "%llu", (unsigned long long)value);
-	return buf;
-}
-
-static void print_text(const char *fmt, const char *text)
-{
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, fmt, text);
-}
-
-static void json_string(const char *key, const char *text)
-{
-	print_color_string(PRINT_JSON, COLOR_NONE, key, NULL, text);
-}
-
-static void json_number(const char *key, __u64 value)
-{
-	print_color_u64(PRINT_JSON, COLOR_NONE, key, NULL, value);
-}
-
-static void json_bool(const char *key, bool value)
-{
-	print_color_bool(PRINT_JSON, COLOR_NONE, key, NULL, value);
-}
-
-/* An attribute's value, whatever its width; false if it is not there. */
-static bool get_value(const struct rtattr *attr, __u64 *value)
-{
-	union {
-		__u8 u8;
-		__u16 u16;
-		__u32 u32;
-		__u64 u64;
-	} u = {};
-	size_t len;
-
-	*value = 0;
-	if (!attr)
-		return false;
-	len = RTA_PAYLOAD(attr);
-	if (len > sizeof(u))
-		len = sizeof(u);
-	memcpy(&u, RTA_DATA(attr), len);
-	switch (len) {
-	case sizeof(u.u8):
-		*value = u.u8;
-		return true;
-	case sizeof(u.u16):
-		*value = u.u16;
-		return true;
-	case sizeof(u.u32):
-		*value = u.u32;
-		return true;
-	case sizeof(u.u64):
-		*value = u.u64;
-		return true;
-	default:
-		return false;
+	for (i = 0; i < decimals; i++)
+		one *= 10;
+	for (; decimals && value % 10 == 0; decimals--) {
+		value /= 10;
+		one /= 10;
 	}
+	if (decimals)
+		snprintf(buf, SPRINT_BSIZE, "%llu.%0*llu%s",
+			 (unsigned long long)(value / one), (int)decimals,
+			 (unsigned long long)(value % one), suffix);
+	else
+		snprintf(buf, SPRINT_BSIZE, "%llu%s",
+			 (unsigned long long)value, suffix);
+	return buf;
 }
 
 static void print_devices(const struct bfc_option *opt, struct rtattr *nest)
@@ -511,11 +617,78 @@ static void print_devices(const struct bfc_option *opt, struct rtattr *nest)
 	close_json_array(PRINT_JSON, NULL);
 }
 
+static void print_prios(const struct bfc_option *opt, __u64 value)
+{
+	const char *sep = "";
+	unsigned int prio;
+	char buf[2];
+
+	open_json_array(PRINT_JSON, opt->key);
+	print_text("%s ", opt->name);
+	for (prio = 0; prio < PRIOS; prio++) {
+		if (!(value & 1 << prio))
+			continue;
+		json_number(NULL, prio);
+		if (value == PRIOS_ALL)
+			continue;
+		snprintf(buf, sizeof(buf), "%u", prio);
+		print_text("%s", sep);
+		print_text("%s", buf);
+		sep = ",";
+	}
+	close_json_array(PRINT_JSON, NULL);
+	print_text("%s ", value == PRIOS_ALL ? "all" : *sep ? "" : "none");
+}
+
+/* In JSON an object with the entries that are not automatic. */
+static void print_map(const struct bfc_option *opt, const struct rtattr *attr)
+{
+	const __u8 *map = RTA_DATA(attr);
+	unsigned int len = RTA_PAYLOAD(attr), i;
+	char value[SPRINT_BSIZE], prio[SPRINT_BSIZE];
+	const char *sep = "";
+
+	open_json_object(opt->key);
+	print_text("%s ", opt->name);
+	for (i = 0; i < len && i < BFC_PRIO_VALUES; i++) {
+		if (map[i] == BFC_PRIO_AUTO)
+			continue;
+		snprintf(value, sizeof(value), "%u", i);
+		snprintf(prio, sizeof(prio), ":%u", map[i]);
+		json_number(value, map[i]);
+		print_text("%s", sep);
+		print_text("%s", value);
+		print_text("%s", prio);
+		sep = ",";
+	}
+	close_json_object();
+	print_text("%s ", *sep ? "" : opt->auto_word);
+}
+
+/* Somebody else than tc may have given it any bytes: JSON must not break. */
+static void print_name(const struct bfc_option *opt, const struct rtattr *attr)
+{
+	char name[BFC_BUFFER_NAMSIZ];
+	const char *from = RTA_DATA(attr);
+	unsigned int len = RTA_PAYLOAD(attr), i;
+
+	for (i = 0; i < len && i < sizeof(name) - 1 && from[i]; i++)
+		name[i] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
+	name[i] = '\0';
+	print_text("%s ", opt->name);
+	print_text("%s ", *name ? name : opt->auto_word);
+	json_string(opt->key, *name ? name : opt->auto_word);
+}
+
 static void print_option(const struct bfc_option *opt, __u64 value)
 {
 	char buf[SPRINT_BSIZE];
 	const char *text = "";
 
+	if (opt->unit == UNIT_PRIOS) {
+		print_prios(opt, value & PRIOS_ALL);
+		return;
+	}
 	print_text("%s ", opt->name);
 	if (opt->auto_word && value == opt->auto_value) {
 		json_string(opt->key, opt->auto_word);
@@ -554,8 +727,23 @@ static void print_option(const struct bfc_option *opt, __u64 value)
 		text = sprint_exact(buf, value * 8, bit_rates);
 		json_number(opt->key, value);
 		break;
+	case UNIT_SHARE:
+		text = sprint_decimal(buf, value, SHARE_DECIMALS, "%");
+		json_fraction(opt->key, value / 1e6);
+		break;
+	case UNIT_PERCENT:
+		text = sprint_decimal(buf, value, 0, "%");
+		json_fraction(opt->key, value / 1e2);
+		break;
+	case UNIT_PERMILLE:
+		text = sprint_decimal(buf, value, PERMILLE_DECIMALS, "");
+		json_fraction(opt->key, value / 1e3);
+		break;
 	case UNIT_DEVICES:
-		return;		/* print_devices() */
+	case UNIT_PRIOS:
+	case UNIT_MAP:
+	case UNIT_NAME:
+		return;		/* have functions of their own */
 	}
 	print_text("%s ", text);
 }
@@ -573,9 +761,15 @@ static int bfc_print_opt(const struct qdisc_util *qu __unused, FILE *f __unused,
 			   NLA_F_NESTED);
 
 	for (i = 0; i < ARRAY_SIZE(options); i++) {
+		struct rtattr *attr = tb[options[i].attr];
+
 		if (options[i].unit == UNIT_DEVICES)
-			print_devices(&options[i], tb[options[i].attr]);
-		else if (get_value(tb[options[i].attr], &value))
+			print_devices(&options[i], attr);
+		else if (options[i].unit == UNIT_MAP && attr)
+			print_map(&options[i], attr);
+		else if (options[i].unit == UNIT_NAME && attr)
+			print_name(&options[i], attr);
+		else if (get_value(attr, &value))
 			print_option(&options[i], value);
 	}
 	return 0;
@@ -585,226 +779,6 @@ static int bfc_print_class_opt(const struct qdisc_util *qu __unused,
 			       FILE *f __unused, struct rtattr *opt __unused)
 {
 	return 0;		/* a class has none */
-}
-
-/* The name of a statistic is the same in text and in JSON. */
-struct bfc_stat {
-	__u16 attr;
-	enum unit unit;
-	const char *name;
-};
-
-#define STAT(attr, unit, name)	{ TCA_BFC_STATS_##attr, UNIT_##unit, name }
-#define NEW_LINE		{ 0, UNIT_NUMBER, NULL }
-
-static const struct bfc_stat qdisc_stats[] = {
-	STAT(OCCUPIED, NUMBER, "occupied"),
-	STAT(ACTIVE, NUMBER, "active"),
-	STAT(PAUSED, NUMBER, "paused"),
-	STAT(UPSTREAM_PAUSED, NUMBER, "upstream_paused"),
-	STAT(COUNTERS, NUMBER, "counters"),
-	NEW_LINE,
-	STAT(THRESHOLD, SIZE, "threshold"),
-	STAT(LINK_RATE, RATE, "link_rate"),
-	STAT(HRTT, TIME, "hrtt"),
-	STAT(STICKY, TIME, "sticky"),
-	STAT(REFRESH, TIME, "refresh"),
-	STAT(HOLD, TIME, "hold"),
-	NEW_LINE,
-	STAT(MEMORY, SIZE, "memory"),
-	STAT(MEMORY_PEAK, SIZE, "memory_peak"),
-	STAT(BACKLOG_PEAK, SIZE, "backlog_peak"),
-	NEW_LINE,
-	STAT(ASSIGNED, NUMBER, "assigned"),
-	STAT(COLLISIONS, NUMBER, "collisions"),
-	STAT(SHARED, NUMBER, "shared"),
-	STAT(COUNTED, NUMBER, "counted"),
-	STAT(ELIDED, NUMBER, "elided"),
-	STAT(UNTRUSTED, NUMBER, "untrusted"),
-	NEW_LINE,
-	STAT(DROP_LIMIT, NUMBER, "drop_limit"),
-	STAT(DROP_CAP, NUMBER, "drop_cap"),
-	STAT(DROP_GSO, NUMBER, "drop_gso"),
-	NEW_LINE,
-	STAT(PAUSE_TX, NUMBER, "pause_tx"),
-	STAT(RESUME_TX, NUMBER, "resume_tx"),
-	STAT(PAUSE_RX, NUMBER, "pause_rx"),
-	STAT(RESUME_RX, NUMBER, "resume_rx"),
-	STAT(EXPIRED, NUMBER, "expired"),
-	NEW_LINE,
-	STAT(FRAMES_TX, NUMBER, "frames_tx"),
-	STAT(REFRESH_TX, NUMBER, "refresh_tx"),
-	STAT(FRAMES_RX, NUMBER, "frames_rx"),
-	STAT(HELLO_TX, NUMBER, "hello_tx"),
-	STAT(HELLO_RX, NUMBER, "hello_rx"),
-	STAT(TAGGED_TX, NUMBER, "tagged_tx"),
-	STAT(TAGGED_RX, NUMBER, "tagged_rx"),
-};
-
-/* As text only those that happened. */
-static const struct bfc_stat bad_stats[] = {
-	STAT(BAD_SHORT, NUMBER, "bad_short"),
-	STAT(BAD_VERSION, NUMBER, "bad_version"),
-	STAT(BAD_EPOCH, NUMBER, "bad_epoch"),
-	STAT(BAD_SEQ, NUMBER, "bad_seq"),
-	STAT(BAD_RANGE, NUMBER, "bad_range"),
-	STAT(BAD_ROLE, NUMBER, "bad_role"),
-	STAT(BAD_RATE, NUMBER, "bad_rate"),
-	STAT(BAD_LOOP, NUMBER, "bad_loop"),
-	STAT(BAD_TAG, NUMBER, "bad_tag"),
-};
-
-static void print_stat(const struct bfc_stat *stat, __u64 value)
-{
-	char buf[SPRINT_BSIZE];
-
-	json_number(stat->name, value);
-	print_text(" %s ", stat->name);
-	switch (stat->unit) {
-	case UNIT_SIZE:
-		print_text("%s", sprint_exact(buf, value, sizes));
-		break;
-	case UNIT_TIME:
-		/* To three digits. Beyond s64 is no time any more. */
-		print_text("%s", value > INT64_MAX ? "forever" :
-			   sprint_time64(value, buf));
-		break;
-	case UNIT_RATE:
-		tc_print_rate(PRINT_FP, NULL, "%s", value);
-		break;
-	default:
-		print_color_u64(PRINT_FP, COLOR_NONE, NULL, "%llu", value);
-		break;
-	}
-}
-
-static void print_peer(struct rtattr *tb[])
-{
-	__u64 state, role, queues, id, rtt;
-	char buf[SPRINT_BSIZE];
-	const char *word;
-	bool known;
-
-	get_value(tb[TCA_BFC_STATS_PEER_STATE], &state);
-	get_value(tb[TCA_BFC_STATS_PEER_ROLE], &role);
-	get_value(tb[TCA_BFC_STATS_PEER_QUEUES], &queues);
-	get_value(tb[TCA_BFC_STATS_PEER_ID], &id);
-	get_value(tb[TCA_BFC_STATS_HELLO_RTT], &rtt);
-	known = state != BFC_PEER_STATE_OFF &&
-		state != BFC_PEER_STATE_SEARCHING;
-
-	word = word_or_number(buf, peer_state_words, state);
-	json_string("peer_state", word);
-	print_text("  peer %s", word);
-
-	word = word_or_number(buf, role_words, role);
-	if (known) {
-		json_string("peer_role", word);
-		print_text(" role %s", word);
-		print_color_u64(PRINT_FP, COLOR_NONE, NULL, " queues %llu",
-				queues);
-	} else {
-		print_color_null(PRINT_JSON, COLOR_NONE, "peer_role", NULL,
-				 NULL);
-	}
-	json_number("peer_queues", queues);
-
-	snprintf(buf, sizeof(buf), "%016llx", (unsigned long long)id);
-	json_string("peer_id", buf);
-	if (known)
-		print_text(" id %s", buf);
-
-	json_number("hello_rtt", rtt);
-	if (known && rtt && rtt <= INT64_MAX)
-		print_text(" rtt %s", sprint_time64(rtt, buf));
-}
-
-static void print_qdisc_stats(struct rtattr *tb[])
-{
-	bool bad = false;
-	unsigned int i;
-	__u64 value;
-
-	print_text("%s", " ");
-	for (i = 0; i < ARRAY_SIZE(qdisc_stats); i++) {
-		if (!qdisc_stats[i].name) {
-			print_nl();
-			print_text("%s", " ");
-			continue;
-		}
-		get_value(tb[qdisc_stats[i].attr], &value);
-		print_stat(&qdisc_stats[i], value);
-	}
-	print_nl();
-
-	for (i = 0; i < ARRAY_SIZE(bad_stats); i++) {
-		get_value(tb[bad_stats[i].attr], &value);
-		if (value && !bad)
-			print_text("%s", " ");
-		bad |= value;
-		if (value)
-			print_stat(&bad_stats[i], value);
-		else
-			json_number(bad_stats[i].name, 0);
-	}
-	if (bad)
-		print_nl();
-
-	print_peer(tb);
-}
-
-static void print_class_stats(struct rtattr *tb[])
-{
-	static const struct bfc_stat pauses = {
-		TCA_BFC_CLASS_PAUSES, UNIT_NUMBER, "pauses"
-	};
-	static const struct bfc_stat paused_time = {
-		TCA_BFC_CLASS_PAUSED_NS, UNIT_TIME, "paused_time"
-	};
-	static const struct bfc_stat peak = {
-		TCA_BFC_CLASS_BACKLOG_PEAK, UNIT_SIZE, "backlog_peak"
-	};
-	__s32 deficit;
-	__u64 value;
-
-	get_value(tb[TCA_BFC_CLASS_PAUSED], &value);
-	json_bool("paused", value);
-	print_text("  paused %s", switch_words[value != 0]);
-
-	get_value(tb[pauses.attr], &value);
-	print_stat(&pauses, value);
-	get_value(tb[paused_time.attr], &value);
-	print_stat(&paused_time, value);
-	get_value(tb[peak.attr], &value);
-	print_stat(&peak, value);
-
-	get_value(tb[TCA_BFC_CLASS_DEFICIT], &value);
-	deficit = value;
-	print_color_s64(PRINT_JSON, COLOR_NONE, "deficit", NULL, deficit);
-	print_color_s64(PRINT_FP, COLOR_NONE, NULL, " deficit %lldb", deficit);
-}
-
-/* tc calls this for "qdisc show" and for "class show" and does not say which:
- * the numbers of the attributes do.
- */
-static int bfc_print_xstats(const struct qdisc_util *qu __unused,
-			    FILE *f __unused, struct rtattr *xstats)
-{
-	struct rtattr *tb[TCA_BFC_CLASS_MAX + 1];
-	unsigned int i;
-
-	if (!xstats)
-		return 0;
-	parse_rtattr_flags(tb, TCA_BFC_CLASS_MAX, RTA_DATA(xstats),
-			   RTA_PAYLOAD(xstats), NLA_F_NESTED);
-
-	for (i = TCA_BFC_CLASS_UNSPEC; i <= TCA_BFC_CLASS_MAX; i++)
-		if (tb[i]) {
-			print_class_stats(tb);
-			return 0;
-		}
-	print_qdisc_stats(tb);
-	return 0;
 }
 
 struct qdisc_util bfc_qdisc_util = {

@@ -64,6 +64,8 @@ int parse_rtattr_flags(struct rtattr *tb[], int max, struct rtattr *rta,
 bool is_json_context(void);
 void open_json_array(enum output_type type, const char *key);
 void close_json_array(enum output_type type, const char *delim);
+void open_json_object(const char *key);
+void close_json_object(void);
 void print_nl(void);
 void tc_print_rate(enum output_type t, const char *key, const char *fmt,
 		   unsigned long long bytes_per_s);
@@ -74,6 +76,8 @@ int print_color_null(enum output_type t, enum color_attr color,
 		     const char *key, const char *fmt, const char *value);
 int print_color_bool(enum output_type t, enum color_attr color,
 		     const char *key, const char *fmt, bool value);
+int print_color_float(enum output_type t, enum color_attr color,
+		      const char *key, const char *fmt, double value);
 int print_color_u64(enum output_type t, enum color_attr color, const char *key,
 		    const char *fmt, uint64_t value);
 int print_color_s64(enum output_type t, enum color_attr color, const char *key,

@@ -30,13 +30,24 @@ from bfc_uapi import (N, NLA_F_NESTED, RTM_NEWQDISC, RTM_NEWTCLASS, TCA_KIND, TC
                       tc_message, u8, u16, u32, u64)
 
 HERE = Path(__file__).resolve().parent
+PLUGIN = sorted((TOP / "tc_bfc").glob("*.c"))
 AUTO64 = (1 << 64) - 1
+
+
+def prio_map(entries: Dict[int, int]) -> bytes:
+    """TCA_BFC_PRIO_MAP"""
+    return bytes(entries.get(i, N["BFC_PRIO_AUTO"]) for i in range(N["BFC_PRIO_VALUES"]))
+
 
 # Command line, what is encoded. "if77": a device known by its index only.
 ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("", []),
     ("fc bfc", [("FC", u8(N["BFC_FC_BFC"]))]),
     ("fc none", [("FC", u8(N["BFC_FC_NONE"]))]),
+    ("fc pfc", [("FC", u8(N["BFC_FC_PFC"]))]),
+    ("fc capfc-max", [("FC", u8(N["BFC_FC_CAPFC_MAX"]))]),
+    ("fc capfc-cal", [("FC", u8(N["BFC_FC_CAPFC_CAL"]))]),
+    ("fc fafc", [("FC", u8(N["BFC_FC_FAFC"]))]),
     ("role switch", [("ROLE", u8(N["BFC_ROLE_SWITCH"]))]),
     ("role nic", [("ROLE", u8(N["BFC_ROLE_NIC"]))]),
     ("peer auto", [("PEER", u8(N["BFC_PEER_AUTO"]))]),
@@ -94,7 +105,78 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("elide none", [("ELIDE", b"")]),
     ("elide " + ",".join(f"if{i}" for i in range(1000, 1065)),      # 65: the kernel's to refuse
      [("ELIDE", b"".join(attr(1, u32(i)) for i in range(1000, 1065)))]),
+    # port-level modes
+    ("prio pcp", [("PRIO", u8(N["BFC_PRIO_PCP"]))]),
+    ("prio dscp", [("PRIO", u8(N["BFC_PRIO_DSCP"]))]),
+    ("prio skb", [("PRIO", u8(N["BFC_PRIO_SKB"]))]),
+    ("map auto", [("PRIO_MAP", prio_map({}))]),
+    ("map 0:7", [("PRIO_MAP", prio_map({0: 7}))]),
+    ("map 63:0,46:5,008:01", [("PRIO_MAP", prio_map({63: 0, 46: 5, 8: 1}))]),
+    ("map " + ",".join(f"{i}:{i % 8}" for i in range(64)),
+     [("PRIO_MAP", bytes(i % 8 for i in range(64)))]),
+    ("lossless all", [("LOSSLESS", u8(0xFF))]),
+    ("lossless none", [("LOSSLESS", u8(0))]),
+    ("lossless 0", [("LOSSLESS", u8(1))]),
+    ("lossless 7,3,3", [("LOSSLESS", u8(0x88))]),
+    ("lossless 0,1,2,3,4,5,6,7", [("LOSSLESS", u8(0xFF))]),
+    ("xoff 100Kb", [("XOFF", u32(102_400))]),
+    ("xoff auto", [("XOFF", u32(0))]),
+    ("xon 80000", [("XON", u32(80_000))]),
+    ("xon auto", [("XON", u32(0))]),
+    ("max 1Mb", [("MAX_BYTES", u32(1 << 20))]),
+    ("max auto", [("MAX_BYTES", u32(0))]),
+    ("dynamic 11%", [("DYNAMIC", u32(N["BFC_DYNAMIC_HPCC"]))]),
+    ("dynamic 11.0000000%", [("DYNAMIC", u32(110_000))]),
+    ("dynamic 0.0001%", [("DYNAMIC", u32(1))]),
+    ("dynamic .5%", [("DYNAMIC", u32(5000))]),
+    ("dynamic 102400%", [("DYNAMIC", u32(1024 * 1_000_000))]),
+    ("dynamic 429496.7295%", [("DYNAMIC", u32(0xFFFFFFFF))]),
+    ("dynamic 0%", [("DYNAMIC", u32(0))]),
+    ("dynamic off", [("DYNAMIC", u32(0))]),
+    ("egress-xoff 25Kb", [("EGRESS_XOFF", u32(25_600))]),
+    ("egress-xoff auto", [("EGRESS_XOFF", u32(0))]),
+    ("egress-xon 20Kb", [("EGRESS_XON", u32(20_480))]),
+    ("egress-xon auto", [("EGRESS_XON", u32(0))]),
+    ("egress-max 60Kb", [("EGRESS_MAX", u32(61_440))]),
+    ("egress-max auto", [("EGRESS_MAX", u32(0))]),
+    ("warn 20Kb", [("WARN", u32(20_480))]),
+    ("warn auto", [("WARN", u32(0))]),
+    ("cut 80%", [("CUT", u8(80))]),
+    ("cut 100.0%", [("CUT", u8(100))]),
+    ("cut 255%", [("CUT", u8(255))]),       # the kernel's to refuse
+    ("thop 50us", [("T_HOP", u64(50_000))]),
+    ("thop auto", [("T_HOP", u64(0))]),
+    ("alpha 0.8", [("ALPHA", u32(800))]),
+    ("alpha 1", [("ALPHA", u32(1000))]),
+    ("alpha .125", [("ALPHA", u32(125))]),
+    ("beta 0.100", [("BETA", u32(100))]),
+    ("beta 4294967.295", [("BETA", u32(0xFFFFFFFF))]),
+    ("fdec 0.5000", [("FDEC", u32(500))]),
+    ("fdec 0", [("FDEC", u32(0))]),
+    ("congested 30000", [("CONGESTED", u32(30_000))]),
+    ("congested auto", [("CONGESTED", u32(0))]),
+    ("ecn 40000b", [("ECN", u32(40_000))]),
+    ("ecn off", [("ECN", u32(0))]),
+    ("watchdog 200ms", [("WATCHDOG", u64(200_000_000))]),
+    ("watchdog off", [("WATCHDOG", u64(0))]),
+    ("watchdog 0", [("WATCHDOG", u64(0))]),
+    ("buffer a", [("BUFFER", b"a\0")]),
+    ("buffer chip0_5678-abcd", [("BUFFER", b"chip0_5678-abcd\0")]),
+    ("buffer none", [("BUFFER", b"\0")]),
+    ("size 12Mb", [("BUFFER_SIZE", u32(12 << 20))]),
+    ("size keep", [("BUFFER_SIZE", u32(0))]),
+    ("reserve 0", [("RESERVE", u32(0))]),
+    ("reserve 4Kb", [("RESERVE", u32(4096))]),
+    ("headroom 64Kb", [("HEADROOM", u32(65_536))]),
+    ("headroom auto", [("HEADROOM", u32(0))]),
+    ("share 12.5%", [("SHARE", u32(125_000))]),
+    ("share 800%", [("SHARE", u32(8_000_000))]),
+    ("share off", [("SHARE", u32(0))]),
     # The last one of several wins.
+    ("map 1:1 map 2:2", [("PRIO_MAP", prio_map({2: 2}))]),
+    ("map 1:1 map auto", [("PRIO_MAP", prio_map({}))]),
+    ("buffer a buffer none", [("BUFFER", b"\0")]),
+    ("lossless 1 lossless 2", [("LOSSLESS", u8(4))]),
     ("queues 8 queues 16", [("QUEUES", u32(16))]),
     ("hrtt 1ms queues 8 hrtt 2ms", [("QUEUES", u32(8)), ("HRTT", u64(2_000_000))]),
     ("elide lo,if77 elide if78", [("ELIDE", attr(1, u32(78)))]),
@@ -111,7 +193,9 @@ REFUSE: List[Tuple[str, int, str]] = [
     ("nonsense", 1, r'^What is "nonsense"\?\n' + USAGE),
     ("queue 8", 1, r'^What is "queue"\?\n' + USAGE),
     ("Queues 8", 1, r'^What is "Queues"\?\n' + USAGE),
-    ("fc pfc", 1, r'^bfc: illegal "fc" value "pfc": give none or bfc\n$'),
+    ("fc ecn", 1, r'^bfc: illegal "fc" value "ecn": '
+     r'give none, bfc, pfc, capfc-max, capfc-cal or fafc\n$'),
+    ("fc capfc", 1, r'^bfc: illegal "fc" value "capfc": give none, bfc, '),
     ("role router", 1, r'^bfc: illegal "role" value "router": give switch or nic\n$'),
     ("peer maybe", 1, r'^bfc: illegal "peer" value "maybe": give auto, on or off\n$'),
     ("assign hash", 1,
@@ -155,10 +239,48 @@ REFUSE: List[Tuple[str, int, str]] = [
     ("elide lo,,lo", 1, r'^bfc: illegal "elide" value "lo,,lo"\n$'),
     ("elide " + "x" * 200, 1, r'^bfc: illegal "elide" value "x{200}"\n$'),
     ("elide " + ",".join(["lo"] * 300), 1, r'^bfc: "elide" takes at most 64 devices\n$'),
+    ("prio vlan", 1, r'^bfc: illegal "prio" value "vlan": give pcp, dscp or skb\n$'),
+    ("map 46", 1, r'^bfc: illegal "map" value "46": give auto or VALUE:PRIO as in '
+     r'46:5,48:7, values from 0 to 63, priorities from 0 to 7\n$'),
+    ("map 46:5,46:5", 1, r'^bfc: "map" has the value 46 twice\n$'),
+    ("map 1:0,2:0,01:3", 1, r'^bfc: "map" has the value 1 twice\n$'),
+    ("xoff 0.5", 1, r'^bfc: illegal "xoff" value "0.5"\n$'),
+    ("max 4Gb", 1, r'^bfc: illegal "max" value "4Gb"\n$'),
+    ("size none", 1, r'^bfc: illegal "size" value "none"\n$'),
+    ("reserve auto", 1, r'^bfc: illegal "reserve" value "auto"\n$'),
+    ("ecn auto", 1, r'^bfc: illegal "ecn" value "auto"\n$'),
+    ("thop 0.4ns", 1, r'^bfc: illegal "thop" value "0.4ns"\n$'),
+    ("watchdog never", 1, r'^bfc: illegal "watchdog" value "never"\n$'),
+    ("watchdog 0.1ns", 1, r'^bfc: illegal "watchdog" value "0.1ns"\n$'),
+    ("buffer " + "x" * 16, 1, r'^bfc: illegal "buffer" value "x{16}": '
+     r'give none or a name of at most 15 characters, no blanks\n$'),
+    ("buffer \u00fc", 1, r'^bfc: illegal "buffer" value "\u00fc": give none or a name'),
+    ("buffer a\x01", 1, r'^bfc: illegal "buffer" value "a\x01": give none or a name'),
+] + [("map " + value, 1, f'^bfc: illegal "map" value "{value}": give auto or VALUE:PRIO')
+     for value in ("64:0", "0:8", "1:255", "4294967296:0", "1:4294967296", "-1:0", "1:-1", "1:1,",
+                   ",1:1", "1:", ":1", "1:1:1", "1=1", "1:1;2:2", "none", "1:auto", "0x1:1")
+] + [("lossless " + value, 1, f'^bfc: illegal "lossless" value "{value}": '
+      'give all, none or priorities from 0 to 7 as in 3,4\n$')
+     for value in ("8", "-1", "3,", ",3", "3,,4", "3-4", "all,1", "1,none", "auto", "0x18",
+                   "4294967296")
+] + [(f"{option} {value}", 1, f'^bfc: illegal "{option}" value "{value}": '
+      'give off or a percentage with at most four decimals as in 12.5%\n$')
+     for option in ("dynamic", "share")
+     for value in ("11", "0.11", "-1%", "0.00001%", "1.00005%", "429496.7296%", "1e9999%", "%", ".%",
+                   "1.2.3%", "1e1%", "inf%", "nan%", "1%%", "auto", "99999999999999999999%")
+] + [("cut " + value, 1, f'^bfc: illegal "cut" value "{value}": '
+      'give a whole percentage as in 80%\n$')
+     for value in ("80", "0.8", "80.5%", "256%", "-1%", "auto", "%")
+] + [(f"{option} {value}", 1, f'^bfc: illegal "{option}" value "{value}": '
+      'give a number with at most three decimals as in 0.8\n$')
+     for option in ("alpha", "beta", "fdec")
+     for value in ("0.8005", "0.0001", "80%", "-0.8", "1e-1", "4294967.296", ".", "auto", "0,8")
 ] + [(option, 255, r'^Command line is not complete\. Try option "help"\n$') for option in (
     "fc", "role", "peer", "queues", "flows", "ways", "assign", "avoid-paused", "sticky", "hrtt",
     "threshold", "resume", "rate", "limit", "quantum", "new-first", "refresh", "hold", "split-gso", "tpid",
-    "accept-pause", "elide")]
+    "accept-pause", "elide", "prio", "map", "lossless", "xoff", "xon", "max", "dynamic",
+    "egress-xoff", "egress-xon", "egress-max", "warn", "cut", "thop", "alpha", "beta", "fdec",
+    "congested", "ecn", "watchdog", "buffer", "size", "reserve", "headroom", "share")]
 
 # Options as the kernel dumps them, text, JSON.
 Json = Dict[str, object]
@@ -169,37 +291,66 @@ DEFAULTS: Dict[str, bytes] = {
     "RATE": u64(0), "LIMIT": u32(16 << 20), "QUANTUM": u32(0), "NEW_FIRST": u8(1), "REFRESH": u64(0),
     "HOLD": u64(0), "SPLIT_GSO": u8(1), "TPID": u16(0x88A8), "ACCEPT_PAUSE": u8(0),
     "ELIDE": b"",
+    "PRIO": u8(0), "PRIO_MAP": prio_map({}), "LOSSLESS": u8(0xFF), "XOFF": u32(0), "XON": u32(0),
+    "MAX_BYTES": u32(0), "DYNAMIC": u32(0), "EGRESS_XOFF": u32(0), "EGRESS_XON": u32(0),
+    "EGRESS_MAX": u32(0), "WARN": u32(0), "CUT": u8(80), "T_HOP": u64(0), "ALPHA": u32(800),
+    "BETA": u32(800), "FDEC": u32(800), "CONGESTED": u32(0), "ECN": u32(0),
+    "WATCHDOG": u64(200_000_000), "BUFFER": b"\0", "BUFFER_SIZE": u32(0), "RESERVE": u32(0),
+    "HEADROOM": u32(0), "SHARE": u32(0),
 }
 DEFAULT_TEXT = (
     "fc bfc role switch peer auto queues 32 flows auto ways 4 assign dynamic avoid-paused on "
     "sticky auto hrtt 100us threshold auto resume early rate link limit 16Mb quantum auto "
-    "new-first on refresh auto hold auto split-gso on tpid 88a8 accept-pause off elide none")
+    "new-first on refresh auto hold auto split-gso on tpid 88a8 accept-pause off elide none "
+    "prio pcp map auto lossless all xoff auto xon auto max auto dynamic off egress-xoff auto "
+    "egress-xon auto egress-max auto warn auto cut 80% thop auto alpha 0.8 beta 0.8 fdec 0.8 "
+    "congested auto ecn off watchdog 200ms buffer none size keep reserve 0b headroom auto share off")
 DEFAULT_JSON: Json = {
     "fc": "bfc", "role": "switch", "peer": "auto", "queues": 32, "flows": "auto",
     "ways": 4, "assign": "dynamic", "avoid_paused": True, "sticky": "auto", "hrtt": 100000,
     "threshold": "auto", "resume": "early", "rate": "link", "limit": 16777216,
     "quantum": "auto", "new_first": True, "refresh": "auto", "hold": "auto", "split_gso": True,
     "tpid": "88a8", "accept_pause": False, "elide": [],
+    "prio": "pcp", "map": {}, "lossless": [0, 1, 2, 3, 4, 5, 6, 7], "xoff": "auto", "xon": "auto",
+    "max": "auto", "dynamic": "off", "egress_xoff": "auto", "egress_xon": "auto",
+    "egress_max": "auto", "warn": "auto", "cut": 0.8, "thop": "auto", "alpha": 0.8, "beta": 0.8,
+    "fdec": 0.8, "congested": "auto", "ecn": "off", "watchdog": 200_000_000, "buffer": "none",
+    "size": "keep", "reserve": 0, "headroom": "auto", "share": "off",
 }
 OTHER: Dict[str, bytes] = {
-    "FC": u8(N["BFC_FC_NONE"]), "ROLE": u8(1), "PEER": u8(2), "QUEUES": u32(1024),
+    "FC": u8(N["BFC_FC_CAPFC_CAL"]), "ROLE": u8(1), "PEER": u8(2), "QUEUES": u32(1024),
     "FLOWS": u32(4194304), "WAYS": u32(1), "ASSIGN": u8(1), "AVOID_PAUSED": u8(0), "STICKY": u64(0),
     "HRTT": u64(123_456), "THRESHOLD": u32(65_537), "RESUME": u8(N["BFC_RESUME_DRAINED"]),
     "RATE": u64(1_234_567), "LIMIT": u32(1 << 30), "QUANTUM": u32(1514), "NEW_FIRST": u8(0),
     "REFRESH": u64(1_500_000), "HOLD": u64(4_000_000_000), "SPLIT_GSO": u8(0),
     "TPID": u16(0x8100), "ACCEPT_PAUSE": u8(1), "ELIDE": attr(1, u32(1)) + attr(1, u32(7777)),
+    "PRIO": u8(1), "PRIO_MAP": prio_map({0: 0, 46: 5, 63: 7}), "LOSSLESS": u8(0x18),
+    "XOFF": u32(102_400), "XON": u32(81_921), "MAX_BYTES": u32(1 << 20), "DYNAMIC": u32(110_000),
+    "EGRESS_XOFF": u32(25_000), "EGRESS_XON": u32(20_000), "EGRESS_MAX": u32(60_000),
+    "WARN": u32(20_001), "CUT": u8(1), "T_HOP": u64(12_345), "ALPHA": u32(1000), "BETA": u32(125),
+    "FDEC": u32(990), "CONGESTED": u32(30_720), "ECN": u32(1), "WATCHDOG": u64(0),
+    "BUFFER": b"chip0_5678-abcd\0", "BUFFER_SIZE": u32(12 << 20), "RESERVE": u32(4096),
+    "HEADROOM": u32(65_537), "SHARE": u32(1_500_001),
 }
 OTHER_TEXT = (
-    "fc none role nic peer off queues 1024 flows 4194304 ways 1 assign stochastic "
+    "fc capfc-cal role nic peer off queues 1024 flows 4194304 ways 1 assign stochastic "
     "avoid-paused off sticky 0ns hrtt 123456ns threshold 65537b resume drained rate 9876536bit limit 1Gb "
     "quantum 1514b new-first off refresh 1500us hold 4s split-gso off tpid 8100 accept-pause on "
-    "elide lo,if7777")
+    "elide lo,if7777 prio dscp map 0:0,46:5,63:7 lossless 3,4 xoff 100Kb xon 81921b max 1Mb "
+    "dynamic 11% egress-xoff 25000b egress-xon 20000b egress-max 60000b warn 20001b cut 1% "
+    "thop 12345ns alpha 1 beta 0.125 fdec 0.99 congested 30Kb ecn 1b watchdog off "
+    "buffer chip0_5678-abcd size 12Mb reserve 4Kb headroom 65537b share 150.0001%")
 OTHER_JSON: Json = {
-    "fc": "none", "role": "nic", "peer": "off", "queues": 1024, "flows": 4194304,
+    "fc": "capfc-cal", "role": "nic", "peer": "off", "queues": 1024, "flows": 4194304,
     "ways": 1, "assign": "stochastic", "avoid_paused": False, "sticky": 0, "hrtt": 123456,
     "threshold": 65537, "resume": "drained", "rate": 1234567, "limit": 1 << 30,
     "quantum": 1514, "new_first": False, "refresh": 1500000, "hold": 4000000000, "split_gso": False,
     "tpid": "8100", "accept_pause": True, "elide": ["lo", "if7777"],
+    "prio": "dscp", "map": {"0": 0, "46": 5, "63": 7}, "lossless": [3, 4], "xoff": 102_400,
+    "xon": 81_921, "max": 1 << 20, "dynamic": 0.11, "egress_xoff": 25_000, "egress_xon": 20_000,
+    "egress_max": 60_000, "warn": 20_001, "cut": 0.01, "thop": 12_345, "alpha": 1, "beta": 0.125,
+    "fdec": 0.99, "congested": 30_720, "ecn": 1, "watchdog": "off", "buffer": "chip0_5678-abcd",
+    "size": 12 << 20, "reserve": 4096, "headroom": 65_537, "share": 1.5,
 }
 
 # Statistics: attribute, width, value; keyed as in JSON.
@@ -207,9 +358,29 @@ STATS: Dict[str, Tuple[int, int]] = {name[len("TCA_BFC_STATS_"):].lower(): (numb
                                      for name, number in N.items()
                                      if name.startswith("TCA_BFC_STATS_")
                                      and name not in ("TCA_BFC_STATS_UNSPEC",
-                                                      "TCA_BFC_STATS_PAD")}
+                                                      "TCA_BFC_STATS_PAD",
+                                                      "TCA_BFC_STATS_PRIOS")}
 STATS_U32 = {"occupied", "active", "paused", "upstream_paused", "threshold", "memory",
-             "memory_peak", "backlog_peak", "peer_state", "peer_role", "peer_queues"}
+             "memory_peak", "backlog_peak", "peer_state", "peer_role", "peer_queues", "xoff", "xon",
+             "headroom", "buffer_size", "buffer_used", "buffer_peak", "buffer_port"}
+# Those of the port-level modes.
+PORT_STATS = tuple(key for key, (number, _) in STATS.items()
+                   if number >= N["TCA_BFC_STATS_PFC_TX"])
+PRIO_STATS = ("held", "headroom", "peak", "pausing", "paused", "pause_tx", "pausing_time",
+              "pause_rx", "paused_time")
+
+
+def prio_stats(**values: int) -> bytes:
+    """TCA_BFC_PRIO_STATS_* of one priority; what is not given is not there."""
+    return b"".join(
+        attr(N["TCA_BFC_PRIO_STATS_" + key.replace("_time", "_ns").upper()],
+             u32(value) if PRIO_STATS.index(key) < 5 else u64(value))
+        for key, value in values.items())
+
+
+def prios_nest(prios: Dict[int, bytes]) -> bytes:
+    return nest(N["TCA_BFC_STATS_PRIOS"],
+                b"".join(nest(prio + 1, inner) for prio, inner in prios.items()))
 
 
 def stats_nest(change: Optional[Dict[str, int]] = None,
@@ -252,13 +423,13 @@ class Bench:
         self.compiler = compiler
         self.work = work
         self.shim = work / "nl_shim.so"
-        self.compile(self.shim, HERE / "nl_shim.c")
+        self.compile(self.shim, [HERE / "nl_shim.c"])
 
-    def compile(self, output: Path, source: Path, *flags: str) -> None:
+    def compile(self, output: Path, sources: List[Path], *flags: str) -> None:
         output.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run([self.compiler, "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC",
                         "-shared", f"-I{TOP}/include/uapi", *flags, "-o", str(output),
-                        str(source)], check=True)
+                        *map(str, sources)], check=True)
 
     def run(self, *args: str, sent: Optional[Path] = None, dump: Optional[bytes] = None,
             plugin: Optional[Path] = None,
@@ -319,6 +490,16 @@ class PluginTest:
             return f"exit code {done.returncode}, want {code}: {done.stderr}"
         return "" if re.search(message, done.stderr) else f"said: {done.stderr}"
 
+    def refuse_names(self) -> str:
+        """Those that encode() would take apart."""
+        for name in ("", " ", "a b", "a\tb", "a\n"):
+            done = self.bench.run("qdisc", "add", "dev", "lo", "root", "bfc", "buffer", name,
+                                  sent=self.bench.work / "never")
+            want = f'bfc: illegal "buffer" value "{name}": give none or a name'
+            if done.returncode != 1 or want not in done.stderr:
+                return f"exit code {done.returncode}: {done.stderr}"
+        return ""
+
     def refuse_class(self) -> str:
         done = self.bench.run("class", "add", "dev", "lo", "parent", "1:", "classid", "1:1",
                               "bfc", "queues", "3")
@@ -349,16 +530,28 @@ class PluginTest:
         return ""
 
     def exact(self) -> str:
-        """Sizes, times and rates survive the way to text and back."""
+        """Sizes, times, rates and shares survive the way to text and back."""
         rng = random.Random(self.seed)
         for _ in range(40):
             values = {"LIMIT": u32(rng.getrandbits(rng.randint(17, 30))),
                       "HRTT": u64(rng.randint(100, 10 ** rng.randint(3, 9))),
                       "STICKY": u64(rng.randint(0, 10 ** rng.randint(1, 10))),
                       "RATE": u64(rng.randint(1000, 10 ** rng.randint(4, 11))),
-                      "ELIDE": b""}
+                      "ELIDE": b"",
+                      "PRIO_MAP": prio_map({rng.randrange(64): rng.randrange(8)
+                                            for _ in range(rng.randint(0, 64))}),
+                      "LOSSLESS": u8(rng.getrandbits(8)),
+                      "XOFF": u32(rng.getrandbits(rng.randint(0, 30))),
+                      "DYNAMIC": u32(rng.getrandbits(rng.randint(0, 32))),
+                      "CUT": u8(rng.randint(1, 100)),
+                      "T_HOP": u64(rng.randint(100, 10 ** rng.randint(3, 9))),
+                      "ALPHA": u32(rng.randint(0, 1000)),
+                      "BETA": u32(rng.getrandbits(rng.randint(0, 32))),
+                      "SHARE": u32(rng.getrandbits(rng.randint(0, 31)))}
             wrong = self.paste({key: values[key] for key in ("STICKY", "HRTT", "RATE", "LIMIT",
-                                                             "ELIDE")})
+                                                             "ELIDE", "PRIO_MAP", "LOSSLESS",
+                                                             "XOFF", "DYNAMIC", "CUT", "T_HOP",
+                                                             "ALPHA", "BETA", "SHARE")})
             if wrong:
                 return wrong
         return ""
@@ -371,6 +564,28 @@ class PluginTest:
         want = "qdisc bfc 1: root fc 9 queues 5 hrtt 7us elide none \n"
         return "" if done.stdout == want and not done.stderr else done.stdout + done.stderr
 
+    def odd_values(self) -> str:
+        """Maps and names of any length and content: shown, and JSON stays JSON."""
+        for payload, text, entries in [
+                (b"", "auto", {}), (b"\5", "0:5", {"0": 5}), (b"\xff\7\xff", "1:7", {"1": 7}),
+                (b"\xff" * 63 + b"\4\1\2", "63:4", {"63": 4}), (b"\x09\xfe", "0:9,1:254",
+                                                               {"0": 9, "1": 254})]:
+            wrong = self.show({"PRIO_MAP": payload}, f"elide none map {text}",
+                              {"elide": [], "map": entries})
+            if wrong:
+                return wrong
+        for payload, name in [(b"", "none"), (b"\0x", "none"), (b"ab", "ab"), (b"ab\0cd\0", "ab"),
+                              (b"y" * 40, "y" * 15), (b"\"\\\x01\n\x7f\xc3\0", '"\\????')]:
+            wrong = self.show({"BUFFER": payload}, f"elide none buffer {name}",
+                              {"elide": [], "buffer": name})
+            if wrong:
+                return wrong
+        return self.show({"LOSSLESS": u32(0x103), "CUT": u32(1000), "FDEC": u8(7), "ECN": b"123",
+                          "DYNAMIC": u64(1 << 40)},
+                         "elide none lossless 0,1 dynamic 109951162.7776% cut 1000% fdec 0.007",
+                         {"elide": [], "lossless": [0, 1], "dynamic": 1.09951e6, "cut": 10,
+                          "fdec": 0.007})
+
     def stats_text(self) -> str:
         message = qdisc(b"", stats_nest({"peer_state": 3, "peer_role": 1, "peer_id": 0xABCDEF,
                                          "peer_queues": 32, "hello_rtt": 12_300,
@@ -380,7 +595,7 @@ class PluginTest:
                                          "bad_epoch": 0, "bad_range": 0, "bad_role": 0,
                                          "bad_rate": 0, "bad_tag": 0, "hrtt": 100_000,
                                          "sticky": 200_000, "refresh": 1_000_000,
-                                         "hold": 50_000_000}))
+                                         "hold": 50_000_000}, PORT_STATS))
         done = self.bench.run("-s", "qdisc", "show", "dev", "lo", dump=message)
         want = f"""\
   occupied {self.stat('occupied')} active {self.stat('active')} paused {self.stat('paused')} \
@@ -402,6 +617,76 @@ tagged_rx {self.stat('tagged_rx')}
   peer up role nic queues 32 id 0000000000abcdef rtt 12.3us
 """
         return "" if want in done.stdout and not done.stderr else done.stdout + done.stderr
+
+    def port_text(self) -> str:
+        """The block of port-level statistics, and a line for each priority with news."""
+        change = {"xoff": 102_400, "xon": 80_000, "headroom": 65_536, "buffer_size": 12 << 20,
+                  "buffer_used": 0, "buffer_peak": 1 << 20, "buffer_port": 3028}
+        prios = {0: prio_stats(**{key: 0 for key in PRIO_STATS}), 2: b"", 7: prio_stats(peak=1),
+                 3: prio_stats(held=2048, headroom=1500, peak=4096, pausing=1, paused=0,
+                               pause_tx=3, pausing_time=1_234_567, pause_rx=1,
+                               paused_time=(1 << 64) - 1)}
+        done = self.bench.run("-s", "qdisc", "show", "dev", "lo",
+                              dump=qdisc(b"", stats_nest(change) + prios_nest(prios)))
+        want = f"""\
+ tagged_rx {self.stat('tagged_rx')}
+  pfc_tx {self.stat('pfc_tx')} pfc_rx {self.stat('pfc_rx')} pfc_bad {self.stat('pfc_bad')} \
+mac_pause_rx {self.stat('mac_pause_rx')}
+  drop_max {self.stat('drop_max')} drop_buffer {self.stat('drop_buffer')} \
+ecn_mark {self.stat('ecn_mark')}
+  xoff 100Kb xon 80000b headroom 64Kb
+  buffer_size 12Mb buffer_used 0b buffer_peak 1Mb buffer_port 3028b
+  solved {self.stat('solved')} unsolved {self.stat('unsolved')}
+  storms {self.stat('storms')} restored {self.stat('restored')} \
+storm_tx {self.stat('storm_tx')} storm_drops {self.stat('storm_drops')}
+  prio 3 held 2Kb headroom 1500b peak 4Kb pausing on paused off pause_tx 3 pausing_time 1.23ms \
+pause_rx 1 paused_time forever
+  prio 7 held 0b headroom 0b peak 1b pausing off paused off pause_tx 0 pausing_time 0ns \
+pause_rx 0 paused_time 0ns
+  bad_short """
+        return "" if want in done.stdout and not done.stderr else done.stdout + done.stderr
+
+    def port_when(self) -> str:
+        """As text if something happened or there are priorities, in JSON if it was sent."""
+        zeros = {key: 0 for key in STATS}
+        for xstats, text, as_json, as_prios in [
+                (stats_nest(zeros, PORT_STATS), False, False, False),
+                (stats_nest(zeros), False, True, False),
+                (stats_nest(zeros, PORT_STATS[1:]), False, True, False),
+                (stats_nest({**zeros, "storms": 1}, PORT_STATS[:-4]), True, True, False),
+                (stats_nest(zeros, PORT_STATS) + prios_nest({}), True, True, True),
+                (stats_nest(zeros) + prios_nest({4: prio_stats(held=0)}), True, True, True)]:
+            message = qdisc(b"", xstats)
+            shown = self.bench.run("-s", "qdisc", "show", "dev", "lo", dump=message).stdout
+            got = json.loads(self.bench.run("-s", "-j", "qdisc", "show", "dev", "lo",
+                                            dump=message).stdout)[0]
+            if ("pfc_tx" in shown) != text or "prio " in shown:
+                return shown
+            if {key in got for key in PORT_STATS} != {as_json} or ("prios" in got) != as_prios:
+                return str(got)
+        return ""
+
+    def port_json(self) -> str:
+        """Eight priorities, whatever was sent of them."""
+        full = dict(zip(PRIO_STATS, (5, 6, 7, 1, 1, 8, 9, 10, 11)))
+        # Twice, unknown, of a wrong length: the first that can be read counts.
+        odd = (nest(1, attr(N["TCA_BFC_PRIO_STATS_HELD"], b"123") + attr(99, u32(1))
+                    + attr(N["TCA_BFC_PRIO_STATS_PAUSE_TX"], u32(12)))
+               + nest(1, prio_stats(held=4)) + nest(9, prio_stats(held=4)) + attr(3, b"\1")
+               + nest(0, prio_stats(held=4)) + attr(8, prio_stats(**full)))
+        messages: List[Tuple[bytes, Dict[int, Dict[str, int]]]] = [
+            (b"", {}), (nest(8, prio_stats(**full)), {7: full}),
+            (odd, {0: {"pause_tx": 12}, 7: full}), (b"\1\2\3\4\5", {})]
+        for inner, special in messages:
+            message = qdisc(b"", nest(N["TCA_BFC_STATS_PRIOS"], inner))
+            done = self.bench.run("-s", "-j", "qdisc", "show", "dev", "lo", dump=message)
+            got = json.loads(done.stdout)[0]["prios"]
+            want = [{"prio": prio,
+                     **{key: special.get(prio, {}).get(key, 0) for key in PRIO_STATS}}
+                    for prio in range(8)]
+            if got != want or {type(got[7][key]) for key in ("pausing", "paused")} != {bool}:
+                return f"got  {got}\nwant {want}"
+        return ""
 
     @staticmethod
     def stat(key: str) -> int:
@@ -461,8 +746,11 @@ tagged_rx {self.stat('tagged_rx')}
             return out
 
         options = rng.choice([options_nest(DEFAULTS), options_nest(OTHER),
-                              random_attrs(range(0, 40))])
-        xstats = rng.choice([stats_nest(), random_attrs(range(0, 60)),
+                              random_attrs(range(0, N["__TCA_BFC_MAX"] + 10))])
+        prios = nest(N["TCA_BFC_STATS_PRIOS"], b"".join(
+            nest(rng.randrange(11), random_attrs(range(0, 12))) for _ in range(rng.randrange(10))))
+        xstats = rng.choice([stats_nest(), random_attrs(range(0, N["__TCA_BFC_STATS_MAX"] + 5)),
+                             stats_nest(leave_out=tuple(rng.sample(PORT_STATS, 9))) + prios, prios,
                              random_attrs(range(120, 140)), random_attrs(range(0, 200)),
                              rng.randbytes(rng.randint(0, 100))])
         if rng.random() < 0.8:
@@ -475,7 +763,7 @@ tagged_rx {self.stat('tagged_rx')}
         rng = random.Random(self.seed)
         plugin = self.bench.work / "sanitized/q_bfc.so"
         sanitizers = "-fsanitize=address,undefined"
-        self.bench.compile(plugin, TOP / "tc_bfc/q_bfc.c", sanitizers,
+        self.bench.compile(plugin, PLUGIN, sanitizers,
                            "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
         libraries = []
         for name in ("libasan.so", "libubsan.so"):
@@ -511,7 +799,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as directory:
         work = Path(directory)
         bench = Bench(args.tc, args.cc, work)
-        bench.compile(work / "plain/q_bfc.so", TOP / "tc_bfc/q_bfc.c")
+        bench.compile(work / "plain/q_bfc.so", PLUGIN)
         test = PluginTest(bench, args.fuzz, args.seed)
 
         cases: List[Tuple[str, Callable[[], str]]] = []
@@ -523,6 +811,7 @@ def main() -> int:
                           lambda o=options, c=code, m=message:               # type: ignore[misc]
                           test.refuse(o, c, m)))
         cases += [
+            ("refuse names with blanks", test.refuse_names),
             ("refuse class options", test.refuse_class),
             ("show defaults", lambda: test.show(DEFAULTS, DEFAULT_TEXT, DEFAULT_JSON)),
             ("show other values", lambda: test.show(OTHER, OTHER_TEXT, OTHER_JSON)),
@@ -530,8 +819,12 @@ def main() -> int:
             ("give other values back", lambda: test.paste(OTHER)),
             ("give random values back", test.exact),
             ("unknown words and attributes", test.unknown_values),
+            ("odd maps, names and widths", test.odd_values),
             ("qdisc statistics as text", test.stats_text),
             ("qdisc statistics, nothing to say", test.stats_quiet),
+            ("port-level statistics as text", test.port_text),
+            ("port-level statistics, when they are shown", test.port_when),
+            ("priorities in JSON", test.port_json),
             ("qdisc statistics in JSON", test.stats_json),
             ("qdisc statistics of an older kernel",
              lambda: test.stats_json(("hello_rtt", "bad_tag", "peer_id", "peer_state"))),

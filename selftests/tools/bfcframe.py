@@ -172,6 +172,18 @@ def decode_ip(data: bytes, f: Fields) -> None:
             f["flow_seq"] = seq
 
 
+def decode_mac(frame: bytes, f: Fields) -> None:
+    """IEEE 802.1Qbb; paused is the set of priorities with quanta."""
+    opcode, enable = struct.unpack_from("!HH", frame, 14)
+    if opcode != 0x0101:
+        return
+    quanta = struct.unpack_from("!8H", frame, 18)
+    f["kind"] = "pfc"
+    f["enable"] = enable
+    f["quanta"] = list(quanta)
+    f["paused"] = sum(1 << i for i in range(8) if quanta[i])
+
+
 def decode(when: float, frame: bytes, length: int,
            tag: Optional[Tuple[int, int]]) -> Fields:
     """Tags stand as [type, VLAN id, priority], outermost first; vid is the
@@ -193,6 +205,8 @@ def decode(when: float, frame: bytes, length: int,
     if ethertype == ETHERTYPE and len(frame) >= at + 6 and \
             struct.unpack_from("!I", frame, at + 2)[0] == MAGIC:
         f.update(decode_control(frame[:12] + frame[at:]))
+    elif ethertype == 0x8808 and len(frame) >= 34:
+        decode_mac(frame, f)
     elif ethertype in (0x0800, 0x86dd):
         decode_ip(frame[at + 2:], f)
     return f

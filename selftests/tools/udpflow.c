@@ -218,7 +218,7 @@ struct send_args {
 	unsigned int flows, first, size;
 	uint64_t packets;
 	double seconds, rate;
-	int sndbuf, priority;
+	int sndbuf, priority, tos;
 };
 
 static int do_send(const struct send_args *a)
@@ -246,6 +246,9 @@ static int do_send(const struct send_args *a)
 		if (a->priority)
 			setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &a->priority,
 				   sizeof(a->priority));
+		if (a->tos)
+			setsockopt(fd, IPPROTO_IP, IP_TOS, &a->tos,
+				   sizeof(a->tos));
 		if (connect(fd, (struct sockaddr *)&addr, len))
 			die("connect");
 		pfd[i].fd = fd;
@@ -319,7 +322,8 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: udpflow recv -p PORT [-n PACKETS] [-t SECONDS] [-i IDLE]\n"
 		"       udpflow send -d ADDRESS -p PORT [-f FLOWS] [-F FIRST] [-n PACKETS]\n"
-		"                    [-t SECONDS] [-s SIZE] [-r BITS/S] [-b SNDBUF] [-P PRIORITY]\n");
+		"                    [-t SECONDS] [-s SIZE] [-r BITS/S] [-b SNDBUF] [-P PRIORITY]\n"
+		"                    [-T TOS]\n");
 	return 2;
 }
 
@@ -333,7 +337,7 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return usage();
 	optind = 2;
-	while ((c = getopt(argc, argv, "d:p:f:F:n:t:s:r:b:P:i:")) != -1) {
+	while ((c = getopt(argc, argv, "d:p:f:F:n:t:s:r:b:P:T:i:")) != -1) {
 		switch (c) {
 		case 'd':
 			a.host = optarg;
@@ -365,6 +369,9 @@ int main(int argc, char **argv)
 			break;
 		case 'P':
 			a.priority = number(optarg, "-P", 0, 15);
+			break;
+		case 'T':
+			a.tos = number(optarg, "-T", 0, 255);
 			break;
 		case 'i':
 			idle = number(optarg, "-i", 0.01, 1e6);

@@ -44,11 +44,38 @@
 #define BFC_HOLD_MIN		1000000ULL		/* 1 ms */
 #define BFC_HOLD_MAX		4000000000ULL		/* 4 s: fits be32 of ns */
 #define BFC_ELIDE_MAX		64U
+#define BFC_PRIO_VALUES		64	/* of a DSCP; a PCP has 8, skb priority 16 */
+#define BFC_PRIO_AUTO		0xff	/* in a map: as by default */
+#define BFC_BUFFER_NAMSIZ	16
+#define BFC_BYTES_MAX		(1U << 30)	/* of any threshold or buffer */
+#define BFC_PPM_ONE		1000000U	/* shares of the free buffer */
+#define BFC_PPM_MAX		(1024U * BFC_PPM_ONE)
+#define BFC_DYNAMIC_HPCC	110000U		/* 11 %, HPCC §5.1 */
+#define BFC_T_HOP_MIN		100ULL			/* 100 ns */
+#define BFC_T_HOP_MAX		1000000000ULL		/* 1 s */
+#define BFC_PERMILLE_MIN	100U
+#define BFC_PERMILLE_MAX	1000U
+#define BFC_PERMILLE_DEFAULT	800U			/* FAFC §III-A */
+#define BFC_CUT_DEFAULT		80U			/* per cent, CaPFC Table II */
+#define BFC_WATCHDOG_MIN	1000000ULL		/* 1 ms */
+#define BFC_WATCHDOG_MAX	60000000000ULL		/* 60 s */
+#define BFC_WATCHDOG_DEF	200000000ULL		/* 200 ms */
 
 enum {
 	BFC_FC_NONE,		/* fair queueing only */
 	BFC_FC_BFC,		/* per-queue backpressure (default) */
+	BFC_FC_PFC,		/* IEEE 802.1Qbb: per priority of a port */
+	BFC_FC_CAPFC_MAX,	/* CaPFC Alg. 1, Stop-Max */
+	BFC_FC_CAPFC_CAL,	/* CaPFC Alg. 2, Stop-Calibrate */
+	BFC_FC_FAFC,		/* per priority, for a computed time */
 	__BFC_FC_MAX
+};
+
+enum {
+	BFC_PRIO_PCP,		/* of the outermost VLAN tag; none = 0 (default) */
+	BFC_PRIO_DSCP,		/* of IPv4 and IPv6; others = 0 */
+	BFC_PRIO_SKB,		/* skb->priority up to 15; others = 0 */
+	__BFC_PRIO_MAX
 };
 
 enum {
@@ -102,6 +129,32 @@ enum {
 	TCA_BFC_ELIDE,		/* nest of TCA_BFC_ELIDE_IFINDEX; empty = none */
 	TCA_BFC_WAYS,		/* u32 flow table entries that a flow may be in */
 	TCA_BFC_NEW_FIRST,	/* u8, 0 or 1 */
+	/* port-level modes: pfc, capfc-max, capfc-cal, fafc */
+	TCA_BFC_PRIO,		/* u8, BFC_PRIO_* */
+	TCA_BFC_PRIO_MAP,	/* u8[BFC_PRIO_VALUES]: 0 to 7 or BFC_PRIO_AUTO */
+	TCA_BFC_LOSSLESS,	/* u8, bit p: priority p pauses and is paused */
+	TCA_BFC_XOFF,		/* u32 bytes held of an ingress, 0 = auto */
+	TCA_BFC_XON,		/* u32 bytes, 0 = auto */
+	TCA_BFC_MAX_BYTES,	/* u32 bytes, 0 = auto: XOFF + headroom */
+	TCA_BFC_DYNAMIC,	/* u32 millionths of the free buffer, 0 = static */
+	TCA_BFC_EGRESS_XOFF,	/* u32 bytes of an egress queue, 0 = auto (CaPFC) */
+	TCA_BFC_EGRESS_XON,	/* u32 bytes, 0 = auto */
+	TCA_BFC_EGRESS_MAX,	/* u32 bytes, 0 = auto */
+	TCA_BFC_WARN,		/* u32 bytes, 0 = auto */
+	TCA_BFC_CUT,		/* u8 per cent, 1 to 100 */
+	TCA_BFC_T_HOP,		/* u64 ns, 0 = HRTT / 2 (FAFC) */
+	TCA_BFC_ALPHA,		/* u32 thousandths */
+	TCA_BFC_BETA,		/* u32 thousandths */
+	TCA_BFC_FDEC,		/* u32 thousandths */
+	TCA_BFC_CONGESTED,	/* u32 bytes: th_c, 0 = threshold */
+	TCA_BFC_ECN,		/* u32 bytes: mark from here on, 0 = never */
+	TCA_BFC_WATCHDOG,	/* u64 ns, 0 = off */
+	/* a buffer that ports share */
+	TCA_BFC_BUFFER,		/* string, "" = none */
+	TCA_BFC_BUFFER_SIZE,	/* u32 bytes, 0 = leave it as it is */
+	TCA_BFC_RESERVE,	/* u32 bytes of each (port, priority) */
+	TCA_BFC_HEADROOM,	/* u32 bytes of each lossless one, 0 = auto */
+	TCA_BFC_SHARE,		/* u32 millionths of the free buffer, 0 = no limit */
 	__TCA_BFC_MAX
 };
 
@@ -177,10 +230,50 @@ enum {
 	TCA_BFC_STATS_HELLO_RTT,	/* u64 ns, smallest HELLO round trip, 0 = none */
 	/* assignment, continued */
 	TCA_BFC_STATS_SHARED,		/* u64 flow table entries that became shared */
+	/* port-level modes */
+	TCA_BFC_STATS_PFC_TX,		/* u64 PFC frames sent */
+	TCA_BFC_STATS_PFC_RX,		/* u64 PFC frames obeyed */
+	TCA_BFC_STATS_PFC_BAD,		/* u64 PFC frames refused: short, too many */
+	TCA_BFC_STATS_MAC_PAUSE_RX,	/* u64 PAUSE frames of 802.3x, not obeyed */
+	TCA_BFC_STATS_DROP_MAX,		/* u64 came although its priority was full */
+	TCA_BFC_STATS_DROP_BUFFER,	/* u64 the shared buffer had no room */
+	TCA_BFC_STATS_ECN_MARK,		/* u64 packets marked CE */
+	TCA_BFC_STATS_XOFF,		/* u32 bytes in effect */
+	TCA_BFC_STATS_XON,		/* u32 bytes in effect */
+	TCA_BFC_STATS_HEADROOM,		/* u32 bytes in effect */
+	TCA_BFC_STATS_BUFFER_SIZE,	/* u32 bytes to share */
+	TCA_BFC_STATS_BUFFER_USED,	/* u32 bytes taken of these */
+	TCA_BFC_STATS_BUFFER_PEAK,	/* u32 bytes taken at most */
+	TCA_BFC_STATS_BUFFER_PORT,	/* u32 bytes held of what came in here */
+	TCA_BFC_STATS_SOLVED,		/* u64 allocations of pause times (FAFC) */
+	TCA_BFC_STATS_UNSOLVED,		/* u64 of these, not enough to pause */
+	TCA_BFC_STATS_STORMS,		/* u64 pauses that were taken for a storm */
+	TCA_BFC_STATS_RESTORED,		/* u64 storms whose hold-off is over */
+	TCA_BFC_STATS_STORM_TX,		/* u64 packets sent meanwhile */
+	TCA_BFC_STATS_STORM_DROPS,	/* u64 packets dropped meanwhile */
+	TCA_BFC_STATS_PRIOS,		/* nest of 8 nests of TCA_BFC_PRIO_STATS_* */
 	__TCA_BFC_STATS_MAX
 };
 
 #define TCA_BFC_STATS_MAX (__TCA_BFC_STATS_MAX - 1)
+
+/* Of a priority; the nest of priority p has the type p + 1. */
+enum {
+	TCA_BFC_PRIO_STATS_UNSPEC,
+	TCA_BFC_PRIO_STATS_PAD,
+	TCA_BFC_PRIO_STATS_HELD,	/* u32 bytes queued of what came in here */
+	TCA_BFC_PRIO_STATS_HEADROOM,	/* u32 bytes of these in the headroom */
+	TCA_BFC_PRIO_STATS_PEAK,	/* u32 bytes held at most */
+	TCA_BFC_PRIO_STATS_PAUSING,	/* u32 0 or 1: the peer's is paused now */
+	TCA_BFC_PRIO_STATS_PAUSED,	/* u32 0 or 1: ours is paused now */
+	TCA_BFC_PRIO_STATS_PAUSE_TX,	/* u64 pauses that we began */
+	TCA_BFC_PRIO_STATS_PAUSING_NS,	/* u64 ns that we had asked for in all */
+	TCA_BFC_PRIO_STATS_PAUSE_RX,	/* u64 pauses of ours */
+	TCA_BFC_PRIO_STATS_PAUSED_NS,	/* u64 ns */
+	__TCA_BFC_PRIO_STATS_MAX
+};
+
+#define TCA_BFC_PRIO_STATS_MAX (__TCA_BFC_PRIO_STATS_MAX - 1)
 
 enum {
 	BFC_PEER_STATE_OFF,		/* peer off, fc none or link down */
@@ -223,7 +316,8 @@ enum {
 #define BFC_HELLO_F_BYE		0x01	/* sender leaves: stop stamping now */
 
 /* HELLO modes understood, a bit mask */
-#define BFC_MODE_BFC		0x00000001U
+#define BFC_MODE_BFC		0x00000001U	/* upstreamQ, pauses of queues */
+#define BFC_MODE_PRIO		0x00000002U	/* pauses of priorities, in ns */
 
 /* upstreamQ q travels as VLAN id q + 1; VLAN id 0 says "no upstreamQ" on a
  * frame that carries a tag of the same TPID itself.

@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The port-level modes: PFC (IEEE 802.1Qbb) and CaPFC pause a priority of the
+ * neighbour, not one of its queues.
+ *
+ *  - What came in through port A with priority p and is queued at whatever egress
+ *    is charged to held[A, p] (bfc_hold(), bfc_unhold()). If that passes XOFF, A
+ *    pauses its neighbour's p, until it is down to XON: I in CaPFC's words.
+ *  - With CaPFC an egress queue that is too long holds those ports responsible
+ *    that brought most (bfc_egress_enqueued()): E. A pauses if I, or any E.
+ *
+ * As with BFC, the egress only marks A dirty; the frame is built when A sends it,
+ * from what is held then (the order of reads and writes: bfc_pfc.h). It always
+ * tells of all lossless priorities, so that one frame mends what others lost.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
+
+#include "bfc.h"
+#include "bfc_trace.h"
+
+/* bits of struct bfc_ingress.state */
+#define BFC_STATE_PAUSED(prio)	BIT(prio)
+#define BFC_STATE_OVER(prio)	BIT(BFC_PRIORITIES + (prio))
+
+/* On while any port has a port-level mode or a shared buffer. */
+DEFINE_STATIC_KEY_FALSE(bfc_holds);
+
+/* ---- which priority? ---- */
+
+static u8 bfc_pcp_of(const struct sk_buff *skb)
+{
+	const struct vlan_ethhdr *hdr = (void *)skb->data;
+
+	if (skb_vlan_tag_present(skb))
+		return skb_vlan_tag_get_prio(skb);
+	if (eth_type_vlan(skb->protocol) && skb_headlen(skb) >= sizeof(*hdr))
+		return ntohs(hdr->h_vlan_TCI) >> VLAN_PRIO_SHIFT;
+	return 0;
+}
+
+static u8 bfc_dscp_of(const struct sk_buff *skb)
+{
+	int off = skb_network_offset(skb);
+	__be16 _first;
+	const __be16 *first = skb_header_pointer(skb, off, sizeof(_first),
+						 &_first);
+
+	if (!first)
+		return 0;
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):	/* version, IHL, TOS */
+		return (ntohs(*first) & 0xff) >> 2;
+	case htons(ETH_P_IPV6):	/* version, traffic class, flow label */
+		return (ntohs(*first) >> 4 & 0xff) >> 2;
+	default:
+		return 0;
+	}
+}
+
+/**
+ * bfc_prio_of() - the priority of a packet
+ * @q: scheduler of the egress port
+ * @skb: at egress, data at the MAC header
+ *
+ * All ports of a switch, and its neighbours, should see the same.
+ *
+ * Return: 0 to 7.
+ */
+u8 bfc_prio_of(const struct bfc_sched *q, const struct sk_buff *skb)
+{
+	switch (q->p.prio) {
+	case BFC_PRIO_PCP:
+		return q->map[bfc_pcp_of(skb)];
+	case BFC_PRIO_DSCP:
+		return q->map[bfc_dscp_of(skb)];
+	default:
+		return q->map[skb->priority < 16 ? skb->priority : 0];
+	}
+}
+
+/* ---- what is held of an ingress port ---- */
+
+static u32 bfc_buffer_free(const struct bfc_buffer *buffer)
+{
+	if (!buffer)
+		return 0;
+	return bfc_pool_free(READ_ONCE(buffer->pool.size),
+			     atomic_long_read(&buffer->pool.shared));
+}
+
+/* @state with the bits of @prio as they should be now. */
+static u16 bfc_prio_judge(const struct bfc_ingress *ing,
+			  const struct bfc_conf *conf, unsigned int prio,
+			  u16 state)
+{
+	const struct bfc_held *held = &ing->held[prio];
+	u64 word = atomic64_read(&held->cell.word);
+	bool over, paused;
+
+	over = bfc_pfc_next(&conf->in, state & BFC_STATE_OVER(prio),
+			    bfc_cell_shared(word, ing->reserve),
+			    bfc_cell_headroom(word),
+			    bfc_buffer_free(ing->buffer));
+	paused = bfc_capfc_decide(over, atomic64_read(&held->signals),
+				  ing->slot);
+	state &= ~(BFC_STATE_OVER(prio) | BFC_STATE_PAUSED(prio));
+	return state | (over ? BFC_STATE_OVER(prio) : 0) |
+	       (paused ? BFC_STATE_PAUSED(prio) : 0);
+}
+
+/* Something changed for a priority: must the neighbour know? The caller has just
+ * changed it by an atomic operation with a full barrier.
+ */
+static void bfc_prio_look(struct bfc_ingress *ing, unsigned int prio, u64 now)
+{
+	const struct bfc_conf *conf = rcu_dereference(ing->conf);
+	struct bfc_port *port = rcu_dereference(ing->port);
+	u16 state = READ_ONCE(ing->state);
+
+	if (conf && port && conf->lossless & BIT(prio) &&
+	    bfc_prio_judge(ing, conf, prio, state) != state)
+		bfc_port_mark_dirty(port, now);
+}
+
+/* Without a buffer only MAX bounds what a lossless priority may hold. */
+static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_conf *conf,
+			   u32 len, u64 *word)
+{
+	*word = atomic64_add_return(len, &held->cell.word);
+	if (likely(*word <= conf->in.max))
+		return true;
+	atomic64_sub(len, &held->cell.word);
+	return false;
+}
+
+/**
+ * bfc_hold() - charge a packet to the port that it came in through
+ * @q: scheduler of the egress port
+ * @skb: the packet, its cb filled, not in a queue yet
+ * @now: ns
+ *
+ * Not charged are packets of our own, and those of lossy priorities without a
+ * shared buffer.
+ *
+ * Context: under the root lock of the egress port, BH off.
+ * Return: whether there is room for it.
+ */
+bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb, u64 now)
+{
+	struct bfc_skb_cb *cb = bfc_cb(skb);
+	u32 len = qdisc_pkt_len(skb);
+	const struct bfc_conf *conf;
+	struct bfc_ingress *ing;
+	bool lossless, room = true;
+	struct bfc_held *held;
+	u64 word;
+
+	if (q->capfc && q->conf->lossless & BIT(cb->prio) &&
+	    !bfc_capfc_admits(&q->conf->capfc,
+			      (u64)q->prio[cb->prio].bytes + len)) {
+		q->drop_max++;
+		return false;
+	}
+	rcu_read_lock();
+	ing = bfc_trusted(q, skb->tc_index);
+	conf = ing ? rcu_dereference(ing->conf) : NULL;
+	if (!conf)
+		goto out;
+	lossless = conf->lossless & BIT(cb->prio);
+	held = &ing->held[cb->prio];
+	if (ing->buffer) {
+		room = bfc_pool_charge(&ing->buffer->pool, &held->cell,
+				       lossless ? &conf->cell : &conf->lossy,
+				       len, &word) != BFC_POOL_REFUSED;
+		q->drop_buffer += !room;
+		bfc_buffer_peak(ing->buffer);
+	} else if (lossless) {
+		room = bfc_hold_alone(held, conf, len, &word);
+		q->drop_max += !room;
+	} else {
+		goto out;
+	}
+	if (room) {
+		cb->held = 1;
+		cb->handle = skb->tc_index;
+		if (bfc_cell_held(word) > READ_ONCE(held->peak))
+			WRITE_ONCE(held->peak, bfc_cell_held(word));
+	}
+	if (lossless)
+		bfc_prio_look(ing, cb->prio, now);
+out:
+	rcu_read_unlock();
+	return room;
+}
+
+/**
+ * bfc_unhold() - a packet that was charged leaves, sent or dropped
+ * @skb: the packet
+ * @now: ns
+ *
+ * The object is still there: it stays until it holds nothing any more.
+ *
+ * Context: under the root lock of the egress port, or the qdisc is not in use.
+ */
+void bfc_unhold(struct sk_buff *skb, u64 now)
+{
+	struct bfc_skb_cb *cb = bfc_cb(skb);
+	u32 len = qdisc_pkt_len(skb);
+	struct bfc_ingress *ing;
+	struct bfc_held *held;
+	u64 word;
+
+	cb->held = 0;
+	rcu_read_lock();
+	ing = bfc_handle_get(cb->handle);
+	if (WARN_ON_ONCE(!ing))
+		goto out;
+	held = &ing->held[cb->prio];
+	if (ing->buffer) {
+		struct bfc_cell_cfg cell = { .reserve = ing->reserve };
+
+		WARN_ON_ONCE(bfc_pool_uncharge(&ing->buffer->pool, &held->cell,
+					       &cell, len, &word) ==
+			     BFC_POOL_REFUSED);
+	} else {
+		WARN_ON_ONCE(atomic64_sub_return(len, &held->cell.word) < 0);
+	}
+	local_bh_disable();
+	bfc_prio_look(ing, cb->prio, now);
+	local_bh_enable();
+out:
+	rcu_read_unlock();
+}
+
+/* ---- what is queued at an egress port ---- */
+
+/* Set or clear our bit at the ports of @set, which told by slot. */
+static void bfc_egress_signal(struct bfc_sched *q, unsigned int prio, u64 set,
+			      bool on, u64 now)
+{
+	u64 bit = BIT_ULL(q->port->slot);
+	struct bfc_ingress *ing;
+
+	rcu_read_lock();
+	for (; set; set &= set - 1) {
+		ing = bfc_handle_get(q->in[__ffs64(set)]);
+		if (!ing)
+			continue;
+		if (on)
+			atomic64_or(bit, &ing->held[prio].signals);
+		else
+			atomic64_andnot(bit, &ing->held[prio].signals);
+		smp_mb__after_atomic();	/* see bfc_prio_look() */
+		local_bh_disable();
+		bfc_prio_look(ing, prio, now);
+		local_bh_enable();
+	}
+	rcu_read_unlock();
+}
+
+/* Slot of the port that brought a packet. A slot may have got a new owner: what
+ * the old one did is not its fault.
+ */
+static unsigned int bfc_egress_slot(struct bfc_sched *q,
+				    const struct sk_buff *skb)
+{
+	const struct bfc_skb_cb *cb = bfc_cb(skb);
+	const struct bfc_ingress *ing;
+	unsigned int slot, prio;
+
+	if (!cb->held)
+		return BFC_SLOT_NONE;
+	rcu_read_lock();
+	ing = bfc_handle_get(cb->handle);
+	slot = ing ? ing->slot : BFC_SLOT_NONE;
+	if (slot < BFC_SLOTS && q->in[slot] != ing->base) {
+		for (prio = 0; prio < BFC_PRIORITIES; prio++)
+			bfc_capfc_forget(&q->capfc[prio], slot);
+		q->in[slot] = ing->base;
+	}
+	rcu_read_unlock();
+	return slot == q->port->slot ? BFC_SLOT_NONE : slot;
+}
+
+/**
+ * bfc_egress_enqueued() - a packet joined its queue: mark it, find the culprits
+ * @q: scheduler of the egress port, with a port-level mode
+ * @skb: the packet
+ * @now: ns
+ *
+ * Context: under the root lock.
+ */
+void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now)
+{
+	const struct bfc_skb_cb *cb = bfc_cb(skb);
+	u32 bytes = q->prio[cb->prio].bytes;
+	u64 set;
+
+	if (q->p.ecn && bytes > q->p.ecn && INET_ECN_set_ce(skb))
+		q->ecn_mark++;
+	if (!q->capfc || !(q->conf->lossless & BIT(cb->prio)))
+		return;
+	set = bfc_capfc_enqueue(&q->capfc[cb->prio], &q->conf->capfc,
+				q->conf->stop, bytes, bfc_egress_slot(q, skb),
+				cb->segs);
+	bfc_egress_signal(q, cb->prio, set, true, now);
+}
+
+/**
+ * bfc_egress_dequeued() - a packet left its queue: is the congestion over?
+ * @q: scheduler of the egress port, with CaPFC
+ * @skb: the packet
+ * @now: ns
+ *
+ * Context: under the root lock, or the qdisc is not in use.
+ */
+void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
+			 u64 now)
+{
+	u8 prio = bfc_cb(skb)->prio;
+	u64 set;
+
+	set = bfc_capfc_dequeue(&q->capfc[prio], &q->conf->capfc,
+				q->prio[prio].bytes);
+	bfc_egress_signal(q, prio, set, false, now);
+}
+
+/**
+ * bfc_egress_clear() - hold nobody responsible any more
+ * @q: scheduler of the egress port
+ * @now: ns
+ *
+ * Context: under the root lock, or the qdisc is not in use.
+ */
+void bfc_egress_clear(struct bfc_sched *q, u64 now)
+{
+	unsigned int prio;
+
+	for (prio = 0; q->capfc && prio < BFC_PRIORITIES; prio++)
+		bfc_egress_signal(q, prio, bfc_capfc_clear(&q->capfc[prio]),
+				  false, now);
+}
+
+/* ---- sending ---- */
+
+static struct sk_buff *bfc_pfc_alloc(struct bfc_port *port,
+				     const struct bfc_pfc_frame *frame)
+{
+	struct sk_buff *skb = bfc_frame_alloc(port, BFC_PFC_FRAME);
+
+	if (!skb)
+		return NULL;
+	bfc_put_pfc(skb->data, port->dev->dev_addr, frame);
+	skb->protocol = htons(BFC_MAC_ETHERTYPE);
+	return skb;
+}
+
+/**
+ * bfc_pfc_resume() - the frame that ends all pauses: we do without them
+ * @port: the port
+ *
+ * Return: the frame or NULL.
+ */
+struct sk_buff *bfc_pfc_resume(struct bfc_port *port)
+{
+	struct bfc_pfc_frame frame = { .enable = 0xff };
+
+	return bfc_pfc_alloc(port, &frame);
+}
+
+/* The state as it is now, written so that no change gets lost: see bfc_pfc.h. */
+static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
+			   const struct bfc_conf *conf, u64 now)
+{
+	unsigned long lossless = conf->lossless;
+	u16 state = ing->state, again;
+	unsigned int prio;
+
+	clear_bit(BFC_PORT_DIRTY, &port->flags);
+	smp_mb__after_atomic();	/* pairs with the atomic operations of others */
+	for_each_set_bit(prio, &lossless, BFC_PRIORITIES)
+		state = bfc_prio_judge(ing, conf, prio, state);
+	WRITE_ONCE(ing->state, state);
+	/* Pairs with the atomic operations before bfc_prio_look(). */
+	smp_mb();
+	again = state;
+	for_each_set_bit(prio, &lossless, BFC_PRIORITIES)
+		again = bfc_prio_judge(ing, conf, prio, again);
+	if (again != state)
+		bfc_port_mark_dirty(port, now);
+	return state;
+}
+
+/**
+ * bfc_prio_build() - the PFC frame that is due
+ * @q: scheduler of the port that sends it
+ * @ing: of the port
+ * @conf: of the port
+ * @now: ns
+ *
+ * Context: under the root lock, from bfc_pause_build(); RCU.
+ * Return: the frame, or NULL for want of memory: then the bit stays.
+ */
+struct sk_buff *bfc_prio_build(struct bfc_sched *q, struct bfc_ingress *ing,
+			       const struct bfc_conf *conf, u64 now)
+{
+	struct bfc_pfc_frame frame = { .enable = conf->lossless };
+	u64 since = READ_ONCE(q->port->dirty_since);
+	struct bfc_port *port = q->port;
+	unsigned long changed;
+	struct sk_buff *skb;
+	unsigned int prio;
+	u8 paused;
+
+	skb = bfc_frame_alloc(port, BFC_PFC_FRAME);
+	if (!skb)
+		return NULL;
+	paused = bfc_prio_update(port, ing, conf, now) & 0xff;
+	changed = paused ^ port->tx_prio_paused;
+	for_each_set_bit(prio, &changed, BFC_PRIORITIES) {
+		if (paused & BIT(prio)) {
+			port->tx_prio[prio].since = now;
+			port->tx_prio[prio].pauses++;
+			port->pause_tx++;
+		} else {
+			port->tx_prio[prio].ns += now -
+						  port->tx_prio[prio].since;
+			port->resume_tx++;
+		}
+	}
+	port->tx_prio_paused = paused;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		frame.quanta[prio] = paused & BIT(prio) ? conf->quanta : 0;
+	bfc_put_pfc(skb->data, port->dev->dev_addr, &frame);
+	skb->protocol = htons(BFC_MAC_ETHERTYPE);
+	port->pfc_tx++;
+	bfc_pause_sent(port, hweight8(paused), hweight_long(changed));
+	trace_bfc_pause_tx(port->dev, port->pfc_tx, hweight8(paused),
+			   hweight_long(changed), changed ? now - since : 0);
+	return skb;
+}
+
+/* ---- receiving ---- */
+
+/**
+ * bfc_prio_paused() - priorities that the neighbour holds paused
+ * @port: the port
+ * @now: ns
+ * @deadline: result: when to look again, if there is one
+ *
+ * The hook may be writing meanwhile: it then wakes us again.
+ *
+ * Return: bit p: priority p.
+ */
+u8 bfc_prio_paused(const struct bfc_port *port, u64 now, u64 *deadline)
+{
+	unsigned int prio;
+	u8 paused = 0;
+
+	*deadline = U64_MAX;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		u64 until = READ_ONCE(port->rx_until[prio]);
+
+		if (now >= until)
+			continue;
+		paused |= BIT(prio);
+		*deadline = min(*deadline, until);
+	}
+	return paused;
+}
+
+static bool bfc_rx_pfc(struct bfc_port *port, const u8 *f, unsigned int len,
+		       u64 now)
+{
+	struct bfc_pfc_frame frame;
+	unsigned long enable;
+	unsigned int prio;
+
+	lockdep_assert_held(&port->lock);
+	if (!bfc_bucket_take(&port->rx_bucket, now, port->max_pps) ||
+	    bfc_get_pfc(f, len, &frame)) {
+		port->pfc_bad++;
+		return false;
+	}
+	port->pfc_rx++;
+	enable = frame.enable & port->conf->lossless;
+	for_each_set_bit(prio, &enable, BFC_PRIORITIES)
+		WRITE_ONCE(port->rx_until[prio],
+			   frame.quanta[prio] ?
+			   now + bfc_quanta_to_ns(frame.quanta[prio],
+						  port->link_rate) : 0);
+	/* Pairs with the acquire in bfc_dequeue(). */
+	smp_store_release(&port->rx_gen, port->rx_gen + 1);
+	trace_bfc_pause_rx(port->dev, port->pfc_rx, hweight_long(enable));
+	return true;
+}
+
+/**
+ * bfc_rx_mac() - a MAC control frame came in
+ * @port: where, with a port-level mode
+ * @skb: the frame, network header behind the EtherType; stays with the caller
+ *
+ * PAUSE of 802.3x is counted, not obeyed: a link has one of the two (IEEE 802.1Q
+ * clause 36). No bridge forwards any of them.
+ *
+ * Context: softirq, from the hook.
+ */
+void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb)
+{
+	unsigned int len = skb_headlen(skb) + ETH_HLEN;
+	const u8 *f = skb_mac_header(skb);
+	u64 now = ktime_get_ns();
+	bool wake = false;
+
+	spin_lock(&port->lock);
+	if (!port->live)
+		goto out;
+	switch (bfc_mac_kind(f, len, port->dev->dev_addr)) {
+	case BFC_MAC_PFC:
+		wake = bfc_rx_pfc(port, f, len, now);
+		break;
+	case BFC_MAC_PAUSE:
+		port->mac_pause_rx++;
+		break;
+	default:
+		break;
+	}
+out:
+	spin_unlock(&port->lock);
+	if (wake)
+		netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What tc -s sees: statistics of the qdisc, of its port and of its queues.
+ */
+#include <net/netlink.h>
+
+#include "bfc.h"
+
+/* ---- statistics ---- */
+
+/* What is read under the port's lock, then put without it. */
+struct bfc_port_stats {
+	struct bfc_port_pcpu pcpu;
+	struct bfc_peer peer;
+	u64 bad[BFC_BAD_MAX];
+	u64 frames_rx;
+	u64 pfc_rx;
+	u64 pfc_bad;
+	u64 mac_pause_rx;
+	u64 hello_rx;
+	u64 hello_tx;
+	u64 refresh;
+	u64 hold;
+	u64 counters;
+	u32 state;
+	u32 xoff;
+	u32 xon;
+	u32 headroom;
+	u32 buffer_size;
+	u32 buffer_used;
+	u32 buffer_peak;
+	u32 held;
+	u32 prio_held[BFC_PRIORITIES];
+	u32 prio_headroom[BFC_PRIORITIES];
+	u32 prio_peak[BFC_PRIORITIES];
+};
+
+/* Thresholds in effect, and what is held by them. */
+static void bfc_port_read_conf(struct bfc_port *port, struct bfc_port_stats *s)
+{
+	const struct bfc_conf *conf = port->conf;
+	const struct bfc_buffer *buffer = conf ? conf->buffer : NULL;
+	const struct bfc_ingress *ing;
+	unsigned int prio;
+	u32 left = 0;
+
+	lockdep_assert_held(&port->lock);
+	if (buffer) {
+		s->buffer_size = READ_ONCE(buffer->pool.size);
+		left = bfc_pool_free(s->buffer_size,
+				     atomic_long_read(&buffer->pool.shared));
+		s->buffer_used = s->buffer_size - left;
+		s->buffer_peak = READ_ONCE(buffer->peak);
+	}
+	if (conf && bfc_fc_is_port_level(conf->fc)) {
+		s->xoff = min_t(u64, bfc_pfc_xoff_at(&conf->in, left), U32_MAX);
+		s->xon = min_t(u64, bfc_pfc_xon_at(&conf->in, left), U32_MAX);
+		s->headroom = conf->in.headroom;
+	}
+	ing = rcu_dereference_protected(port->ingress,
+					lockdep_is_held(&port->lock));
+	for (prio = 0; ing && prio < BFC_PRIORITIES; prio++) {
+		u64 word = atomic64_read(&ing->held[prio].cell.word);
+
+		s->prio_held[prio] = bfc_cell_held(word);
+		s->prio_headroom[prio] = bfc_cell_headroom(word);
+		s->prio_peak[prio] = READ_ONCE(ing->held[prio].peak);
+		s->held += s->prio_held[prio];
+	}
+}
+
+static void bfc_port_read(struct bfc_port *port, struct bfc_port_stats *s)
+{
+	const struct bfc_ingress *ing;
+	unsigned int i;
+	int cpu;
+
+	memset(s, 0, sizeof(*s));
+	for_each_possible_cpu(cpu) {
+		const struct bfc_port_pcpu *c = per_cpu_ptr(port->pcpu, cpu);
+
+		s->pcpu.tagged += READ_ONCE(c->tagged);
+		s->pcpu.bad_tag += READ_ONCE(c->bad_tag);
+	}
+	spin_lock_bh(&port->lock);
+	s->peer = port->peer;
+	memcpy(s->bad, port->bad, sizeof(s->bad));
+	s->frames_rx = port->frames_rx;
+	s->pfc_rx = port->pfc_rx;
+	s->pfc_bad = port->pfc_bad;
+	s->mac_pause_rx = port->mac_pause_rx;
+	s->hello_rx = port->hello_rx;
+	s->hello_tx = port->hello_tx;
+	s->refresh = port->cfg.refresh;
+	s->hold = port->cfg.hold;
+	if (port->cfg.fc != BFC_FC_BFC || port->cfg.peer == BFC_PEER_OFF ||
+	    !port->carrier)
+		s->state = BFC_PEER_STATE_OFF;
+	else if (port->refused)
+		s->state = BFC_PEER_STATE_REFUSED;
+	else if (port->cfg.peer == BFC_PEER_ON)
+		s->state = BFC_PEER_STATE_UP;
+	else
+		s->state = port->peer.state;
+	ing = rcu_dereference_protected(port->ingress,
+					lockdep_is_held(&port->lock));
+	for (i = 0; ing && i < ing->queues; i++)
+		s->counters += atomic_read(&ing->counter[i]);
+	bfc_port_read_conf(port, s);
+	spin_unlock_bh(&port->lock);
+}
+
+struct bfc_stat {
+	int attr;
+	u64 value;
+};
+
+static int bfc_put_stats(struct sk_buff *skb, u8 width,
+			 const struct bfc_stat *stat, unsigned int n)
+{
+	for (; n; n--, stat++)
+		if (bfc_put_uint(skb, stat->attr, width, stat->value))
+			return -EMSGSIZE;
+	return 0;
+}
+
+static int bfc_put_port_stats(struct sk_buff *skb,
+			      const struct bfc_port_stats *s)
+{
+	const struct bfc_stat u32s[] = {
+		{ TCA_BFC_STATS_PEER_STATE, s->state },
+		{ TCA_BFC_STATS_PEER_ROLE, s->peer.role },
+		{ TCA_BFC_STATS_PEER_QUEUES, s->peer.queues },
+		{ TCA_BFC_STATS_XOFF, s->xoff },
+		{ TCA_BFC_STATS_XON, s->xon },
+		{ TCA_BFC_STATS_HEADROOM, s->headroom },
+		{ TCA_BFC_STATS_BUFFER_SIZE, s->buffer_size },
+		{ TCA_BFC_STATS_BUFFER_USED, s->buffer_used },
+		{ TCA_BFC_STATS_BUFFER_PEAK, s->buffer_peak },
+		{ TCA_BFC_STATS_BUFFER_PORT, s->held },
+	};
+	const struct bfc_stat u64s[] = {
+		{ TCA_BFC_STATS_REFRESH, s->refresh },
+		{ TCA_BFC_STATS_HOLD, s->hold },
+		{ TCA_BFC_STATS_COUNTERS, s->counters },
+		{ TCA_BFC_STATS_FRAMES_RX, s->frames_rx },
+		{ TCA_BFC_STATS_HELLO_TX, s->hello_tx },
+		{ TCA_BFC_STATS_HELLO_RX, s->hello_rx },
+		{ TCA_BFC_STATS_TAGGED_RX, s->pcpu.tagged },
+		{ TCA_BFC_STATS_BAD_SHORT, s->bad[BFC_BAD_SHORT] },
+		{ TCA_BFC_STATS_BAD_VERSION, s->bad[BFC_BAD_VERSION] },
+		{ TCA_BFC_STATS_BAD_EPOCH, s->bad[BFC_BAD_EPOCH] },
+		{ TCA_BFC_STATS_BAD_SEQ, s->bad[BFC_BAD_SEQ] },
+		{ TCA_BFC_STATS_BAD_RANGE, s->bad[BFC_BAD_RANGE] },
+		{ TCA_BFC_STATS_BAD_ROLE, s->bad[BFC_BAD_ROLE] },
+		{ TCA_BFC_STATS_BAD_RATE, s->bad[BFC_BAD_RATE] },
+		{ TCA_BFC_STATS_BAD_LOOP, s->bad[BFC_BAD_LOOP] },
+		{ TCA_BFC_STATS_BAD_TAG, s->pcpu.bad_tag },
+		{ TCA_BFC_STATS_PEER_ID, s->peer.peer_id },
+		{ TCA_BFC_STATS_HELLO_RTT, s->peer.rtt_ns },
+		{ TCA_BFC_STATS_PFC_RX, s->pfc_rx },
+		{ TCA_BFC_STATS_PFC_BAD, s->pfc_bad },
+		{ TCA_BFC_STATS_MAC_PAUSE_RX, s->mac_pause_rx },
+	};
+
+	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s)) ?:
+	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
+}
+
+/* Under the root lock, so that the figures belong together. */
+static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
+{
+	const struct bfc_port *port = q->port;
+	const struct bfc_stat u32s[] = {
+		{ TCA_BFC_STATS_OCCUPIED, q->noccupied },
+		{ TCA_BFC_STATS_ACTIVE, q->nactive },
+		{ TCA_BFC_STATS_PAUSED, q->npaused },
+		{ TCA_BFC_STATS_UPSTREAM_PAUSED, port->tx_npaused },
+		{ TCA_BFC_STATS_THRESHOLD, q->thresh[q->nactive] },
+		{ TCA_BFC_STATS_MEMORY, q->mem },
+		{ TCA_BFC_STATS_MEMORY_PEAK, q->mem_peak },
+		{ TCA_BFC_STATS_BACKLOG_PEAK, q->backlog_peak },
+	};
+	const struct bfc_stat u64s[] = {
+		{ TCA_BFC_STATS_LINK_RATE, q->rate },
+		{ TCA_BFC_STATS_STICKY, q->sticky },
+		{ TCA_BFC_STATS_HRTT, q->p.hrtt },
+		{ TCA_BFC_STATS_ASSIGNED, q->assigned },
+		{ TCA_BFC_STATS_COLLISIONS, q->collisions },
+		{ TCA_BFC_STATS_SHARED, q->shared },
+		{ TCA_BFC_STATS_COUNTED, q->counted },
+		{ TCA_BFC_STATS_DROP_LIMIT, q->drop_limit },
+		{ TCA_BFC_STATS_DROP_CAP, q->drop_cap },
+		{ TCA_BFC_STATS_DROP_GSO, q->drop_gso },
+		{ TCA_BFC_STATS_PAUSE_TX, port->pause_tx },
+		{ TCA_BFC_STATS_RESUME_TX, port->resume_tx },
+		{ TCA_BFC_STATS_FRAMES_TX, port->frames_tx },
+		{ TCA_BFC_STATS_REFRESH_TX, port->refresh_tx },
+		{ TCA_BFC_STATS_PAUSE_RX, q->pause_rx },
+		{ TCA_BFC_STATS_RESUME_RX, q->resume_rx },
+		{ TCA_BFC_STATS_EXPIRED, q->expired },
+		{ TCA_BFC_STATS_ELIDED, q->elided },
+		{ TCA_BFC_STATS_UNTRUSTED, q->untrusted },
+		{ TCA_BFC_STATS_TAGGED_TX, q->tagged_tx },
+		{ TCA_BFC_STATS_PFC_TX, port->pfc_tx },
+		{ TCA_BFC_STATS_DROP_MAX, q->drop_max },
+		{ TCA_BFC_STATS_DROP_BUFFER, q->drop_buffer },
+		{ TCA_BFC_STATS_ECN_MARK, q->ecn_mark },
+	};
+
+	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s)) ?:
+	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
+}
+
+/* A pause that still lasts is in the times. Under the root lock. */
+static int bfc_put_prio_stats(struct sk_buff *skb, const struct bfc_sched *q,
+			      const struct bfc_port_stats *s, unsigned int prio,
+			      u64 now)
+{
+	const struct bfc_port *port = q->port;
+	bool pausing = port->tx_prio_paused & BIT(prio);
+	bool paused = q->prio_paused & BIT(prio);
+	const struct bfc_stat u32s[] = {
+		{ TCA_BFC_PRIO_STATS_HELD, s->prio_held[prio] },
+		{ TCA_BFC_PRIO_STATS_HEADROOM, s->prio_headroom[prio] },
+		{ TCA_BFC_PRIO_STATS_PEAK, s->prio_peak[prio] },
+		{ TCA_BFC_PRIO_STATS_PAUSING, pausing },
+		{ TCA_BFC_PRIO_STATS_PAUSED, paused },
+	};
+	const struct bfc_stat u64s[] = {
+		{ TCA_BFC_PRIO_STATS_PAUSE_TX, port->tx_prio[prio].pauses },
+		{ TCA_BFC_PRIO_STATS_PAUSING_NS, port->tx_prio[prio].ns +
+		  (pausing ? now - port->tx_prio[prio].since : 0) },
+		{ TCA_BFC_PRIO_STATS_PAUSE_RX, q->prio[prio].pauses },
+		{ TCA_BFC_PRIO_STATS_PAUSED_NS, q->prio[prio].ns +
+		  (paused ? now - q->prio[prio].since : 0) },
+	};
+	struct nlattr *nest;
+
+	nest = nla_nest_start_noflag(skb, prio + 1);
+	if (!nest ||
+	    bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s)) ||
+	    bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int bfc_put_prios(struct sk_buff *skb, const struct bfc_sched *q,
+			 const struct bfc_port_stats *s)
+{
+	u64 now = ktime_get_ns();
+	struct nlattr *nest;
+	unsigned int prio;
+
+	if (!bfc_conf_holds(q->conf))
+		return 0;
+	nest = nla_nest_start_noflag(skb, TCA_BFC_STATS_PRIOS);
+	if (!nest)
+		return -EMSGSIZE;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		if (bfc_put_prio_stats(skb, q, s, prio, now))
+			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * bfc_dump_stats() - TCA_STATS_APP nest with TCA_BFC_STATS_*
+ * @sch: the qdisc
+ * @d: dump
+ *
+ * Return: 0 or -1.
+ */
+int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_port_stats s;
+	struct nlattr *nest;
+	int err;
+
+	bfc_port_read(q->port, &s);
+	nest = nla_nest_start_noflag(d->skb, TCA_STATS_APP);
+	if (!nest)
+		return -1;
+	sch_tree_lock(sch);
+	err = bfc_put_sched_stats(d->skb, q) ?:
+	      bfc_put_prios(d->skb, q, &s);
+	sch_tree_unlock(sch);
+	if (!err)
+		err = bfc_put_port_stats(d->skb, &s);
+	if (err) {
+		nla_nest_cancel(d->skb, nest);
+		return -1;
+	}
+	nla_nest_end(d->skb, nest);
+	return 0;
+}
+
+/* ---- classes: queue q is class q + 1, to be looked at only ---- */
+
+static struct Qdisc *bfc_leaf(struct Qdisc *sch, unsigned long cl)
+{
+	return NULL;
+}
+
+static unsigned long bfc_find(struct Qdisc *sch, u32 classid)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	u32 minor = TC_H_MIN(classid);
+
+	return minor <= q->p.queues ? minor : 0;
+}
+
+static int bfc_dump_class(struct Qdisc *sch, unsigned long cl,
+			  struct sk_buff *skb, struct tcmsg *tcm)
+{
+	tcm->tcm_handle |= TC_H_MIN(cl);
+	return 0;
+}
+
+static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
+				struct gnet_dump *d)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct gnet_stats_queue qs = {};
+	unsigned int qn = cl - 1;
+	struct bfc_queue queue;
+	struct nlattr *nest;
+	bool paused;
+
+	if (qn >= q->p.queues)
+		return -1;
+	sch_tree_lock(sch);
+	queue = q->queues[qn];
+	paused = test_bit(qn, q->paused);
+	sch_tree_unlock(sch);
+
+	if (paused)
+		queue.paused_ns += ktime_get_ns() - queue.paused_since;
+	qs.qlen = queue.packets;
+	qs.backlog = queue.bytes;
+	qs.drops = queue.drops;
+	if (gnet_stats_copy_basic(d, NULL, &queue.bstats, false) < 0 ||
+	    gnet_stats_copy_queue(d, NULL, &qs, queue.packets) < 0)
+		return -1;
+
+	nest = nla_nest_start_noflag(d->skb, TCA_STATS_APP);
+	if (!nest)
+		return -1;
+	if (nla_put_u32(d->skb, TCA_BFC_CLASS_PAUSED, paused) ||
+	    nla_put_u64_64bit(d->skb, TCA_BFC_CLASS_PAUSES, queue.pauses,
+			      TCA_BFC_CLASS_PAD) ||
+	    nla_put_u64_64bit(d->skb, TCA_BFC_CLASS_PAUSED_NS, queue.paused_ns,
+			      TCA_BFC_CLASS_PAD) ||
+	    nla_put_u32(d->skb, TCA_BFC_CLASS_BACKLOG_PEAK, queue.peak) ||
+	    nla_put_s32(d->skb, TCA_BFC_CLASS_DEFICIT, queue.deficit)) {
+		nla_nest_cancel(d->skb, nest);
+		return -1;
+	}
+	nla_nest_end(d->skb, nest);
+	return 0;
+}
+
+static void bfc_walk(struct Qdisc *sch, struct qdisc_walker *arg)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	unsigned int qn;
+
+	if (arg->stop)
+		return;
+	for (qn = 0; qn < q->p.queues; qn++) {
+		if (!tc_qdisc_stats_dump(sch, qn + 1, arg))
+			break;
+	}
+}
+
+const struct Qdisc_class_ops bfc_class_ops = {
+	.leaf		= bfc_leaf,
+	.find		= bfc_find,
+	.walk		= bfc_walk,
+	.dump		= bfc_dump_class,
+	.dump_stats	= bfc_dump_class_stats,
+};

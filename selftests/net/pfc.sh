@@ -1,0 +1,337 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# PFC and CaPFC: a priority of a port is paused, until it is told to go on.
+#
+#   s1 ---\
+#   ...    >-- sw (br0) --- r		All links 20 Mbit/s, delay 100 us.
+#   s8 ---/
+
+# shellcheck source=selftests/lib.sh disable=SC2046
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+# Long enough for a pause to take effect here, ring of the wires included.
+hrtt=6ms
+senders=8
+packets=250
+
+# star OPTIONS...: h1 ... h8 and r at one switch
+star() {
+	local i
+	switch sw
+	host r 10.0.0.100/24
+	cable sw r0 r e0
+	bfc sw r0 hrtt $hrtt "$@"
+	bfc r e0 role nic hrtt $hrtt "$@"
+	for ((i = 1; i <= senders; i++)); do
+		host "s$i" "10.0.0.$i/24"
+		cable sw "p$i" "s$i" e0
+		bfc sw "p$i" hrtt $hrtt "$@"
+		bfc "s$i" e0 role nic hrtt $hrtt "$@"
+	done
+}
+
+# incast: all senders at once
+incast() {
+	local i sent=() receiver
+	meet 10.0.0.100 $(seq -f s%g $senders)
+	receive r 5000 -n $((senders * packets)) -t 60 -i 3
+	receiver=$bg
+	for ((i = 1; i <= senders; i++)); do
+		send "s$i" 10.0.0.100 5000 -F "$i" -n "$packets"
+		sent+=("$bg")
+	done
+	finish "${sent[@]}" "$receiver"
+}
+
+loses_nothing() {
+	star "$@"
+	incast
+	equal "packets received" "$(received r 5000 .packets)" $((senders * packets))
+	equal "packets dropped by any port" "$(sum_stat drops)" 0
+	equal "reordered" "$(received r 5000 .reordered)" 0
+	at_least "PFC frames sent" "$(sum_stat pfc_tx)" 8
+	say "$(sum_stat pfc_tx) PFC frames, peak memory $(stat sw r0 memory_peak)"
+	all_idle
+}
+
+test_pfc_loses_nothing() { loses_nothing fc pfc; }
+test_capfc_max_loses_nothing() { loses_nothing fc capfc-max; }
+test_capfc_cal_loses_nothing() { loses_nothing fc capfc-cal; }
+
+# So that the tests above can fail: frames that were on their way are lost.
+test_too_little_headroom_loses() {
+	star fc pfc xoff 20kb xon 10kb headroom 1600b max 24kb
+	incast
+	at_least "packets over max" "$(sum_stat drop_max)" 1
+	equal "received and dropped" \
+		$(($(received r 5000 .packets) + $(sum_stat drops))) \
+		$((senders * packets))
+	all_idle
+}
+
+# Those who do not fill the queue are not paused by capfc; pfc pauses who holds
+# most of a buffer, at whatever egress.
+test_capfc_finds_who_fills_the_egress() {
+	star fc capfc-max xoff 10mb max 20mb egress-xoff 30kb egress-xon 20kb
+	meet 10.0.0.100 s1 s2 s3
+	receive r 5000 -t 60 -i 3
+	local receiver=$bg sent=()
+	# 20 + 20 Mbit/s to r; s3 sends a packet now and then.
+	send s1 10.0.0.100 5000 -F 1 -t 3
+	sent+=("$bg")
+	send s2 10.0.0.100 5000 -F 2 -t 3
+	sent+=("$bg")
+	send s3 10.0.0.100 5000 -F 3 -t 3 -r 200000
+	sent+=("$bg")
+	finish "${sent[@]}" "$receiver"
+	at_least "pauses of s1" "$(stat s1 e0 pause_rx)" 10
+	at_least "pauses of s2" "$(stat s2 e0 pause_rx)" 10
+	equal "pauses of s3" "$(stat s3 e0 pause_rx)" 0
+	equal "packets dropped by any port" "$(sum_stat drops)" 0
+	all_idle
+}
+
+# ---- one priority and another ----
+
+# line OPTIONS...: n, made of Python, behind a port that it can pause
+line() {
+	switch sw
+	host h1 10.0.0.1/24
+	host n 10.0.0.2/24
+	cable sw p1 h1 e0
+	cable sw pn n e0
+	meet 10.0.0.2 h1
+	frames open n n e0
+	bfc sw p1 hrtt $hrtt "$@"
+	bfc sw pn hrtt $hrtt "$@"
+	bfc h1 e0 role nic hrtt $hrtt "$@"
+	mac_n=$(mac n e0)
+}
+
+# pfc ENABLE QUANTA-OF-PRIORITY-3 [QUANTA-OF-THE-REST]: n sends it
+pfc() {
+	local quanta
+	printf -v quanta '%04x' "${3:-0}" "${3:-0}" "${3:-0}" "$2" "${3:-0}" \
+		"${3:-0}" "${3:-0}" "${3:-0}"
+	frames raw n "0180c2000001${mac_n//:/}88080101$(printf %04x "$1")${quanta}$(
+		printf '00%.0s' {1..26})"
+}
+
+# came DPORT: datagrams to that port that n has seen
+came() {
+	frames seen n dport="$1"
+	answered length
+}
+
+paused_is() { [ "$(stat sw pn "prios[$1].paused")" = "$2" ]; }
+
+test_pfc_frames_are_obeyed() {
+	local since
+	line fc pfc prio dscp
+	pfc 0x08 20000			# 512 ms
+	since=$EPOCHREALTIME
+	wait_for 2 paused_is 3 true || fail "not paused"
+	send h1 10.0.0.2 3000 -n 10 -T 96
+	send h1 10.0.0.2 4000 -n 10 -T 128
+	finish "$bg"
+	wait_for 1 paused_is 4 false
+	sleep 0.2
+	equal "of priority 3, while it is paused" "$(came 3000)" 0
+	equal "of priority 4" "$(came 4000)" 10
+	frames wait n 2 10 dport=3000
+	at_least "s until the pause was over" \
+		"$(calc "$EPOCHREALTIME - $since")" 0.45
+	at_most "s until the pause was over" \
+		"$(calc "$EPOCHREALTIME - $since")" 1.2
+	equal "ended by their quanta" "$(stat sw pn expired)" 4
+
+	# Zero quanta end it.
+	pfc 0x08 65535
+	wait_for 2 paused_is 3 true || fail "not paused again"
+	pfc 0x10 0 65535		# of priority 4 alone
+	wait_for 2 paused_is 4 true || fail "4 is not paused"
+	paused_is 3 true || fail "3 was resumed by a frame about 4"
+	pfc 0x18 0
+	wait_for 1 paused_is 3 false || fail "not resumed"
+	equal "frames" "$(stat sw pn pfc_rx)" 4
+	at_least "ms of pauses" \
+		"$(($(stat sw pn 'prios[3].paused_time') / 1000000))" 500
+}
+
+test_lossy_priorities_are_not_paused() {
+	line fc pfc prio dscp lossless 4,5
+	pfc 0xff 65535 65535
+	wait_for 2 paused_is 4 true || fail "4 is not paused"
+	paused_is 3 false || fail "3 is paused"
+}
+
+test_bad_frames() {
+	line fc pfc prio dscp
+	local dst=0180c2000001 src=${mac_n//:/}
+	frames raw n "${dst}${src}880801010008ffff"	# truncated
+	frames raw n "${dst}${src}88080001ffff$(printf '00%.0s' {1..42})"
+	frames raw n "${dst}${src}88080102ffff$(printf '00%.0s' {1..42})"
+	frames raw n "${dst}${src}8808"
+	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9
+	wait_for 2 mac_pause_seen || fail "PAUSE frames: $(stat sw pn mac_pause_rx)"
+	equal "PFC frames refused" "$(stat sw pn pfc_bad)" 1
+	equal "PFC frames obeyed" "$(stat sw pn pfc_rx)" 0
+	equal "paused" "$(stat sw pn paused)" 0
+}
+mac_pause_seen() { [ "$(stat sw pn mac_pause_rx)" = 1 ]; }
+
+# What we send: frames of IEEE 802.1Qbb, repeated before the quanta run out, and
+# zero quanta in the end.
+test_pfc_frames_that_we_send() {
+	line fc pfc prio dscp hold 90ms
+	ip -n sw link set dev p1 type wire rate 2mbit
+	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 \
+		size=1000 count=30
+	frames wait n 3 1 kind=pfc paused=1
+	check "not resumed" wait_for 5 drained sw p1
+	sleep 0.2
+	frames seen n kind=pfc
+	equal "destination" "$(answered '[.[].dst] | unique | join(" ")')" \
+		01:80:c2:00:00:01
+	equal "length" "$(answered '[.[].len] | unique | join(" ")')" 60
+	equal "enabled" "$(answered '[.[].enable] | unique | join(" ")')" 255
+	equal "quanta" "$(answered '[.[].quanta[0]] | unique | join(" ")')" \
+		"0 3516"		# 90 ms of 25.6 us
+	equal "the last one" "$(answered '.[-1].paused')" 0
+	# shellcheck disable=SC2016
+	at_most "longest time without a frame while paused (ms)" "$(answered '
+		. as $f | [range(1; length) | select($f[. - 1].paused > 0) |
+		$f[.].t - $f[. - 1].t] | max * 1000')" 31
+	equal "dropped" "$(sum_stat drops)" 0
+}
+drained() { [ "$(stat "$1" "$2" backlog)" = 0 ]; }
+
+# Who sends no resume any more has gone: its pause is void.
+test_link_down_ends_pauses() {
+	line fc pfc prio dscp
+	pfc 0xff 65535 65535
+	wait_for 2 paused_is 3 true || fail "not paused"
+	ip -n n link set e0 down
+	sleep 0.1
+	ip -n n link set e0 up
+	wait_for 1 paused_is 3 false || fail "still paused"
+}
+
+# ---- lost frames, changes ----
+
+test_lost_frames() {
+	local i
+	star fc pfc refresh 4ms hold 40ms
+	for ((i = 1; i <= senders; i++)); do
+		ip -n sw link set dev "p$i" type wire seed "$i" \
+			drop 8808 30%
+	done
+	incast
+	equal "received and dropped" \
+		$(($(received r 5000 .packets) + $(sum_stat drops))) \
+		$((senders * packets))
+	at_least "PFC frames lost" "$(ip -n sw -j -d -s link show type wire |
+		jq '[.[].linkinfo.info_xstats.drops[]?.dropped] | add')" 10
+	at_most "longest gap (ms)" \
+		"$(received r 5000 '[.flows[].max_gap_ms] | max')" 400
+	all_idle
+}
+
+test_modes_change_under_traffic() {
+	local i mode sent=() receiver
+	star fc pfc
+	meet 10.0.0.100 $(seq -f s%g $senders)
+	receive r 5000 -t 60 -i 3
+	receiver=$bg
+	for ((i = 1; i <= senders; i++)); do
+		send "s$i" 10.0.0.100 5000 -F "$i" -t 5
+		sent+=("$bg")
+	done
+	for mode in capfc-max bfc capfc-cal pfc none pfc bfc pfc; do
+		sleep 0.5
+		for ((i = 1; i <= senders; i++)); do
+			tc -n sw qdisc change dev "p$i" root bfc fc $mode
+			tc -n "s$i" qdisc change dev e0 root bfc fc $mode
+		done
+		tc -n sw qdisc change dev r0 root bfc fc $mode
+	done
+	finish "${sent[@]}" "$receiver"
+	equal "received and dropped" \
+		$(($(received r 5000 .packets) + $(sum_stat drops))) \
+		"$(jq -s 'map(.sent) | add' "$scratch"/s?.sent.5000.json)"
+	all_idle
+}
+
+test_thresholds_change_under_traffic() {
+	local i sent=() receiver
+	star fc pfc
+	meet 10.0.0.100 s1 s2 s3
+	receive r 5000 -t 60 -i 3
+	receiver=$bg
+	for i in 1 2 3; do
+		send "s$i" 10.0.0.100 5000 -F "$i" -t 3
+		sent+=("$bg")
+	done
+	for i in 9kb 200kb 10kb 90kb; do
+		sleep 0.5
+		for port in p1 p2 p3; do
+			tc -n sw qdisc change dev $port root bfc xoff $i
+		done
+	done
+	finish "${sent[@]}" "$receiver"
+	equal "dropped" "$(sum_stat drops)" 0
+	all_idle
+}
+
+test_ingress_port_vanishes() {
+	local sent=() receiver
+	star fc pfc
+	meet 10.0.0.100 s1 s2
+	receive r 5000 -t 60 -i 2
+	receiver=$bg
+	send s1 10.0.0.100 5000 -F 1 -t 2
+	sent+=("$bg")
+	send s2 10.0.0.100 5000 -F 2 -t 2
+	sent+=("$bg")
+	sleep 0.5
+	at_least "held of s1" "$(stat sw p1 'prios[0].held')" 1000
+	ip -n sw link del p1
+	finish "${sent[@]}" "$receiver"
+	all_idle
+}
+
+# A neighbour of another mode takes no notice, and is not harmed.
+test_mixed_modes() {
+	two_switches rate 20mbit delay 100us ring 8
+	local port
+	for port in "${ports_of_two_switches[@]}"; do
+		set -- hrtt $hrtt fc pfc
+		[[ $port == sw1* ]] && set -- hrtt $hrtt fc bfc
+		[[ $port == sw2* ]] && set -- hrtt $hrtt fc capfc-cal
+		[[ $port == h1* ]] && set -- hrtt $hrtt fc none
+		[[ $port == sw* ]] || set -- "$@" role nic
+		# shellcheck disable=SC2086
+		bfc $port "$@"
+	done
+	meet 10.0.0.100 h1 h2 h3
+	receive r 5000 -t 60 -i 3
+	local receiver=$bg sent=() i
+	for i in 1 2 3; do
+		send "h$i" 10.0.0.100 5000 -F "$i" -n 500
+		sent+=("$bg")
+	done
+	finish "${sent[@]}" "$receiver"
+	equal "received and dropped" \
+		$(($(received r 5000 .packets) + $(sum_stat drops))) 1500
+	equal "pauses that sw1 obeyed" "$(stat sw1 x pause_rx)" 0
+	at_least "pauses that h3 obeyed" "$(stat h3 e0 pause_rx)" 1
+	all_idle
+}
+
+run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
+	too_little_headroom_loses capfc_finds_who_fills_the_egress \
+	pfc_frames_are_obeyed lossy_priorities_are_not_paused bad_frames \
+	pfc_frames_that_we_send link_down_ends_pauses lost_frames \
+	modes_change_under_traffic thresholds_change_under_traffic \
+	ingress_port_vanishes mixed_modes

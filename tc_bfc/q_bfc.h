@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What options (q_bfc.c) and statistics (q_bfc_stats.c) of the plugin share:
+ * units, words, and how they are printed.
+ *
+ * tc looks for a plugin's global symbols among its own first: so all is static
+ * here, but for what is named bfc_*.
+ */
+#ifndef _Q_BFC_H
+#define _Q_BFC_H
+
+#include <string.h>
+
+#include <linux/pkt_sch_bfc.h>
+
+#include "tc_plugin.h"
+
+#define ARRAY_SIZE(x)	(sizeof(x) / sizeof((x)[0]))
+#define __unused	__attribute__((unused))
+
+#define PRIOS		8	/* of a port, as PFC has them */
+
+enum unit {
+	UNIT_WORD,	/* one of words[], sent as u8 */
+	UNIT_SWITCH,	/* on or off, u8 */
+	UNIT_NUMBER,	/* u32 */
+	UNIT_SIZE,	/* u32 bytes */
+	UNIT_TIME,	/* u64 ns */
+	UNIT_RATE,	/* u64 bytes/s */
+	UNIT_TPID,	/* u16, 88a8 or 8100 */
+	UNIT_DEVICES,	/* nest of u32 ifindex */
+	UNIT_PRIOS,	/* a set of priorities, sent as u8 */
+	UNIT_MAP,	/* u8[BFC_PRIO_VALUES], value to priority */
+	UNIT_NAME,	/* string, BFC_BUFFER_NAMSIZ with its end */
+	UNIT_SHARE,	/* per cent with decimals, u32 millionths */
+	UNIT_PERCENT,	/* whole per cent, u8 */
+	UNIT_PERMILLE,	/* a number with three decimals, u32 thousandths */
+};
+
+static const char * const role_words[] = {
+	[BFC_ROLE_SWITCH] = "switch",
+	[BFC_ROLE_NIC] = "nic",
+	NULL
+};
+
+static const char * const switch_words[] = { "off", "on", NULL };
+
+struct scale {
+	__u64 factor;
+	const char *suffix;
+};
+
+static const struct scale sizes[] = {
+	{ 1 << 30, "Gb" }, { 1 << 20, "Mb" }, { 1 << 10, "Kb" }, { 1, "b" },
+};
+
+#define SPRINT_BSIZE	64
+
+/* tc's own printers round; what is printed here can be given back as it is. */
+static inline const char *sprint_exact(char *buf, __u64 value,
+				       const struct scale *scale)
+{
+	while (scale->factor > 1 && (!value || value % scale->factor))
+		scale++;
+	snprintf(buf, SPRINT_BSIZE, "%llu%s",
+		 (unsigned long long)(value / scale->factor), scale->suffix);
+	return buf;
+}
+
+/* A value that this version has no word for is shown as its number. */
+static inline const char *word_or_number(char *buf, const char * const *words,
+					 __u64 value)
+{
+	__u64 i;
+
+	for (i = 0; words[i]; i++)
+		if (i == value)
+			return words[i];
+	snprintf(buf, SPRINT_BSIZE, "%llu", (unsigned long long)value);
+	return buf;
+}
+
+static inline void print_text(const char *fmt, const char *text)
+{
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, fmt, text);
+}
+
+static inline void json_string(const char *key, const char *text)
+{
+	print_color_string(PRINT_JSON, COLOR_NONE, key, NULL, text);
+}
+
+static inline void json_number(const char *key, __u64 value)
+{
+	print_color_u64(PRINT_JSON, COLOR_NONE, key, NULL, value);
+}
+
+static inline void json_bool(const char *key, bool value)
+{
+	print_color_bool(PRINT_JSON, COLOR_NONE, key, NULL, value);
+}
+
+/* Six significant digits. */
+static inline void json_fraction(const char *key, double value)
+{
+	print_color_float(PRINT_JSON, COLOR_NONE, key, NULL, value);
+}
+
+/* An attribute's value, whatever its width; false if it is not there. */
+static inline bool get_value(const struct rtattr *attr, __u64 *value)
+{
+	union {
+		__u8 u8;
+		__u16 u16;
+		__u32 u32;
+		__u64 u64;
+	} u = {};
+	size_t len;
+
+	*value = 0;
+	if (!attr)
+		return false;
+	len = RTA_PAYLOAD(attr);
+	if (len > sizeof(u))
+		len = sizeof(u);
+	memcpy(&u, RTA_DATA(attr), len);
+	switch (len) {
+	case sizeof(u.u8):
+		*value = u.u8;
+		return true;
+	case sizeof(u.u16):
+		*value = u.u16;
+		return true;
+	case sizeof(u.u32):
+		*value = u.u32;
+		return true;
+	case sizeof(u.u64):
+		*value = u.u64;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* q_bfc_stats.c */
+int bfc_print_xstats(const struct qdisc_util *qu, FILE *f,
+		     struct rtattr *xstats);
+
+#endif /* _Q_BFC_H */
