@@ -29,6 +29,7 @@
  *   qdisc root lock   everything in bfc_sched; for the sending side of
  *		       bfc_port see there
  *   bfc_port.lock     the neighbour's state and the pauses it sent
+ *   bfc_fafc_in.lock  FAFC's account of an ingress port
  *   bfc_handle_lock   the table of handles
  *
  * Never take a root lock, or transmit, while holding another port's root
@@ -52,11 +53,13 @@
 #include <linux/pkt_sch_bfc.h>
 #include "bfc_bucket.h"
 #include "bfc_capfc.h"
+#include "bfc_fafc.h"
 #include "bfc_peer.h"
 #include "bfc_pfc.h"
 #include "bfc_pfc_wire.h"
 #include "bfc_pool.h"
 #include "bfc_thresh.h"
+#include "bfc_watchdog.h"
 #include "bfc_wire.h"
 
 #define BFC_RATE_UNKNOWN	125000000ULL	/* 1 Gbit/s, said in a warning */
@@ -96,6 +99,7 @@
  * @new_first: queues that just got a packet go before the round
  * @split_gso: segment GSO packets at enqueue
  * @accept_pause: obey pauses of a neighbour of role nic
+ * @watchdog: ns without progress until pauses are ignored, 0 = for ever
  * @nelide: entries of @elide
  * @elide: ifindex of ingress ports that are never paused from here
  *
@@ -108,6 +112,11 @@
  * @egress_xoff: bytes, 0 = auto; likewise @egress_xon, @egress_max and @warn
  * @cut: per cent
  * @ecn: bytes, 0 = never mark
+ * @t_hop: ns, 0 = HRTT / 2 (FAFC)
+ * @alpha: weight of the newest queue length, thousandths
+ * @beta: weight of the newest rate, thousandths
+ * @fdec: f_dec, thousandths
+ * @congested: th_c, bytes, 0 = the pause threshold
  *
  * A shared buffer:
  * @buffer: name, "" = none
@@ -139,6 +148,7 @@ struct bfc_params {
 	u8 new_first;
 	u8 split_gso;
 	u8 accept_pause;
+	u64 watchdog;
 	u32 nelide;
 	int elide[BFC_ELIDE_MAX];
 
@@ -155,6 +165,11 @@ struct bfc_params {
 	u32 egress_max;
 	u32 warn;
 	u32 ecn;
+	u64 t_hop;
+	u32 alpha;
+	u32 beta;
+	u32 fdec;
+	u32 congested;
 	char buffer[BFC_BUFFER_NAMSIZ];
 	u32 buffer_size;
 	u32 reserve;
@@ -200,6 +215,10 @@ struct bfc_buffer {
  * @buffer: or NULL
  * @fixed: reserves and headroom of the port
  * @quanta: of a pause
+ * @holt: FAFC: T_hop and weights
+ * @f_dec: of BFC_SHARE_ONE
+ * @threshold: th_p, bytes
+ * @congested: th_c, bytes
  *
  * Does not change: a new one takes its place.
  */
@@ -216,6 +235,10 @@ struct bfc_conf {
 	struct bfc_buffer *buffer;
 	u64 fixed;
 	u16 quanta;
+	struct bfc_holt_conf holt;
+	u32 f_dec;
+	u32 threshold;
+	u32 congested;
 };
 
 /**
@@ -249,6 +272,7 @@ struct bfc_held {
  * @state: low half: priorities that the newest frame pauses (CaPFC's D), high
  *	   half: whose own occupancy says so (I). Under the root lock of the port
  * @held: of each priority
+ * @fafc: FAFC's account of each priority, or NULL; for good
  * @counter: one per upstreamQ; any egress changes it under its own root lock
  */
 struct bfc_ingress {
@@ -267,6 +291,7 @@ struct bfc_ingress {
 	u8 slot;
 	u16 state;
 	struct bfc_held held[BFC_PRIORITIES];
+	struct bfc_fafc_in *fafc;
 	atomic_t counter[];
 };
 
@@ -292,6 +317,7 @@ struct bfc_port_pcpu {
  * @tpid: of the tags
  * @handle: for packets without upstreamQ, 0 = none
  * @live: we may pause the neighbour, and it us
+ * @told: the neighbour is told of pauses of priorities in our own frames (FAFC)
  * @stamp: we write tags
  * @pop: we take tags off
  * @pop_max: up to this VLAN id: the neighbour's queues
@@ -305,6 +331,7 @@ struct bfc_port_pcpu {
  * @rx_deadline: ns, when @rx_paused is void
  * @rx_paused: queues of ours that the neighbour holds paused
  * @rx_until: ns, until when it holds each priority paused
+ * @rx_drained: bytes that it says it has drained
  * @rx_seq: newest PAUSE
  * @rx_bucket: frames the neighbour may still send
  * @peer: the HELLO machine
@@ -335,6 +362,7 @@ struct bfc_port_pcpu {
  * @refresh_tx: of these and of @pfc_tx, repetitions
  * @pfc_tx: PFC frames
  * @tx_prio_paused: priorities in the newest frame sent
+ * @tx_until: ns, until when each priority is paused for a time (FAFC)
  * @tx_prio: of each priority: how often it was paused, since when, ns, and for
  *	     how long in all without that
  *
@@ -364,6 +392,7 @@ struct bfc_port {
 	__be16 tpid;
 	u16 handle;
 	bool live;
+	bool told;
 	bool stamp;
 	bool pop;
 	u16 pop_max;
@@ -375,6 +404,7 @@ struct bfc_port {
 	u64 rx_deadline;
 	DECLARE_BITMAP(rx_paused, BFC_QUEUES_MAX);
 	u64 rx_until[BFC_PRIORITIES];
+	u64 rx_drained;
 	u32 rx_seq;
 	struct bfc_bucket rx_bucket;
 	struct bfc_peer peer;
@@ -410,6 +440,7 @@ struct bfc_port {
 	u64 frames_tx;
 	u64 refresh_tx;
 	u64 pfc_tx;
+	u64 tx_until[BFC_PRIORITIES];
 	struct {
 		u64 pauses;
 		u64 since;
@@ -539,10 +570,19 @@ struct bfc_queue {
  * @next_tx: shaper: when the next packet may leave, ns
  * @idle: nothing was eligible when the last dequeue looked
  * @watchdog: shaper, end of a pause
- * @prio: of each priority: bytes queued, how often it was paused, since when, ns,
+ * @prio: of each priority: bytes queued, packets sent, how often it was paused, since when, ns,
  *	  and for how long in all without that
  * @prio_paused: priorities that the neighbour holds paused
+ * @storm: is a pause one: of each priority; of all queues only the first
+ * @storm_cfg: its times
+ * @storm_due: when to look again, ns
+ * @ignoring: bit p: the pauses of priority p are taken for a storm; for queues
+ *	      the first bit
  * @capfc: CaPFC's counters and signals of each priority, or NULL
+ * @fafc: FAFC's predictors, or NULL
+ * @pace_rate: bytes/s that a host allows itself after pauses (FAFC Alg. 3), or 0
+ * @pace_stamp: of that, ns
+ * @pace_until: until when each priority was paused when that was looked at, ns
  * @in: handles of the ports that brought something, by slot
  *
  * Statistics, as in TCA_BFC_STATS_*:
@@ -558,6 +598,12 @@ struct bfc_queue {
  * @drop_max: packets whose (port, priority), or egress queue, was full
  * @drop_buffer: packets that the shared buffer had no room for
  * @ecn_mark: packets marked
+ * @storms: pauses taken for a storm
+ * @restored: of these, obeyed again
+ * @storm_tx: packets sent meanwhile
+ * @storm_drops: packets dropped meanwhile
+ * @solved: allocations of pause times
+ * @unsolved: of these, not enough could be paused
  * @pause_rx: queues paused by the neighbour
  * @resume_rx: queues resumed
  * @expired: of these, by their hold time
@@ -603,12 +649,21 @@ struct bfc_sched {
 	struct qdisc_watchdog watchdog;
 	struct {
 		u32 bytes;
+		u64 sent;
 		u64 pauses;
 		u64 since;
 		u64 ns;
 	} prio[BFC_PRIORITIES];
 	u8 prio_paused;
+	struct bfc_watchdog storm[BFC_PRIORITIES];
+	struct bfc_watchdog_cfg storm_cfg;
+	u64 storm_due;
+	u8 ignoring;
 	struct bfc_capfc *capfc;
+	struct bfc_fafc *fafc;
+	u64 pace_rate;
+	u64 pace_stamp;
+	u64 pace_until[BFC_PRIORITIES];
 	u16 in[BFC_SLOTS];
 
 	u32 mem_peak;
@@ -623,6 +678,12 @@ struct bfc_sched {
 	u64 drop_max;
 	u64 drop_buffer;
 	u64 ecn_mark;
+	u64 storms;
+	u64 restored;
+	u64 storm_tx;
+	u64 storm_drops;
+	u64 solved;
+	u64 unsolved;
 	u64 pause_rx;
 	u64 resume_rx;
 	u64 expired;
@@ -666,6 +727,21 @@ enum {
 static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)
 {
 	return qn & (q->stride - 1);
+}
+
+/* Does a port with this mode look for neighbours of ours? */
+static inline bool bfc_fc_says_hello(u8 fc)
+{
+	return fc == BFC_FC_BFC || fc == BFC_FC_FAFC;
+}
+
+/* A host's pace comes back: bfc_host_pace(). */
+static inline void bfc_pace_recover(struct bfc_sched *q, u64 now)
+{
+	q->pace_rate = bfc_fafc_recover(q->pace_rate ?: q->rate, q->rate,
+					now - q->pace_stamp,
+					q->conf->holt.t_hop);
+	q->pace_stamp = now;
 }
 
 /* Is anything charged to ports with these thresholds? */
@@ -746,11 +822,14 @@ void bfc_unhold(struct sk_buff *skb, u64 now);
 void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now);
 void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 			 u64 now);
+void bfc_egress_adopt(struct bfc_sched *q, u64 now);
 void bfc_egress_clear(struct bfc_sched *q, u64 now);
-struct sk_buff *bfc_prio_build(struct bfc_sched *q, struct bfc_ingress *ing,
+struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 			       const struct bfc_conf *conf, u64 now);
 struct sk_buff *bfc_pfc_resume(struct bfc_port *port);
+void bfc_host_pace(struct bfc_sched *q, u64 now);
 u8 bfc_prio_paused(const struct bfc_port *port, u64 now, u64 *deadline);
+void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause, u64 now);
 void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb);
 
 /* bfc_pause.c */
@@ -766,6 +845,24 @@ void bfc_kick_dirty(void);
 void bfc_port_mark_dirty(struct bfc_port *port, u64 now);
 enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer);
 void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb);
+
+/* bfc_fafc.c */
+int bfc_fafc_init(void);
+void bfc_fafc_exit(void);
+struct bfc_fafc_in *bfc_fafc_in_new(const struct bfc_conf *conf, u64 now);
+void bfc_fafc_in_restart(struct bfc_fafc_in *in, const struct bfc_conf *conf,
+			 u64 now);
+void bfc_fafc_held(struct bfc_ingress *ing, const struct bfc_conf *conf,
+		   unsigned int prio, u32 len, bool came, u64 now);
+u64 bfc_fafc_remaining(struct bfc_ingress *ing, unsigned int prio, u64 now);
+void bfc_fafc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
+		       unsigned int slot, u64 now);
+void bfc_fafc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
+		       unsigned int slot, u64 now);
+void bfc_fafc_check_port(struct bfc_sched *q, struct sk_buff *skb, u64 now);
+struct bfc_fafc *bfc_fafc_new(const struct bfc_conf *conf, u64 now);
+void bfc_fafc_publish(struct bfc_port *port, struct bfc_fafc *fafc);
+void bfc_fafc_free(struct bfc_port *port, struct bfc_fafc *fafc);
 
 /* bfc_port.c */
 int bfc_port_init(void);

@@ -103,7 +103,10 @@ static int bfc_conf_ingress(struct bfc_conf *c, const struct bfc_params *p,
 	u64 headroom = p->headroom ?: bfc_pfc_headroom_auto(rate, p->hrtt, frame);
 	u64 xoff = p->xoff;
 
-	if (!xoff && p->max)
+	/* Below the backstop FAFC has to have room to work in. */
+	if (!xoff && !p->max && p->fc == BFC_FC_FAFC)
+		xoff = 2ULL * c->threshold;
+	else if (!xoff && p->max)
 		xoff = p->max > headroom ? p->max - headroom : 0;
 	else if (!xoff)
 		xoff = bfc_pfc_xoff_auto(rate, p->hrtt, frame);
@@ -176,6 +179,13 @@ static int bfc_conf_fill(struct bfc_conf *c, struct net_device *dev,
 	c->lossy.limit = BFC_LIMIT_NONE;
 	c->lossy.alpha = p->share;
 	c->lossy.reserve = p->reserve;
+	bfc_holt_configure(&c->holt, clamp_t(u64, p->t_hop ?: p->hrtt / 2,
+					     BFC_THOP_MIN, BFC_THOP_MAX),
+			   p->alpha, p->beta);
+	c->f_dec = bfc_share(p->fdec);
+	c->threshold = p->threshold ?: bfc_fafc_threshold(link_rate, p->hrtt,
+							  frame);
+	c->congested = p->congested ?: c->threshold;
 	c->fixed = (u64)BFC_PRIORITIES * p->reserve;
 	if (!bfc_fc_is_port_level(p->fc))
 		return 0;

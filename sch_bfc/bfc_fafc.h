@@ -22,6 +22,7 @@
 #define _BFC_FAFC_H
 
 #include <linux/types.h>
+#include <linux/pkt_sch_bfc.h>
 #include "bfc_alloc.h"
 #include "bfc_holt.h"
 #include "bfc_slots.h"
@@ -33,6 +34,8 @@
  * have just lowered is still in its smoothed value a T_hop later.
  */
 #define BFC_FDEC_DEFAULT	800U
+
+#define BFC_FAFC_RECOVER	64	/* T_hop: bfc_fafc_recover() */
 
 #define BFC_FAFC_MARK	0x1	/* mark the packet (ECN CE) */
 #define BFC_FAFC_PAUSE	0x2	/* allocate pauses */
@@ -203,6 +206,60 @@ static inline u64 bfc_fafc_pace(u64 rate, u32 pause, u32 t_hop, u64 floor)
 	if (floor > rate)
 		floor = rate;
 	return less > floor ? less : floor;
+}
+
+/**
+ * bfc_fafc_threshold() - th_p if nobody gives one
+ * @rate: of the link, bytes/s, BFC_RATE_MAX at most
+ * @hrtt: ns, BFC_HRTT_MAX at most
+ * @mtu: largest frame, bytes
+ *
+ * Ours, as the paper gives no formula: what eight ports bring in the two T_hop
+ * before a pause takes effect; 32 frames at least.
+ *
+ * Return: bytes, BFC_THRESHOLD_MAX at most.
+ */
+static inline u32 bfc_fafc_threshold(u64 rate, u64 hrtt, u32 mtu)
+{
+	u64 rem, bytes = 8 * bfc_muldiv(rate, hrtt, 1000000000, &rem);
+
+	if (bytes < 32ULL * mtu)
+		bytes = 32ULL * mtu;
+	return bytes < BFC_THRESHOLD_MAX ? bytes : BFC_THRESHOLD_MAX;
+}
+
+/**
+ * bfc_fafc_floor() - what a host sends however it is paused
+ * @link: speed of its link, bytes/s
+ *
+ * Return: bytes/s, not 0.
+ */
+static inline u64 bfc_fafc_floor(u64 link)
+{
+	return link / BFC_FAFC_RECOVER + 1;
+}
+
+/**
+ * bfc_fafc_recover() - a host sends more again
+ * @rate: bytes/s, when it was looked at last
+ * @link: speed of its link, bytes/s, BFC_RATE_MAX at most
+ * @elapsed: ns since then
+ * @t_hop: ns, not 0
+ *
+ * Ours: the paper's hosts have a congestion control that raises their rate. Here
+ * it may be one of windows, that knows of no rate: so it comes back by itself, in
+ * BFC_FAFC_RECOVER T_hop from the floor to the speed of the link.
+ *
+ * Return: bytes/s, @link at most.
+ */
+static inline u64 bfc_fafc_recover(u64 rate, u64 link, u64 elapsed, u32 t_hop)
+{
+	u64 whole = (u64)BFC_FAFC_RECOVER * t_hop, rem;
+
+	if (elapsed >= whole || rate >= link)
+		return link;
+	rate += bfc_muldiv(link, elapsed, whole, &rem);
+	return rate < link ? rate : link;
 }
 
 #endif /* _BFC_FAFC_H */

@@ -55,6 +55,33 @@ static void bfc_fill_map(u8 *map, const struct bfc_params *p)
 	}
 }
 
+static void bfc_watch_reset(struct bfc_sched *q)
+{
+	q->ignoring = 0;
+	memset(q->storm, 0, sizeof(q->storm));
+	q->storm_due = U64_MAX;
+}
+
+/* Less than what slow links take would make storms of them. */
+static void bfc_watch_configure(struct bfc_sched *q, const struct bfc_params *p,
+				u64 rate, u32 frame)
+{
+	struct bfc_watchdog_cfg *cfg = &q->storm_cfg;
+	u64 refresh = bfc_refresh_auto(rate, bfc_pause_len(p->queues));
+
+	cfg->watchdog = p->watchdog;
+	if (!p->watchdog) {
+		bfc_watch_reset(q);
+		return;
+	}
+	cfg->watchdog = max(cfg->watchdog,
+			    bfc_watchdog_floor(p->refresh ?: refresh,
+					       div64_u64(frame * NSEC_PER_SEC,
+							 rate)));
+	cfg->holdoff = BFC_HOLDOFF_TIMES * cfg->watchdog;
+	cfg->holdoff_max = BFC_HOLDOFF_DOUBLED * cfg->holdoff;
+}
+
 static u8 bfc_identity(const struct bfc_params *p)
 {
 	if (!bfc_fc_is_port_level(p->fc) || p->role == BFC_ROLE_NIC)
@@ -73,14 +100,16 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	struct tc_ratespec spec = { .linklayer = TC_LINKLAYER_ETHERNET };
 	bool capfc = p->role == BFC_ROLE_SWITCH &&
 		     (p->fc == BFC_FC_CAPFC_MAX || p->fc == BFC_FC_CAPFC_CAL);
+	bool predict = p->role == BFC_ROLE_SWITCH && p->fc == BFC_FC_FAFC;
 	struct bfc_conf *conf, *old = q->conf;
 	struct bfc_capfc *counters = NULL;
+	struct bfc_fafc *fafc = NULL;
 	/* dummy takes an MTU of 2 GB */
 	u32 frame = clamp_t(u32, psched_mtu(dev), BFC_QUANTUM_MIN,
 			    BFC_QUANTUM_MAX);
 
-	if (capfc && q->port->slot == BFC_SLOT_NONE) {
-		NL_SET_ERR_MSG(extack, "bfc: fc: capfc tells at most 64 ports of a namespace apart");
+	if ((capfc || predict) && q->port->slot == BFC_SLOT_NONE) {
+		NL_SET_ERR_MSG(extack, "bfc: fc: capfc and fafc tell at most 64 ports of a namespace apart");
 		return -EOPNOTSUPP;
 	}
 	if (capfc && !q->capfc) {
@@ -94,6 +123,16 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 		kvfree(counters);
 		return PTR_ERR(conf);
 	}
+	/* Those that run go on, if they would predict the same. */
+	if (predict && !(q->fafc && old &&
+			 !memcmp(&old->holt, &conf->holt, sizeof(old->holt)))) {
+		fafc = bfc_fafc_new(conf, ktime_get_ns());
+		if (!fafc) {
+			bfc_conf_put(conf);
+			kvfree(counters);
+			return -ENOMEM;
+		}
+	}
 
 	sch_tree_lock(sch);
 	/* Blame by other thresholds, or by another algorithm, is void. */
@@ -101,10 +140,20 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	if (counters || !capfc)
 		swap(counters, q->capfc);
 	q->conf = conf;
+	q->pace_rate = 0;
+	if (fafc) {
+		swap(fafc, q->fafc);
+		bfc_egress_adopt(q, ktime_get_ns());
+	} else if (!predict) {
+		swap(fafc, q->fafc);
+	}
+	if (bfc_fc_is_port_level(p->fc) != bfc_fc_is_port_level(q->p.fc))
+		bfc_watch_reset(q);
 	q->stride = bfc_fc_is_port_level(p->fc) ? BFC_PRIORITIES : 1;
 	q->class_sets = max(q->nsets / q->stride, 1U);
 	q->identity = bfc_identity(p);
 	bfc_fill_map(q->map, p);
+	bfc_watch_configure(q, p, rate, frame);
 	if (q->p.rate != p->rate)
 		q->next_tx = 0;
 	q->p = *p;
@@ -118,7 +167,10 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 			p->threshold);
 	bfc_trim(sch);
 	sch_tree_unlock(sch);
+	if (q->fafc)
+		bfc_fafc_publish(q->port, q->fafc);
 	bfc_port_configure(q->port, p, conf, rate, speed ?: rate);
+	bfc_fafc_free(q->port, fafc);
 	bfc_conf_put(old);
 	kvfree(counters);
 	return 0;
@@ -215,6 +267,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	INIT_LIST_HEAD(&q->fresh);
 	q->idle = true;
 	q->stride = 1;
+	q->storm_due = U64_MAX;
 	qdisc_watchdog_init(&q->watchdog, sch);
 
 	/* Below another qdisc a peek would fix the queue and its length too
@@ -268,8 +321,10 @@ static void bfc_destroy(struct Qdisc *sch)
 	struct bfc_sched *q = qdisc_priv(sch);
 
 	qdisc_watchdog_cancel(&q->watchdog);
-	if (q->port)
+	if (q->port) {
+		bfc_fafc_free(q->port, q->fafc);
 		bfc_port_detach(q->port);
+	}
 	bfc_conf_put(q->conf);
 	kvfree(q->capfc);
 	kvfree(q->thresh);

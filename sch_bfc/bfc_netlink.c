@@ -2,6 +2,7 @@
 /*
  * What tc sees: options, their ranges and messages.
  */
+#include <linux/ctype.h>
 #include <linux/if_ether.h>
 #include <net/netlink.h>
 
@@ -43,7 +44,13 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_EGRESS_MAX]	= { .type = NLA_U32 },
 	[TCA_BFC_WARN]		= { .type = NLA_U32 },
 	[TCA_BFC_CUT]		= { .type = NLA_U8 },
+	[TCA_BFC_T_HOP]		= { .type = NLA_U64 },
+	[TCA_BFC_ALPHA]		= { .type = NLA_U32 },
+	[TCA_BFC_BETA]		= { .type = NLA_U32 },
+	[TCA_BFC_FDEC]		= { .type = NLA_U32 },
+	[TCA_BFC_CONGESTED]	= { .type = NLA_U32 },
 	[TCA_BFC_ECN]		= { .type = NLA_U32 },
+	[TCA_BFC_WATCHDOG]	= { .type = NLA_U64 },
 	[TCA_BFC_BUFFER]	= { .type = NLA_NUL_STRING,
 				    .len = BFC_BUFFER_NAMSIZ - 1 },
 	[TCA_BFC_BUFFER_SIZE]	= { .type = NLA_U32 },
@@ -80,7 +87,11 @@ void bfc_params_default(struct bfc_params *p)
 		.split_gso = 1,
 		.tpid = ETH_P_8021AD,
 		.lossless = 0xff,
+		.watchdog = BFC_WATCHDOG_DEFAULT,
 		.cut = BFC_CUT_DEFAULT,
+		.alpha = BFC_PERMILLE_DEFAULT,
+		.beta = BFC_PERMILLE_DEFAULT,
+		.fdec = BFC_FDEC_DEFAULT,
 		.share = BFC_PPM_ONE,
 	};
 	memset(p->prio_map, BFC_PRIO_AUTO, sizeof(p->prio_map));
@@ -112,8 +123,8 @@ struct bfc_option {
 
 static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_FC] =
-		BFC_OPTION(fc, u8, 0, BFC_FC_CAPFC_CAL, false,
-			   "fc: none, bfc, pfc, capfc-max or capfc-cal"),
+		BFC_OPTION(fc, u8, 0, __BFC_FC_MAX - 1, false,
+			   "fc: none, bfc, pfc, capfc-max, capfc-cal or fafc"),
 	[TCA_BFC_ROLE] =
 		BFC_OPTION(role, u8, 0, __BFC_ROLE_MAX - 1, false,
 			   "role: switch or nic"),
@@ -201,9 +212,27 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 			   "warn: at most 1073741824 bytes, or 0 for auto"),
 	[TCA_BFC_CUT] =
 		BFC_OPTION(cut, u8, 1, 100, false, "cut: 1 to 100 per cent"),
+	[TCA_BFC_T_HOP] =
+		BFC_OPTION(t_hop, u64, BFC_T_HOP_MIN, BFC_T_HOP_MAX, true,
+			   "thop: 100 ns to 1 s, or 0 for half the HRTT"),
+	[TCA_BFC_ALPHA] =
+		BFC_OPTION(alpha, u32, BFC_PERMILLE_MIN, BFC_PERMILLE_MAX,
+			   false, "alpha: 0.1 to 1"),
+	[TCA_BFC_BETA] =
+		BFC_OPTION(beta, u32, BFC_PERMILLE_MIN, BFC_PERMILLE_MAX,
+			   false, "beta: 0.1 to 1"),
+	[TCA_BFC_FDEC] =
+		BFC_OPTION(fdec, u32, BFC_PERMILLE_MIN, BFC_PERMILLE_MAX,
+			   false, "fdec: 0.1 to 1"),
+	[TCA_BFC_CONGESTED] =
+		BFC_OPTION(congested, u32, 1, BFC_BYTES_MAX, true,
+			   "congested: at most 1073741824 bytes, or 0 for threshold"),
 	[TCA_BFC_ECN] =
 		BFC_OPTION(ecn, u32, 1, BFC_BYTES_MAX, true,
 			   "ecn: at most 1073741824 bytes, or 0 for off"),
+	[TCA_BFC_WATCHDOG] =
+		BFC_OPTION(watchdog, u64, BFC_WATCHDOG_MIN, BFC_WATCHDOG_MAX,
+			   true, "watchdog: 1 ms to 60 s, or 0 for off"),
 	[TCA_BFC_BUFFER_SIZE] =
 		BFC_OPTION(buffer_size, u32, BFC_LIMIT_MIN, BFC_BYTES_MAX, true,
 			   "size: 65536 to 1073741824 bytes, or 0 to leave it"),
@@ -292,6 +321,17 @@ static int bfc_parse_map(const struct nlattr *a, struct bfc_params *p,
 	return 0;
 }
 
+static int bfc_check_name(const struct nlattr *a, struct netlink_ext_ack *extack)
+{
+	const char *name = nla_data(a);
+
+	for (; *name; name++)
+		if (!isgraph(*name) || !isascii(*name))
+			return bfc_refuse(a, "bfc: buffer: a name of printable characters without blanks",
+					  extack);
+	return 0;
+}
+
 /**
  * bfc_params_parse() - read and check TCA_OPTIONS
  * @sch: the qdisc
@@ -350,6 +390,9 @@ int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
 			return err;
 	}
 	if (tb[TCA_BFC_BUFFER]) {
+		err = bfc_check_name(tb[TCA_BFC_BUFFER], extack);
+		if (err)
+			return err;
 		memset(p->buffer, 0, sizeof(p->buffer));
 		nla_strscpy(p->buffer, tb[TCA_BFC_BUFFER], sizeof(p->buffer));
 	}

@@ -334,7 +334,7 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 	hrtimer_start(&port->refresh, ns_to_ktime(READ_ONCE(port->cfg.refresh)),
 		      HRTIMER_MODE_REL_SOFT);
 	if (bfc_fc_is_port_level(conf->fc))
-		skb = bfc_prio_build(q, ing, conf, now);
+		skb = bfc_prio_build(port, ing, conf, now);
 	else
 		skb = bfc_queue_build(port, ing, now);
 out:
@@ -438,6 +438,11 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 
 	port->rx_seq = hdr->seq;
 	port->frames_rx++;
+	WRITE_ONCE(port->rx_drained, pause.drained);
+	if (bfc_fc_is_port_level(port->cfg.fc)) {
+		bfc_rx_prio(port, &pause, now);
+		return BFC_OK;
+	}
 	WRITE_ONCE(port->rx_deadline, now + pause.hold_ns);
 	bytes = bfc_bitmap_bytes(pause.queues);
 	f += BFC_PAUSE_FIXED_LEN;
@@ -485,8 +490,11 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 		return bad;
 
 	port->hello_rx++;
-	if (events & BFC_EV_LAYOUT) {
+	if (events & BFC_EV_LAYOUT)
 		port->rx_seq = hdr->seq;
+	if (bfc_fc_is_port_level(port->cfg.fc)) {
+		/* what is held does not depend on the neighbour */
+	} else if (events & BFC_EV_LAYOUT) {
 		port->refused = bfc_rx_layout(port, hello.queues) < 0;
 	} else if (port->refused && hello.id == port->peer.peer_id) {
 		port->refused = bfc_rx_layout(port, hello.queues) < 0;
@@ -516,7 +524,7 @@ void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
 	bool wake = false;
 
 	spin_lock(&port->lock);
-	if (!port->users || port->cfg.fc != BFC_FC_BFC ||
+	if (!port->users || !bfc_fc_says_hello(port->cfg.fc) ||
 	    port->cfg.peer == BFC_PEER_OFF)
 		goto out;
 	/* A tenth of our rate towards the neighbour; who sends more is not

@@ -33,6 +33,7 @@
  * @state: BFC_PEER_STATE_SEARCHING, _HEARD, _UP or _CONFLICT
  * @role: its role
  * @queues: its queues
+ * @modes: what it understands, BFC_MODE_*
  * @peer_id: its id
  * @peer_nonce: its nonce, echoed in our HELLO; 0 = nobody heard
  * @epoch: its epoch: PAUSE frames of another one are refused
@@ -48,6 +49,7 @@ struct bfc_peer {
 	u8 state;
 	u8 role;
 	u16 queues;
+	u32 modes;
 	u64 peer_id;
 	u32 peer_nonce;
 	u32 epoch;
@@ -72,6 +74,7 @@ static inline void bfc_peer_forget(struct bfc_peer *p)
 	p->epoch = 0;
 	p->seq = 0;
 	p->queues = 0;
+	p->modes = 0;
 	p->echo_ns = 0;
 	p->rtt_ns = 0;
 }
@@ -164,11 +167,12 @@ static inline enum bfc_bad bfc_peer_hello(struct bfc_peer *p,
 		return BFC_OK;
 	}
 	if (p->peer_nonce != h->nonce || p->epoch != hdr->epoch ||
-	    p->queues != h->queues) {
+	    p->queues != h->queues || p->modes != h->modes) {
 		p->peer_id = h->id;
 		p->peer_nonce = h->nonce;
 		p->epoch = hdr->epoch;
 		p->queues = h->queues;
+		p->modes = h->modes;
 		p->rtt_ns = 0;
 		p->state = BFC_PEER_STATE_SEARCHING;
 		*events |= BFC_EV_LAYOUT | BFC_EV_STATE | BFC_EV_REPLY;

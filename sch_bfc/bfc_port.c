@@ -70,6 +70,13 @@ static struct bfc_ingress *bfc_ingress_new(struct bfc_port *port,
 	ing->slot = port->slot;
 	ing->reserve = port->conf->lossy.reserve;
 	ing->buffer = port->conf->buffer;
+	if (port->conf->fc == BFC_FC_FAFC) {
+		ing->fafc = bfc_fafc_in_new(port->conf, ktime_get_ns());
+		if (!ing->fafc) {
+			kfree(ing);
+			return NULL;
+		}
+	}
 	RCU_INIT_POINTER(ing->conf, port->conf);
 	ing->queues = queues;
 	ing->layout = port->layouts;
@@ -85,6 +92,7 @@ static struct bfc_ingress *bfc_ingress_new(struct bfc_port *port,
 	run = bitmap_find_next_zero_area(bfc_runs_used, limit, 1, runs, 0);
 	if (run >= limit) {
 		spin_unlock_bh(&bfc_handle_lock);
+		kfree(ing->fafc);
 		kfree(ing);
 		return NULL;
 	}
@@ -173,6 +181,7 @@ static bool bfc_ingress_sweep(void)
 	synchronize_net();
 	list_for_each_entry_safe(ing, next, &gone, list) {
 		bfc_buffer_put(ing->buffer);
+		kfree(ing->fafc);
 		kfree(ing);
 	}
 	return again;
@@ -249,19 +258,22 @@ static void bfc_port_unpause(struct bfc_port *port)
  */
 void bfc_port_tags(struct bfc_port *port)
 {
-	bool speak = port->cfg.fc == BFC_FC_BFC &&
-		     port->cfg.peer != BFC_PEER_OFF;
+	bool talks = port->users && port->cfg.peer != BFC_PEER_OFF;
 	bool forced = port->cfg.peer == BFC_PEER_ON;
 	u8 state = port->peer.state;
-	bool lived = port->live, live, stamp, pop;
+	bool lived = port->live, agreed, stamp, pop;
+	bool live, told;
 
 	lockdep_assert_held(&port->lock);
-	pop = speak && port->users && (forced || port->peer.peer_nonce);
-	stamp = pop && !port->refused && netif_carrier_ok(port->dev) &&
-		(forced || state == BFC_PEER_STATE_UP);
-	live = bfc_fc_is_port_level(port->cfg.fc) ?
-	       port->users && port->cfg.peer != BFC_PEER_OFF &&
-	       netif_carrier_ok(port->dev) : stamp;
+	agreed = netif_carrier_ok(port->dev) &&
+		 (forced || state == BFC_PEER_STATE_UP);
+	pop = talks && port->cfg.fc == BFC_FC_BFC &&
+	      (forced || port->peer.modes & BFC_MODE_BFC);
+	stamp = pop && agreed && !port->refused;
+	told = talks && port->cfg.fc == BFC_FC_FAFC && agreed &&
+	       (forced || port->peer.modes & BFC_MODE_PRIO);
+	live = stamp || (talks && bfc_fc_is_port_level(port->cfg.fc) &&
+			 netif_carrier_ok(port->dev));
 	if (pop) {
 		WRITE_ONCE(port->pop_max, port->peer.queues ?: port->queues);
 		WRITE_ONCE(port->pop, true);
@@ -278,6 +290,7 @@ void bfc_port_tags(struct bfc_port *port)
 	if (!live)
 		bfc_port_unpause(port);
 	WRITE_ONCE(port->stamp, stamp);
+	WRITE_ONCE(port->told, told);
 	WRITE_ONCE(port->live, live);
 	if (live && !lived) {
 		clear_bit(BFC_PORT_DIRTY, &port->flags);
@@ -331,7 +344,8 @@ static struct sk_buff *bfc_hello_build(struct bfc_port *port, u8 flags, u64 now)
 		.classes = 1,
 		.queues = port->queues,
 		.incast_queue = BFC_QUEUE_NONE,
-		.modes = BFC_MODE_BFC,
+		.modes = port->cfg.fc == BFC_FC_FAFC ? BFC_MODE_PRIO :
+						       BFC_MODE_BFC,
 		.id = port->peer.id,
 		.nonce = port->peer.nonce,
 		.echo = port->peer.conflict_ns ? 0 : port->peer.peer_nonce,
@@ -360,10 +374,11 @@ static void bfc_hello_work(struct work_struct *work)
 	bool speak;
 
 	spin_lock_bh(&port->lock);
-	speak = port->cfg.fc == BFC_FC_BFC && port->cfg.peer != BFC_PEER_OFF &&
-		port->users;
+	speak = bfc_fc_says_hello(port->cfg.fc) &&
+		port->cfg.peer != BFC_PEER_OFF && port->users;
 	if (bfc_peer_tick(&port->peer, now) & BFC_EV_STATE) {
-		if (port->cfg.peer == BFC_PEER_AUTO)
+		if (port->cfg.peer == BFC_PEER_AUTO &&
+		    port->cfg.fc == BFC_FC_BFC)
 			bfc_port_layout(port, 0);
 		bfc_port_tags(port);
 	}
@@ -644,7 +659,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 						     bfc_pause_len(p->queues));
 	struct bfc_conf *old = port->conf;
 	struct bfc_ingress *ing;
-	struct sk_buff *skb = NULL;
+	struct sk_buff *skb = NULL, *resume = NULL;
 
 	/* A pause must outlast a few repetitions. */
 	if (p->hold && !p->refresh)
@@ -661,10 +676,10 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 		  old->lossy.reserve != conf->lossy.reserve;
 	port->fresh = false;
 	leave = p->fc != port->cfg.fc || p->peer == BFC_PEER_OFF;
-	if (leave && READ_ONCE(port->stamp))
+	if (leave && bfc_fc_is_port_level(port->cfg.fc) && port->live)
+		resume = bfc_pfc_resume(port);
+	if (leave && (port->stamp || port->told))
 		skb = bfc_hello_build(port, BFC_HELLO_F_BYE, ktime_get_ns());
-	else if (leave && READ_ONCE(port->live))
-		skb = bfc_pfc_resume(port);
 	refcount_inc(&conf->users);
 	port->conf = conf;
 	port->link_rate = link_rate;
@@ -672,6 +687,9 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 					lockdep_is_held(&port->lock));
 	if (ing)
 		rcu_assign_pointer(ing->conf, conf);
+	if (ing && ing->fafc && old &&
+	    memcmp(&old->holt, &conf->holt, sizeof(conf->holt)))
+		bfc_fafc_in_restart(ing->fafc, conf, ktime_get_ns());
 	WRITE_ONCE(port->cfg.fc, p->fc);
 	WRITE_ONCE(port->cfg.role, p->role);
 	port->cfg.peer = p->peer;
@@ -682,6 +700,8 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	port->queues = p->queues;
 	port->max_pps = max_t(u64, 10000, div_u64(rate, 840));
 	spin_unlock_bh(&port->lock);
+	if (resume)
+		dev_direct_xmit(resume, 0);
 	if (skb)
 		dev_direct_xmit(skb, 0);
 	if (restart)
@@ -705,14 +725,15 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
  */
 void bfc_port_detach(struct bfc_port *port)
 {
+	struct sk_buff *skb = NULL, *resume = NULL;
 	struct bfc_conf *conf = NULL;
-	struct sk_buff *skb = NULL;
 
 	spin_lock_bh(&port->lock);
 	if (!--port->users) {
 		if (bfc_fc_is_port_level(port->cfg.fc) && port->live)
-			skb = bfc_pfc_resume(port);
-		else if (port->pop && netif_carrier_ok(port->dev))
+			resume = bfc_pfc_resume(port);
+		if (port->told ||
+		    (port->pop && netif_carrier_ok(port->dev)))
 			skb = bfc_hello_build(port, BFC_HELLO_F_BYE,
 					      ktime_get_ns());
 		bfc_port_tags(port);
@@ -723,6 +744,8 @@ void bfc_port_detach(struct bfc_port *port)
 	spin_unlock_bh(&port->lock);
 	bfc_conf_put(conf);
 	/* Past the qdisc: in the middle of a replace the device has none. */
+	if (resume)
+		dev_direct_xmit(resume, 0);
 	if (skb)
 		dev_direct_xmit(skb, 0);
 }
@@ -805,8 +828,16 @@ static struct notifier_block bfc_netdev_notifier = {
  */
 int bfc_port_init(void)
 {
+	int err;
+
 	__set_bit(0, bfc_runs_used);
-	return register_netdevice_notifier(&bfc_netdev_notifier);
+	err = bfc_fafc_init();
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&bfc_netdev_notifier);
+	if (err)
+		bfc_fafc_exit();
+	return err;
 }
 
 /**
@@ -823,4 +854,5 @@ void bfc_port_exit(void)
 	rtnl_unlock();
 	cancel_delayed_work_sync(&bfc_sweep);
 	WARN_ON(bfc_ingress_sweep());
+	bfc_fafc_exit();
 }

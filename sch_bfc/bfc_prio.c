@@ -188,6 +188,8 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 		cb->handle = skb->tc_index;
 		if (bfc_cell_held(word) > READ_ONCE(held->peak))
 			WRITE_ONCE(held->peak, bfc_cell_held(word));
+		if (ing->fafc)
+			bfc_fafc_held(ing, conf, cb->prio, len, true, now);
 	}
 	if (lossless)
 		bfc_prio_look(ing, cb->prio, now);
@@ -228,6 +230,9 @@ void bfc_unhold(struct sk_buff *skb, u64 now)
 	} else {
 		WARN_ON_ONCE(atomic64_sub_return(len, &held->cell.word) < 0);
 	}
+	if (ing->fafc)
+		bfc_fafc_held(ing, rcu_dereference(ing->conf), cb->prio, len,
+			      false, now);
 	local_bh_disable();
 	bfc_prio_look(ing, cb->prio, now);
 	local_bh_enable();
@@ -261,28 +266,36 @@ static void bfc_egress_signal(struct bfc_sched *q, unsigned int prio, u64 set,
 	rcu_read_unlock();
 }
 
-/* Slot of the port that brought a packet. A slot may have got a new owner: what
- * the old one did is not its fault.
+/* Slot of the port that brought a packet: nobody's if that is not charged for it,
+ * or if it goes back where it came from.
  */
-static unsigned int bfc_egress_slot(struct bfc_sched *q,
+static unsigned int bfc_egress_slot(const struct bfc_sched *q,
 				    const struct sk_buff *skb)
 {
 	const struct bfc_skb_cb *cb = bfc_cb(skb);
 	const struct bfc_ingress *ing;
-	unsigned int slot, prio;
+	unsigned int slot;
 
 	if (!cb->held)
 		return BFC_SLOT_NONE;
 	rcu_read_lock();
 	ing = bfc_handle_get(cb->handle);
 	slot = ing ? ing->slot : BFC_SLOT_NONE;
-	if (slot < BFC_SLOTS && q->in[slot] != ing->base) {
-		for (prio = 0; prio < BFC_PRIORITIES; prio++)
-			bfc_capfc_forget(&q->capfc[prio], slot);
-		q->in[slot] = ing->base;
-	}
 	rcu_read_unlock();
 	return slot == q->port->slot ? BFC_SLOT_NONE : slot;
+}
+
+/* A slot may have got a new owner: what the old one did is not its fault. */
+static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle)
+{
+	unsigned int prio;
+
+	handle &= ~((1U << BFC_HANDLE_SHIFT) - 1);
+	if (likely(slot == BFC_SLOT_NONE || q->in[slot] == handle))
+		return;
+	for (prio = 0; q->capfc && prio < BFC_PRIORITIES; prio++)
+		bfc_capfc_forget(&q->capfc[prio], slot);
+	q->in[slot] = handle;
 }
 
 /**
@@ -296,23 +309,28 @@ static unsigned int bfc_egress_slot(struct bfc_sched *q,
 void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 {
 	const struct bfc_skb_cb *cb = bfc_cb(skb);
+	unsigned int slot = bfc_egress_slot(q, skb);
 	u32 bytes = q->prio[cb->prio].bytes;
 	u64 set;
 
+	bfc_egress_meet(q, slot, cb->handle);
+	if (q->fafc) {
+		bfc_fafc_enqueued(q, skb, slot, now);
+		return;
+	}
 	if (q->p.ecn && bytes > q->p.ecn && INET_ECN_set_ce(skb))
 		q->ecn_mark++;
 	if (!q->capfc || !(q->conf->lossless & BIT(cb->prio)))
 		return;
 	set = bfc_capfc_enqueue(&q->capfc[cb->prio], &q->conf->capfc,
-				q->conf->stop, bytes, bfc_egress_slot(q, skb),
-				cb->segs);
+				q->conf->stop, bytes, slot, cb->segs);
 	bfc_egress_signal(q, cb->prio, set, true, now);
 }
 
 /**
  * bfc_egress_dequeued() - a packet left its queue: is the congestion over?
- * @q: scheduler of the egress port, with CaPFC
- * @skb: the packet
+ * @q: scheduler of the egress port, with CaPFC or FAFC
+ * @skb: the packet, charged still
  * @now: ns
  *
  * Context: under the root lock, or the qdisc is not in use.
@@ -323,9 +341,30 @@ void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 	u8 prio = bfc_cb(skb)->prio;
 	u64 set;
 
+	if (q->fafc) {
+		bfc_fafc_dequeued(q, skb, bfc_egress_slot(q, skb), now);
+		return;
+	}
 	set = bfc_capfc_dequeue(&q->capfc[prio], &q->conf->capfc,
 				q->prio[prio].bytes);
 	bfc_egress_signal(q, prio, set, false, now);
+}
+
+/**
+ * bfc_egress_adopt() - account for what is queued already
+ * @q: scheduler of the egress port, with new predictors
+ * @now: ns
+ *
+ * Context: under the root lock.
+ */
+void bfc_egress_adopt(struct bfc_sched *q, u64 now)
+{
+	const struct sk_buff *skb;
+	unsigned int qn;
+
+	for (qn = 0; qn < q->p.queues; qn++)
+		for (skb = q->queues[qn].head; skb; skb = skb->next)
+			bfc_fafc_enqueued(q, skb, bfc_egress_slot(q, skb), now);
 }
 
 /**
@@ -371,6 +410,33 @@ struct sk_buff *bfc_pfc_resume(struct bfc_port *port)
 	return bfc_pfc_alloc(port, &frame);
 }
 
+static void bfc_put_prio_pause(struct bfc_port *port, u8 *f,
+			       const u64 ns[BFC_PRIORITIES])
+{
+	struct bfc_pause pause = {};
+	unsigned int prio;
+
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		pause.prio_ns[prio] = min_t(u64, ns[prio], BFC_HOLD_MAX);
+	bfc_put_pause(f, READ_ONCE(port->epoch),
+		      atomic_inc_return(&port->seq), &pause);
+	port->frames_tx++;
+}
+
+static void bfc_put_prio_quanta(struct bfc_port *port, struct sk_buff *skb,
+				u8 enable, const u64 ns[BFC_PRIORITIES])
+{
+	struct bfc_pfc_frame frame = { .enable = enable };
+	unsigned int prio;
+
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		frame.quanta[prio] =
+			bfc_ns_to_quanta(ns[prio], READ_ONCE(port->link_rate));
+	bfc_put_pfc(skb->data, port->dev->dev_addr, &frame);
+	skb->protocol = htons(BFC_MAC_ETHERTYPE);
+	port->pfc_tx++;
+}
+
 /* The state as it is now, written so that no change gets lost: see bfc_pfc.h. */
 static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
 			   const struct bfc_conf *conf, u64 now)
@@ -395,8 +461,9 @@ static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
 }
 
 /**
- * bfc_prio_build() - the PFC frame that is due
- * @q: scheduler of the port that sends it
+ * bfc_prio_build() - the frame that is due: to one of ours, with FAFC, a PAUSE of
+ * so many ns, to anybody else a PFC frame
+ * @port: the port that sends it
  * @ing: of the port
  * @conf: of the port
  * @now: ns
@@ -404,21 +471,27 @@ static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
  * Context: under the root lock, from bfc_pause_build(); RCU.
  * Return: the frame, or NULL for want of memory: then the bit stays.
  */
-struct sk_buff *bfc_prio_build(struct bfc_sched *q, struct bfc_ingress *ing,
+struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 			       const struct bfc_conf *conf, u64 now)
 {
-	struct bfc_pfc_frame frame = { .enable = conf->lossless };
-	u64 since = READ_ONCE(q->port->dirty_since);
-	struct bfc_port *port = q->port;
+	u64 hold = bfc_quanta_to_ns(conf->quanta, READ_ONCE(port->link_rate));
+	bool ours = READ_ONCE(port->told);
+	u64 since = READ_ONCE(port->dirty_since);
+	u64 ns[BFC_PRIORITIES] = {};
 	unsigned long changed;
 	struct sk_buff *skb;
 	unsigned int prio;
-	u8 paused;
+	u8 paused, over;
 
-	skb = bfc_frame_alloc(port, BFC_PFC_FRAME);
+	skb = bfc_frame_alloc(port, ours ? bfc_pause_len(0) : BFC_PFC_FRAME);
 	if (!skb)
 		return NULL;
-	paused = bfc_prio_update(port, ing, conf, now) & 0xff;
+	over = bfc_prio_update(port, ing, conf, now) & 0xff;
+	paused = over;
+	for (prio = 0; ing->fafc && prio < BFC_PRIORITIES; prio++) {
+		ns[prio] = bfc_fafc_remaining(ing, prio, now);
+		paused |= ns[prio] ? BIT(prio) : 0;
+	}
 	changed = paused ^ port->tx_prio_paused;
 	for_each_set_bit(prio, &changed, BFC_PRIORITIES) {
 		if (paused & BIT(prio)) {
@@ -433,17 +506,43 @@ struct sk_buff *bfc_prio_build(struct bfc_sched *q, struct bfc_ingress *ing,
 	}
 	port->tx_prio_paused = paused;
 	for (prio = 0; prio < BFC_PRIORITIES; prio++)
-		frame.quanta[prio] = paused & BIT(prio) ? conf->quanta : 0;
-	bfc_put_pfc(skb->data, port->dev->dev_addr, &frame);
-	skb->protocol = htons(BFC_MAC_ETHERTYPE);
-	port->pfc_tx++;
-	bfc_pause_sent(port, hweight8(paused), hweight_long(changed));
-	trace_bfc_pause_tx(port->dev, port->pfc_tx, hweight8(paused),
-			   hweight_long(changed), changed ? now - since : 0);
+		if (over & BIT(prio))
+			ns[prio] = max(ns[prio], hold);
+	if (ours)
+		bfc_put_prio_pause(port, skb->data, ns);
+	else
+		bfc_put_prio_quanta(port, skb, conf->lossless, ns);
+	/* A pause for a time ends by itself, and need not be repeated. */
+	bfc_pause_sent(port, hweight8(over), hweight_long(changed));
+	trace_bfc_pause_tx(port->dev, port->pfc_tx + port->frames_tx,
+			   hweight8(paused), hweight_long(changed),
+			   changed ? now - since : 0);
 	return skb;
 }
 
 /* ---- receiving ---- */
+
+/* A host that was paused sends less for a while (FAFC Alg. 3), all flows alike. A
+ * pause longer than any that FAFC computes is the backstop's, and no measure.
+ */
+void bfc_host_pace(struct bfc_sched *q, u64 now)
+{
+	u32 t_hop = q->conf->holt.t_hop;
+	unsigned int prio;
+
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		u64 until = READ_ONCE(q->port->rx_until[prio]);
+		u64 from = max(q->pace_until[prio], now);
+
+		q->pace_until[prio] = until;
+		if (until <= from || until - now > 2ULL * t_hop)
+			continue;
+		bfc_pace_recover(q, now);
+		q->pace_rate = bfc_fafc_pace(q->pace_rate,
+					     min_t(u64, until - from, t_hop),
+					     t_hop, bfc_fafc_floor(q->rate));
+	}
+}
 
 /**
  * bfc_prio_paused() - priorities that the neighbour holds paused
@@ -470,6 +569,30 @@ u8 bfc_prio_paused(const struct bfc_port *port, u64 now, u64 *deadline)
 		*deadline = min(*deadline, until);
 	}
 	return paused;
+}
+
+/**
+ * bfc_rx_prio() - a PAUSE of one of ours, with FAFC
+ * @port: the port
+ * @pause: what it says: what remains of each pause, whatever was said before
+ * @now: ns
+ *
+ * Context: port->lock held.
+ */
+void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause, u64 now)
+{
+	unsigned long lossless = port->conf->lossless;
+	unsigned int prio, paused = 0;
+
+	lockdep_assert_held(&port->lock);
+	for_each_set_bit(prio, &lossless, BFC_PRIORITIES) {
+		WRITE_ONCE(port->rx_until[prio], pause->prio_ns[prio] ?
+			   now + pause->prio_ns[prio] : 0);
+		paused += !!pause->prio_ns[prio];
+	}
+	/* Pairs with the acquire in bfc_dequeue(). */
+	smp_store_release(&port->rx_gen, port->rx_gen + 1);
+	trace_bfc_pause_rx(port->dev, port->rx_seq, paused);
 }
 
 static bool bfc_rx_pfc(struct bfc_port *port, const u8 *f, unsigned int len,

@@ -63,6 +63,8 @@ static void bfc_queue_append(struct bfc_sched *q, unsigned int qn,
 		q->noccupied++;
 		if (!test_bit(qn, q->paused))
 			bfc_queue_activate(q, queue, q->p.new_first);
+		else
+			q->storm_due = 0;	/* now the pause hurts */
 	}
 	queue->tail = skb;
 	queue->packets++;
@@ -138,10 +140,10 @@ static struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn,
 		bfc_uncount(skb, now);
 	if (queue->cursor)
 		bfc_queue_resume_early(q, queue, now);
+	if (unlikely(q->capfc || q->fafc))
+		bfc_egress_dequeued(q, skb, now);
 	if (unlikely(bfc_cb(skb)->held))
 		bfc_unhold(skb, now);
-	if (unlikely(q->capfc))
-		bfc_egress_dequeued(q, skb, now);
 	return skb;
 }
 
@@ -178,13 +180,65 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 	trace_bfc_resumed(q->port->dev, qn, queue->bytes);
 }
 
+/* Is the pause of a priority, or of any queue, a storm? Then it is not obeyed. What
+ * progress is: bfc_watchdog.h. Ours tell what they have drained; of anybody else
+ * only what we could send is known.
+ */
+static void bfc_watch(struct bfc_sched *q, unsigned int prio, bool paused,
+		      u64 progress, u64 now)
+{
+	struct bfc_watchdog *w = &q->storm[prio];
+	unsigned int what = bfc_watchdog_step(w, &q->storm_cfg, paused, progress,
+					      now);
+
+	if (what & BFC_WD_STORM) {
+		q->ignoring |= BIT(prio);
+		q->storms++;
+	} else if (what & BFC_WD_RESTORE) {
+		q->ignoring &= ~BIT(prio);
+		q->restored++;
+	}
+	q->storm_due = min(q->storm_due, bfc_watchdog_due(w, &q->storm_cfg));
+	if (what)
+		trace_bfc_storm(q->port->dev, prio, what & BFC_WD_STORM,
+				w->holdoff);
+}
+
+static void bfc_watch_prios(struct bfc_sched *q, u8 paused, u64 now)
+{
+	unsigned int prio;
+
+	q->storm_due = U64_MAX;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		bfc_watch(q, prio, paused & BIT(prio) && q->prio[prio].bytes,
+			  q->prio[prio].sent, now);
+}
+
+/* Before the neighbour's new set is taken over: for queues one watchdog is enough,
+ * as what they have drained is told for all of them.
+ */
+static void bfc_watch_queues(struct bfc_sched *q, u64 now)
+{
+	bool paused = !bitmap_empty(q->port->rx_paused, q->p.queues) &&
+		      now < READ_ONCE(q->port->rx_deadline) &&
+		      (q->noccupied > q->nactive || q->ignoring);
+
+	q->storm_due = U64_MAX;
+	bfc_watch(q, 0, paused, READ_ONCE(q->port->rx_drained), now);
+}
+
 /* Priorities that the neighbour holds paused, as a pattern for all queues. */
 static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 {
 	u8 paused = bfc_prio_paused(q->port, now, &q->pause_deadline);
-	unsigned long diff = paused ^ q->prio_paused;
+	unsigned long diff;
 	unsigned int prio;
 
+	bfc_watch_prios(q, paused, now);
+	paused &= ~q->ignoring;
+	diff = paused ^ q->prio_paused;
+	if (q->p.role == BFC_ROLE_NIC && q->p.fc == BFC_FC_FAFC)
+		bfc_host_pace(q, now);
 	for_each_set_bit(prio, &diff, BFC_PRIORITIES) {
 		if (paused & BIT(prio)) {
 			q->prio[prio].since = now;
@@ -202,12 +256,16 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
  */
 static void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 {
-	unsigned long prio = q->stride > 1 ? bfc_merge_prio(q, now) : 0;
 	struct bfc_port *port = q->port;
+	unsigned long prio = 0;
 	unsigned int w, bit;
 
+	if (q->stride > 1)
+		prio = bfc_merge_prio(q, now);
+	else
+		bfc_watch_queues(q, now);
 	for (w = 0; w < BITS_TO_LONGS(q->p.queues); w++) {
-		unsigned long new = q->stride > 1 ? prio :
+		unsigned long new = q->stride > 1 ? prio : q->ignoring ? 0 :
 				    READ_ONCE(port->rx_paused[w]);
 		unsigned long diff = new ^ q->paused[w];
 
@@ -315,6 +373,7 @@ static unsigned int bfc_drop_longest(struct Qdisc *sch, u64 now,
 		skb = bfc_queue_pop(sch, longest, now);
 		q->queues[longest].drops++;
 		q->drop_limit++;
+		q->storm_drops += !!q->ignoring;
 		qdisc_qstats_drop(sch);
 		__qdisc_drop(skb, to_free);
 	} while (bfc_over_limit(q) && q->queues[longest].mem > half);
@@ -356,6 +415,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	    (u64)BFC_CAP_ALPHA * (q->p.limit - min(q->mem, q->p.limit))) {
 		queue->drops++;
 		q->drop_cap++;
+		q->storm_drops += !!q->ignoring;
 		return qdisc_drop(skb, sch, to_free);
 	}
 
@@ -368,6 +428,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	cb->held = 0;
 	if (static_branch_unlikely(&bfc_holds) && !bfc_hold(q, skb, now)) {
 		queue->drops++;
+		q->storm_drops += !!q->ignoring;
 		return qdisc_drop(skb, sch, to_free);
 	}
 	flow->size++;
@@ -489,6 +550,8 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u64 now)
 	/* A size table (tc ... stab) can make a packet as long as it likes. */
 	queue->deficit = max_t(s64, (s64)queue->deficit - qdisc_pkt_len(skb),
 			       -(s64)BFC_QUANTUM_MAX);
+	if (unlikely(q->fafc))
+		bfc_fafc_check_port(q, skb, now);
 	_bstats_update(&queue->bstats, qdisc_pkt_len(skb), bfc_cb(skb)->segs);
 	_bstats_update(&sch->bstats, qdisc_pkt_len(skb), bfc_cb(skb)->segs);
 	/* This queue's turn comes again in a round. */
@@ -518,14 +581,31 @@ static bool bfc_stamp(struct bfc_sched *q, struct sk_buff *skb, u16 vid)
 	return true;
 }
 
+/* By our own rate, or as a host that FAFC has paused. */
+static bool bfc_is_paced(const struct bfc_sched *q)
+{
+	return q->p.rate || unlikely(q->pace_rate);
+}
+
 static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb, u64 now)
 {
-	if (!q->p.rate)
+	u64 ns = 0;
+
+	if (!bfc_is_paced(q))
 		return;
+	if (q->p.rate)
+		ns = psched_l2t_ns(&q->pace, qdisc_pkt_len(skb));
+	if (q->pace_rate) {
+		bfc_pace_recover(q, now);
+		ns = max(ns, div64_u64(qdisc_pkt_len(skb) * NSEC_PER_SEC,
+				       q->pace_rate));
+		if (q->pace_rate == q->rate)
+			q->pace_rate = 0;
+	}
 	/* A timer that fires late is made up for; a standstill is not. */
 	if (q->idle || q->next_tx + BFC_PACE_LATE_NS < now)
 		q->next_tx = max(q->next_tx, now);
-	q->next_tx += psched_l2t_ns(&q->pace, qdisc_pkt_len(skb));
+	q->next_tx += ns;
 }
 
 /**
@@ -557,7 +637,7 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch)
 
 	/* Pairs with the release in bfc_rx_pause(). */
 	gen = smp_load_acquire(&port->rx_gen);
-	if (unlikely(gen != q->rx_gen))
+	if (unlikely(gen != q->rx_gen || now >= q->storm_due))
 		bfc_merge_pauses(q, gen, now);
 	if (unlikely(q->npaused && now >= q->pause_deadline))
 		bfc_expire_pauses(q, now);
@@ -567,7 +647,7 @@ again:
 		q->idle = true;
 		return NULL;
 	}
-	if (q->p.rate && now < q->next_tx) {
+	if (bfc_is_paced(q) && now < q->next_tx) {
 		qdisc_watchdog_schedule_ns(&q->watchdog, q->next_tx);
 		return NULL;
 	}
@@ -579,10 +659,13 @@ again:
 			/* All that waits is paused. */
 			q->idle = true;
 			qdisc_watchdog_schedule_ns(&q->watchdog,
-						   q->pause_deadline);
+						   min(q->pause_deadline,
+						       q->storm_due));
 			return NULL;
 		}
 		vid = BFC_VID(bfc_cb(skb)->queue);
+		q->prio[bfc_cb(skb)->prio].sent++;
+		q->storm_tx += !!q->ignoring;
 	} else {
 		qdisc_bstats_update(sch, skb);
 	}

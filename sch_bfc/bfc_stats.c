@@ -93,7 +93,7 @@ static void bfc_port_read(struct bfc_port *port, struct bfc_port_stats *s)
 	s->hello_tx = port->hello_tx;
 	s->refresh = port->cfg.refresh;
 	s->hold = port->cfg.hold;
-	if (port->cfg.fc != BFC_FC_BFC || port->cfg.peer == BFC_PEER_OFF ||
+	if (!bfc_fc_says_hello(port->cfg.fc) || port->cfg.peer == BFC_PEER_OFF ||
 	    !port->carrier)
 		s->state = BFC_PEER_STATE_OFF;
 	else if (port->refused)
@@ -206,6 +206,12 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 		{ TCA_BFC_STATS_DROP_MAX, q->drop_max },
 		{ TCA_BFC_STATS_DROP_BUFFER, q->drop_buffer },
 		{ TCA_BFC_STATS_ECN_MARK, q->ecn_mark },
+		{ TCA_BFC_STATS_STORMS, q->storms },
+		{ TCA_BFC_STATS_RESTORED, q->restored },
+		{ TCA_BFC_STATS_STORM_TX, q->storm_tx },
+		{ TCA_BFC_STATS_STORM_DROPS, q->storm_drops },
+		{ TCA_BFC_STATS_SOLVED, q->solved },
+		{ TCA_BFC_STATS_UNSOLVED, q->unsolved },
 	};
 
 	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s)) ?:

@@ -124,6 +124,51 @@ TRACE_EVENT(bfc_peer,
 		  __entry->stamp, __entry->pop)
 );
 
+/* The neighbour's pauses are taken for a storm, or obeyed again. */
+TRACE_EVENT(bfc_storm,
+	TP_PROTO(const struct net_device *dev, u32 prio, bool storm, u64 holdoff),
+	TP_ARGS(dev, prio, storm, holdoff),
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__field(u32, prio)
+		__field(bool, storm)
+		__field(u64, holdoff)
+	),
+	TP_fast_assign(
+		__entry->ifindex = dev->ifindex;
+		__entry->prio = prio;
+		__entry->storm = storm;
+		__entry->holdoff = holdoff;
+	),
+	TP_printk("ifindex=%d prio=%u storm=%d holdoff=%llu",
+		  __entry->ifindex, __entry->prio, __entry->storm,
+		  __entry->holdoff)
+);
+
+/* FAFC looked for pause times; bytes that no pause can keep away are left. */
+TRACE_EVENT(bfc_fafc_solve,
+	TP_PROTO(const struct net_device *dev, u32 prio, u32 ports, s64 predicted,
+		 u64 left),
+	TP_ARGS(dev, prio, ports, predicted, left),
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__field(u32, prio)
+		__field(u32, ports)
+		__field(s64, predicted)
+		__field(u64, left)
+	),
+	TP_fast_assign(
+		__entry->ifindex = dev->ifindex;
+		__entry->prio = prio;
+		__entry->ports = ports;
+		__entry->predicted = predicted;
+		__entry->left = left;
+	),
+	TP_printk("ifindex=%d prio=%u ports=%u predicted=%lld left=%llu",
+		  __entry->ifindex, __entry->prio, __entry->ports,
+		  __entry->predicted, __entry->left)
+);
+
 #endif /* _BFC_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

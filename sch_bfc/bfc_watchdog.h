@@ -28,10 +28,10 @@
 #define _BFC_WATCHDOG_H
 
 #include <linux/types.h>
+#include <linux/pkt_sch_bfc.h>
 
-#define BFC_WATCHDOG_DEFAULT	200000000ULL	/* 200 ms */
-#define BFC_HOLDOFF_DEFAULT	400000000ULL
-#define BFC_HOLDOFF_MAX		25600000000ULL	/* 64 x that: 0.8 % stopped */
+#define BFC_HOLDOFF_TIMES	2	/* the first hold-off, in @watchdog */
+#define BFC_HOLDOFF_DOUBLED	64	/* the longest, in that: 0.8 % stopped */
 #define BFC_WATCHDOG_NEVER	(~0ULL)
 
 /* What a step of the machine tells its owner. */

@@ -178,10 +178,10 @@ static void explain(void)
 		"               [ fdec NUM ] [ congested BYTES | auto* ]\n"
 		"  buffer:      [ buffer NAME | none* ] [ size BYTES | keep* ]\n"
 		"               [ reserve BYTES ] [ headroom BYTES | auto* ]\n"
-		"               [ share PERCENT | off* ]\n"
+		"               [ share PERCENT | off ]\n"
 		"               (* marks defaults; queues 32, ways 4, hrtt 100us,\n"
 		"               limit 16Mb, cut 80%%, alpha, beta and fdec 0.8,\n"
-		"               watchdog 200ms, reserve 0b)\n");
+		"               watchdog 200ms, reserve 0b, share 100%%)\n");
 }
 
 /* --- parsing ------------------------------------------------------------ */

@@ -30,7 +30,7 @@ start() {
 	cable sw p1 n e0 rate "$rate_n" delay 100us ring 4
 	cable sw p2 r e0 rate "$rate_r" delay 100us ring 4
 	meet 10.0.0.1 r
-	bfc sw p1 hrtt 4ms sticky 10s flows 1000000 "$@"
+	bfc sw p1 hrtt 4ms sticky 10s flows 1000000 watchdog off "$@"
 	frames open n n e0
 	mac_n=$(answered .mac)
 	mac_r=$(mac r e0)

@@ -248,7 +248,7 @@ test_modes_change_under_traffic() {
 		send "s$i" 10.0.0.100 5000 -F "$i" -t 5
 		sent+=("$bg")
 	done
-	for mode in capfc-max bfc capfc-cal pfc none pfc bfc pfc; do
+	for mode in capfc-max bfc fafc capfc-cal pfc fafc none pfc bfc pfc; do
 		sleep 0.5
 		for ((i = 1; i <= senders; i++)); do
 			tc -n sw qdisc change dev "p$i" root bfc fc $mode

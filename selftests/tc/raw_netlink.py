@@ -123,7 +123,7 @@ ANY_OR_NONE = "^"
 
 WORDS = [
     # attribute, first value that is none, message
-    ("FC", N["__BFC_FC_MAX"], "fc: unknown mode"),
+    ("FC", N["__BFC_FC_MAX"], "fc: none, bfc, pfc, capfc-max, capfc-cal or fafc"),
     ("ROLE", N["__BFC_ROLE_MAX"], "role: switch or nic"),
     ("PEER", N["__BFC_PEER_MAX"], "peer: auto, on or off"),
     ("ASSIGN", N["__BFC_ASSIGN_MAX"], "assign: dynamic, stochastic or single"),
@@ -132,9 +132,16 @@ WORDS = [
     ("SPLIT_GSO", 2, "split-gso: 0 or 1"),
     ("NEW_FIRST", 2, "new-first: 0 or 1"),
     ("ACCEPT_PAUSE", 2, "accept-pause: 0 or 1"),
+    ("PRIO", N["__BFC_PRIO_MAX"], "prio: pcp, dscp or skb"),
 ]
 NUMBERS = {"QUEUES": 4, "FLOWS": 4, "WAYS": 4, "STICKY": 8, "HRTT": 8, "THRESHOLD": 4, "RATE": 8,
-           "LIMIT": 4, "QUANTUM": 4, "REFRESH": 8, "HOLD": 8, "TPID": 2}
+           "LIMIT": 4, "QUANTUM": 4, "REFRESH": 8, "HOLD": 8, "TPID": 2,
+           "PRIO_MAP": N["BFC_PRIO_VALUES"], "LOSSLESS": 1, "XOFF": 4, "XON": 4, "MAX_BYTES": 4,
+           "DYNAMIC": 4, "EGRESS_XOFF": 4, "EGRESS_XON": 4, "EGRESS_MAX": 4, "WARN": 4, "CUT": 1,
+           "T_HOP": 8, "ALPHA": 4, "BETA": 4, "FDEC": 4, "CONGESTED": 4, "ECN": 4, "WATCHDOG": 8,
+           "BUFFER_SIZE": 4, "RESERVE": 4, "HEADROOM": 4, "SHARE": 4}
+MAXIMA = ("XOFF", "XON", "MAX_BYTES", "DYNAMIC", "EGRESS_XOFF", "EGRESS_XON", "EGRESS_MAX", "WARN",
+          "ALPHA", "BETA", "FDEC", "CONGESTED", "ECN", "BUFFER_SIZE", "RESERVE", "HEADROOM", "SHARE")
 MAX64 = (1 << 64) - 1
 
 
@@ -175,6 +182,22 @@ def cases() -> List[Case]:
         Case("THRESHOLD 2^31", options(bfc("THRESHOLD", u32(1 << 31))), "^bfc: threshold: "),
         Case("LIMIT 2^32-1", options(bfc("LIMIT", u32(0xFFFFFFFF))), "^bfc: limit: "),
         Case("QUANTUM 2^31", options(bfc("QUANTUM", u32(1 << 31))), "^bfc: quantum: "),
+        # port-level modes
+        *(Case(f"{name} 2^32-1", options(bfc(name, u32(0xFFFFFFFF))), "^bfc: ") for name in MAXIMA),
+        Case("CUT 255", options(bfc("CUT", u8(255))), "^bfc: cut: "),
+        Case("T_HOP 2^64-1", options(bfc("T_HOP", u64(MAX64))), "^bfc: thop: "),
+        Case("T_HOP 2^32 + 100us", options(bfc("T_HOP", u64((1 << 32) + 100_000))), "^bfc: thop: "),
+        Case("WATCHDOG 2^64-1", options(bfc("WATCHDOG", u64(MAX64))), "^bfc: watchdog: "),
+        Case("PRIO_MAP, all automatic", options(bfc("PRIO_MAP", b"\xff" * N["BFC_PRIO_VALUES"]))),
+        Case("PRIO_MAP with priority 8", options(bfc("PRIO_MAP", b"\7" * 63 + b"\10")), "^bfc: map: "),
+        Case("PRIO_MAP with priority 254", options(bfc("PRIO_MAP", b"\xfe" + b"\7" * 63)),
+             "^bfc: map: "),
+        Case("BUFFER empty", options(bfc("BUFFER", b"\0"))),
+        Case("BUFFER of 15 characters", options(bfc("BUFFER", b"x" * 15 + b"\0"))),
+        Case("BUFFER of 16 characters", options(bfc("BUFFER", b"x" * 16 + b"\0")), ANY),
+        Case("BUFFER without an end", options(bfc("BUFFER", b"x" * 15)), ANY_OR_NONE),
+        Case("BUFFER without an end, too long", options(bfc("BUFFER", b"x" * 64)), ANY),
+        Case("BUFFER of no bytes", options(bfc("BUFFER", b"")), ANY_OR_NONE),
         # the frame of the attributes
         Case("unknown attribute, next after the last",
              options(attr(N["__TCA_BFC_MAX"], u32(1))), ANY),

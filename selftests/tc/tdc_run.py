@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs tests in the format of the kernel's tc-testing (tdc).
 
-The kernel's own tdc.py runs bfc.json, too (with its nsPlugin); this one needs
+The kernel's own tdc.py runs bfc*.json, too (with its nsPlugin); this one needs
 nothing but Python and iproute2, gives every case a network namespace of its
 own, with the veth pair $DEV0, $DEV1 in it if it is used, and prints KTAP.
 
@@ -117,7 +117,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", metavar="FILE", type=Path,
-                        default=[Path(__file__).resolve().parent / "bfc.json"])
+                        default=sorted(Path(__file__).resolve().parent.glob("bfc*.json")))
     parser.add_argument("-e", "--execute", nargs="+", metavar="ID", help="only these")
     parser.add_argument("-l", "--list", action="store_true", help="names of the cases")
     args = parser.parse_args()

@@ -298,6 +298,39 @@ static void test_pace(void)
 	      bfc_fafc_pace((1ULL << 48) - 1, 1, BFC_THOP_MAX, 1));
 }
 
+/* From the floor to the link's speed in BFC_FAFC_RECOVER T_hop, and no further. */
+static void test_recover(void)
+{
+	const u64 link = 12500000000ULL, floor = bfc_fafc_floor(link);
+
+	CHECK(floor == link / 64 + 1);
+	CHECK(bfc_fafc_floor(0) == 1);
+	CHECK(bfc_fafc_recover(floor, link, 0, HOP) == floor);
+	CHECK(bfc_fafc_recover(floor, link, HOP, HOP) == floor + link / 64);
+	CHECK(bfc_fafc_recover(floor, link, 32 * HOP, HOP) == floor + link / 2);
+	CHECK(bfc_fafc_recover(floor, link, 63 * HOP, HOP) == link);
+	CHECK(bfc_fafc_recover(1, link, 64ULL * HOP - 1, HOP) < link);
+	CHECK(bfc_fafc_recover(1, link, 64ULL * HOP, HOP) == link);
+	CHECK(bfc_fafc_recover(1, link, ~0ULL, HOP) == link);
+	CHECK(bfc_fafc_recover(link, link, 1, HOP) == link);
+	/* the link has become slower meanwhile */
+	CHECK(bfc_fafc_recover(link, link / 10, 0, HOP) == link / 10);
+	CHECK(bfc_fafc_recover(1, 125000000000ULL, 32ULL * BFC_THOP_MAX,
+			       BFC_THOP_MAX) == 62500000001ULL);
+}
+
+static void test_default_threshold(void)
+{
+	/* 100 Gbit/s, 2 us: 25 kB in an HRTT */
+	CHECK(bfc_fafc_threshold(12500000000ULL, 2000, 1514) == 200000);
+	/* never less than some frames: 1 Mbit/s */
+	CHECK(bfc_fafc_threshold(125000, 2000, 1514) == 32 * 1514);
+	CHECK(bfc_fafc_threshold(125000, 2000, 9014) == 32 * 9014);
+	/* 1 Tbit/s and a second are more than the option takes */
+	CHECK(bfc_fafc_threshold(BFC_RATE_MAX, BFC_HRTT_MAX, 1514) ==
+	      BFC_THRESHOLD_MAX);
+}
+
 static const struct unit_case cases[] = {
 	{ "fafc: qPred = q + 2 r T_hop + pauseOffset", test_predict },
 	{ "fafc: marks and pauses over the thresholds", test_thresholds },
@@ -311,6 +344,8 @@ static const struct unit_case cases[] = {
 	{ "fafc: the ECN offset rises in pauses and falls with the queue",
 	  test_ecn },
 	{ "fafc: a host slows down, but never to nothing", test_pace },
+	{ "fafc: a host that is not paused speeds up", test_recover },
+	{ "fafc: a threshold if nobody gives one", test_default_threshold },
 };
 
 #include "unit_main.h"

@@ -28,8 +28,8 @@ static bool quiet(struct bfc_watchdog *w, bool paused, u64 progress, u64 now)
 static void test_constants(void)
 {
 	CHECK(BFC_WATCHDOG_DEFAULT == 200 * MS);
-	CHECK(BFC_HOLDOFF_DEFAULT == 400 * MS);
-	CHECK(BFC_HOLDOFF_MAX == 25600 * MS);
+	CHECK(BFC_HOLDOFF_TIMES == 2);
+	CHECK(BFC_HOLDOFF_DOUBLED == 64);
 	CHECK(BFC_WD_WATCH == 0);
 	/* fast link: four refreshes; slow one: two frames more */
 	CHECK(bfc_watchdog_floor(MS, 0) == 4 * MS);

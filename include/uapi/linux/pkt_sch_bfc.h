@@ -59,7 +59,7 @@
 #define BFC_CUT_DEFAULT		80U			/* per cent, CaPFC Table II */
 #define BFC_WATCHDOG_MIN	1000000ULL		/* 1 ms */
 #define BFC_WATCHDOG_MAX	60000000000ULL		/* 60 s */
-#define BFC_WATCHDOG_DEF	200000000ULL		/* 200 ms */
+#define BFC_WATCHDOG_DEFAULT	200000000ULL		/* 200 ms */
 
 enum {
 	BFC_FC_NONE,		/* fair queueing only */

@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * FAFC: pauses for a computed time, for those ports alone that fill the queue, and
+ * with as little harm to others as can be (FAFC §II, §III). The arithmetic is in
+ * bfc_fafc.h and below it; here is what it is about.
+ *
+ *   struct bfc_fafc_out   q_ie and q_*e of an egress port, a set for each priority:
+ *			   written under its root lock. Another egress that wants to
+ *			   know what is a victim reads them under their seqcount
+ *   struct bfc_fafc_in	   q_i* and the slots of an ingress port: any egress changes
+ *			   them, under their lock, the innermost of all
+ *   struct bfc_switch	   who of the namespace's ports is worth a look
+ *
+ * A packet is in both from bfc_hold() until it leaves its queue. Ports may have
+ * T_hops of their own: rates are amounts per T_hop, and scaled where they meet.
+ */
+#include <net/inet_ecn.h>
+#include <net/netns/generic.h>
+
+#include "bfc.h"
+#include "bfc_trace.h"
+
+/**
+ * struct bfc_fafc_out - a priority of an egress port
+ * @seq: for readers at other ports
+ * @all: q_*e
+ * @in: q_ie, by the slot of port i
+ * @seen: slots of ports whose @in is not at rest
+ * @ecn_offset: ECNof_e, bytes
+ * @last: when it paused last, ns
+ */
+struct bfc_fafc_out {
+	seqcount_t seq;
+	struct bfc_holt all;
+	struct bfc_holt in[BFC_SLOTS];
+	u64 seen;
+	u64 ecn_offset;
+	u64 last;
+};
+
+/**
+ * struct bfc_fafc - what an egress port predicts
+ * @conf: T_hop and weights
+ * @problem: room for it, under the root lock
+ * @out: of each priority
+ */
+struct bfc_fafc {
+	struct bfc_holt_conf conf;
+	struct bfc_alloc problem;
+	struct bfc_fafc_out out[BFC_PRIORITIES];
+};
+
+/**
+ * struct bfc_fafc_in - a priority of an ingress port
+ * @lock: innermost; BH off
+ * @all: q_i* and r_i*
+ * @slots: what its pauses keep away
+ */
+struct bfc_fafc_in {
+	spinlock_t lock;	/* of the rest */
+	struct bfc_holt all;
+	struct bfc_slots slots;
+};
+
+/**
+ * struct bfc_switch - the ports of a namespace
+ * @fafc: what each egress predicts, by slot; RCU
+ * @long_queues: by priority, bit k: the queue of egress k is over its th_c, or was
+ *		 when a packet last left it
+ * @paused: by priority, bit i: ingress i has slots that may not be over
+ */
+struct bfc_switch {
+	struct bfc_fafc __rcu *fafc[BFC_SLOTS];
+	atomic64_t long_queues[BFC_PRIORITIES];
+	atomic64_t paused[BFC_PRIORITIES];
+};
+
+static unsigned int bfc_net_id __read_mostly;
+
+static struct bfc_switch *bfc_switch_of(const struct bfc_port *port)
+{
+	return net_generic(dev_net(port->dev), bfc_net_id);
+}
+
+/* An amount per T_hop of one port as that of another. */
+static u64 bfc_fafc_scale(u64 amount, u32 from, u32 to)
+{
+	u64 rem;
+
+	return from == to ? amount : bfc_muldiv(amount, to, from, &rem);
+}
+
+/* ---- ingress ports ---- */
+
+/**
+ * bfc_fafc_in_new() - for an ingress port
+ * @conf: of the port
+ * @now: ns
+ *
+ * Context: softirq.
+ * Return: one for each priority, or NULL.
+ */
+struct bfc_fafc_in *bfc_fafc_in_new(const struct bfc_conf *conf, u64 now)
+{
+	struct bfc_fafc_in *in;
+	unsigned int prio;
+
+	in = kcalloc(BFC_PRIORITIES, sizeof(*in), GFP_ATOMIC | __GFP_NOWARN);
+	for (prio = 0; in && prio < BFC_PRIORITIES; prio++) {
+		spin_lock_init(&in[prio].lock);
+		bfc_holt_start(&in[prio].all, &conf->holt, now, 0);
+	}
+	return in;
+}
+
+/**
+ * bfc_fafc_in_restart() - predict by another T_hop or other weights
+ * @in: of the port, or NULL
+ * @conf: of the port, new; readers see it already or will
+ * @now: ns
+ *
+ * Context: process, BH off.
+ */
+void bfc_fafc_in_restart(struct bfc_fafc_in *in, const struct bfc_conf *conf,
+			 u64 now)
+{
+	unsigned int prio;
+
+	for (prio = 0; in && prio < BFC_PRIORITIES; prio++) {
+		spin_lock(&in[prio].lock);
+		bfc_holt_start(&in[prio].all, &conf->holt, now,
+			       in[prio].all.raw);
+		memset(&in[prio].slots, 0, sizeof(in[prio].slots));
+		spin_unlock(&in[prio].lock);
+	}
+}
+
+/**
+ * bfc_fafc_held() - a packet came, or left
+ * @ing: through this port
+ * @conf: of the port; NULL: it is gone, and does not predict any more
+ * @prio: priority
+ * @len: bytes
+ * @came: or left
+ * @now: ns
+ *
+ * Context: BH off or process; any root lock may be held.
+ */
+void bfc_fafc_held(struct bfc_ingress *ing, const struct bfc_conf *conf,
+		   unsigned int prio, u32 len, bool came, u64 now)
+{
+	struct bfc_fafc_in *in = &ing->fafc[prio];
+
+	if (!conf)
+		return;
+	spin_lock_bh(&in->lock);
+	if (came)
+		bfc_holt_enqueue(&in->all, &conf->holt, now, len);
+	else
+		bfc_holt_dequeue(&in->all, &conf->holt, now, len);
+	spin_unlock_bh(&in->lock);
+}
+
+/**
+ * bfc_fafc_remaining() - for how long is the neighbour to be paused?
+ * @ing: the port
+ * @prio: priority
+ * @now: ns
+ *
+ * Return: ns from now on.
+ */
+u64 bfc_fafc_remaining(struct bfc_ingress *ing, unsigned int prio, u64 now)
+{
+	struct bfc_fafc_in *in = &ing->fafc[prio];
+	u64 until;
+
+	spin_lock_bh(&in->lock);
+	until = in->slots.until;
+	spin_unlock_bh(&in->lock);
+	return until > now ? until - now : 0;
+}
+
+/* ---- egress ports ---- */
+
+static struct bfc_fafc_in *bfc_fafc_in_of(const struct bfc_sched *q,
+					  unsigned int slot, unsigned int prio,
+					  struct bfc_ingress **ing,
+					  const struct bfc_conf **conf)
+{
+	*ing = bfc_handle_get(q->in[slot]);
+	*conf = *ing ? rcu_dereference((*ing)->conf) : NULL;
+	return *conf && (*ing)->fafc ? &(*ing)->fafc[prio] : NULL;
+}
+
+/* pausOf_*e: what comes, or does not, because ports were paused. */
+static s64 bfc_fafc_offset(struct bfc_sched *q, unsigned int prio, u64 now)
+{
+	struct bfc_switch *sw = bfc_switch_of(q->port);
+	struct bfc_fafc_out *out = &q->fafc->out[prio];
+	u64 set = atomic64_read(&sw->paused[prio]) & out->seen;
+	const struct bfc_conf *conf;
+	struct bfc_ingress *ing;
+	s64 offset = 0;
+
+	for (; set; set &= set - 1) {
+		unsigned int slot = __ffs64(set);
+		struct bfc_fafc_in *in = bfc_fafc_in_of(q, slot, prio, &ing,
+							&conf);
+
+		if (!in)
+			continue;
+		spin_lock(&in->lock);
+		bfc_slots_advance(&in->slots, now, conf->holt.t_hop);
+		if (!in->slots.end)
+			atomic64_andnot(BIT_ULL(slot), &sw->paused[prio]);
+		offset += bfc_slots_offset(&in->slots, out->in[slot].raw,
+					   in->all.raw);
+		spin_unlock(&in->lock);
+	}
+	return offset;
+}
+
+/* Another egress' view of a queue, as it would be now. */
+static void bfc_fafc_peek(const struct bfc_fafc *fafc, unsigned int prio,
+			  unsigned int slot, u64 now, struct bfc_holt *h)
+{
+	const struct bfc_fafc_out *out = &fafc->out[prio];
+	unsigned int seq;
+
+	do {
+		seq = read_seqcount_begin(&out->seq);
+		*h = slot < BFC_SLOTS ? out->in[slot] : out->all;
+	} while (read_seqcount_retry(&out->seq, seq));
+	bfc_holt_advance(h, &fafc->conf, now);
+}
+
+/* R_i: what port i sends to egress ports that are not congested (Alg. 2 lines
+ * 4-7), as what it sends in all, less what goes to those that are: this is the
+ * smaller sum.
+ */
+static u64 bfc_fafc_harm(struct bfc_sched *q, unsigned int prio,
+			 unsigned int slot, u64 total, u64 now)
+{
+	const struct bfc_fafc_out *out = &q->fafc->out[prio];
+	struct bfc_switch *sw = bfc_switch_of(q->port);
+	u64 set = atomic64_read(&sw->long_queues[prio]);
+	u64 less = bfc_holt_out(&out->in[slot]);
+	u32 t_hop = q->fafc->conf.t_hop;
+
+	for (set &= ~BIT_ULL(q->port->slot); set; set &= set - 1) {
+		const struct bfc_fafc *other =
+			rcu_dereference(sw->fafc[__ffs64(set)]);
+		struct bfc_holt all, in;
+		u64 rate;
+
+		if (!other)
+			continue;
+		bfc_fafc_peek(other, prio, BFC_SLOT_NONE, now, &all);
+		bfc_fafc_peek(other, prio, slot, now, &in);
+		rate = bfc_holt_out(&in) -
+		       bfc_fafc_victims(&in, &all, false, q->conf->congested);
+		less += bfc_fafc_scale(rate, other->conf.t_hop, t_hop);
+	}
+	return total > less ? total - less : 0;
+}
+
+/* A port is to be paused for @pause: account for it, and tell the neighbour. */
+static void bfc_fafc_pause_port(struct bfc_sched *q, unsigned int prio,
+				unsigned int slot, u32 pause, bool again,
+				u64 now)
+{
+	struct bfc_switch *sw = bfc_switch_of(q->port);
+	const struct bfc_conf *conf;
+	struct bfc_ingress *ing;
+	struct bfc_fafc_in *in = bfc_fafc_in_of(q, slot, prio, &ing, &conf);
+	struct bfc_port *port;
+	u64 rate, before;
+	bool more;
+
+	if (!in || !(conf->lossless & BIT(prio)))
+		return;
+	spin_lock(&in->lock);
+	bfc_holt_advance(&in->all, &conf->holt, now);
+	rate = in->all.in;
+	if (again)
+		rate = bfc_fafc_decrease(rate, q->conf->f_dec);
+	before = max(in->slots.until, now);
+	bfc_slots_pause(&in->slots, now, conf->holt.t_hop, rate,
+			min(pause, conf->holt.t_hop));
+	more = in->slots.until > before;
+	spin_unlock(&in->lock);
+	atomic64_or(BIT_ULL(slot), &sw->paused[prio]);
+	port = rcu_dereference(ing->port);
+	if (more && port)
+		bfc_port_mark_dirty(port, now);
+}
+
+/* calculateAndSendPause() of Alg. 2. */
+static void bfc_fafc_pause(struct bfc_sched *q, unsigned int prio, s64 offset,
+			   u64 now)
+{
+	struct bfc_fafc_out *out = &q->fafc->out[prio];
+	u32 t_hop = q->fafc->conf.t_hop;
+	bool again = bfc_fafc_again(now, out->last, t_hop);
+	u64 set, in_all = 0, out_all = bfc_holt_out(&out->all), local, left;
+	struct bfc_alloc *a = &q->fafc->problem;
+	const struct bfc_conf *conf;
+	struct bfc_ingress *ing;
+	u8 slots[BFC_SLOTS];
+	unsigned int i;
+
+	bfc_alloc_clear(a);
+	for (set = out->seen; set; set &= set - 1) {
+		unsigned int slot = __ffs64(set);
+		struct bfc_holt *pair = &out->in[slot];
+		struct bfc_fafc_in *in;
+		u64 rate, total = 0;
+
+		bfc_holt_advance(pair, &q->fafc->conf, now);
+		in = bfc_fafc_in_of(q, slot, prio, &ing, &conf);
+		if (!pair->raw && !pair->in)
+			out->seen &= ~BIT_ULL(slot);
+		if (!in || !pair->in)
+			continue;
+		in_all += pair->in;
+		spin_lock(&in->lock);
+		bfc_holt_advance(&in->all, &conf->holt, now);
+		total = bfc_holt_out(&in->all);
+		spin_unlock(&in->lock);
+		total = bfc_fafc_scale(total, conf->holt.t_hop, t_hop);
+		rate = again ? bfc_fafc_decrease(pair->in, q->conf->f_dec) :
+			       pair->in;
+		slots[a->ports] = slot;
+		bfc_alloc_add(a, rate, bfc_fafc_harm(q, prio, slot, total, now));
+	}
+	/* Our own packets cannot be paused: they take from what the link sends. */
+	local = out->all.in > in_all ? out->all.in - in_all : 0;
+	left = bfc_fafc_solve(a, out_all > local ? out_all - local : 0, offset,
+			      t_hop);
+	q->solved++;
+	q->unsolved += !!left;
+	for (i = 0; i < a->ports; i++)
+		if (a->port[i].pause)
+			bfc_fafc_pause_port(q, prio, slots[i], a->port[i].pause,
+					    again, now);
+	out->last = now;
+	trace_bfc_fafc_solve(q->port->dev, prio, a->ports,
+			     bfc_fafc_predict(&out->all, offset) >>
+			     BFC_AMOUNT_SHIFT, left >> BFC_AMOUNT_SHIFT);
+}
+
+/**
+ * bfc_fafc_check_port() - CheckCong() of Alg. 1: a packet leaves
+ * @q: scheduler of the egress port
+ * @skb: the packet, out of its queue already
+ * @now: ns
+ *
+ * Context: under the root lock.
+ */
+void bfc_fafc_check_port(struct bfc_sched *q, struct sk_buff *skb, u64 now)
+{
+	u8 prio = bfc_cb(skb)->prio;
+	struct bfc_fafc_out *out = &q->fafc->out[prio];
+	struct bfc_switch *sw = bfc_switch_of(q->port);
+	u64 bit = BIT_ULL(q->port->slot);
+	unsigned int what;
+	s64 offset;
+	bool full;
+
+	rcu_read_lock();
+	offset = bfc_fafc_offset(q, prio, now);
+	what = bfc_fafc_check(&out->all, offset, q->p.ecn ?: U32_MAX,
+			      out->ecn_offset, q->conf->threshold);
+	if (what & BFC_FAFC_MARK && q->p.ecn && INET_ECN_set_ce(skb))
+		q->ecn_mark++;
+	bfc_ecn_dequeue(&out->ecn_offset, out->all.raw);
+
+	full = out->all.q > bfc_amount(q->conf->congested);
+	if (full != !!(atomic64_read(&sw->long_queues[prio]) & bit)) {
+		if (full)
+			atomic64_or(bit, &sw->long_queues[prio]);
+		else
+			atomic64_andnot(bit, &sw->long_queues[prio]);
+	}
+	if (what & BFC_FAFC_PAUSE && q->conf->lossless & BIT(prio))
+		bfc_fafc_pause(q, prio, offset, now);
+	rcu_read_unlock();
+}
+
+static void bfc_fafc_count(struct bfc_sched *q, struct bfc_fafc_out *out,
+			   unsigned int slot, u32 len, bool came, u64 now)
+{
+	const struct bfc_holt_conf *conf = &q->fafc->conf;
+
+	write_seqcount_begin(&out->seq);
+	if (came) {
+		bfc_holt_enqueue(&out->all, conf, now, len);
+		if (slot < BFC_SLOTS)
+			bfc_holt_enqueue(&out->in[slot], conf, now, len);
+	} else {
+		bfc_holt_dequeue(&out->all, conf, now, len);
+		if (slot < BFC_SLOTS)
+			bfc_holt_dequeue(&out->in[slot], conf, now, len);
+	}
+	write_seqcount_end(&out->seq);
+}
+
+/**
+ * bfc_fafc_enqueued() - onEnqueue() of Alg. 1 and 4
+ * @q: scheduler of the egress port
+ * @skb: the packet
+ * @slot: of the port that it came in through, or BFC_SLOT_NONE
+ * @now: ns
+ *
+ * Context: under the root lock.
+ */
+void bfc_fafc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
+		       unsigned int slot, u64 now)
+{
+	u8 prio = bfc_cb(skb)->prio;
+	struct bfc_fafc_out *out = &q->fafc->out[prio];
+
+	if (slot < BFC_SLOTS)
+		out->seen |= BIT_ULL(slot);
+	bfc_fafc_count(q, out, slot, qdisc_pkt_len(skb), true, now);
+	bfc_ecn_enqueue(&out->ecn_offset, qdisc_pkt_len(skb),
+			q->prio_paused & BIT(prio));
+}
+
+/**
+ * bfc_fafc_dequeued() - onDequeue() of Alg. 1, but for the check
+ * @q: scheduler of the egress port
+ * @skb: the packet
+ * @slot: as when it came
+ * @now: ns
+ *
+ * Context: under the root lock, or the qdisc is not in use.
+ */
+void bfc_fafc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
+		       unsigned int slot, u64 now)
+{
+	preempt_disable();	/* no root lock: the qdisc is being destroyed */
+	bfc_fafc_count(q, &q->fafc->out[bfc_cb(skb)->prio], slot,
+		       qdisc_pkt_len(skb), false, now);
+	preempt_enable();
+}
+
+/* ---- life ---- */
+
+/**
+ * bfc_fafc_new() - predictors for an egress port
+ * @conf: of the port
+ * @now: ns
+ *
+ * Context: process.
+ * Return: predictors of empty queues, or NULL.
+ */
+struct bfc_fafc *bfc_fafc_new(const struct bfc_conf *conf, u64 now)
+{
+	struct bfc_fafc *fafc;
+	unsigned int prio, slot;
+
+	fafc = kvzalloc(sizeof(*fafc), GFP_KERNEL_ACCOUNT);
+	if (!fafc)
+		return NULL;
+	fafc->conf = conf->holt;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		struct bfc_fafc_out *out = &fafc->out[prio];
+
+		seqcount_init(&out->seq);
+		bfc_holt_start(&out->all, &fafc->conf, now, 0);
+		for (slot = 0; slot < BFC_SLOTS; slot++)
+			bfc_holt_start(&out->in[slot], &fafc->conf, now, 0);
+	}
+	return fafc;
+}
+
+/**
+ * bfc_fafc_publish() - let the other ports see what a port predicts
+ * @port: the port
+ * @fafc: predictors
+ *
+ * Context: RTNL.
+ */
+void bfc_fafc_publish(struct bfc_port *port, struct bfc_fafc *fafc)
+{
+	rcu_assign_pointer(bfc_switch_of(port)->fafc[port->slot], fafc);
+}
+
+/**
+ * bfc_fafc_free() - do without predictors that may have been published
+ * @port: of the port; another qdisc may have published its own meanwhile
+ * @fafc: predictors, or NULL
+ *
+ * Context: RTNL.
+ */
+void bfc_fafc_free(struct bfc_port *port, struct bfc_fafc *fafc)
+{
+	struct bfc_switch *sw = bfc_switch_of(port);
+	unsigned int prio;
+
+	if (!fafc)
+		return;
+	if (rcu_access_pointer(sw->fafc[port->slot]) == fafc) {
+		RCU_INIT_POINTER(sw->fafc[port->slot], NULL);
+		for (prio = 0; prio < BFC_PRIORITIES; prio++)
+			atomic64_andnot(BIT_ULL(port->slot),
+					&sw->long_queues[prio]);
+	}
+	synchronize_net();
+	kvfree(fafc);
+}
+
+static struct pernet_operations bfc_net_ops = {
+	.id	= &bfc_net_id,
+	.size	= sizeof(struct bfc_switch),
+};
+
+/**
+ * bfc_fafc_init() - at module load
+ *
+ * Return: 0 or an error.
+ */
+int bfc_fafc_init(void)
+{
+	return register_pernet_subsys(&bfc_net_ops);
+}
+
+/**
+ * bfc_fafc_exit() - at module unload
+ */
+void bfc_fafc_exit(void)
+{
+	unregister_pernet_subsys(&bfc_net_ops);
+}

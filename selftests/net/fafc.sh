@@ -1,0 +1,218 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# FAFC: pauses for a computed time.
+#
+#   s1 ---\
+#   ...    >-- sw (br0) --- r, r2	All links 20 Mbit/s, delay 1 ms.
+#   s6 ---/
+
+# shellcheck source=selftests/lib.sh disable=SC2046
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+senders=6
+link=(rate 20mbit delay 1ms ring 2)
+mode=(fc fafc hrtt 6ms thop 3ms threshold 60kb queues 128)
+
+# star OPTIONS...: of the switch's ports
+star() {
+	local i
+	switch sw
+	host r 10.0.0.100/24
+	host r2 10.0.0.101/24
+	cable sw r0 r e0 "${link[@]}"
+	cable sw r1 r2 e0 "${link[@]}"
+	for ((i = 1; i <= senders; i++)); do
+		host "s$i" "10.0.0.$i/24"
+		cable sw "p$i" "s$i" e0 "${link[@]}"
+		bfc sw "p$i" "${mode[@]}" "$@"
+		bfc "s$i" e0 role nic "${mode[@]}"
+	done
+	bfc sw r0 "${mode[@]}" "$@"
+	bfc sw r1 "${mode[@]}" "$@"
+	meet 10.0.0.100 $(seq -f s%g $senders)
+	meet 10.0.0.101 $(seq -f s%g $senders)
+}
+
+neighbours_up() {
+	local i
+	for ((i = 1; i <= senders; i++)); do
+		wait_for 10 peer_up sw "p$i" || fail "p$i has no neighbour"
+	done
+}
+
+# load SECONDS: from all to r; ends in the background
+load() {
+	local i
+	receive r 5000 -t 60 -i 3
+	receiver=$bg
+	sent=()
+	for ((i = 1; i <= senders; i++)); do
+		send "s$i" 10.0.0.100 5000 -F "$i" -t "$1"
+		sent+=("$bg")
+	done
+}
+
+test_incast() {
+	star
+	neighbours_up
+	load 4
+	sleep 2
+	local backlog
+	backlog=$(stat sw r0 backlog)
+	finish "${sent[@]}" "$receiver"
+	equal "dropped by the switch" "$(stat sw r0 drops)" 0
+	equal "packets received" "$(received r 5000 .packets)" \
+		"$(jq -s 'map(.sent) | add' "$scratch"/s?.sent.5000.json)"
+	equal "reordered" "$(received r 5000 .reordered)" 0
+	at_least "allocations" "$(stat sw r0 solved)" 10
+	at_least "frames" "$(stat sw p1 frames_tx)" 10
+	equal "PFC frames to one of ours" "$(stat sw p1 pfc_tx)" 1
+	at_least "ms for which s1 was paused" \
+		"$(($(stat s1 e0 'prios[0].paused_time') / 1000000))" 200
+	# Alg. 1 pauses a queue that grows, not one that is long: the backstop
+	# (XOFF 120 KB) is what bounds it.
+	at_most "held of s1 at most" "$(stat sw p1 'prios[0].peak')" \
+		$((122880 + $(stat sw p1 headroom)))
+	at_least "throughput of 4 s (packets)" "$(received r 5000 .packets)" 8000
+	say "backlog $backlog, $(stat sw p1 frames_tx) frames," \
+		"$(stat sw r0 solved) solved, $(stat sw r0 unsolved) unsolved"
+	all_idle
+}
+
+# Two ports send to r, one of them half its packets to somebody else: pausing the
+# other costs less (FAFC Fig. 2).
+test_least_harm() {
+	local sent=() receiver other
+	star
+	neighbours_up
+	receive r 5000 -t 60 -i 3
+	receiver=$bg
+	receive r2 6000 -t 60 -i 3
+	other=$bg
+	send s1 10.0.0.100 5000 -F 1 -t 4
+	sent+=("$bg")
+	send s2 10.0.0.100 5000 -F 2 -t 4
+	sent+=("$bg")
+	send s2 10.0.0.101 6000 -F 3 -t 4
+	sent+=("$bg")
+	finish "${sent[@]}" "$receiver" "$other"
+	local one two
+	one=$(stat s1 e0 'prios[0].paused_time')
+	two=$(stat s2 e0 'prios[0].paused_time')
+	at_least "ms that s1 was paused" "$((one / 1000000))" 100
+	at_most "pauses of s2, with a victim, to s1's" "$(calc "$two / $one")" 0.6
+	equal "dropped" "$(sum_stat drops)" 0
+	say "s1 $((one / 1000000)) ms, s2 $((two / 1000000)) ms"
+	all_idle
+}
+
+# Towards anybody else: PFC frames with the quanta that it takes.
+test_quanta_for_others() {
+	switch sw
+	host n 10.0.0.1/24
+	host h 10.0.0.2/24
+	host r 10.0.0.100/24
+	cable sw pn n e0 "${link[@]}"
+	cable sw ph h e0 "${link[@]}"
+	cable sw r0 r e0 "${link[@]}"
+	meet 10.0.0.100 n h
+	frames open n n e0
+	for port in pn ph r0; do
+		bfc sw "$port" "${mode[@]}"
+	done
+	local dst receiver
+	dst=$(mac r e0)
+	receive r 5000 -t 20 -i 2
+	receiver=$bg
+	send h 10.0.0.100 5000 -F 1 -t 2
+	frames udp n dst="$dst" from=10.0.0.1 to=10.0.0.100 dport=5000 \
+		size=1000 count=150
+	frames wait n 5 1 kind=pfc paused=1
+	finish "$bg" "$receiver"
+	frames seen n kind=pfc paused=1
+	# at most 2 T_hop = 6 ms = 234 quanta of 25.6 us
+	at_most "longest pause (quanta)" "$(answered '[.[].quanta[0]] | max')" 235
+	at_least "pauses" "$(answered length)" 1
+	all_idle
+}
+
+test_marks() {
+	local sent=() i receiver
+	star ecn 30kb
+	neighbours_up
+	receive r 5000 -t 60 -i 3
+	receiver=$bg
+	# ECN-capable, but not s1.
+	for i in 1 2 3; do
+		send "s$i" 10.0.0.100 5000 -F "$i" -t 2 -T $((i > 1 ? 2 : 0))
+		sent+=("$bg")
+	done
+	finish "${sent[@]}" "$receiver"
+	at_least "packets marked" "$(stat sw r0 ecn_mark)" 100
+	at_most "packets marked" "$(stat sw r0 ecn_mark)" \
+		"$(jq -s 'map(.sent) | add' "$scratch"/s[23].sent.5000.json)"
+	equal "dropped" "$(sum_stat drops)" 0
+	all_idle
+}
+
+# A host that is paused sends less, and comes back by itself (Alg. 3).
+test_host_slows_down() {
+	local before after receiver
+	host n 10.0.0.1/24
+	host h 10.0.0.2/24
+	cable n e0 h e0 "${link[@]}"
+	meet 10.0.0.1 h
+	bfc h e0 role nic "${mode[@]}" peer on
+	frames open n n e0
+	frames set n epoch=7
+	send h 10.0.0.1 5000 -F 1 -t 4
+	sleep 1
+	frames clear n
+	# Ten pauses of half a T_hop: the rate goes down to 0.5^10 or the floor.
+	for _ in {1..10}; do
+		frames pause n epoch=7 prio0=1500000 queues=0
+		sleep 0.002
+	done
+	sleep 0.02
+	frames clear n
+	sleep 0.04
+	frames seen n dport=5000
+	before=$(answered length)
+	sleep 0.5
+	frames clear n
+	sleep 0.04
+	frames seen n dport=5000
+	after=$(answered length)
+	finish "$bg"
+	at_most "packets in 40 ms after pauses" "$before" "$((after * 3 / 4))"
+	at_least "packets in 40 ms half a second later" "$after" 60
+	say "$before packets, then $after"
+}
+
+test_parameters_change_under_traffic() {
+	local i option
+	star
+	neighbours_up
+	load 5
+	for option in "thop 1ms" "alpha 0.5 beta 1" "threshold 20kb" \
+		"fdec 0.3 congested 10kb" "fc pfc" "fc fafc" "thop 2ms" \
+		"lossless none" "lossless all"; do
+		sleep 0.3
+		for i in r0 p1 p2 p3 p4 p5 p6; do
+			# shellcheck disable=SC2086
+			tc -n sw qdisc change dev "$i" root bfc $option ||
+				fail "refused: $option"
+		done
+	done
+	# The port that pauses goes, and comes back.
+	tc -n sw qdisc del dev p1 root
+	sleep 0.3
+	bfc sw p1 "${mode[@]}"
+	ip -n sw link del p2
+	finish "${sent[@]}" "$receiver"
+	all_idle
+}
+
+run_tests incast least_harm quanta_for_others marks host_slows_down \
+	parameters_change_under_traffic

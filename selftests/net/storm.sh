@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The watchdog: a neighbour that holds us paused and gets nowhere is not obeyed for
+# a while; one that is only slow is.
+#
+#   h --ph-- sw --pn-- n		n is made of Python
+#
+# All links 20 Mbit/s, delay 100 us.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+hrtt=6ms
+
+# line OPTIONS...: of the switch's ports
+line() {
+	switch sw
+	host h 10.0.0.1/24
+	host n 10.0.0.2/24
+	cable sw ph h e0
+	cable sw pn n e0
+	meet 10.0.0.2 h
+	frames open n n e0
+	bfc sw ph hrtt $hrtt "$@"
+	bfc sw pn hrtt $hrtt "$@"
+	mac_n=$(mac n e0)
+}
+
+# storm PRIORITY QUANTA: a PFC frame of n
+storm() {
+	local quanta=("0000" "0000" "0000" "0000" "0000" "0000" "0000" "0000")
+	quanta[$1]=$2
+	frames raw n "0180c2000001${mac_n//:/}88080101$(printf %04x $((1 << $1)))$(
+		printf %s "${quanta[@]}")$(printf '00%.0s' {1..26})"
+}
+
+is() { [ "$(stat sw pn "$1")" = "$2" ]; }
+
+test_pfc_storm() {
+	line fc pfc prio dscp watchdog 100ms
+	storm 3 ffff			# 1.68 s
+	send h 10.0.0.2 3000 -r 400000 -T 96 -t 3
+	local sender=$bg
+	send h 10.0.0.2 4000 -r 400000 -T 128 -t 3
+	# Again, so that it is known that there is something to send.
+	sleep 0.05
+	storm 3 ffff
+	wait_for 2 is storms 1 || fail "no storm"
+	wait_for 1 is 'prios[3].paused' false || fail "still obeyed"
+	sleep 0.1
+	storm 3 ffff
+	frames seen n dport=3000
+	at_least "packets during the storm" "$(answered length)" 2
+	wait_for 2 is restored 1 || fail "not restored"
+	wait_for 1 is 'prios[3].paused' true || fail "not obeyed again"
+	# It goes on: the next hold-off is twice as long.
+	wait_for 2 is storms 2 || fail "no second storm"
+	at_least "packets sent meanwhile" "$(stat sw pn storm_tx)" 5
+	finish "$sender" "$bg"
+	frames seen n dport=4000
+	at_least "packets of the other priority" "$(answered length)" 100
+	at_most "storms in 3 s" "$(stat sw pn storms)" 4
+}
+
+# It pauses for ever, but lets something pass now and then.
+test_slow_is_no_storm() {
+	local i
+	line fc pfc prio dscp watchdog 150ms
+	storm 3 ffff
+	send h 10.0.0.2 3000 -r 400000 -T 96 -t 2
+	for i in {1..15}; do
+		sleep 0.09
+		storm 3 0000
+		sleep 0.003
+		storm 3 ffff
+	done
+	equal "storms" "$(stat sw pn storms)" 0
+	storm 3 0000
+	finish "$bg"
+	at_least "pauses" "$(stat sw pn 'prios[3].pause_rx')" 10
+}
+
+test_watchdog_off() {
+	line fc pfc prio dscp watchdog off
+	send h 10.0.0.2 3000 -r 400000 -T 96 -t 1
+	storm 3 ffff
+	sleep 0.05
+	storm 3 ffff
+	sleep 0.7
+	is 'prios[3].paused' true || fail "not paused any more"
+	equal "storms" "$(stat sw pn storms)" 0
+	finish "$bg"
+}
+
+# BFC: the neighbour says what it has drained.
+test_bfc_storm() {
+	local i
+	line fc bfc peer on assign single watchdog 100ms
+	frames set n epoch=9
+	send h 10.0.0.2 3000 -r 400000 -t 3
+	# Drains, however slowly: no storm.
+	for i in {1..6}; do
+		frames pause n bits=0 epoch=9 hold=2000000000 drained=$((i * 1000))
+		sleep 0.08
+	done
+	equal "storms of one that drains" "$(stat sw pn storms)" 0
+	is paused 1 || fail "not paused"
+	# Stands still.
+	for i in {1..3}; do
+		frames pause n bits=0 epoch=9 hold=2000000000 drained=6000
+		sleep 0.05
+	done
+	wait_for 1 is storms 1 || fail "no storm"
+	wait_for 1 is paused 0 || fail "still paused"
+	wait_for 1 is restored 1 || fail "not restored"
+	wait_for 1 is paused 1 || fail "not obeyed again"
+	finish "$bg"
+}
+
+run_tests pfc_storm slow_is_no_storm watchdog_off bfc_storm
