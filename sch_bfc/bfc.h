@@ -99,7 +99,8 @@
  * @new_first: queues that just got a packet go before the round
  * @split_gso: segment GSO packets at enqueue
  * @accept_pause: obey pauses of a neighbour of role nic
- * @watchdog: ns without progress until pauses are ignored, 0 = for ever
+ * @watchdog: ns without progress until pauses are ignored, 0 = never, or
+ *	      BFC_WATCHDOG_AUTO
  * @nelide: entries of @elide
  * @elide: ifindex of ingress ports that are never paused from here
  *
@@ -569,20 +570,22 @@ struct bfc_queue {
  * @pause_deadline: when these are void, ns
  * @next_tx: shaper: when the next packet may leave, ns
  * @idle: nothing was eligible when the last dequeue looked
- * @watchdog: shaper, end of a pause
- * @prio: of each priority: bytes queued, packets sent, how often it was paused, since when, ns,
- *	  and for how long in all without that
- * @prio_paused: priorities that the neighbour holds paused
- * @storm: is a pause one: of each priority; of all queues only the first
- * @storm_cfg: its times
- * @storm_due: when to look again, ns
  * @ignoring: bit p: the pauses of priority p are taken for a storm; for queues
  *	      the first bit
+ * @prio_paused: priorities that the neighbour holds paused
+ * @storm_due: when to look at storms again, ns
+ * @pace_rate: bytes/s that a host allows itself after pauses (FAFC Alg. 3), or 0
  * @capfc: CaPFC's counters and signals of each priority, or NULL
  * @fafc: FAFC's predictors, or NULL
- * @pace_rate: bytes/s that a host allows itself after pauses (FAFC Alg. 3), or 0
- * @pace_stamp: of that, ns
- * @pace_until: until when each priority was paused when that was looked at, ns
+ * @prio: of each priority: bytes queued, packets sent, how often it was paused,
+ *	  since when, ns, and for how long in all without that
+ * @watchdog: shaper, end of a pause
+ *
+ * Port-level modes, now and then:
+ * @storm: is a pause one: of each priority; of all queues only the first
+ * @storm_cfg: its times
+ * @pace_stamp: when @pace_rate was looked at, ns
+ * @pace_until: until when each priority was paused then, ns
  * @in: handles of the ports that brought something, by slot
  *
  * Statistics, as in TCA_BFC_STATS_*:
@@ -646,7 +649,12 @@ struct bfc_sched {
 	u64 pause_deadline;
 	u64 next_tx;
 	bool idle;
-	struct qdisc_watchdog watchdog;
+	u8 ignoring;
+	u8 prio_paused;
+	u64 storm_due;
+	u64 pace_rate;
+	struct bfc_capfc *capfc;
+	struct bfc_fafc *fafc;
 	struct {
 		u32 bytes;
 		u64 sent;
@@ -654,14 +662,10 @@ struct bfc_sched {
 		u64 since;
 		u64 ns;
 	} prio[BFC_PRIORITIES];
-	u8 prio_paused;
+	struct qdisc_watchdog watchdog;
+
 	struct bfc_watchdog storm[BFC_PRIORITIES];
 	struct bfc_watchdog_cfg storm_cfg;
-	u64 storm_due;
-	u8 ignoring;
-	struct bfc_capfc *capfc;
-	struct bfc_fafc *fafc;
-	u64 pace_rate;
 	u64 pace_stamp;
 	u64 pace_until[BFC_PRIORITIES];
 	u16 in[BFC_SLOTS];

@@ -74,6 +74,11 @@ static void bfc_watch_configure(struct bfc_sched *q, const struct bfc_params *p,
 		bfc_watch_reset(q);
 		return;
 	}
+	/* A neighbour may have that much to empty before it lets us go on. */
+	if (p->watchdog == BFC_WATCHDOG_AUTO)
+		cfg->watchdog = max(BFC_WATCHDOG_LEAST,
+				    div64_u64(BFC_WATCHDOG_BYTES * NSEC_PER_SEC,
+					      rate));
 	cfg->watchdog = max(cfg->watchdog,
 			    bfc_watchdog_floor(p->refresh ?: refresh,
 					       div64_u64(frame * NSEC_PER_SEC,

@@ -87,7 +87,7 @@ void bfc_params_default(struct bfc_params *p)
 		.split_gso = 1,
 		.tpid = ETH_P_8021AD,
 		.lossless = 0xff,
-		.watchdog = BFC_WATCHDOG_DEFAULT,
+		.watchdog = BFC_WATCHDOG_AUTO,
 		.cut = BFC_CUT_DEFAULT,
 		.alpha = BFC_PERMILLE_DEFAULT,
 		.beta = BFC_PERMILLE_DEFAULT,
@@ -232,7 +232,7 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 			   "ecn: at most 1073741824 bytes, or 0 for off"),
 	[TCA_BFC_WATCHDOG] =
 		BFC_OPTION(watchdog, u64, BFC_WATCHDOG_MIN, BFC_WATCHDOG_MAX,
-			   true, "watchdog: 1 ms to 60 s, or 0 for off"),
+			   true, "watchdog: 1 ms to 60 s, 0 for off, or auto"),
 	[TCA_BFC_BUFFER_SIZE] =
 		BFC_OPTION(buffer_size, u32, BFC_LIMIT_MIN, BFC_BYTES_MAX, true,
 			   "size: 65536 to 1073741824 bytes, or 0 to leave it"),
@@ -365,7 +365,8 @@ int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
 			continue;
 		v = bfc_get_uint(tb[i], o->width);
 		if ((v < o->lo || v > o->hi) && !(o->zero && !v) &&
-		    !(i == TCA_BFC_STICKY && v == BFC_STICKY_AUTO))
+		    !(i == TCA_BFC_STICKY && v == BFC_STICKY_AUTO) &&
+		    !(i == TCA_BFC_WATCHDOG && v == BFC_WATCHDOG_AUTO))
 			return bfc_refuse(tb[i], o->msg, extack);
 		bfc_set_uint((u8 *)p + o->offset, o->width, v);
 	}

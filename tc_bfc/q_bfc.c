@@ -121,7 +121,8 @@ static const struct bfc_option {
 	{ "congested", "congested", TCA_BFC_CONGESTED, UNIT_SIZE,
 	  NULL, "auto", 0 },
 	{ "ecn", "ecn", TCA_BFC_ECN, UNIT_SIZE, NULL, "off", 0 },
-	{ "watchdog", "watchdog", TCA_BFC_WATCHDOG, UNIT_TIME, NULL, "off", 0 },
+	{ "watchdog", "watchdog", TCA_BFC_WATCHDOG, UNIT_TIMEOUT, NULL, "auto",
+	  BFC_WATCHDOG_AUTO },
 	/* a buffer that ports share */
 	{ "buffer", "buffer", TCA_BFC_BUFFER, UNIT_NAME, NULL, "none", 0 },
 	{ "size", "size", TCA_BFC_BUFFER_SIZE, UNIT_SIZE, NULL, "keep", 0 },
@@ -170,7 +171,7 @@ static void explain(void)
 		"               [ lossless all* | none | PRIO[,PRIO...] ]\n"
 		"               [ xoff BYTES | auto* ] [ xon BYTES | auto* ]\n"
 		"               [ max BYTES | auto* ] [ dynamic PERCENT | off* ]\n"
-		"               [ ecn BYTES | off* ] [ watchdog TIME | off ]\n"
+		"               [ ecn BYTES | off* ] [ watchdog TIME | auto* | off ]\n"
 		"  capfc-*:     [ egress-xoff BYTES | auto* ] [ egress-xon BYTES | auto* ]\n"
 		"               [ egress-max BYTES | auto* ] [ warn BYTES | auto* ]\n"
 		"               [ cut PERCENT ]\n"
@@ -181,7 +182,7 @@ static void explain(void)
 		"               [ share PERCENT | off ]\n"
 		"               (* marks defaults; queues 32, ways 4, hrtt 100us,\n"
 		"               limit 16Mb, cut 80%%, alpha, beta and fdec 0.8,\n"
-		"               watchdog 200ms, reserve 0b, share 100%%)\n");
+		"               reserve 0b, share 100%%)\n");
 }
 
 /* --- parsing ------------------------------------------------------------ */
@@ -249,6 +250,7 @@ static int parse_number(const struct bfc_option *opt, const char *arg,
 		*value = u32;
 		break;
 	case UNIT_TIME:
+	case UNIT_TIMEOUT:
 		err = get_time64(&s64, arg);
 		if (s64 < 0)
 			err = -1;
@@ -425,6 +427,11 @@ static int parse_value(unsigned int i, const char *arg, struct bfc_args *args)
 		return 0;
 	}
 
+	if (opt->unit == UNIT_TIMEOUT && strcmp(arg, "off") == 0) {
+		*value = 0;
+		return 0;
+	}
+
 	switch (opt->unit) {
 	case UNIT_WORD:
 	case UNIT_SWITCH:
@@ -493,6 +500,7 @@ static void encode(struct nlmsghdr *n, const struct bfc_args *args)
 			addattr_l(n, room, options[i].attr, &u32, sizeof(u32));
 			break;
 		case UNIT_TIME:
+		case UNIT_TIMEOUT:
 		case UNIT_RATE:
 			addattr_l(n, room, options[i].attr, &u64, sizeof(u64));
 			break;
@@ -695,6 +703,11 @@ static void print_option(const struct bfc_option *opt, __u64 value)
 		print_text("%s ", opt->auto_word);
 		return;
 	}
+	if (opt->unit == UNIT_TIMEOUT && !value) {
+		json_string(opt->key, "off");
+		print_text("%s ", "off");
+		return;
+	}
 
 	switch (opt->unit) {
 	case UNIT_WORD:
@@ -720,6 +733,7 @@ static void print_option(const struct bfc_option *opt, __u64 value)
 		json_number(opt->key, value);
 		break;
 	case UNIT_TIME:
+	case UNIT_TIMEOUT:
 		text = sprint_exact(buf, value, times);
 		json_number(opt->key, value);
 		break;

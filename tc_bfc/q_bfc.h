@@ -26,6 +26,7 @@ enum unit {
 	UNIT_NUMBER,	/* u32 */
 	UNIT_SIZE,	/* u32 bytes */
 	UNIT_TIME,	/* u64 ns */
+	UNIT_TIMEOUT,	/* the same; 0 is "off" */
 	UNIT_RATE,	/* u64 bytes/s */
 	UNIT_TPID,	/* u16, 88a8 or 8100 */
 	UNIT_DEVICES,	/* nest of u32 ifindex */

@@ -24,9 +24,13 @@ import matplotlib.pyplot as plt  # type: ignore[import]  # noqa: E402
 NAMES = {
     "pfifo_fast": ("pfifo_fast", "one queue, drops"),
     "fq_codel": ("fq_codel", "fair queues, drops"),
+    "pfc": ("PFC", "one queue, all are paused"),
+    "fafc": ("FAFC", "a queue for each port, ports are paused"),
     "bfc-single": ("BFC single", "one queue, backpressure"),
     "bfc-dynamic": ("BFC dynamic", "a queue for each flow, backpressure"),
 }
+# These lose packets when there is congestion; the others pause.
+LOSSY = ("pfifo_fast", "fq_codel")
 # A processor busier than this delays packets more than the links do.
 BUSY = 0.8
 
@@ -227,7 +231,7 @@ def make_table(schemes: List[Scheme], setup: Dict[str, str]) -> List[str]:
             f"{100 * s.udp_lost / max(1, s.udp_sent):.1f} %",
             f"{s.drops}",
             size(s.peak),
-            f"{s.pauses}" if s.name.startswith("bfc") else "-",
+            "-" if s.name in LOSSY else f"{s.pauses}",
         ]
         for s in schemes
     ]
@@ -276,10 +280,13 @@ def conclusion(schemes: List[Scheme], setup: Dict[str, str]) -> str:
         f" {fair_share(setup):.2f} Mbit/s, and its {transfer_size(setup)} transfers took"
         f" {seconds(bfc.mean)} (p99 {seconds(bfc.p99)}), but " + ", ".join(ratios) + "; "
     )
-    lossy = ", ".join(f"{s.label} {s.drops}" for s in others if not s.name.startswith("bfc"))
+    lossy = ", ".join(f"{s.label} {s.drops}" for s in others if s.name in LOSSY)
+    ports = ", ".join(
+        f"{s.label} {s.drops}" for s in others if not (s.name in LOSSY or s.name.startswith("bfc"))
+    )
     dropped = sum(s.drops for s in schemes if s.name.startswith("bfc"))
     text += (
-        f"BFC dropped {dropped or 'no'} packets ({lossy}) and never held more than"
+        f"BFC dropped {dropped or 'no'} packets ({lossy}, {ports}) and never held more than"
         f" {size(bfc.peak)} at a switch port."
     )
     if others[0].mean < 1.1 * bfc.mean or dropped or bfc.unfinished:

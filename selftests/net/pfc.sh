@@ -103,8 +103,8 @@ line() {
 	cable sw pn n e0
 	meet 10.0.0.2 h1
 	frames open n n e0
-	bfc sw p1 hrtt $hrtt "$@"
-	bfc sw pn hrtt $hrtt "$@"
+	bfc sw p1 hrtt $hrtt watchdog off "$@"
+	bfc sw pn hrtt $hrtt watchdog off "$@"
 	bfc h1 e0 role nic hrtt $hrtt "$@"
 	mac_n=$(mac n e0)
 }

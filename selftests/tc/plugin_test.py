@@ -159,6 +159,7 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("ecn off", [("ECN", u32(0))]),
     ("watchdog 200ms", [("WATCHDOG", u64(200_000_000))]),
     ("watchdog off", [("WATCHDOG", u64(0))]),
+    ("watchdog auto", [("WATCHDOG", u64(2**64 - 1))]),
     ("watchdog 0", [("WATCHDOG", u64(0))]),
     ("buffer a", [("BUFFER", b"a\0")]),
     ("buffer chip0_5678-abcd", [("BUFFER", b"chip0_5678-abcd\0")]),
@@ -295,8 +296,8 @@ DEFAULTS: Dict[str, bytes] = {
     "MAX_BYTES": u32(0), "DYNAMIC": u32(0), "EGRESS_XOFF": u32(0), "EGRESS_XON": u32(0),
     "EGRESS_MAX": u32(0), "WARN": u32(0), "CUT": u8(80), "T_HOP": u64(0), "ALPHA": u32(800),
     "BETA": u32(800), "FDEC": u32(800), "CONGESTED": u32(0), "ECN": u32(0),
-    "WATCHDOG": u64(200_000_000), "BUFFER": b"\0", "BUFFER_SIZE": u32(0), "RESERVE": u32(0),
-    "HEADROOM": u32(0), "SHARE": u32(0),
+    "WATCHDOG": u64(2**64 - 1), "BUFFER": b"\0", "BUFFER_SIZE": u32(0), "RESERVE": u32(0),
+    "HEADROOM": u32(0), "SHARE": u32(1_000_000),
 }
 DEFAULT_TEXT = (
     "fc bfc role switch peer auto queues 32 flows auto ways 4 assign dynamic avoid-paused on "
@@ -304,7 +305,7 @@ DEFAULT_TEXT = (
     "new-first on refresh auto hold auto split-gso on tpid 88a8 accept-pause off elide none "
     "prio pcp map auto lossless all xoff auto xon auto max auto dynamic off egress-xoff auto "
     "egress-xon auto egress-max auto warn auto cut 80% thop auto alpha 0.8 beta 0.8 fdec 0.8 "
-    "congested auto ecn off watchdog 200ms buffer none size keep reserve 0b headroom auto share off")
+    "congested auto ecn off watchdog auto buffer none size keep reserve 0b headroom auto share 100%")
 DEFAULT_JSON: Json = {
     "fc": "bfc", "role": "switch", "peer": "auto", "queues": 32, "flows": "auto",
     "ways": 4, "assign": "dynamic", "avoid_paused": True, "sticky": "auto", "hrtt": 100000,
@@ -314,8 +315,8 @@ DEFAULT_JSON: Json = {
     "prio": "pcp", "map": {}, "lossless": [0, 1, 2, 3, 4, 5, 6, 7], "xoff": "auto", "xon": "auto",
     "max": "auto", "dynamic": "off", "egress_xoff": "auto", "egress_xon": "auto",
     "egress_max": "auto", "warn": "auto", "cut": 0.8, "thop": "auto", "alpha": 0.8, "beta": 0.8,
-    "fdec": 0.8, "congested": "auto", "ecn": "off", "watchdog": 200_000_000, "buffer": "none",
-    "size": "keep", "reserve": 0, "headroom": "auto", "share": "off",
+    "fdec": 0.8, "congested": "auto", "ecn": "off", "watchdog": "auto", "buffer": "none",
+    "size": "keep", "reserve": 0, "headroom": "auto", "share": 1,
 }
 OTHER: Dict[str, bytes] = {
     "FC": u8(N["BFC_FC_CAPFC_CAL"]), "ROLE": u8(1), "PEER": u8(2), "QUEUES": u32(1024),

@@ -27,7 +27,7 @@ static bool quiet(struct bfc_watchdog *w, bool paused, u64 progress, u64 now)
 
 static void test_constants(void)
 {
-	CHECK(BFC_WATCHDOG_DEFAULT == 200 * MS);
+	CHECK(BFC_WATCHDOG_LEAST == 200 * MS);
 	CHECK(BFC_HOLDOFF_TIMES == 2);
 	CHECK(BFC_HOLDOFF_DOUBLED == 64);
 	CHECK(BFC_WD_WATCH == 0);

@@ -59,7 +59,9 @@
 #define BFC_CUT_DEFAULT		80U			/* per cent, CaPFC Table II */
 #define BFC_WATCHDOG_MIN	1000000ULL		/* 1 ms */
 #define BFC_WATCHDOG_MAX	60000000000ULL		/* 60 s */
-#define BFC_WATCHDOG_DEFAULT	200000000ULL		/* 200 ms */
+#define BFC_WATCHDOG_AUTO	(~0ULL)		/* the longer of the next two: */
+#define BFC_WATCHDOG_LEAST	200000000ULL		/* 200 ms */
+#define BFC_WATCHDOG_BYTES	(8U << 20)	/* what the link takes for so much */
 
 enum {
 	BFC_FC_NONE,		/* fair queueing only */
@@ -148,7 +150,7 @@ enum {
 	TCA_BFC_FDEC,		/* u32 thousandths */
 	TCA_BFC_CONGESTED,	/* u32 bytes: th_c, 0 = threshold */
 	TCA_BFC_ECN,		/* u32 bytes: mark from here on, 0 = never */
-	TCA_BFC_WATCHDOG,	/* u64 ns, 0 = off */
+	TCA_BFC_WATCHDOG,	/* u64 ns, 0 = off, BFC_WATCHDOG_AUTO */
 	/* a buffer that ports share */
 	TCA_BFC_BUFFER,		/* string, "" = none */
 	TCA_BFC_BUFFER_SIZE,	/* u32 bytes, 0 = leave it as it is */
