@@ -121,7 +121,7 @@
  *
  * A shared buffer:
  * @buffer: name, "" = none
- * @buffer_size: bytes, 0 = as it is
+ * @buffer_size: bytes, 0 = as it is; asked for once, not kept
  * @reserve: bytes of each priority
  * @headroom: bytes of each lossless one, 0 = auto
  * @share: millionths of the free buffer, 0 = no limit
@@ -733,6 +733,11 @@ static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)
 	return qn & (q->stride - 1);
 }
 
+static inline bool bfc_fc_is_port_level(u8 fc)
+{
+	return fc >= BFC_FC_PFC;
+}
+
 /* Does a port with this mode look for neighbours of ours? */
 static inline bool bfc_fc_says_hello(u8 fc)
 {
@@ -748,6 +753,12 @@ static inline void bfc_pace_recover(struct bfc_sched *q, u64 now)
 	q->pace_stamp = now;
 }
 
+/* Do packets have priorities there? */
+static inline bool bfc_conf_has_prios(const struct bfc_conf *conf)
+{
+	return bfc_fc_is_port_level(conf->fc) || conf->buffer;
+}
+
 /* Is anything charged to ports with these thresholds? */
 static inline bool bfc_conf_holds(const struct bfc_conf *conf)
 {
@@ -760,11 +771,6 @@ static inline void bfc_buffer_peak(struct bfc_buffer *buffer)
 
 	if (shared > READ_ONCE(buffer->peak))
 		WRITE_ONCE(buffer->peak, shared);
-}
-
-static inline bool bfc_fc_is_port_level(u8 fc)
-{
-	return fc >= BFC_FC_PFC;
 }
 
 static inline bool bfc_pause_due(const struct bfc_port *port)
@@ -840,6 +846,7 @@ void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb);
 extern const u8 bfc_group_addr[];
 struct bfc_ingress *bfc_trusted(struct bfc_sched *q, u16 handle);
 void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed);
+bool bfc_elided(const struct bfc_params *p, int ifindex);
 void bfc_count(struct bfc_sched *q, struct sk_buff *skb, u64 now);
 void bfc_uncount(struct sk_buff *skb, u64 now);
 struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now);
@@ -864,6 +871,7 @@ void bfc_fafc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
 void bfc_fafc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 		       unsigned int slot, u64 now);
 void bfc_fafc_check_port(struct bfc_sched *q, struct sk_buff *skb, u64 now);
+void bfc_fafc_restart(struct bfc_fafc *fafc, u64 now);
 struct bfc_fafc *bfc_fafc_new(const struct bfc_conf *conf, u64 now);
 void bfc_fafc_publish(struct bfc_port *port, struct bfc_fafc *fafc);
 void bfc_fafc_free(struct bfc_port *port, struct bfc_fafc *fafc);
@@ -875,6 +883,7 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 				 struct netlink_ext_ack *extack);
 void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 			struct bfc_conf *conf, u64 rate, u64 link_rate);
+void bfc_port_relink(struct bfc_port *port, u64 link_rate);
 void bfc_port_detach(struct bfc_port *port);
 void bfc_port_restart(struct bfc_port *port, bool unplugged);
 void bfc_port_tags(struct bfc_port *port);

@@ -328,13 +328,15 @@ static inline bool bfc_capfc_forget(struct bfc_capfc *c, unsigned int in)
  * @signals: bit o: E of ingress port @in at egress port o. That is the other way
  *	     round than @signals of struct bfc_capfc: it belongs to the ingress,
  *	     and each egress sets and clears its bit atomically
- * @in: number i of the port
+ * @in: number i of the port, or BFC_CAPFC_NOBODY
  *
  * Return: whether the neighbour's priority is to be paused.
  */
 static inline bool bfc_capfc_decide(bool ingress, u64 signals, unsigned int in)
 {
-	return ingress || (signals & ~(1ULL << in));
+	if (in < BFC_CAPFC_PORTS)
+		signals &= ~(1ULL << in);
+	return ingress || signals;
 }
 
 #endif /* _BFC_CAPFC_H */

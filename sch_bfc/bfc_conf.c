@@ -13,11 +13,13 @@
 /* Those that a port is in, of all namespaces; RTNL. */
 static LIST_HEAD(bfc_buffers);
 
-/* What is not set aside is there for all. */
-static void bfc_buffer_carve(struct bfc_buffer *buffer)
+/* What is not set aside is there for all. @going: will not be soon. */
+static void bfc_buffer_carve(struct bfc_buffer *buffer, u64 going)
 {
-	WRITE_ONCE(buffer->pool.size, buffer->memory > buffer->fixed ?
-				      buffer->memory - buffer->fixed : 0);
+	u64 fixed = buffer->fixed - going;
+
+	WRITE_ONCE(buffer->pool.size, buffer->memory > fixed ?
+				      buffer->memory - fixed : 0);
 }
 
 /* A buffer that nobody is in keeps what packets still hold of it, but is not
@@ -27,7 +29,7 @@ static void bfc_buffer_leave(struct bfc_buffer *buffer, u64 fixed)
 {
 	ASSERT_RTNL();
 	buffer->fixed -= fixed;
-	bfc_buffer_carve(buffer);
+	bfc_buffer_carve(buffer, 0);
 	if (!--buffer->ports)
 		list_del(&buffer->list);
 	bfc_buffer_put(buffer);
@@ -42,7 +44,7 @@ static struct bfc_buffer *bfc_buffer_join(struct net *net,
 					  struct netlink_ext_ack *extack)
 {
 	struct bfc_buffer *buffer;
-	u64 memory, taken;
+	u64 memory, going = 0;
 
 	ASSERT_RTNL();
 	list_for_each_entry(buffer, &bfc_buffers, list) {
@@ -61,18 +63,17 @@ static struct bfc_buffer *bfc_buffer_join(struct net *net,
 	list_add(&buffer->list, &bfc_buffers);
 found:
 	memory = p->buffer_size ?: buffer->memory;
-	taken = buffer->fixed;
 	if (before && before->buffer == buffer)
-		taken -= before->fixed;
+		going = before->fixed;
 	buffer->ports++;
-	if (taken + fixed > memory) {
+	if (buffer->fixed - going + fixed > memory) {
 		NL_SET_ERR_MSG(extack, "bfc: buffer: too small for the reserves and the headroom of its ports, give size");
 		bfc_buffer_leave(buffer, 0);
 		return ERR_PTR(-ENOSPC);
 	}
 	buffer->memory = memory;
 	buffer->fixed += fixed;
-	bfc_buffer_carve(buffer);
+	bfc_buffer_carve(buffer, going);
 	return buffer;
 }
 
@@ -197,8 +198,9 @@ static int bfc_conf_fill(struct bfc_conf *c, struct net_device *dev,
 	c->quanta = p->hold ? bfc_ns_to_quanta(p->hold, link_rate) :
 			      BFC_QUANTA_MAX;
 	/* The neighbour sends at the speed of the link, whatever we shape to. */
-	err = bfc_conf_ingress(c, p, link_rate, frame, extack) ?:
-	      bfc_conf_egress(c, p, rate, frame, extack);
+	err = bfc_conf_ingress(c, p, link_rate, frame, extack);
+	if (!err && (p->fc == BFC_FC_CAPFC_MAX || p->fc == BFC_FC_CAPFC_CAL))
+		err = bfc_conf_egress(c, p, rate, frame, extack);
 	if (err)
 		return err;
 	c->stop = p->fc == BFC_FC_CAPFC_CAL ? BFC_CAPFC_STOP_CAL :
@@ -252,7 +254,7 @@ struct bfc_conf *bfc_conf_new(struct net_device *dev,
 			goto free;
 		c->buffer = buffer;
 	}
-	if (bfc_conf_holds(c))
+	if (bfc_conf_has_prios(c))
 		static_branch_inc(&bfc_holds);
 	return c;
 free:
@@ -270,7 +272,7 @@ void bfc_conf_put(struct bfc_conf *c)
 {
 	if (!c || !refcount_dec_and_test(&c->users))
 		return;
-	if (bfc_conf_holds(c))
+	if (bfc_conf_has_prios(c))
 		static_branch_dec(&bfc_holds);
 	if (c->buffer)
 		bfc_buffer_leave(c->buffer, c->fixed);

@@ -189,7 +189,10 @@ static struct bfc_fafc_in *bfc_fafc_in_of(const struct bfc_sched *q,
 {
 	*ing = bfc_handle_get(q->in[slot]);
 	*conf = *ing ? rcu_dereference((*ing)->conf) : NULL;
-	return *conf && (*ing)->fafc ? &(*ing)->fafc[prio] : NULL;
+	/* The handle may be somebody else's by now. */
+	if (!*conf || (*ing)->slot != slot || !(*ing)->fafc)
+		return NULL;
+	return &(*ing)->fafc[prio];
 }
 
 /* pausOf_*e: what comes, or does not, because ports were paused. */
@@ -316,7 +319,9 @@ static void bfc_fafc_pause(struct bfc_sched *q, unsigned int prio, s64 offset,
 		struct bfc_fafc_in *in;
 		u64 rate, total = 0;
 
+		write_seqcount_begin(&out->seq);
 		bfc_holt_advance(pair, &q->fafc->conf, now);
+		write_seqcount_end(&out->seq);
 		in = bfc_fafc_in_of(q, slot, prio, &ing, &conf);
 		if (!pair->raw && !pair->in)
 			out->seen &= ~BIT_ULL(slot);
@@ -439,13 +444,36 @@ void bfc_fafc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
 void bfc_fafc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 		       unsigned int slot, u64 now)
 {
-	preempt_disable();	/* no root lock: the qdisc is being destroyed */
+	local_bh_disable();	/* no root lock: the qdisc is being destroyed */
 	bfc_fafc_count(q, &q->fafc->out[bfc_cb(skb)->prio], slot,
 		       qdisc_pkt_len(skb), false, now);
-	preempt_enable();
+	local_bh_enable();
 }
 
 /* ---- life ---- */
+
+/**
+ * bfc_fafc_restart() - what is queued is no burst
+ * @fafc: predictors
+ * @now: ns
+ *
+ * Context: under the root lock.
+ */
+void bfc_fafc_restart(struct bfc_fafc *fafc, u64 now)
+{
+	unsigned int prio, slot;
+
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		struct bfc_fafc_out *out = &fafc->out[prio];
+
+		write_seqcount_begin(&out->seq);
+		bfc_holt_start(&out->all, &fafc->conf, now, out->all.raw);
+		for (slot = 0; slot < BFC_SLOTS; slot++)
+			bfc_holt_start(&out->in[slot], &fafc->conf, now,
+				       out->in[slot].raw);
+		write_seqcount_end(&out->seq);
+	}
+}
 
 /**
  * bfc_fafc_new() - predictors for an egress port

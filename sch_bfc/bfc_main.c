@@ -77,11 +77,11 @@ static void bfc_watch_configure(struct bfc_sched *q, const struct bfc_params *p,
 	/* A neighbour may have that much to empty before it lets us go on. */
 	if (p->watchdog == BFC_WATCHDOG_AUTO)
 		cfg->watchdog = max(BFC_WATCHDOG_LEAST,
-				    div64_u64(BFC_WATCHDOG_BYTES * NSEC_PER_SEC,
-					      rate));
+				    div64_u64(BFC_WATCHDOG_BYTES *
+					      BFC_NSEC_PER_SEC, rate));
 	cfg->watchdog = max(cfg->watchdog,
 			    bfc_watchdog_floor(p->refresh ?: refresh,
-					       div64_u64(frame * NSEC_PER_SEC,
+					       div64_u64(frame * BFC_NSEC_PER_SEC,
 							 rate)));
 	cfg->holdoff = BFC_HOLDOFF_TIMES * cfg->watchdog;
 	cfg->holdoff_max = BFC_HOLDOFF_DOUBLED * cfg->holdoff;
@@ -162,6 +162,7 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	if (q->p.rate != p->rate)
 		q->next_tx = 0;
 	q->p = *p;
+	q->p.buffer_size = 0;
 	q->rate = rate;
 	q->sticky = p->sticky == BFC_STICKY_AUTO ? 2 * p->hrtt : p->sticky;
 	q->quantum = p->quantum ?: frame;
@@ -193,8 +194,10 @@ void bfc_update_link(struct Qdisc *sch)
 	struct bfc_params *p;
 
 	p = kmemdup(&q->p, sizeof(q->p), GFP_KERNEL);
-	if (!p || bfc_derive(sch, p, NULL))
+	if (!p || bfc_derive(sch, p, NULL)) {
 		netdev_warn(qdisc_dev(sch), "bfc: thresholds are those of before\n");
+		bfc_port_relink(q->port, bfc_link_rate(qdisc_dev(sch)) ?: q->rate);
+	}
 	kfree(p);
 }
 

@@ -456,6 +456,8 @@ int bfc_dump(struct Qdisc *sch, struct sk_buff *skb)
 		    *(const u64 *)field;
 		if (i == TCA_BFC_FLOWS && p->flows_auto)
 			v = 0;
+		if (i == TCA_BFC_BUFFER_SIZE && q->conf->buffer)
+			v = q->conf->buffer->memory;
 		if (bfc_put_uint(skb, i, o->width, v))
 			goto cancel;
 	}

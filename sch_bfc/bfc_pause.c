@@ -75,7 +75,14 @@ static bool bfc_egress_filtered(const struct net_device *dev)
 #endif
 }
 
-static bool bfc_elided(const struct bfc_params *p, int ifindex)
+/**
+ * bfc_elided() - is an ingress port never paused from here? (BFC App. B)
+ * @p: of the egress port
+ * @ifindex: of the ingress port
+ *
+ * Return: true: what comes from there is not counted.
+ */
+bool bfc_elided(const struct bfc_params *p, int ifindex)
 {
 	u32 i;
 
@@ -524,7 +531,7 @@ void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
 	bool wake = false;
 
 	spin_lock(&port->lock);
-	if (!port->users || !bfc_fc_says_hello(port->cfg.fc) ||
+	if (!port->conf || !bfc_fc_says_hello(port->cfg.fc) ||
 	    port->cfg.peer == BFC_PEER_OFF)
 		goto out;
 	/* A tenth of our rate towards the neighbour; who sends more is not

@@ -68,8 +68,8 @@ static struct bfc_ingress *bfc_ingress_new(struct bfc_port *port,
 	if (!ing)
 		return NULL;
 	ing->slot = port->slot;
-	ing->reserve = port->conf->lossy.reserve;
 	ing->buffer = port->conf->buffer;
+	ing->reserve = ing->buffer ? port->conf->lossy.reserve : 0;
 	if (port->conf->fc == BFC_FC_FAFC) {
 		ing->fafc = bfc_fafc_in_new(port->conf, ktime_get_ns());
 		if (!ing->fafc) {
@@ -258,7 +258,8 @@ static void bfc_port_unpause(struct bfc_port *port)
  */
 void bfc_port_tags(struct bfc_port *port)
 {
-	bool talks = port->users && port->cfg.peer != BFC_PEER_OFF;
+	bool talks = port->users && port->conf &&
+		     port->cfg.peer != BFC_PEER_OFF;
 	bool forced = port->cfg.peer == BFC_PEER_ON;
 	u8 state = port->peer.state;
 	bool lived = port->live, agreed, stamp, pop;
@@ -294,8 +295,15 @@ void bfc_port_tags(struct bfc_port *port)
 	WRITE_ONCE(port->live, live);
 	if (live && !lived) {
 		clear_bit(BFC_PORT_DIRTY, &port->flags);
-		if (port->cfg.role == BFC_ROLE_SWITCH)
+		if (port->cfg.role == BFC_ROLE_SWITCH) {
 			bfc_port_mark_dirty(port, ktime_get_ns());
+			/* The device may not have our qdisc yet: look again until
+			 * a frame is built.
+			 */
+			hrtimer_start(&port->refresh,
+				      ns_to_ktime(port->cfg.refresh),
+				      HRTIMER_MODE_REL_SOFT);
+		}
 	}
 	trace_bfc_peer(port->dev, state, port->peer.queues, stamp, port->pop);
 }
@@ -633,9 +641,28 @@ static u64 bfc_refresh_quanta(const struct net_device *dev,
 {
 	u64 lead = BFC_TIMER_LATE_NS +
 		   div64_u64((dev->mtu + ETH_HLEN + BFC_PFC_WIRE) *
-			     NSEC_PER_SEC, link_rate);
+			     BFC_NSEC_PER_SEC, link_rate);
 
 	return bfc_quanta_refresh(conf->quanta, link_rate, lead, 2);
+}
+
+/**
+ * bfc_port_relink() - the link has another speed, but thresholds stay
+ * @port: the port
+ * @link_rate: of the MAC, bytes/s
+ *
+ * Context: RTNL.
+ */
+void bfc_port_relink(struct bfc_port *port, u64 link_rate)
+{
+	spin_lock_bh(&port->lock);
+	port->link_rate = link_rate;
+	if (port->conf && bfc_fc_is_port_level(port->cfg.fc))
+		WRITE_ONCE(port->cfg.refresh,
+			   clamp(bfc_refresh_quanta(port->dev, port->conf,
+						    link_rate),
+				 BFC_REFRESH_MIN, port->cfg.refresh));
+	spin_unlock_bh(&port->lock);
 }
 
 /**
@@ -653,12 +680,14 @@ static u64 bfc_refresh_quanta(const struct net_device *dev,
 void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 			struct bfc_conf *conf, u64 rate, u64 link_rate)
 {
-	bool level = bfc_fc_is_port_level(p->fc), leave, restart;
+	bool level = bfc_fc_is_port_level(p->fc), leave, restart, same;
 	u64 refresh = p->refresh ?:
 		      bfc_refresh_auto(rate, level ? BFC_PFC_WIRE :
 						     bfc_pause_len(p->queues));
+	unsigned long lossless = conf->lossless;
 	struct bfc_conf *old = port->conf;
 	struct bfc_ingress *ing;
+	unsigned int prio;
 	struct sk_buff *skb = NULL, *resume = NULL;
 
 	/* A pause must outlast a few repetitions. */
@@ -669,25 +698,31 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 				BFC_REFRESH_MIN, refresh);
 
 	spin_lock_bh(&port->lock);
+	/* Else another object takes the place of the one that is charged now. */
+	same = old && old->buffer == conf->buffer &&
+	       old->lossy.reserve == conf->lossy.reserve;
 	restart = port->queues != p->queues || port->cfg.fc != p->fc ||
 		  port->cfg.role != p->role || port->cfg.peer != p->peer ||
-		  port->tpid != htons(p->tpid) || port->fresh ||
-		  !old || old->buffer != conf->buffer ||
-		  old->lossy.reserve != conf->lossy.reserve;
+		  port->tpid != htons(p->tpid) || port->fresh || !same;
 	port->fresh = false;
 	leave = p->fc != port->cfg.fc || p->peer == BFC_PEER_OFF;
-	if (leave && bfc_fc_is_port_level(port->cfg.fc) && port->live)
+	if (leave && bfc_fc_is_port_level(port->cfg.fc) && port->live &&
+	    port->cfg.role == BFC_ROLE_SWITCH)
 		resume = bfc_pfc_resume(port);
 	if (leave && (port->stamp || port->told))
 		skb = bfc_hello_build(port, BFC_HELLO_F_BYE, ktime_get_ns());
 	refcount_inc(&conf->users);
 	port->conf = conf;
 	port->link_rate = link_rate;
+	for_each_clear_bit(prio, &lossless, BFC_PRIORITIES)
+		port->rx_until[prio] = 0;	/* not obeyed any more */
+	/* Pairs with the acquire in bfc_dequeue(). */
+	smp_store_release(&port->rx_gen, port->rx_gen + 1);
 	ing = rcu_dereference_protected(port->ingress,
 					lockdep_is_held(&port->lock));
-	if (ing)
+	if (ing && same)
 		rcu_assign_pointer(ing->conf, conf);
-	if (ing && ing->fafc && old &&
+	if (ing && same && ing->fafc &&
 	    memcmp(&old->holt, &conf->holt, sizeof(conf->holt)))
 		bfc_fafc_in_restart(ing->fafc, conf, ktime_get_ns());
 	WRITE_ONCE(port->cfg.fc, p->fc);
@@ -730,7 +765,8 @@ void bfc_port_detach(struct bfc_port *port)
 
 	spin_lock_bh(&port->lock);
 	if (!--port->users) {
-		if (bfc_fc_is_port_level(port->cfg.fc) && port->live)
+		if (bfc_fc_is_port_level(port->cfg.fc) && port->live &&
+		    port->cfg.role == BFC_ROLE_SWITCH)
 			resume = bfc_pfc_resume(port);
 		if (port->told ||
 		    (port->pop && netif_carrier_ok(port->dev)))

@@ -169,6 +169,10 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	conf = ing ? rcu_dereference(ing->conf) : NULL;
 	if (!conf)
 		goto out;
+	if (unlikely(bfc_elided(&q->p, ing->ifindex))) {
+		q->elided++;
+		goto out;
+	}
 	lossless = conf->lossless & BIT(cb->prio);
 	held = &ing->held[cb->prio];
 	if (ing->buffer) {
@@ -252,7 +256,8 @@ static void bfc_egress_signal(struct bfc_sched *q, unsigned int prio, u64 set,
 	rcu_read_lock();
 	for (; set; set &= set - 1) {
 		ing = bfc_handle_get(q->in[__ffs64(set)]);
-		if (!ing)
+		/* the handle may be somebody else's by now */
+		if (!ing || ing->dead || ing->slot != __ffs64(set))
 			continue;
 		if (on)
 			atomic64_or(bit, &ing->held[prio].signals);
@@ -286,7 +291,8 @@ static unsigned int bfc_egress_slot(const struct bfc_sched *q,
 }
 
 /* A slot may have got a new owner: what the old one did is not its fault. */
-static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle)
+static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle,
+			    u64 now)
 {
 	unsigned int prio;
 
@@ -294,8 +300,24 @@ static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle)
 	if (likely(slot == BFC_SLOT_NONE || q->in[slot] == handle))
 		return;
 	for (prio = 0; q->capfc && prio < BFC_PRIORITIES; prio++)
-		bfc_capfc_forget(&q->capfc[prio], slot);
+		if (bfc_capfc_forget(&q->capfc[prio], slot))
+			bfc_egress_signal(q, prio, BIT_ULL(slot), false, now);
 	q->in[slot] = handle;
+}
+
+/* A port of another mode is charged for its packets, but does not pause. */
+static bool bfc_egress_can_pause(const struct bfc_skb_cb *cb)
+{
+	const struct bfc_ingress *ing;
+	const struct bfc_conf *conf;
+	bool can;
+
+	rcu_read_lock();
+	ing = bfc_handle_get(cb->handle);
+	conf = ing ? rcu_dereference(ing->conf) : NULL;
+	can = conf && conf->lossless & BIT(cb->prio);
+	rcu_read_unlock();
+	return can;
 }
 
 /**
@@ -313,7 +335,7 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	u32 bytes = q->prio[cb->prio].bytes;
 	u64 set;
 
-	bfc_egress_meet(q, slot, cb->handle);
+	bfc_egress_meet(q, slot, cb->handle, now);
 	if (q->fafc) {
 		bfc_fafc_enqueued(q, skb, slot, now);
 		return;
@@ -322,6 +344,8 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 		q->ecn_mark++;
 	if (!q->capfc || !(q->conf->lossless & BIT(cb->prio)))
 		return;
+	if (slot != BFC_SLOT_NONE && !bfc_egress_can_pause(cb))
+		slot = BFC_SLOT_NONE;
 	set = bfc_capfc_enqueue(&q->capfc[cb->prio], &q->conf->capfc,
 				q->conf->stop, bytes, slot, cb->segs);
 	bfc_egress_signal(q, cb->prio, set, true, now);
@@ -365,6 +389,7 @@ void bfc_egress_adopt(struct bfc_sched *q, u64 now)
 	for (qn = 0; qn < q->p.queues; qn++)
 		for (skb = q->queues[qn].head; skb; skb = skb->next)
 			bfc_fafc_enqueued(q, skb, bfc_egress_slot(q, skb), now);
+	bfc_fafc_restart(q->fafc, now);
 }
 
 /**
@@ -442,8 +467,10 @@ static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
 			   const struct bfc_conf *conf, u64 now)
 {
 	unsigned long lossless = conf->lossless;
-	u16 state = ing->state, again;
+	/* A priority that has become lossy is let go. */
+	u16 state = ing->state & (lossless | lossless << BFC_PRIORITIES);
 	unsigned int prio;
+	u16 again;
 
 	clear_bit(BFC_PORT_DIRTY, &port->flags);
 	smp_mb__after_atomic();	/* pairs with the atomic operations of others */
@@ -458,6 +485,23 @@ static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
 	if (again != state)
 		bfc_port_mark_dirty(port, now);
 	return state;
+}
+
+/* Pauses for a time that are over by now: the neighbour went on without a frame. */
+static void bfc_prio_expire(struct bfc_port *port, u64 now)
+{
+	unsigned long paused = port->tx_prio_paused;
+	unsigned int prio;
+
+	for_each_set_bit(prio, &paused, BFC_PRIORITIES) {
+		u64 until = port->tx_until[prio];
+
+		if (!until || until > now)
+			continue;
+		port->tx_prio[prio].ns += until - port->tx_prio[prio].since;
+		port->tx_prio_paused &= ~BIT(prio);
+		port->resume_tx++;
+	}
 }
 
 /**
@@ -480,8 +524,9 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 	u64 ns[BFC_PRIORITIES] = {};
 	unsigned long changed;
 	struct sk_buff *skb;
+	u8 before = port->tx_prio_paused;
+	u8 paused, over, repeat;
 	unsigned int prio;
-	u8 paused, over;
 
 	skb = bfc_frame_alloc(port, ours ? bfc_pause_len(0) : BFC_PFC_FRAME);
 	if (!skb)
@@ -492,6 +537,7 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 		ns[prio] = bfc_fafc_remaining(ing, prio, now);
 		paused |= ns[prio] ? BIT(prio) : 0;
 	}
+	bfc_prio_expire(port, now);
 	changed = paused ^ port->tx_prio_paused;
 	for_each_set_bit(prio, &changed, BFC_PRIORITIES) {
 		if (paused & BIT(prio)) {
@@ -505,15 +551,22 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 		}
 	}
 	port->tx_prio_paused = paused;
-	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+	/* A pause for a time ends by itself, and need not be repeated; but quanta
+	 * may not reach as far.
+	 */
+	repeat = over;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		port->tx_until[prio] = over & BIT(prio) ? 0 : now + ns[prio];
+		if (!ours && ns[prio] > hold)
+			repeat |= BIT(prio);
 		if (over & BIT(prio))
 			ns[prio] = max(ns[prio], hold);
+	}
 	if (ours)
 		bfc_put_prio_pause(port, skb->data, ns);
 	else
-		bfc_put_prio_quanta(port, skb, conf->lossless, ns);
-	/* A pause for a time ends by itself, and need not be repeated. */
-	bfc_pause_sent(port, hweight8(over), hweight_long(changed));
+		bfc_put_prio_quanta(port, skb, conf->lossless | before, ns);
+	bfc_pause_sent(port, hweight8(repeat), hweight_long(changed));
 	trace_bfc_pause_tx(port->dev, port->pfc_tx + port->frames_tx,
 			   hweight8(paused), hweight_long(changed),
 			   changed ? now - since : 0);
@@ -537,6 +590,9 @@ void bfc_host_pace(struct bfc_sched *q, u64 now)
 		q->pace_until[prio] = until;
 		if (until <= from || until - now > 2ULL * t_hop)
 			continue;
+		/* What was not sent before the pause is not made up for. */
+		if (!q->pace_rate && !q->p.rate)
+			q->next_tx = max(q->next_tx, now);
 		bfc_pace_recover(q, now);
 		q->pace_rate = bfc_fafc_pace(q->pace_rate,
 					     min_t(u64, until - from, t_hop),
@@ -639,7 +695,7 @@ void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb)
 	bool wake = false;
 
 	spin_lock(&port->lock);
-	if (!port->live)
+	if (!port->live || !port->conf)
 		goto out;
 	switch (bfc_mac_kind(f, len, port->dev->dev_addr)) {
 	case BFC_MAC_PFC:

@@ -259,13 +259,16 @@ static void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 	struct bfc_port *port = q->port;
 	unsigned long prio = 0;
 	unsigned int w, bit;
+	bool none;
 
 	if (q->stride > 1)
 		prio = bfc_merge_prio(q, now);
 	else
 		bfc_watch_queues(q, now);
+	none = q->stride == 1 &&
+	       (q->ignoring || now >= READ_ONCE(port->rx_deadline));
 	for (w = 0; w < BITS_TO_LONGS(q->p.queues); w++) {
-		unsigned long new = q->stride > 1 ? prio : q->ignoring ? 0 :
+		unsigned long new = q->stride > 1 ? prio : none ? 0 :
 				    READ_ONCE(port->rx_paused[w]);
 		unsigned long diff = new ^ q->paused[w];
 
@@ -292,7 +295,8 @@ static void bfc_expire_pauses(struct bfc_sched *q, u64 now)
 
 	if (q->stride > 1) {
 		bfc_merge_pauses(q, q->rx_gen, now);
-		q->expired += before - q->npaused;
+		if (q->npaused < before)
+			q->expired += before - q->npaused;
 		return;
 	}
 	for_each_set_bit(qn, q->paused, q->p.queues) {
@@ -597,7 +601,7 @@ static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb, u64 now)
 		ns = psched_l2t_ns(&q->pace, qdisc_pkt_len(skb));
 	if (q->pace_rate) {
 		bfc_pace_recover(q, now);
-		ns = max(ns, div64_u64(qdisc_pkt_len(skb) * NSEC_PER_SEC,
+		ns = max(ns, div64_u64(qdisc_pkt_len(skb) * BFC_NSEC_PER_SEC,
 				       q->pace_rate));
 		if (q->pace_rate == q->rate)
 			q->pace_rate = 0;

@@ -224,19 +224,20 @@ static int bfc_put_prio_stats(struct sk_buff *skb, const struct bfc_sched *q,
 			      u64 now)
 {
 	const struct bfc_port *port = q->port;
+	u64 until = port->tx_until[prio] ?: now;
 	bool pausing = port->tx_prio_paused & BIT(prio);
+	u64 lasts = pausing ? min(until, now) - port->tx_prio[prio].since : 0;
 	bool paused = q->prio_paused & BIT(prio);
 	const struct bfc_stat u32s[] = {
 		{ TCA_BFC_PRIO_STATS_HELD, s->prio_held[prio] },
 		{ TCA_BFC_PRIO_STATS_HEADROOM, s->prio_headroom[prio] },
 		{ TCA_BFC_PRIO_STATS_PEAK, s->prio_peak[prio] },
-		{ TCA_BFC_PRIO_STATS_PAUSING, pausing },
+		{ TCA_BFC_PRIO_STATS_PAUSING, pausing && until >= now },
 		{ TCA_BFC_PRIO_STATS_PAUSED, paused },
 	};
 	const struct bfc_stat u64s[] = {
 		{ TCA_BFC_PRIO_STATS_PAUSE_TX, port->tx_prio[prio].pauses },
-		{ TCA_BFC_PRIO_STATS_PAUSING_NS, port->tx_prio[prio].ns +
-		  (pausing ? now - port->tx_prio[prio].since : 0) },
+		{ TCA_BFC_PRIO_STATS_PAUSING_NS, port->tx_prio[prio].ns + lasts },
 		{ TCA_BFC_PRIO_STATS_PAUSE_RX, q->prio[prio].pauses },
 		{ TCA_BFC_PRIO_STATS_PAUSED_NS, q->prio[prio].ns +
 		  (paused ? now - q->prio[prio].since : 0) },
@@ -259,7 +260,7 @@ static int bfc_put_prios(struct sk_buff *skb, const struct bfc_sched *q,
 	struct nlattr *nest;
 	unsigned int prio;
 
-	if (!bfc_conf_holds(q->conf))
+	if (!bfc_conf_has_prios(q->conf))
 		return 0;
 	nest = nla_nest_start_noflag(skb, TCA_BFC_STATS_PRIOS);
 	if (!nest)

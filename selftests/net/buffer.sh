@@ -113,6 +113,33 @@ test_reserve() {
 	all_idle
 }
 
+# What was charged by one reserve is given back by it.
+test_reserve_changes_under_traffic() {
+	local i port
+	topology fc none buffer b size 300kb share 102400%
+	load 6
+	for ((i = 0; i < 20; i++)); do
+		for port in p1 p2 p3; do
+			tc -n sw qdisc change dev $port root bfc \
+				reserve $((i % 2 ? 0 : 8))kb
+		done
+		sleep 0.1
+	done
+	finish "${senders[@]}" "$receiver"
+	all_idle
+	# All of it can be taken, and no more.
+	for port in p1 p2 p3; do
+		tc -n sw qdisc change dev $port root bfc reserve 0
+	done
+	load 2 1 2
+	sleep 1.5
+	at_least "taken" "$(stat sw p1 buffer_used)" $((307200 - 3000))
+	at_most "taken" "$(stat sw p1 buffer_used)" 307200
+	equal "taken, and held of the ports" "$(stat sw p1 buffer_used)" \
+		$(($(stat sw p1 buffer_port) + $(stat sw p2 buffer_port)))
+	ended
+}
+
 test_too_small() {
 	topology fc bfc
 	local said
@@ -190,5 +217,5 @@ peers_of_switch_up() {
 	done
 }
 
-run_tests dynamic_xoff share reserve too_small namespaces \
+run_tests dynamic_xoff share reserve reserve_changes_under_traffic too_small namespaces \
 	join_and_leave_under_traffic bfc_in_a_buffer

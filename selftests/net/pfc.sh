@@ -59,6 +59,9 @@ test_pfc_loses_nothing() { loses_nothing fc pfc; }
 test_capfc_max_loses_nothing() { loses_nothing fc capfc-max; }
 test_capfc_cal_loses_nothing() { loses_nothing fc capfc-cal; }
 
+# A reserve is part of a buffer: without one it must not keep XOFF from being reached.
+test_reserve_without_buffer() { loses_nothing fc pfc reserve 1mb; }
+
 # So that the tests above can fail: frames that were on their way are lost.
 test_too_little_headroom_loses() {
 	star fc pfc xoff 20kb xon 10kb headroom 1600b max 24kb
@@ -207,6 +210,65 @@ test_pfc_frames_that_we_send() {
 }
 drained() { [ "$(stat "$1" "$2" backlog)" = 0 ]; }
 
+# A new qdisc tells its neighbour that nothing is paused, though the device had
+# another when it was made: or no later pause would be sent.
+test_first_frame_is_sent() {
+	switch sw
+	host h 10.0.0.1/24
+	cable sw p1 h e0
+	sleep 3			# until IPv6 is silent
+	bfc sw p1 fc pfc
+	wait_for 1 first_frame || fail "PFC frames: $(stat sw p1 pfc_tx)"
+}
+first_frame() { [ "$(stat sw p1 pfc_tx)" -ge 1 ]; }
+
+# What is not lossless any more is let go, and nothing is repeated.
+test_lossy_while_paused() {
+	local before
+	line fc pfc prio dscp
+	ip -n sw link set dev p1 type wire rate 200kbit
+	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 \
+		size=1000 count=30
+	wait_for 2 pausing_is true || fail "not pausing"
+	tc -n sw qdisc change dev pn root bfc lossless none
+	wait_for 1 pausing_is false || fail "still pausing"
+	frames seen n kind=pfc
+	equal "the last frame" "$(answered '.[-1].paused')" 0
+	sleep 0.3
+	before=$(stat sw pn pfc_tx)
+	sleep 0.5
+	equal "frames after that" "$(stat sw pn pfc_tx)" "$before"
+	# The other direction: what the neighbour said of it before is void.
+	tc -n sw qdisc change dev pn root bfc lossless all
+	pfc 0x08 65535
+	wait_for 2 paused_is 3 true || fail "not paused"
+	tc -n sw qdisc change dev pn root bfc lossless none
+	wait_for 1 paused_is 3 false || fail "still paused"
+}
+pausing_is() { [ "$(stat sw pn 'prios[0].pausing')" = "$1" ]; }
+
+# Priorities have queues of their own, lossless or not.
+test_lossy_priorities_are_apart() {
+	line fc pfc prio dscp lossless none
+	tc -n h1 qdisc replace dev e0 root pfifo
+	send h1 10.0.0.2 3000 -n 20 -T 96
+	finish "$bg"
+	wait_for 1 drained sw pn
+	at_least "bytes of priority 3 in its queues" "$(classes sw pn |
+		awk '$1 ~ /^(4|c|14|1c)$/ { n += $2 } END { print n + 0 }')" 20000
+}
+
+# Backpressure can be cut (BFC App. B): ports that are never paused from here.
+test_elide() {
+	star fc pfc
+	tc -n sw qdisc change dev r0 root bfc elide p1
+	incast
+	equal "pauses of s1" "$(stat s1 e0 pause_rx)" 0
+	at_least "pauses of s2" "$(stat s2 e0 pause_rx)" 4
+	at_least "packets not charged" "$(stat sw r0 elided)" 100
+	all_idle
+}
+
 # Who sends no resume any more has gone: its pause is void.
 test_link_down_ends_pauses() {
 	line fc pfc prio dscp
@@ -334,4 +396,5 @@ run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
 	pfc_frames_are_obeyed lossy_priorities_are_not_paused bad_frames \
 	pfc_frames_that_we_send link_down_ends_pauses lost_frames \
 	modes_change_under_traffic thresholds_change_under_traffic \
-	ingress_port_vanishes mixed_modes
+	ingress_port_vanishes mixed_modes reserve_without_buffer \
+	first_frame_is_sent lossy_while_paused lossy_priorities_are_apart elide
