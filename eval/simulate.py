@@ -208,7 +208,8 @@ def describe(job: Job) -> str:
     link = f"ring 1 mtu {scheme.mtu}"
     if scheme.source != "tcp":
         return job.topology.describe(scheme.nic, scheme.switch, link)
-    line_rate = f"initcwnd {scheme.window // PACKET} ssthresh {scheme.window // PACKET}"
+    window = scheme.window // PACKET
+    line_rate = f"initcwnd {window} ssthresh {window}"
     # Without segmentation offload: a NIC serves its flows packet by packet.
     return job.topology.describe(
         scheme.nic,
@@ -253,6 +254,8 @@ def options(job: Job) -> str:
         words += ["--window", scheme.window, "--rto", scheme.rto]
     if scheme.source == "tcp":
         words += ["--congestion", scheme.congestion]
+        if scheme.bounded:
+            words += ["--bound", scheme.window // PACKET]
     samples = " ".join(map(str, job.samples)) if job.samples else ""
     return f"{samples}\n{lead}\n" + " ".join(map(str, words)) + "\n"
 
