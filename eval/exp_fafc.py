@@ -409,7 +409,7 @@ EXPERIMENTS = [
         params=BURST,
         full={**FULL, "schemes": ["inf", "inf-wfq", *SCHEMES[1:]], "seeds": 10},
         seconds=11,
-        full_seconds=150,
+        full_seconds=200,
     ),
     Experiment(
         "fafc-fig3",
@@ -418,7 +418,7 @@ EXPERIMENTS = [
         params={**BURST, "schemes": ["pfc", "fafc"], "ms": 6.0},
         full={**FULL, "schemes": SCHEMES[1:], "seeds": 10, "ms": 12.0},
         seconds=5,
-        full_seconds=60,
+        full_seconds=90,
     ),
     Experiment(
         "fafc-fig4",
@@ -432,7 +432,7 @@ EXPERIMENTS = [
         },
         full={**FULL, "schemes": SCHEMES, "ms": 12.0, "every": 1.0},
         seconds=6,
-        full_seconds=30,
+        full_seconds=50,
     ),
     Experiment(
         "fafc-table4",
@@ -458,6 +458,6 @@ EXPERIMENTS = [
             "seeds": 5,
         },
         seconds=6,
-        full_seconds=200,
+        full_seconds=240,
     ),
 ]
