@@ -238,6 +238,7 @@ def slowdowns(done: Sequence[Done], kind: str) -> List[float]:
 MEASURES: Dict[str, Callable[[List[float]], float]] = {
     "mean": mean,
     "p50": lambda values: percentile(values, 50),
+    "p95": lambda values: percentile(values, 95),
     "p99": lambda values: percentile(values, 99),
 }
 
@@ -387,7 +388,12 @@ def plain_log(axis: Any) -> None:
     axis.minorticks_off()
 
 
-VALUES = {"mean": "mean", "p50": "median", "p99": "99th percentile"}
+VALUES = {
+    "mean": "mean",
+    "p50": "median",
+    "p95": "95th percentile",
+    "p99": "99th percentile",
+}
 
 
 def draw(

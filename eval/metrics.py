@@ -21,16 +21,26 @@ BINS: Tuple[Tuple[str, int], ...] = (
 )
 
 
-def ideal_fct(size: int, hops: int, delay: int, bits_per_ns: float) -> float:
+def ideal_fct(
+    size: int,
+    hops: int,
+    delay: int,
+    bits_per_ns: float,
+    further: Optional[float] = None,
+) -> float:
     """The best time in which a flow can be sent and acknowledged, ns.
 
     The base round trip of an empty network, and the serialization of all its
     packets on one link and of one packet on each further one, as the papers'
-    simulators have it (docs/evaluation.md). delay: of one hop, ns.
+    simulators have it (docs/evaluation.md). delay: of one hop, ns; bits_per_ns:
+    of the slowest link; further: how many links of that speed take a packet as
+    long as all others do, if those are not all alike.
     """
     packets = -(-size // PACKET)
     frame = min(size, PACKET)
-    return 2 * hops * delay + frame * 8 / bits_per_ns * (packets + hops - 1)
+    if further is None:
+        further = hops - 1
+    return 2 * hops * delay + frame * 8 / bits_per_ns * (packets + further)
 
 
 @dataclass

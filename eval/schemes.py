@@ -24,6 +24,7 @@ class Scheme:
     source: str = "open"  # open, window or tcp
     congestion: str = ""  # tcp: congestion control
     window: int = BDP
+    bounded: bool = False  # tcp: window is also the most
     slow_start: bool = False  # tcp: from Linux' own initial window of 10 packets
     rto: int = 1_000_000  # ns, source window
     tagged: bool = False

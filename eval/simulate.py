@@ -103,7 +103,7 @@ class Run:
         back if nothing held it up: open-loop sources have none.
         """
         result: List[Done] = []
-        ways: Dict[Tuple[int, int], Tuple[int, int, float]] = {}
+        ways: Dict[Tuple[int, int], Tuple[int, int, float, float]] = {}
         for i, flow in enumerate(self.job.flows):
             if self.last[i] < 0:
                 continue
@@ -113,14 +113,16 @@ class Run:
                     self.job.topology.links[n]
                     for n in self.job.topology.path(flow.src, flow.dst, flow.plane)
                 ]
+                slowest = min(link.rate for link in links)
                 way = (
                     len(links),
                     sum(link.delay for link in links),
-                    min(link.rate for link in links) / 1e9,
+                    slowest / 1e9,
+                    sum(slowest / link.rate for link in links) - 1,
                 )
                 ways[(flow.src, flow.dst)] = way
-            hops, delay, rate = way
-            best = ideal_fct(flow.size, hops, delay // hops, rate)
+            hops, delay, rate, further = way
+            best = ideal_fct(flow.size, hops, delay // hops, rate, further)
             fct = float(self.last[i] - self.start[i]) + delay
             result.append(
                 Done(
@@ -208,7 +210,8 @@ def describe(job: Job) -> str:
     link = f"ring 1 mtu {scheme.mtu}"
     if scheme.source != "tcp":
         return job.topology.describe(scheme.nic, scheme.switch, link)
-    line_rate = f"initcwnd {scheme.window // PACKET} ssthresh {scheme.window // PACKET}"
+    window = scheme.window // PACKET
+    line_rate = f"initcwnd {window} ssthresh {window}"
     # Without segmentation offload: a NIC serves its flows packet by packet.
     return job.topology.describe(
         scheme.nic,
@@ -253,6 +256,8 @@ def options(job: Job) -> str:
         words += ["--window", scheme.window, "--rto", scheme.rto]
     if scheme.source == "tcp":
         words += ["--congestion", scheme.congestion]
+        if scheme.bounded:
+            words += ["--bound", scheme.window // PACKET]
     samples = " ".join(map(str, job.samples)) if job.samples else ""
     return f"{samples}\n{lead}\n" + " ".join(map(str, words)) + "\n"
 

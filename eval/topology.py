@@ -282,18 +282,46 @@ def fig6(
     return t
 
 
-def clos(racks: int = 8, per_rack: int = 16, spines: int = 8) -> Topology:
-    """BFC §6.2.1: leaf and spine, a plane per spine."""
+def clos(
+    racks: int = 8,
+    per_rack: int = 16,
+    spines: int = 8,
+    host_rate: int = 100 * GBIT,
+) -> Topology:
+    """BFC §6.2.1: leaf and spine, a plane per spine. host_rate: of hosts' links,
+    25 Gbit/s in FAFC §IV-B.
+    """
     t = Topology(planes=spines)
     tors = [t.switch(f"t{r}") for r in range(racks)]
     tops = [t.switch(f"s{s}") for s in range(spines)]
     for r, tor in enumerate(tors):
         for i in range(per_rack):
             t.host(f"h{r * per_rack + i}")
-            t.link(f"h{r * per_rack + i}", tor)
+            t.link(f"h{r * per_rack + i}", tor, host_rate)
     for tor in tors:
         for top in tops:
             t.link(tor, top)
+    return t
+
+
+def fafc_dumbbell(ha: int = 5, hb: int = 16, rate: int = 25 * GBIT) -> Topology:
+    """FAFC Fig. 2 and §IV-A: HA1 ... at SW1, HB1 ..., HC1 and HC2 at SW2.
+
+    The ports of SW2 are in the order of Fig. 3, where P5 and P6 go to the
+    receivers HC1 and HC2, and P12 to SW1; port Pn is e(n - 1). Hosts' names are
+    those of the paper in lower case.
+    """
+    t = Topology()
+    sw1, sw2 = t.switch("sw1"), t.switch("sw2")
+    for i in range(ha):
+        t.host(f"ha{i + 1}")
+        t.link(f"ha{i + 1}", sw1, rate)
+    order = [t.name(t.host(f"hb{i + 1}")) for i in range(hb)]
+    for where, name in ((4, "hc1"), (5, "hc2")):
+        order.insert(where, t.name(t.host(name)))
+    order.insert(11, sw1)
+    for name in order:
+        t.link(name, sw2, rate)
     return t
 
 

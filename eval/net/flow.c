@@ -18,6 +18,7 @@
  *	--window BYTES		most in flight (window; 100000)
  *	--rto NS		without progress, send again (window; 1 ms)
  *	--congestion NAME	tcp's congestion control (cubic)
+ *	--bound PACKETS		most in flight, and end of slow start (tcp)
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -62,6 +63,7 @@ enum {
 	WINDOW,
 	RTO,
 	CONGESTION,
+	BOUND,
 };
 
 static const struct option options[] = {
@@ -79,6 +81,7 @@ static const struct option options[] = {
 	{ "window", required_argument, NULL, WINDOW },
 	{ "rto", required_argument, NULL, RTO },
 	{ "congestion", required_argument, NULL, CONGESTION },
+	{ "bound", required_argument, NULL, BOUND },
 	{}
 };
 
@@ -163,6 +166,9 @@ int main(int argc, char **argv)
 			break;
 		case CONGESTION:
 			opt.congestion = optarg;
+			break;
+		case BOUND:
+			opt.bound = option_number(name, optarg, 2, 65535);
 			break;
 		default:
 			return 2;

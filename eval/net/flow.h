@@ -103,6 +103,7 @@ struct host {
  * @to: ... to here
  * @tick: ns between two looks at open-loop senders and receivers
  * @congestion: TCP's congestion control
+ * @bound: packets that TCP has in flight at most, 0 = as many as it wants
  * @sockbuf: bytes of a socket's buffer
  */
 struct options {
@@ -116,6 +117,7 @@ struct options {
 	uint64_t from, to;
 	uint64_t tick;
 	const char *congestion;
+	uint32_t bound;
 	int sockbuf;
 };
 
@@ -168,6 +170,7 @@ int udp_send(struct flow *f, uint32_t at_most);
 /* the sources */
 void open_run(void);
 void window_run(void);
+void tcp_bound(uint32_t packets);
 void tcp_prepare(void);
 void tcp_run(void);
 

@@ -175,6 +175,8 @@ static void do_totals(FILE *out)
 	      out);
 	for (i = 0; i < n_app_names; i++)
 		fprintf(out, ",%s", app_names[i].name);
+	for (i = 0; i < n_prio_names; i++)
+		fprintf(out, ",%s", prio_names[i].name);
 	fputc('\n', out);
 	for (n = 0; n < n_nodes; n++) {
 		struct node_stat *node = &nodes[n];
@@ -192,6 +194,9 @@ static void do_totals(FILE *out)
 				s->pauses, s->queue_peak);
 			for (i = 0; i < n_app_names; i++)
 				fprintf(out, ",%ju", s->app[app_names[i].attr]);
+			for (i = 0; i < n_prio_names; i++)
+				fprintf(out, ",%ju",
+					s->prio[prio_names[i].attr]);
 			fputc('\n', out);
 		}
 	}

@@ -27,11 +27,31 @@ const struct app_name app_names[] = {
 	{ TCA_BFC_STATS_BAD_RATE, "bad_rate" },
 	{ TCA_BFC_STATS_BAD_SEQ, "bad_seq" },
 	{ TCA_BFC_STATS_BAD_TAG, "bad_tag" },
+	{ TCA_BFC_STATS_PFC_TX, "pfc_tx" },
+	{ TCA_BFC_STATS_PFC_RX, "pfc_rx" },
+	{ TCA_BFC_STATS_PFC_BAD, "pfc_bad" },
+	{ TCA_BFC_STATS_DROP_MAX, "drop_max" },
+	{ TCA_BFC_STATS_DROP_BUFFER, "drop_buffer" },
+	{ TCA_BFC_STATS_BUFFER_PEAK, "buffer_peak" },
+	{ TCA_BFC_STATS_SOLVED, "solved" },
+	{ TCA_BFC_STATS_UNSOLVED, "unsolved" },
+	{ TCA_BFC_STATS_STORMS, "storms" },
 	{ TCA_BFC_STATS_PEER_STATE, "peer_state" },
 	{ TCA_BFC_STATS_PEER_QUEUES, "peer_queues" },
 };
 
 const unsigned int n_app_names = sizeof(app_names) / sizeof(*app_names);
+
+/* "Pausing" is what this port does to its neighbour, "paused" what that does. */
+const struct app_name prio_names[] = {
+	{ TCA_BFC_PRIO_STATS_PEAK, "prio_held_peak" },
+	{ TCA_BFC_PRIO_STATS_PAUSE_TX, "prio_pausing" },
+	{ TCA_BFC_PRIO_STATS_PAUSING_NS, "prio_pausing_ns" },
+	{ TCA_BFC_PRIO_STATS_PAUSE_RX, "prio_paused" },
+	{ TCA_BFC_PRIO_STATS_PAUSED_NS, "prio_paused_ns" },
+};
+
+const unsigned int n_prio_names = sizeof(prio_names) / sizeof(*prio_names);
 
 static uint64_t number(const struct rtattr *attr)
 {
@@ -39,17 +59,43 @@ static uint64_t number(const struct rtattr *attr)
 	       rtnl_u32(attr);
 }
 
+static void parse_prio(struct port_stat *s, const struct rtattr *prio)
+{
+	size_t room = RTA_PAYLOAD(prio);
+	const struct rtattr *attr;
+	uint64_t *sum, value;
+	int type;
+
+	rtnl_for_each_attr(attr, RTA_DATA(prio), room) {
+		type = attr->rta_type & NLA_TYPE_MASK;
+		if (type > TCA_BFC_PRIO_STATS_MAX)
+			continue;
+		sum = &s->prio[type];
+		value = number(attr);
+		if (type != TCA_BFC_PRIO_STATS_PEAK)
+			*sum += value;
+		else if (value > *sum)
+			*sum = value;
+	}
+}
+
 static void parse_app(struct port_stat *s, const struct rtattr *app)
 {
-	size_t room = RTA_PAYLOAD(app);
-	const struct rtattr *attr;
+	size_t room = RTA_PAYLOAD(app), inner;
+	const struct rtattr *attr, *prio;
 	int type;
 
 	rtnl_for_each_attr(attr, RTA_DATA(app), room) {
 		type = attr->rta_type & NLA_TYPE_MASK;
-		if (type <= TCA_BFC_STATS_MAX)
+		if (type == TCA_BFC_STATS_PRIOS) {
+			inner = RTA_PAYLOAD(attr);
+			rtnl_for_each_attr(prio, RTA_DATA(attr), inner)
+				parse_prio(s, prio);
+		} else if (type <= TCA_BFC_STATS_MAX) {
 			s->app[type] = number(attr);
+		}
 	}
+	s->marked = s->app[TCA_BFC_STATS_ECN_MARK];
 }
 
 static void parse_stats2(struct port_stat *s, const struct rtattr *stats2)

@@ -23,11 +23,13 @@
  * @qlen: packets queued
  * @drops: all of them
  * @requeues: packets that the device did not take
- * @marked: packets marked by RED
+ * @marked: packets marked by RED or bfc
  * @app: bfc: TCA_BFC_STATS_* by number
  * @paused_ns: bfc: sum over the queues of the time each was paused
  * @pauses: bfc: sum over the queues
  * @queue_peak: bfc: most bytes that one queue held
+ * @prio: bfc: of all priorities together, TCA_BFC_PRIO_STATS_* by number; of peaks
+ *	  the largest
  */
 struct port_stat {
 	int ifindex;
@@ -43,6 +45,7 @@ struct port_stat {
 	uint64_t paused_ns;
 	uint64_t pauses;
 	uint64_t queue_peak;
+	uint64_t prio[TCA_BFC_PRIO_STATS_MAX + 1];
 };
 
 /**
@@ -69,6 +72,9 @@ struct app_name {
 
 extern const struct app_name app_names[];
 extern const unsigned int n_app_names;
+/* The same of its priorities. */
+extern const struct app_name prio_names[];
+extern const unsigned int n_prio_names;
 
 void node_dump(struct node_stat *node);
 void node_dump_queues(struct node_stat *node);

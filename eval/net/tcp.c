@@ -64,6 +64,19 @@ static void check_congestion(int fd)
 			    opt.congestion);
 }
 
+/* The program that should have bounded it cannot complain. */
+static void check_bound(int fd)
+{
+	struct tcp_info info = {};
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
+		die("TCP_INFO");
+	if (opt.bound && info.tcpi_snd_ssthresh != opt.bound)
+		usage_error("--bound: slow start ends at %u instead of %u",
+			    info.tcpi_snd_ssthresh, opt.bound);
+}
+
 static int tcp_socket(uint32_t host)
 {
 	int fd = host_socket(&hosts[host], SOCK_STREAM), size = 64 << 20;
@@ -129,6 +142,7 @@ static void open_conn(uint32_t number)
 	if (c->rx < 0)
 		die("accept");
 	check_congestion(c->tx);
+	check_bound(c->tx);
 	check_congestion(c->rx);
 	if (epoll_ctl(epoll, EPOLL_CTL_ADD, c->rx, &ev))
 		die("epoll_ctl");
@@ -146,6 +160,8 @@ void tcp_prepare(void)
 	if (epoll < 0 || !conns)
 		die("epoll");
 	listen_everywhere();
+	if (opt.bound)
+		tcp_bound(opt.bound);
 	for (i = 0; i < n_flows; i++)
 		open_conn(i);
 	/* The handshakes took time: what starts now starts late. */

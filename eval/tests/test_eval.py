@@ -19,14 +19,16 @@ sys.path.insert(0, str(EVAL))
 sys.dont_write_bytecode = True
 
 import exp_choices  # noqa: E402
+import exp_fafc_clos  # noqa: E402
 import exp_own  # noqa: E402
+import fafc  # noqa: E402
 import metrics  # noqa: E402
 import schemes  # noqa: E402
 import topology  # noqa: E402
 import workload  # noqa: E402
 from clos_runs import data_center, slowdowns  # noqa: E402
 from exp_variants import collision_shares  # noqa: E402
-from experiment import Experiment, UsageError  # noqa: E402
+from experiment import Context, Experiment, UsageError  # noqa: E402
 from simulate import BATCH, SMALL, Job, batches, describe, options  # noqa: E402
 from topology import Topology  # noqa: E402
 
@@ -216,6 +218,19 @@ class Slowdown(unittest.TestCase):
             metrics.ideal_fct(9001, 4, 1000, 100), metrics.ideal_fct(10_000, 4, 1000, 100)
         )
 
+    def test_links_of_two_speeds(self) -> None:
+        # 25, 100, 100 and 25 Gbit/s: a packet takes 320, 80, 80 and 320 ns.
+        t = topology.clos(2, 2, 1, 25 * topology.GBIT)
+        rates = [t.links[n].rate / 1e9 for n in t.path(0, 3)]
+        self.assertEqual(rates, [25, 100, 100, 25])
+        further = sum(25 / rate for rate in rates) - 1
+        self.assertAlmostEqual(
+            metrics.ideal_fct(1000, 4, 1000, 25, further), 8000 + 2 * (320 + 80)
+        )
+        self.assertAlmostEqual(
+            metrics.ideal_fct(3000, 4, 1000, 25, further), 8000 + 4 * 320 + 2 * 80
+        )
+
     def test_percentiles_are_observed_values(self) -> None:
         values = list(map(float, range(1, 101)))
         self.assertEqual(metrics.percentile(values, 50), 50)
@@ -295,6 +310,16 @@ class Networks(unittest.TestCase):
         self.assertEqual(len(t.path(0, 2)), 3)
         self.assertEqual(len(t.path(0, 1)), 2)
 
+    def test_fafc_dumbbell(self) -> None:
+        t = topology.fafc_dumbbell()
+        self.assertEqual(len(t.hosts), 5 + 18)
+        # FAFC Fig. 3: P5, P6 and P12 of SW2.
+        for peer, port in (("hc1", "e4"), ("hc2", "e5"), ("sw1", "e11")):
+            self.assertEqual(t.port("sw2", peer), port)
+        self.assertEqual(t.port("sw2", "hb16"), "e18")
+        self.assertEqual(len(t.path(t.number("ha1"), t.number("hc1"))), 3)
+        self.assertEqual(len(t.path(t.number("hb9"), t.number("hc2"))), 2)
+
     def test_by_name(self) -> None:
         self.assertEqual(len(exp_own.network("clos:2,3,4").hosts), 6)
         self.assertEqual(len(exp_own.network("line:2").switches()), 2)
@@ -370,6 +395,45 @@ class Networks(unittest.TestCase):
             t.link(f"h{h}", f"s{h}")
         with self.assertRaises(ValueError):
             t.path(0, 1)
+
+
+class Fafc(unittest.TestCase):
+    def context(self, number: int, *changes: str) -> Context:
+        e = exp_fafc_clos.EXPERIMENTS[number]
+        return Context(e, e.settings(False, changes), 1, Path(), 1, "", "")
+
+    def test_incasts_are_their_share(self) -> None:
+        ctx = self.context(0, "clos=12,24,6", "degree=60", "burst=500000", "ms=20")
+        flows = exp_fafc_clos.make_flows(ctx, 0)
+        capacity = 288 * 25 / 8 * 20e6
+        burst = sum(f.size for f in flows if f.incast >= 0) / capacity
+        load = sum(f.size for f in flows if f.incast < 0) / capacity
+        self.assertAlmostEqual(burst, 0.02, delta=0.002)
+        self.assertAlmostEqual(load, 0.3, delta=0.04)
+        self.assertEqual({f.size for f in flows if f.incast >= 0}, {500_000})
+
+    def test_names_of_schemes(self) -> None:
+        ctx = self.context(0)
+        for name, words in (
+            ("pfc-250", "fc pfc queues 8 hrtt 2us xoff 250000 ecn 150000"),
+            ("pfc-wfq-350", "threshold 400000000 xoff 350000 ecn 200000"),
+            ("fafc-350", "threshold 350000 ecn 200000"),
+            ("inf", "lossless none"),
+            ("bfc-sticky", "sticky 20us"),
+        ):
+            scheme = exp_fafc_clos.scheme(ctx, name)
+            self.assertEqual(scheme.name, name)
+            self.assertIn(words, scheme.switch)
+            self.assertEqual((scheme.source, scheme.bounded), ("tcp", True))
+        for name in ("pfc-x", "hpcc-350"):
+            with self.assertRaises(UsageError):
+                exp_fafc_clos.scheme(ctx, name)
+        with self.assertRaises(UsageError):
+            exp_fafc_clos.scheme(self.context(0, "control=hpcc"), "pfc-350")
+
+    def test_one_bandwidth_delay_product(self) -> None:
+        # 3 hops: 6 us and four packets of 320 ns.
+        self.assertEqual(fafc.bandwidth_delay(25 * topology.GBIT, 3), 23_000)
 
 
 class Schemes(unittest.TestCase):
