@@ -148,9 +148,14 @@ def run_fig3(ctx: Context) -> Metrics:
         metrics[f"{sizes.replace('-', '_')}_{g:g}g_pct"] = changes[-1]
     ctx.table("fig3", ["sizes", "gbit", *(f"{i:g}us_pct" for i in intervals)], rows)
     with ctx.figure("fig3") as axis:
-        for colour, row in zip(COLOURS, rows):
+        for i, row in enumerate(rows):  # more of them than colours
             axis.plot(
-                intervals, row[2:], color=colour, marker=".", label=f"{row[0]}, {row[1]:g}G"
+                intervals,
+                row[2:],
+                color=COLOURS[i % len(COLOURS)],
+                linestyle="--" if i >= len(COLOURS) else "-",
+                marker=".",
+                label=f"{row[0]}, {row[1]:g}G",
             )
         axis.set(xlabel="interval, µs", ylabel="mean change of the fair share, %", ylim=0)
         axis.legend(fontsize="x-small")
