@@ -26,12 +26,8 @@ LEAD, LEAD_PER_FLOW = 50 * MS, 50_000
 # Runs that need no more memory (MB) share a machine, so many at a time: starting
 # one takes longer than they do.
 SMALL, BATCH = 512, 8
-# Linux' TCP for data centers: buffers that never limit a flow, no memory of
-# earlier connections but the threshold that the route says.
-TCP_SYSCTLS = (
-    ("net/ipv4/tcp_no_metrics_save", "1"),
-    ("net/ipv4/tcp_no_ssthresh_metrics_save", "0"),
-)
+# Linux' TCP for data centers: no memory of earlier connections.
+TCP_SYSCTLS = (("net/ipv4/tcp_no_metrics_save", "1"),)
 
 
 class RunError(Exception):
@@ -210,8 +206,7 @@ def describe(job: Job) -> str:
     link = f"ring 1 mtu {scheme.mtu}"
     if scheme.source != "tcp":
         return job.topology.describe(scheme.nic, scheme.switch, link)
-    window = scheme.window // PACKET
-    line_rate = f"initcwnd {window} ssthresh {window}"
+    line_rate = f"initcwnd {scheme.window // PACKET}"
     # Without segmentation offload: a NIC serves its flows packet by packet.
     return job.topology.describe(
         scheme.nic,
@@ -258,6 +253,8 @@ def options(job: Job) -> str:
         words += ["--congestion", scheme.congestion]
         if scheme.bounded:
             words += ["--bound", scheme.window // PACKET]
+        elif not scheme.slow_start:
+            words += ["--ssthresh", scheme.window // PACKET]
     samples = " ".join(map(str, job.samples)) if job.samples else ""
     return f"{samples}\n{lead}\n" + " ".join(map(str, words)) + "\n"
 

@@ -18,6 +18,8 @@
  *	--window BYTES		most in flight (window; 100000)
  *	--rto NS		without progress, send again (window; 1 ms)
  *	--congestion NAME	tcp's congestion control (cubic)
+ *	--ssthresh PACKETS	end of slow start (tcp; by default the first mark or
+ *				loss, or where CUBIC finds it)
  *	--bound PACKETS		most in flight, and end of slow start (tcp)
  */
 #define _GNU_SOURCE
@@ -63,6 +65,7 @@ enum {
 	WINDOW,
 	RTO,
 	CONGESTION,
+	SSTHRESH,
 	BOUND,
 };
 
@@ -81,6 +84,7 @@ static const struct option options[] = {
 	{ "window", required_argument, NULL, WINDOW },
 	{ "rto", required_argument, NULL, RTO },
 	{ "congestion", required_argument, NULL, CONGESTION },
+	{ "ssthresh", required_argument, NULL, SSTHRESH },
 	{ "bound", required_argument, NULL, BOUND },
 	{}
 };
@@ -166,6 +170,9 @@ int main(int argc, char **argv)
 			break;
 		case CONGESTION:
 			opt.congestion = optarg;
+			break;
+		case SSTHRESH:
+			opt.ssthresh = option_number(name, optarg, 2, 65535);
 			break;
 		case BOUND:
 			opt.bound = option_number(name, optarg, 2, 65535);

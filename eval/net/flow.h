@@ -103,6 +103,7 @@ struct host {
  * @to: ... to here
  * @tick: ns between two looks at open-loop senders and receivers
  * @congestion: TCP's congestion control
+ * @ssthresh: packets at which TCP's slow start ends, 0 = where it finds its end
  * @bound: packets that TCP has in flight at most, 0 = as many as it wants
  * @sockbuf: bytes of a socket's buffer
  */
@@ -117,6 +118,7 @@ struct options {
 	uint64_t from, to;
 	uint64_t tick;
 	const char *congestion;
+	uint32_t ssthresh;
 	uint32_t bound;
 	int sockbuf;
 };

@@ -2,9 +2,9 @@
 /*
  * TCP as BFC's evaluation uses it (BFC §6.2.1: "flows start at line rate"): a
  * flow is a message on a connection that has been set up before, whose window
- * is one bandwidth-delay product (route: initcwnd, ssthresh), without slow
- * start. Every flow has a connection of its own, so none waits for a handshake
- * or inherits the window of another.
+ * is one bandwidth-delay product (route: initcwnd), without slow start
+ * (--ssthresh). Every flow has a connection of its own, so none waits for a
+ * handshake or inherits the window of another.
  */
 #define _GNU_SOURCE	/* accept4 */
 #include <errno.h>
@@ -64,26 +64,69 @@ static void check_congestion(int fd)
 			    opt.congestion);
 }
 
-/* The program that should have bounded it cannot complain. */
-static void check_bound(int fd)
+/* Nobody complains if what should have set it did not. */
+static void check_ssthresh(int fd)
 {
+	uint32_t wanted = opt.bound ? opt.bound : opt.ssthresh;
 	struct tcp_info info = {};
 	socklen_t len = sizeof(info);
 
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
 		die("TCP_INFO");
-	if (opt.bound && info.tcpi_snd_ssthresh != opt.bound)
-		usage_error("--bound: slow start ends at %u instead of %u",
-			    info.tcpi_snd_ssthresh, opt.bound);
+	if (wanted && info.tcpi_snd_ssthresh != wanted)
+		usage_error("slow start ends at %u packets instead of %u",
+			    info.tcpi_snd_ssthresh, wanted);
+}
+
+static void set_congestion(int fd, const char *name)
+{
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, strlen(name)))
+		usage_error("--congestion: %s: %m", name);
+}
+
+static void set_cubic(const char *parameter, uint32_t value)
+{
+	char name[64];
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/sys/module/tcp_cubic/parameters/%s",
+		 parameter);
+	file = fopen(name, "we");
+	if (!file || fprintf(file, "%u\n", value) < 0 || fclose(file))
+		die(name);
+}
+
+/*
+ * End the slow start of connections that are being opened at --ssthresh, or again
+ * where CUBIC finds its end by itself.
+ *
+ * No socket option says where it ends; what a route says is taken only together
+ * with what is remembered of earlier connections; and a BPF program can only bound
+ * the window as well. But CUBIC has a parameter, without HyStart, and the threshold
+ * stays when the congestion control changes.
+ */
+static void cubic_ends_slow_start(bool at_ssthresh)
+{
+	if (!opt.ssthresh)
+		return;
+	set_cubic("hystart", !at_ssthresh);
+	set_cubic("initial_ssthresh", at_ssthresh ? opt.ssthresh : 0);
+}
+
+/* CUBIC has been started by the handshake already if it is the one wanted. */
+static void end_slow_start(int fd)
+{
+	if (!opt.ssthresh || !strcmp(opt.congestion, "cubic"))
+		return;
+	set_congestion(fd, "cubic");
+	set_congestion(fd, opt.congestion);
 }
 
 static int tcp_socket(uint32_t host)
 {
 	int fd = host_socket(&hosts[host], SOCK_STREAM), size = 64 << 20;
 
-	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, opt.congestion,
-		       strlen(opt.congestion)))
-		usage_error("--congestion: %s: %m", opt.congestion);
+	set_congestion(fd, opt.congestion);
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
 		die("SO_RCVBUFFORCE");
 	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -141,8 +184,9 @@ static void open_conn(uint32_t number)
 			SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (c->rx < 0)
 		die("accept");
+	end_slow_start(c->tx);
 	check_congestion(c->tx);
-	check_bound(c->tx);
+	check_ssthresh(c->tx);
 	check_congestion(c->rx);
 	if (epoll_ctl(epoll, EPOLL_CTL_ADD, c->rx, &ev))
 		die("epoll_ctl");
@@ -162,8 +206,10 @@ void tcp_prepare(void)
 	listen_everywhere();
 	if (opt.bound)
 		tcp_bound(opt.bound);
+	cubic_ends_slow_start(true);
 	for (i = 0; i < n_flows; i++)
 		open_conn(i);
+	cubic_ends_slow_start(false);
 	/* The handshakes took time: what starts now starts late. */
 	if (now_ns() > opt.start)
 		usage_error("%u connections took until %ju ns after --start",

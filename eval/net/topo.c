@@ -188,27 +188,20 @@ static void add_addr(const struct topology *t, const struct addr *addr)
 		refused(&t->node[port->node], "address of", port->name, error);
 }
 
-/* The kernel takes ssthresh and rto_min from a route only if they are locked. */
+/* The kernel takes rto_min from a route only if it is locked. */
 static void put_metrics(struct rtnl_msg *msg, const struct route *route)
 {
 	struct rtattr *metrics;
-	uint32_t lock = 0;
 
 	metrics = rtnl_nest(msg, RTA_METRICS);
 	if (route->initcwnd) {
 		rtnl_put_u32(msg, RTAX_INITCWND, route->initcwnd);
 		rtnl_put_u32(msg, RTAX_INITRWND, route->initcwnd);
 	}
-	if (route->ssthresh) {
-		rtnl_put_u32(msg, RTAX_SSTHRESH, route->ssthresh);
-		lock |= 1U << RTAX_SSTHRESH;
-	}
 	if (route->rto_min) {
 		rtnl_put_u32(msg, RTAX_RTO_MIN, route->rto_min);
-		lock |= 1U << RTAX_RTO_MIN;
+		rtnl_put_u32(msg, RTAX_LOCK, 1U << RTAX_RTO_MIN);
 	}
-	if (lock)
-		rtnl_put_u32(msg, RTAX_LOCK, lock);
 	rtnl_nest_end(msg, metrics);
 }
 

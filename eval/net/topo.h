@@ -74,7 +74,6 @@ struct addr {
  * @ip: prefix, host order
  * @len: its length
  * @initcwnd: packets, 0 = the kernel's default
- * @ssthresh: packets: where TCP ends its slow start, 0 = never by itself
  * @rto_min: ms, 0 = the kernel's default
  */
 struct route {
@@ -82,7 +81,6 @@ struct route {
 	uint32_t ip;
 	unsigned int len;
 	uint32_t initcwnd;
-	uint32_t ssthresh;
 	uint32_t rto_min;
 };
 

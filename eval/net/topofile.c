@@ -6,8 +6,7 @@
  *	link NODE PORT NODE PORT [rate BIT/S] [delay NS] [ring FRAMES]
  *		[mtu BYTES] [gso-segs N] [kind wire|veth]
  *	addr NODE PORT ADDRESS/LEN
- *	route NODE PREFIX/LEN PORT [initcwnd PACKETS] [ssthresh PACKETS]
- *		[rto-min MS]
+ *	route NODE PREFIX/LEN PORT [initcwnd PACKETS] [rto-min MS]
  *	sysctl NODE net/... VALUE
  *	tc NODE WORDS...	a line for tc -batch there
  *
@@ -215,14 +214,11 @@ static void read_route(struct topology *t, struct input *in)
 		if (!strcmp(what, "initcwnd"))
 			route->initcwnd = input_number(in, i + 1, what, 1,
 						       65535);
-		else if (!strcmp(what, "ssthresh"))
-			route->ssthresh = input_number(in, i + 1, what, 1,
-						       65535);
 		else if (!strcmp(what, "rto-min"))
 			route->rto_min = input_number(in, i + 1, what, 1,
 						      10000);
 		else
-			input_error(in, "what is \"%s\"? A route has initcwnd, ssthresh and rto-min",
+			input_error(in, "what is \"%s\"? A route has initcwnd and rto-min",
 				    what);
 	}
 }

@@ -477,17 +477,18 @@ class Schemes(unittest.TestCase):
         self.assertFalse(replace(schemes.make("bfc"), offload=False).gso)
 
     def test_slow_start_is_all_that_differs(self) -> None:
-        """The route says where TCP starts, or leaves it to Linux."""
-        t = topology.line()
-        texts = [
-            describe(Job("a", t, schemes.make(name), [], 1))
+        """Where TCP starts, and where its slow start ends, is left to Linux."""
+        jobs = [
+            Job("a", topology.line(), schemes.make(name), [], 1)
             for name in ("dctcp", "dctcp-ss")
         ]
-        self.assertIn(" initcwnd 105 ssthresh 105 rto-min 1\n", texts[0])
+        texts = [describe(job) for job in jobs]
+        self.assertIn(" initcwnd 105 rto-min 1\n", texts[0])
         self.assertNotIn("initcwnd", texts[1])
-        self.assertEqual(
-            texts[0].replace(" initcwnd 105 ssthresh 105", ""), texts[1]
-        )
+        self.assertEqual(texts[0].replace(" initcwnd 105", ""), texts[1])
+        words = [options(job) for job in jobs]
+        self.assertIn(" --ssthresh 105", words[0])
+        self.assertEqual(words[0].replace(" --ssthresh 105", ""), words[1])
 
 
 class Batches(unittest.TestCase):
