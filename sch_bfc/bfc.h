@@ -108,6 +108,7 @@
  * @prio: BFC_PRIO_*
  * @prio_map: priority of each value, or BFC_PRIO_AUTO
  * @lossless: bit p: priority p pauses and is paused
+ * @strict: bit p: priority p is served before others
  * @xoff: bytes, 0 = auto; likewise @xon and @max
  * @dynamic: XOFF as millionths of the free buffer, 0 = @xoff
  * @egress_xoff: bytes, 0 = auto; likewise @egress_xon, @egress_max and @warn
@@ -156,6 +157,7 @@ struct bfc_params {
 	u8 prio;
 	u8 prio_map[BFC_PRIO_VALUES];
 	u8 lossless;
+	u8 strict;
 	u8 cut;
 	u32 xoff;
 	u32 xon;
@@ -556,7 +558,8 @@ struct bfc_queue {
  * @active: queues with packets that are not paused, in DRR order
  * @fresh: likewise, but these just got their first packet, and go first
  * @round: of @active, counts up
- * @nactive: the number of both: N_active
+ * @strict_first: bit p: @strict of priority p is not empty
+ * @nactive: the number of all three: N_active
  * @noccupied: non-empty queues
  * @npaused: queues paused, empty ones included
  * @rotor: where the search for an empty queue starts
@@ -587,6 +590,7 @@ struct bfc_queue {
  * @pace_stamp: when @pace_rate was looked at, ns
  * @pace_until: until when each priority was paused then, ns
  * @in: handles of the ports that brought something, by slot
+ * @strict: as @active, of each strict priority
  *
  * Statistics, as in TCA_BFC_STATS_*:
  * @mem_peak: largest @mem
@@ -635,6 +639,7 @@ struct bfc_sched {
 	struct list_head active;
 	struct list_head fresh;
 	u32 round;
+	u8 strict_first;
 	u32 nactive;
 	u32 noccupied;
 	u32 npaused;
@@ -669,6 +674,7 @@ struct bfc_sched {
 	u64 pace_stamp;
 	u64 pace_until[BFC_PRIORITIES];
 	u16 in[BFC_SLOTS];
+	struct list_head strict[BFC_PRIORITIES];
 
 	u32 mem_peak;
 	u32 backlog_peak;
@@ -804,6 +810,7 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		struct sk_buff **to_free);
 struct sk_buff *bfc_dequeue(struct Qdisc *sch);
 void bfc_purge(struct Qdisc *sch);
+void bfc_requeue(struct bfc_sched *q);
 void bfc_trim(struct Qdisc *sch);
 
 /* bfc_flow.c */

@@ -109,6 +109,7 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	struct bfc_conf *conf, *old = q->conf;
 	struct bfc_capfc *counters = NULL;
 	struct bfc_fafc *fafc = NULL;
+	bool strict;
 	/* dummy takes an MTU of 2 GB */
 	u32 frame = clamp_t(u32, psched_mtu(dev), BFC_QUANTUM_MIN,
 			    BFC_QUANTUM_MAX);
@@ -140,6 +141,7 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	}
 
 	sch_tree_lock(sch);
+	strict = q->p.strict || p->strict;
 	/* Blame by other thresholds, or by another algorithm, is void. */
 	bfc_egress_clear(q, ktime_get_ns());
 	if (counters || !capfc)
@@ -171,6 +173,8 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 		psched_ratecfg_precompute(&q->pace, &spec, p->rate);
 	bfc_thresh_fill(q->thresh, p->queues, rate, p->hrtt, frame,
 			p->threshold);
+	if (strict)
+		bfc_requeue(q);
 	bfc_trim(sch);
 	sch_tree_unlock(sch);
 	if (q->fafc)
@@ -269,10 +273,13 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	struct net_device *dev = qdisc_dev(sch);
 	struct bfc_params *p;
 	struct bfc_port *port;
+	unsigned int prio;
 	int err;
 
 	INIT_LIST_HEAD(&q->active);
 	INIT_LIST_HEAD(&q->fresh);
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		INIT_LIST_HEAD(&q->strict[prio]);
 	q->idle = true;
 	q->stride = 1;
 	q->storm_due = U64_MAX;

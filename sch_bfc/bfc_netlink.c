@@ -57,6 +57,7 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_RESERVE]	= { .type = NLA_U32 },
 	[TCA_BFC_HEADROOM]	= { .type = NLA_U32 },
 	[TCA_BFC_SHARE]		= { .type = NLA_U32 },
+	[TCA_BFC_STRICT]	= { .type = NLA_U8 },
 };
 
 static const struct nla_policy bfc_elide_policy[TCA_BFC_ELIDE_MAX + 1] = {
@@ -245,6 +246,8 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_SHARE] =
 		BFC_OPTION(share, u32, 1, BFC_PPM_MAX, true,
 			   "share: at most 102400 %, or 0 for no limit"),
+	[TCA_BFC_STRICT] =
+		BFC_OPTION(strict, u8, 0, 0xff, false, "strict: 8 bits"),
 };
 
 static int bfc_refuse(const struct nlattr *a, const char *msg,

@@ -14,7 +14,8 @@
  * packet and was not served in the present round goes before it, once, as in
  * fq_codel (RFC 8290): short flows do not wait for a quantum of each long one.
  * That it was served is remembered when it runs empty, or a flow whose packets
- * come one by one would always be first.
+ * come one by one would always be first. Queues of a strict priority are on
+ * neither, but in a round of that priority alone.
  */
 #include <linux/if_vlan.h>
 #include <linux/prefetch.h>
@@ -27,13 +28,26 @@
 
 /* ---- one queue ---- */
 
+static bool bfc_queue_is_strict(const struct bfc_sched *q,
+				const struct bfc_queue *queue)
+{
+	return q->stride > 1 &&
+	       q->p.strict & BIT(bfc_queue_class(q, queue - q->queues));
+}
+
 /* Debt is not forgiven by running empty or being paused for a moment. */
 static void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue,
 			       bool fresh)
 {
 	queue->deficit = min_t(s32, queue->deficit, 0) + q->quantum;
 	q->nactive++;
-	if (fresh && queue->round != q->round) {
+	if (unlikely(q->p.strict) && bfc_queue_is_strict(q, queue)) {
+		u8 prio = bfc_queue_class(q, queue - q->queues);
+
+		queue->round = q->round;
+		list_add_tail(&queue->active, &q->strict[prio]);
+		q->strict_first |= BIT(prio);
+	} else if (fresh && queue->round != q->round) {
 		queue->round = q->round;
 		list_add_tail(&queue->active, &q->fresh);
 	} else {
@@ -46,6 +60,33 @@ static void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue)
 {
 	list_del_init(&queue->active);
 	q->nactive--;
+	if (unlikely(q->strict_first)) {
+		u8 prio = bfc_queue_class(q, queue - q->queues);
+
+		if (list_empty(&q->strict[prio]))
+			q->strict_first &= ~BIT(prio);
+	}
+}
+
+/**
+ * bfc_requeue() - which priorities are strict has changed: line up again
+ * @q: the scheduler
+ *
+ * Context: under the root lock.
+ */
+void bfc_requeue(struct bfc_sched *q)
+{
+	unsigned int qn;
+
+	q->strict_first = 0;
+	for (qn = 0; qn < q->p.queues; qn++) {
+		struct bfc_queue *queue = &q->queues[qn];
+
+		if (list_empty(&queue->active))
+			continue;
+		bfc_queue_deactivate(q, queue);
+		bfc_queue_activate(q, queue, false);
+	}
 }
 
 static void bfc_queue_append(struct bfc_sched *q, unsigned int qn,
@@ -534,21 +575,25 @@ static struct sk_buff *bfc_dequeue_control(struct Qdisc *sch)
 static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u64 now)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
+	struct list_head *first, *round = &q->active;
 	struct bfc_queue *queue;
 	struct sk_buff *skb;
 
 	if (!q->nactive)
 		return NULL;
+	if (unlikely(q->strict_first))
+		round = &q->strict[__fls(q->strict_first)];
 	for (;;) {
-		queue = list_first_entry(list_empty(&q->fresh) ? &q->active :
-								 &q->fresh,
-					 struct bfc_queue, active);
-		q->round = queue->round;
+		first = round == &q->active && !list_empty(&q->fresh) ?
+			&q->fresh : round;
+		queue = list_first_entry(first, struct bfc_queue, active);
+		if (round == &q->active)
+			q->round = queue->round;
 		if (queue->deficit > 0)
 			break;
 		queue->deficit += q->quantum;
 		queue->round++;
-		list_move_tail(&queue->active, &q->active);
+		list_move_tail(&queue->active, round);
 	}
 	skb = bfc_queue_pop(sch, queue - q->queues, now);
 	/* A size table (tc ... stab) can make a packet as long as it likes. */

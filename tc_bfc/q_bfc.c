@@ -102,6 +102,7 @@ static const struct bfc_option {
 	{ "prio", "prio", TCA_BFC_PRIO, UNIT_WORD, prio_words, NULL, 0 },
 	{ "map", "map", TCA_BFC_PRIO_MAP, UNIT_MAP, NULL, "auto", 0 },
 	{ "lossless", "lossless", TCA_BFC_LOSSLESS, UNIT_PRIOS, NULL, NULL, 0 },
+	{ "strict", "strict", TCA_BFC_STRICT, UNIT_PRIOS, NULL, NULL, 0 },
 	{ "xoff", "xoff", TCA_BFC_XOFF, UNIT_SIZE, NULL, "auto", 0 },
 	{ "xon", "xon", TCA_BFC_XON, UNIT_SIZE, NULL, "auto", 0 },
 	{ "max", "max", TCA_BFC_MAX_BYTES, UNIT_SIZE, NULL, "auto", 0 },
@@ -169,6 +170,7 @@ static void explain(void)
 		"  port-level:  [ prio pcp* | dscp | skb ]\n"
 		"               [ map VALUE:PRIO[,VALUE:PRIO...] | auto* ]\n"
 		"               [ lossless all* | none | PRIO[,PRIO...] ]\n"
+		"               [ strict none* | all | PRIO[,PRIO...] ]\n"
 		"               [ xoff BYTES | auto* ] [ xon BYTES | auto* ]\n"
 		"               [ max BYTES | auto* ] [ dynamic PERCENT | off* ]\n"
 		"               [ ecn BYTES | off* ] [ watchdog TIME | auto* | off ]\n"

@@ -178,6 +178,9 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("map 1:1 map auto", [("PRIO_MAP", prio_map({}))]),
     ("buffer a buffer none", [("BUFFER", b"\0")]),
     ("lossless 1 lossless 2", [("LOSSLESS", u8(4))]),
+    ("strict none", [("STRICT", u8(0))]),
+    ("strict all", [("STRICT", u8(0xFF))]),
+    ("strict 6,7", [("STRICT", u8(0xC0))]),
     ("queues 8 queues 16", [("QUEUES", u32(16))]),
     ("hrtt 1ms queues 8 hrtt 2ms", [("QUEUES", u32(8)), ("HRTT", u64(2_000_000))]),
     ("elide lo,if77 elide if78", [("ELIDE", attr(1, u32(78)))]),
@@ -260,8 +263,9 @@ REFUSE: List[Tuple[str, int, str]] = [
 ] + [("map " + value, 1, f'^bfc: illegal "map" value "{value}": give auto or VALUE:PRIO')
      for value in ("64:0", "0:8", "1:255", "4294967296:0", "1:4294967296", "-1:0", "1:-1", "1:1,",
                    ",1:1", "1:", ":1", "1:1:1", "1=1", "1:1;2:2", "none", "1:auto", "0x1:1")
-] + [("lossless " + value, 1, f'^bfc: illegal "lossless" value "{value}": '
+] + [(f"{option} {value}", 1, f'^bfc: illegal "{option}" value "{value}": '
       'give all, none or priorities from 0 to 7 as in 3,4\n$')
+     for option in ("lossless", "strict")
      for value in ("8", "-1", "3,", ",3", "3,,4", "3-4", "all,1", "1,none", "auto", "0x18",
                    "4294967296")
 ] + [(f"{option} {value}", 1, f'^bfc: illegal "{option}" value "{value}": '
@@ -279,7 +283,7 @@ REFUSE: List[Tuple[str, int, str]] = [
 ] + [(option, 255, r'^Command line is not complete\. Try option "help"\n$') for option in (
     "fc", "role", "peer", "queues", "flows", "ways", "assign", "avoid-paused", "sticky", "hrtt",
     "threshold", "resume", "rate", "limit", "quantum", "new-first", "refresh", "hold", "split-gso", "tpid",
-    "accept-pause", "elide", "prio", "map", "lossless", "xoff", "xon", "max", "dynamic",
+    "accept-pause", "elide", "prio", "map", "lossless", "strict", "xoff", "xon", "max", "dynamic",
     "egress-xoff", "egress-xon", "egress-max", "warn", "cut", "thop", "alpha", "beta", "fdec",
     "congested", "ecn", "watchdog", "buffer", "size", "reserve", "headroom", "share")]
 
@@ -292,7 +296,7 @@ DEFAULTS: Dict[str, bytes] = {
     "RATE": u64(0), "LIMIT": u32(16 << 20), "QUANTUM": u32(0), "NEW_FIRST": u8(1), "REFRESH": u64(0),
     "HOLD": u64(0), "SPLIT_GSO": u8(1), "TPID": u16(0x88A8), "ACCEPT_PAUSE": u8(0),
     "ELIDE": b"",
-    "PRIO": u8(0), "PRIO_MAP": prio_map({}), "LOSSLESS": u8(0xFF), "XOFF": u32(0), "XON": u32(0),
+    "PRIO": u8(0), "PRIO_MAP": prio_map({}), "LOSSLESS": u8(0xFF), "STRICT": u8(0), "XOFF": u32(0), "XON": u32(0),
     "MAX_BYTES": u32(0), "DYNAMIC": u32(0), "EGRESS_XOFF": u32(0), "EGRESS_XON": u32(0),
     "EGRESS_MAX": u32(0), "WARN": u32(0), "CUT": u8(80), "T_HOP": u64(0), "ALPHA": u32(800),
     "BETA": u32(800), "FDEC": u32(800), "CONGESTED": u32(0), "ECN": u32(0),
@@ -303,7 +307,7 @@ DEFAULT_TEXT = (
     "fc bfc role switch peer auto queues 32 flows auto ways 4 assign dynamic avoid-paused on "
     "sticky auto hrtt 100us threshold auto resume early rate link limit 16Mb quantum auto "
     "new-first on refresh auto hold auto split-gso on tpid 88a8 accept-pause off elide none "
-    "prio pcp map auto lossless all xoff auto xon auto max auto dynamic off egress-xoff auto "
+    "prio pcp map auto lossless all strict none xoff auto xon auto max auto dynamic off egress-xoff auto "
     "egress-xon auto egress-max auto warn auto cut 80% thop auto alpha 0.8 beta 0.8 fdec 0.8 "
     "congested auto ecn off watchdog auto buffer none size keep reserve 0b headroom auto share 100%")
 DEFAULT_JSON: Json = {
@@ -312,7 +316,7 @@ DEFAULT_JSON: Json = {
     "threshold": "auto", "resume": "early", "rate": "link", "limit": 16777216,
     "quantum": "auto", "new_first": True, "refresh": "auto", "hold": "auto", "split_gso": True,
     "tpid": "88a8", "accept_pause": False, "elide": [],
-    "prio": "pcp", "map": {}, "lossless": [0, 1, 2, 3, 4, 5, 6, 7], "xoff": "auto", "xon": "auto",
+    "prio": "pcp", "map": {}, "lossless": [0, 1, 2, 3, 4, 5, 6, 7], "strict": [], "xoff": "auto", "xon": "auto",
     "max": "auto", "dynamic": "off", "egress_xoff": "auto", "egress_xon": "auto",
     "egress_max": "auto", "warn": "auto", "cut": 0.8, "thop": "auto", "alpha": 0.8, "beta": 0.8,
     "fdec": 0.8, "congested": "auto", "ecn": "off", "watchdog": "auto", "buffer": "none",
@@ -325,7 +329,7 @@ OTHER: Dict[str, bytes] = {
     "RATE": u64(1_234_567), "LIMIT": u32(1 << 30), "QUANTUM": u32(1514), "NEW_FIRST": u8(0),
     "REFRESH": u64(1_500_000), "HOLD": u64(4_000_000_000), "SPLIT_GSO": u8(0),
     "TPID": u16(0x8100), "ACCEPT_PAUSE": u8(1), "ELIDE": attr(1, u32(1)) + attr(1, u32(7777)),
-    "PRIO": u8(1), "PRIO_MAP": prio_map({0: 0, 46: 5, 63: 7}), "LOSSLESS": u8(0x18),
+    "PRIO": u8(1), "PRIO_MAP": prio_map({0: 0, 46: 5, 63: 7}), "LOSSLESS": u8(0x18), "STRICT": u8(0xC0),
     "XOFF": u32(102_400), "XON": u32(81_921), "MAX_BYTES": u32(1 << 20), "DYNAMIC": u32(110_000),
     "EGRESS_XOFF": u32(25_000), "EGRESS_XON": u32(20_000), "EGRESS_MAX": u32(60_000),
     "WARN": u32(20_001), "CUT": u8(1), "T_HOP": u64(12_345), "ALPHA": u32(1000), "BETA": u32(125),
@@ -337,7 +341,7 @@ OTHER_TEXT = (
     "fc capfc-cal role nic peer off queues 1024 flows 4194304 ways 1 assign stochastic "
     "avoid-paused off sticky 0ns hrtt 123456ns threshold 65537b resume drained rate 9876536bit limit 1Gb "
     "quantum 1514b new-first off refresh 1500us hold 4s split-gso off tpid 8100 accept-pause on "
-    "elide lo,if7777 prio dscp map 0:0,46:5,63:7 lossless 3,4 xoff 100Kb xon 81921b max 1Mb "
+    "elide lo,if7777 prio dscp map 0:0,46:5,63:7 lossless 3,4 strict 6,7 xoff 100Kb xon 81921b max 1Mb "
     "dynamic 11% egress-xoff 25000b egress-xon 20000b egress-max 60000b warn 20001b cut 1% "
     "thop 12345ns alpha 1 beta 0.125 fdec 0.99 congested 30Kb ecn 1b watchdog off "
     "buffer chip0_5678-abcd size 12Mb reserve 4Kb headroom 65537b share 150.0001%")
@@ -347,7 +351,7 @@ OTHER_JSON: Json = {
     "threshold": 65537, "resume": "drained", "rate": 1234567, "limit": 1 << 30,
     "quantum": 1514, "new_first": False, "refresh": 1500000, "hold": 4000000000, "split_gso": False,
     "tpid": "8100", "accept_pause": True, "elide": ["lo", "if7777"],
-    "prio": "dscp", "map": {"0": 0, "46": 5, "63": 7}, "lossless": [3, 4], "xoff": 102_400,
+    "prio": "dscp", "map": {"0": 0, "46": 5, "63": 7}, "lossless": [3, 4], "strict": [6, 7], "xoff": 102_400,
     "xon": 81_921, "max": 1 << 20, "dynamic": 0.11, "egress_xoff": 25_000, "egress_xon": 20_000,
     "egress_max": 60_000, "warn": 20_001, "cut": 0.01, "thop": 12_345, "alpha": 1, "beta": 0.125,
     "fdec": 0.99, "congested": 30_720, "ecn": 1, "watchdog": "off", "buffer": "chip0_5678-abcd",

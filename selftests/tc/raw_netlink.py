@@ -136,7 +136,7 @@ WORDS = [
 ]
 NUMBERS = {"QUEUES": 4, "FLOWS": 4, "WAYS": 4, "STICKY": 8, "HRTT": 8, "THRESHOLD": 4, "RATE": 8,
            "LIMIT": 4, "QUANTUM": 4, "REFRESH": 8, "HOLD": 8, "TPID": 2,
-           "PRIO_MAP": N["BFC_PRIO_VALUES"], "LOSSLESS": 1, "XOFF": 4, "XON": 4, "MAX_BYTES": 4,
+           "PRIO_MAP": N["BFC_PRIO_VALUES"], "LOSSLESS": 1, "STRICT": 1, "XOFF": 4, "XON": 4, "MAX_BYTES": 4,
            "DYNAMIC": 4, "EGRESS_XOFF": 4, "EGRESS_XON": 4, "EGRESS_MAX": 4, "WARN": 4, "CUT": 1,
            "T_HOP": 8, "ALPHA": 4, "BETA": 4, "FDEC": 4, "CONGESTED": 4, "ECN": 4, "WATCHDOG": 8,
            "BUFFER_SIZE": 4, "RESERVE": 4, "HEADROOM": 4, "SHARE": 4}

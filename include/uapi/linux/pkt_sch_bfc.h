@@ -157,6 +157,7 @@ enum {
 	TCA_BFC_RESERVE,	/* u32 bytes of each (port, priority) */
 	TCA_BFC_HEADROOM,	/* u32 bytes of each lossless one, 0 = auto */
 	TCA_BFC_SHARE,		/* u32 millionths of the free buffer, 0 = no limit */
+	TCA_BFC_STRICT,		/* u8, bit p: priority p goes first (port-level) */
 	__TCA_BFC_MAX
 };
 
