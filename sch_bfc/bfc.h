@@ -216,6 +216,7 @@ struct bfc_buffer {
  * @capfc: thresholds of the egress queues
  * @stop: BFC_CAPFC_STOP_*
  * @buffer: or NULL
+ * @undo: size that @buffer had before, while this may not come into effect; RTNL
  * @fixed: reserves and headroom of the port
  * @quanta: of a pause
  * @holt: FAFC: T_hop and weights
@@ -236,6 +237,7 @@ struct bfc_conf {
 	struct bfc_capfc_thresh capfc;
 	enum bfc_capfc_stop stop;
 	struct bfc_buffer *buffer;
+	u64 undo;
 	u64 fixed;
 	u16 quanta;
 	struct bfc_holt_conf holt;
@@ -537,6 +539,7 @@ struct bfc_queue {
  *
  * Set by init and change:
  * @port: the device's object
+ * @live: @port does what this qdisc asks for, not another that it is to replace
  * @p: configuration
  * @sticky: ns in effect
  * @rate: µ in bytes/s
@@ -620,6 +623,7 @@ struct bfc_queue {
  */
 struct bfc_sched {
 	struct bfc_port *port;
+	bool live;
 	struct bfc_params p;
 	u64 sticky;
 	u64 rate;

@@ -36,11 +36,12 @@ static void bfc_buffer_leave(struct bfc_buffer *buffer, u64 fixed)
 }
 
 /* The caller gives @fixed back with bfc_buffer_leave(). @before: what it will
- * give back next.
+ * give back next. @was: result, the size until now.
  */
 static struct bfc_buffer *bfc_buffer_join(struct net *net,
 					  const struct bfc_params *p, u64 fixed,
 					  const struct bfc_conf *before,
+					  u64 *was,
 					  struct netlink_ext_ack *extack)
 {
 	struct bfc_buffer *buffer;
@@ -71,6 +72,7 @@ found:
 		bfc_buffer_leave(buffer, 0);
 		return ERR_PTR(-ENOSPC);
 	}
+	*was = buffer->memory;
 	buffer->memory = memory;
 	buffer->fixed += fixed;
 	bfc_buffer_carve(buffer, going);
@@ -246,13 +248,15 @@ struct bfc_conf *bfc_conf_new(struct net_device *dev,
 		goto free;
 	if (*p->buffer) {
 		struct bfc_buffer *buffer;
+		u64 was;
 
 		buffer = bfc_buffer_join(dev_net(dev), p, c->fixed, before,
-					 extack);
+					 &was, extack);
 		err = PTR_ERR_OR_ZERO(buffer);
 		if (err)
 			goto free;
 		c->buffer = buffer;
+		c->undo = was;
 	}
 	if (bfc_conf_has_prios(c))
 		static_branch_inc(&bfc_holds);
@@ -274,7 +278,10 @@ void bfc_conf_put(struct bfc_conf *c)
 		return;
 	if (bfc_conf_has_prios(c))
 		static_branch_dec(&bfc_holds);
-	if (c->buffer)
+	if (c->buffer) {
+		if (c->undo)
+			c->buffer->memory = c->undo;
 		bfc_buffer_leave(c->buffer, c->fixed);
+	}
 	kfree_rcu(c, rcu);
 }

@@ -94,6 +94,17 @@ static u8 bfc_identity(const struct bfc_params *p)
 	return p->fc == BFC_FC_FAFC ? BFC_FLOW_INGRESS : BFC_FLOW_PRIO;
 }
 
+/* From now on the port does what this qdisc asks for. */
+static void bfc_commit(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	u64 speed = bfc_link_rate(qdisc_dev(sch));
+
+	if (q->fafc)
+		bfc_fafc_publish(q->port, q->fafc);
+	bfc_port_configure(q->port, &q->p, q->conf, q->rate, speed ?: q->rate);
+}
+
 /* All that follows from configuration, link speed and MTU. */
 static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 		      struct netlink_ext_ack *extack)
@@ -177,9 +188,10 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 		bfc_requeue(q);
 	bfc_trim(sch);
 	sch_tree_unlock(sch);
-	if (q->fafc)
-		bfc_fafc_publish(q->port, q->fafc);
-	bfc_port_configure(q->port, p, conf, rate, speed ?: rate);
+	if (old)
+		conf->undo = 0;	/* a change cannot fail any more */
+	if (q->live)
+		bfc_commit(sch);
 	bfc_fafc_free(q->port, fafc);
 	bfc_conf_put(old);
 	kvfree(counters);
@@ -313,6 +325,8 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 		goto out;
 	}
 	q->port = port;
+	/* While another qdisc has the port, what follows may fail yet. */
+	q->live = port->users == 1;
 	err = bfc_derive(sch, p, extack);
 	if (err)
 		goto out;
@@ -321,6 +335,30 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 out:
 	kfree(p);
 	return err;
+}
+
+/* Nothing can fail any more: the port is ours. (A default qdisc is not attached
+ * in this way, but it has no other before it.) The device is deactivated, or
+ * down.
+ */
+static void bfc_attach(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct net_device *dev = qdisc_dev(sch);
+	struct Qdisc *old;
+	unsigned int i;
+
+	q->conf->undo = 0;
+	if (!q->live) {
+		q->live = true;
+		bfc_commit(sch);
+	}
+	for (i = 0; i < dev->num_tx_queues; i++) {
+		qdisc_refcount_inc(sch);
+		old = dev_graft_qdisc(netdev_get_tx_queue(dev, i), sch);
+		if (old)
+			qdisc_put(old);
+	}
 }
 
 static void bfc_reset(struct Qdisc *sch)
@@ -359,6 +397,7 @@ struct Qdisc_ops bfc_qdisc_ops __read_mostly = {
 	.peek		= qdisc_peek_dequeued,
 	.init		= bfc_init,
 	.change		= bfc_change,
+	.attach		= bfc_attach,
 	.reset		= bfc_reset,
 	.destroy	= bfc_destroy,
 	.dump		= bfc_dump,

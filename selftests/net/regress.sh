@@ -233,7 +233,75 @@ test_nic_repeats_nothing() {
 	equal "timers" "$(grep -c bfc_refresh_timer /proc/timer_list)" 0
 }
 
+# A HELLO or PAUSE that came between the moment when a qdisc took a port and that
+# when it told it what to do met a port without thresholds. It takes two processors
+# to see that; with one this cannot fail.
+test_frames_before_configuration() {
+	local i flood
+	pair
+	bfc b e0
+	ip netns exec a python3 - <<-'END' &
+		import itertools, socket, struct
+		s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+		s.bind(("e0", 0))
+		head = bytes.fromhex("0180c200000e0200000000aa")
+		for n in itertools.count(1):
+		    body = struct.pack("!BBHBBHHQIIIQQQ", 0, 0, 32, 1, 0, 0xffff, 0,
+		                       0xaa, n, 0, 1, 0, 0, 0)
+		    try:
+		        s.send(head + struct.pack("!HIBBHII", 0x88b5, 0x42464331, 1,
+		                                  1, 84, n, n) + body)
+		    except OSError:
+		        pass	# more than the wire takes
+	END
+	flood=$!
+	pids+=("$flood")
+	wait_for 10 hellos_came b || fail "no HELLO came"
+	for ((i = 0; i < 100; i++)); do
+		echo "qdisc del dev e0 root"
+		echo "qdisc add dev e0 root bfc queues $((i % 2 ? 32 : 64))"
+	done | tc -n b -batch - || fail "tc fails"
+	wait_for 10 hellos_came b || fail "no HELLO came after that"
+	kill "$flood"
+}
+hellos_came() { [ "$(stat "$1" e0 hello_rx)" -gt 10 ]; }
+
+# One qdisc for all TX queues, however it comes and goes; the kernel may also make it
+# by itself, and then attaches it in another way.
+test_tx_queues_and_default_qdisc() {
+	local queues default
+	pair
+	ip -n a link add v0 numtxqueues 4 type veth peer name v1
+	ip -n a link set v0 up
+	ip -n a link set v1 up
+	for queues in 32 64 128; do
+		tc -n a qdisc replace dev v0 root handle "$queues:" \
+			bfc queues "$queues" || fail "refused"
+		equal "queues" "$(stat a v0 options.queues)" "$queues"
+	done
+	ip -n a link set v0 down
+	tc -n a qdisc replace dev v0 root handle 9: bfc || fail "refused"
+	ip -n a link set v0 up
+	wait_for 5 hello_sent a v0 || fail "no HELLO sent"
+	tc -n a qdisc del dev v0 root
+	default=$(sysctl -n net.core.default_qdisc)
+	sysctl -qw net.core.default_qdisc=bfc
+	host c 10.0.1.1/24
+	host d 10.0.1.2/24
+	cable c e0 d e0
+	sysctl -qw "net.core.default_qdisc=$default"
+	meet 10.0.1.2 c
+	wait_for 15 peer_up c e0
+	equal "state between default qdiscs" "$(stat c e0 peer_state)" up
+	bfc c e0 role nic queues 16
+	wait_for 15 peer_up d e0
+	wait_for 10 peer_has d 16 || fail "the neighbour has not noticed"
+}
+hello_sent() { [ "$(stat "$1" "$2" hello_tx)" -ge 1 ]; }
+peer_has() { [ "$(stat "$1" e0 peer_queues)" = "$2" ]; }
+
 run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
 	enormous_mtu enormous_packet_by_stab nic_role_never_pauses \
 	rate_change_wakes lower_limit_trims handles_are_not_used_up \
-	nic_takes_no_handles nic_repeats_nothing
+	nic_takes_no_handles nic_repeats_nothing frames_before_configuration \
+	tx_queues_and_default_qdisc

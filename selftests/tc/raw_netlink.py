@@ -22,16 +22,17 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from bfc_uapi import (N, NLA_F_NESTED, RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS, Ktap, attr, attrs,
-                      nest, tc_message, u8, u16, u32, u64)
+from bfc_uapi import (N, NLA_F_NESTED, RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS, TCA_RATE, TCA_STAB,
+                      TCA_STATS2, TCA_STATS_APP, Ktap, attr, attrs, nest, tc_message, u8, u16, u32,
+                      u64)
 
 CLONE_NEWNET = 0x40000000
 RTM_DELQDISC = 37
 RTM_GETQDISC = 38
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP = 0x1, 0x4, 0x300
-NLM_F_EXCL, NLM_F_CREATE = 0x200, 0x400
+NLM_F_REPLACE, NLM_F_EXCL, NLM_F_CREATE = 0x100, 0x200, 0x400
 NLM_F_CAPPED, NLM_F_ACK_TLVS = 0x100, 0x200
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 NLMSGERR_ATTR_MSG = 1
@@ -89,10 +90,20 @@ class Route:
 
     def options(self, ifindex: int) -> Optional[bytes]:
         """TCA_OPTIONS of the bfc on this device, None if there is none."""
+        top = self.qdisc(ifindex)
+        return None if top is None else top.get(TCA_OPTIONS, b"")
+
+    def stats(self, ifindex: int) -> Dict[int, bytes]:
+        """TCA_BFC_STATS_* of the bfc on this device."""
+        top = self.qdisc(ifindex) or {}
+        return dict(attrs(dict(attrs(top.get(TCA_STATS2, b""))).get(TCA_STATS_APP, b"")))
+
+    def qdisc(self, ifindex: int) -> Optional[Dict[int, bytes]]:
+        """What the kernel tells of the bfc on this device, None if there is none."""
         self.sequence += 1
         self.socket.send(tc_message(RTM_GETQDISC, [], ifindex, handle=0, parent=0,
                                     flags=NLM_F_REQUEST | NLM_F_DUMP, seq=self.sequence))
-        found: Optional[bytes] = None
+        found: Optional[Dict[int, bytes]] = None
         while True:
             for kind, _, payload in self.messages():
                 if kind == NLMSG_DONE:
@@ -101,7 +112,7 @@ class Route:
                     continue
                 top = dict(attrs(payload[20:]))
                 if top[TCA_KIND] == b"bfc\0":
-                    found = top.get(TCA_OPTIONS, b"")
+                    found = top
 
 
 class Case(NamedTuple):
@@ -254,6 +265,31 @@ def cases() -> List[Case]:
     return out
 
 
+PFC = options(bfc("FC", u8(N["BFC_FC_PFC"])), bfc("XOFF", u32(70_000)), bfc("XON", u32(50_000)),
+              bfc("HOLD", u64(77_000_000)), bfc("BUFFER", b"b\0"),
+              bfc("BUFFER_SIZE", u32(900_000)))
+
+# What the kernel refuses after it has made the qdisc: the one that was there goes on, and
+# so must its port.
+LATE = [
+    Case("none", options(bfc("FC", u8(N["BFC_FC_NONE"])), bfc("HOLD", u64(33_000_000)))),
+    Case("another buffer", options(bfc("BUFFER", b"c\0"), bfc("FC", u8(N["BFC_FC_PFC"])))),
+    Case("the same buffer, larger",
+         options(bfc("BUFFER", b"b\0"), bfc("BUFFER_SIZE", u32(2_000_000)),
+                 bfc("FC", u8(N["BFC_FC_PFC"])))),
+    Case("the same buffer, all of it reserved",
+         options(bfc("BUFFER", b"b\0"), bfc("BUFFER_SIZE", u32(2_000_000)),
+                 bfc("RESERVE", u32(100_000)), bfc("FC", u8(N["BFC_FC_PFC"])))),
+    Case("fafc", options(bfc("FC", u8(N["BFC_FC_FAFC"])), bfc("QUEUES", u32(64)))),
+    Case("role nic", options(bfc("FC", u8(N["BFC_FC_PFC"])), bfc("ROLE", u8(1)))),
+]
+REFUSED = [
+    ("rate estimator", attr(TCA_RATE, struct.pack("=bB", 100, 1))),
+    ("size table", nest(TCA_STAB, b"")),
+]
+PORT_STATS = ("XOFF", "XON", "HEADROOM", "REFRESH", "HOLD", "BUFFER_SIZE", "PEER_STATE")
+
+
 class Bench:
     """One device in a namespace of its own."""
 
@@ -304,6 +340,29 @@ class Bench:
             return answer, "" if before == after else "changed all the same"
         return answer, self.judge(case, answer) or (
             "" if not answer.error or before == after else f"changed in spite of {answer}")
+
+    def port(self) -> Dict[str, bytes]:
+        """What the port does, by its statistics."""
+        stats = self.route.stats(self.ifindex)
+        return {name: stats[N["TCA_BFC_STATS_" + name]] for name in PORT_STATS}
+
+    def run_late(self, case: Case, refused: bytes) -> Tuple[Answer, str]:
+        """A replace that the kernel refuses at last must change nothing."""
+        self.add(PFC)
+        before = (self.route.options(self.ifindex), self.port())
+        answer = self.route.request(tc_message(
+            RTM_NEWQDISC, [attr(TCA_KIND, b"bfc\0"), case.top, refused], self.ifindex,
+            handle=0x20000,
+            flags=NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE))
+        after = (self.route.options(self.ifindex), self.port())
+        self.delete()
+        if not answer.error:
+            return answer, "accepted"
+        wrong = [f"{name}: {was.hex()} before, {after[1][name].hex()} after"
+                 for name, was in before[1].items() if was != after[1][name]]
+        if before[0] != after[0]:
+            wrong.append("other options")
+        return answer, "\n".join(wrong)
 
     @staticmethod
     def judge(case: Case, answer: Answer) -> str:
@@ -358,12 +417,17 @@ def main() -> int:
 
     bench = Bench()
     todo = cases()
-    ktap = Ktap(2 * len(todo) + 1)
+    ktap = Ktap(2 * len(todo) + len(LATE) * len(REFUSED) + 1)
     for verb, run in (("add", bench.run_add), ("change", bench.run_change)):
         for case in todo:
             answer, wrong = run(case)
             print(f"# {answer}")
             ktap.result(not wrong, f"{verb}: {case.name}", wrong)
+    for case in LATE:
+        for name, refused in REFUSED:
+            answer, wrong = bench.run_late(case, refused)
+            print(f"# {answer}")
+            ktap.result(not wrong, f"replace: {case.name}, refused for its {name}", wrong)
     wrong = bench.fuzz(args.fuzz, args.seed)
     ktap.result(not wrong, f"{args.fuzz} random requests", wrong)
     return ktap.end()
