@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * In-band network telemetry (INT) of HPCC (Li et al., SIGCOMM 2019, §4.1 and
+ * Fig. 7), and the facts that a program gets which stamps it.
+ *
+ * Pure functions on bytes, for kernel, user space and eBPF: no skb, no locks, no
+ * bit-fields. On the wire, big-endian:
+ *
+ *	head:	nHop 4 | pathID 12
+ *	hop:	B 4 | TS 24 | txBytes 20 | qLen 16	first hop first
+ *
+ * nHop counts the hops that the packet has come through, also those that found no
+ * room for their record: more hops than there are records says so. It stops at 15.
+ * A record that has not been filled is zero. pathID is the XOR of the ids of these
+ * hops; another path gives another number but in one of 4095 cases.
+ *
+ * Each hop tells of its egress port at the moment the packet leaves its queue: TS,
+ * the bytes sent before it, and what stays queued behind it.
+ *
+ * Carriers:
+ *  - TCP: option BFC_INT_TCP_RECORD that the sender reserves and hops fill in
+ *    place, and BFC_INT_TCP_ECHO with the same layout on the way back. There is no
+ *    room for the ExID of RFC 6994: 28 bytes are three hops beside timestamps.
+ *    Hops touch neither SYNs nor options of another length; on SYNs the option has
+ *    length BFC_INT_TCP_LEN(0) and says that the sender of it echoes.
+ *  - RoCEv2: between UDP header and BTH, the UDP destination port being
+ *    BFC_INT_UDP_PORT instead of 4791. The sender's head is appended to hop by
+ *    hop; the receiver takes all of it off and puts the port back.
+ */
+#ifndef _UAPI_LINUX_BFC_INT_H
+#define _UAPI_LINUX_BFC_INT_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define BFC_INT_HEAD_LEN	2
+#define BFC_INT_HOP_LEN		8
+#define BFC_INT_LEN(hops)	(BFC_INT_HEAD_LEN + BFC_INT_HOP_LEN * (hops))
+#define BFC_INT_HOPS_MAX	5	/* records in a packet, HPCC §4.1 */
+#define BFC_INT_NHOP_MAX	15U	/* this many hops, or more */
+#define BFC_INT_PATH_MASK	0xfffU
+#define BFC_INT_SPEED_MASK	0xfU
+#define BFC_INT_TS_MASK		0xffffffU	/* ns: 16.8 ms */
+#define BFC_INT_TX_MASK		0xfffffU	/* BFC_INT_TX_UNIT: 134 MB */
+#define BFC_INT_QLEN_MAX	0xffffU		/* BFC_INT_QLEN_UNIT: 5.2 MB or more */
+#define BFC_INT_TX_UNIT		128U		/* bytes */
+#define BFC_INT_QLEN_UNIT	80U		/* bytes */
+
+/* TCP options: kind, length, head, records */
+#define BFC_INT_TCP_RECORD	253
+#define BFC_INT_TCP_ECHO	254
+#define BFC_INT_TCP_LEN(hops)	(2 + BFC_INT_LEN(hops))
+#define BFC_INT_TCP_HOPS_MAX	4	/* of 40 bytes; with timestamps 3 */
+
+/* UDP destination ports */
+#define BFC_INT_UDP_PORT	49089	/* 0xbfc1: RoCEv2 with INT */
+#define BFC_INT_ROCE_PORT	4791
+
+/* What `stamp pinned` puts into __sk_buff->cb[] for a program to read. */
+#define BFC_STAMP_CB_PACKET	0	/* BFC_STAMP_* below */
+#define BFC_STAMP_CB_BACKLOG	1	/* of the port, bytes, without this packet */
+#define BFC_STAMP_CB_TX_LOW	2	/* bytes the port sent before it: low half */
+#define BFC_STAMP_CB_TX_HIGH	3
+#define BFC_STAMP_CB_TIME	4	/* ns, low half */
+
+/* cb[BFC_STAMP_CB_PACKET] */
+#define BFC_STAMP_VID_MASK	0xfffU		/* queue + 1, 0 = control band */
+#define BFC_STAMP_CLASS_SHIFT	16
+#define BFC_STAMP_CLASS_MASK	0xfU		/* priority, with a port-level mode */
+#define BFC_STAMP_SPEED_SHIFT	20
+#define BFC_STAMP_SPEED_MASK	0xfU		/* bfc_int_speed_code() of the port */
+#define BFC_STAMP_F_TAG		0x01000000U	/* write a tag with this VLAN id */
+#define BFC_STAMP_F_8100	0x02000000U	/* of TPID 0x8100, else 0x88a8 */
+#define BFC_STAMP_F_PARTIAL	0x04000000U	/* checksum left to the device */
+
+/**
+ * struct bfc_int_head - what comes before the records
+ * @nhop: hops so far, BFC_INT_NHOP_MAX = that many or more
+ * @path: XOR of their ids, 12 bits
+ */
+struct bfc_int_head {
+	__u32 nhop;
+	__u32 path;
+};
+
+/**
+ * struct bfc_int_hop - record of a hop, in units of the wire
+ * @ts: ns, modulo 2^24
+ * @tx: bytes sent / BFC_INT_TX_UNIT, modulo 2^20
+ * @qlen: bytes queued / BFC_INT_QLEN_UNIT, at most BFC_INT_QLEN_MAX
+ * @speed: code of the port's speed, 0 = none
+ */
+struct bfc_int_hop {
+	__u32 ts;
+	__u32 tx;
+	__u32 qlen;
+	__u32 speed;
+};
+
+/**
+ * bfc_int_put_head() - write a head
+ * @p: BFC_INT_HEAD_LEN bytes
+ * @head: value
+ */
+static inline void bfc_int_put_head(__u8 *p, const struct bfc_int_head *head)
+{
+	p[0] = (head->nhop & BFC_INT_NHOP_MAX) << 4 |
+	       (head->path & BFC_INT_PATH_MASK) >> 8;
+	p[1] = head->path;
+}
+
+/**
+ * bfc_int_get_head() - read a head
+ * @p: BFC_INT_HEAD_LEN bytes
+ * @head: value
+ */
+static inline void bfc_int_get_head(const __u8 *p, struct bfc_int_head *head)
+{
+	head->nhop = p[0] >> 4;
+	head->path = (p[0] & 0xfU) << 8 | p[1];
+}
+
+/**
+ * bfc_int_put_hop() - write a record
+ * @p: BFC_INT_HOP_LEN bytes
+ * @hop: value; what does not fit its field is cut
+ */
+static inline void bfc_int_put_hop(__u8 *p, const struct bfc_int_hop *hop)
+{
+	p[0] = (hop->speed & BFC_INT_SPEED_MASK) << 4 | (hop->ts >> 20 & 0xf);
+	p[1] = hop->ts >> 12;
+	p[2] = hop->ts >> 4;
+	p[3] = (hop->ts & 0xf) << 4 | (hop->tx >> 16 & 0xf);
+	p[4] = hop->tx >> 8;
+	p[5] = hop->tx;
+	p[6] = hop->qlen >> 8;
+	p[7] = hop->qlen;
+}
+
+/**
+ * bfc_int_get_hop() - read a record
+ * @p: BFC_INT_HOP_LEN bytes
+ * @hop: value
+ */
+static inline void bfc_int_get_hop(const __u8 *p, struct bfc_int_hop *hop)
+{
+	hop->speed = p[0] >> 4;
+	hop->ts = (__u32)(p[0] & 0xf) << 20 | (__u32)p[1] << 12 |
+		  (__u32)p[2] << 4 | p[3] >> 4;
+	hop->tx = (__u32)(p[3] & 0xf) << 16 | (__u32)p[4] << 8 | p[5];
+	hop->qlen = (__u32)p[6] << 8 | p[7];
+}
+
+/**
+ * bfc_int_hop_set() - a port's state, in units of the wire
+ * @hop: result
+ * @ns: time; its low 24 bits are enough
+ * @tx: bytes sent; the low 27 bits are enough
+ * @backlog: bytes queued
+ * @speed: code
+ */
+static inline void bfc_int_hop_set(struct bfc_int_hop *hop, __u32 ns, __u32 tx,
+				   __u32 backlog, __u32 speed)
+{
+	__u32 qlen = backlog / BFC_INT_QLEN_UNIT;
+
+	hop->ts = ns & BFC_INT_TS_MASK;
+	hop->tx = tx / BFC_INT_TX_UNIT & BFC_INT_TX_MASK;
+	hop->qlen = qlen < BFC_INT_QLEN_MAX ? qlen : BFC_INT_QLEN_MAX;
+	hop->speed = speed & BFC_INT_SPEED_MASK;
+}
+
+/**
+ * bfc_int_ts_delta() - time from one record to a later one of the same hop
+ * @now: the later &bfc_int_hop.ts
+ * @before: the earlier
+ *
+ * Return: ns, modulo 2^24: right for less than 16.8 ms.
+ */
+static inline __u32 bfc_int_ts_delta(__u32 now, __u32 before)
+{
+	return (now - before) & BFC_INT_TS_MASK;
+}
+
+/**
+ * bfc_int_tx_delta() - what was sent between two records of the same hop
+ * @now: the later &bfc_int_hop.tx
+ * @before: the earlier
+ *
+ * Return: BFC_INT_TX_UNIT bytes, modulo 2^20: right for less than 134 MB, which
+ * takes 1.3 ms at 800 Gbit/s, 10.7 ms at 100 Gbit/s.
+ */
+static inline __u32 bfc_int_tx_delta(__u32 now, __u32 before)
+{
+	return (now - before) & BFC_INT_TX_MASK;
+}
+
+/**
+ * bfc_int_pass() - one hop more, whether or not there is room for its record
+ * @head: changed
+ * @id: of the hop, 1 to 4095
+ */
+static inline void bfc_int_pass(struct bfc_int_head *head, __u32 id)
+{
+	if (head->nhop < BFC_INT_NHOP_MAX)
+		head->nhop++;
+	head->path ^= id & BFC_INT_PATH_MASK;
+}
+
+/**
+ * bfc_int_hop_id() - the id of a port, for pathID
+ * @node: a number of the switch, the same for all its ports
+ * @port: a number of the port there: its ifindex
+ *
+ * Of ports, not of switches as in the paper: parallel links are other paths, too.
+ *
+ * Return: 1 to 4095.
+ */
+static inline __u32 bfc_int_hop_id(__u32 node, __u32 port)
+{
+	__u32 x = node * 0x9e3779b1U ^ port;
+
+	/* a finalizer of MurmurHash3 */
+	x ^= x >> 16;
+	x *= 0x85ebca6bU;
+	x ^= x >> 13;
+	x *= 0xc2b2ae35U;
+	x ^= x >> 16;
+	return x % BFC_INT_PATH_MASK + 1;
+}
+
+/**
+ * bfc_int_tcp_hops() - records in a TCP option
+ * @len: its second byte
+ *
+ * Return: 1 to BFC_INT_TCP_HOPS_MAX, or 0: not an option that hops fill.
+ */
+static inline __u32 bfc_int_tcp_hops(__u32 len)
+{
+	if (len < BFC_INT_TCP_LEN(1) ||
+	    len > BFC_INT_TCP_LEN(BFC_INT_TCP_HOPS_MAX) ||
+	    (len - BFC_INT_TCP_LEN(0)) % BFC_INT_HOP_LEN)
+		return 0;
+	return (len - BFC_INT_TCP_LEN(0)) / BFC_INT_HOP_LEN;
+}
+
+/**
+ * bfc_int_speed_rate() - the speed that a code stands for
+ * @code: B of a record
+ *
+ * The codes are the speeds of ethtool but 14 Gbit/s.
+ *
+ * Return: bytes/s, 0 for code 0 and what is none.
+ */
+static inline __u64 bfc_int_speed_rate(__u32 code)
+{
+	__u64 mbit = 0;
+
+	switch (code) {
+	case 1:
+		mbit = 10;
+		break;
+	case 2:
+		mbit = 100;
+		break;
+	case 3:
+		mbit = 1000;
+		break;
+	case 4:
+		mbit = 2500;
+		break;
+	case 5:
+		mbit = 5000;
+		break;
+	case 6:
+		mbit = 10000;
+		break;
+	case 7:
+		mbit = 20000;
+		break;
+	case 8:
+		mbit = 25000;
+		break;
+	case 9:
+		mbit = 40000;
+		break;
+	case 10:
+		mbit = 50000;
+		break;
+	case 11:
+		mbit = 56000;
+		break;
+	case 12:
+		mbit = 100000;
+		break;
+	case 13:
+		mbit = 200000;
+		break;
+	case 14:
+		mbit = 400000;
+		break;
+	case 15:
+		mbit = 800000;
+		break;
+	}
+	return mbit * (1000000 / 8);
+}
+
+/**
+ * bfc_int_speed_code() - code for a speed
+ * @rate: bytes/s
+ *
+ * Return: the code of the nearest speed, the slower of two that are equally near;
+ * 0 for 0.
+ */
+static inline __u32 bfc_int_speed_code(__u64 rate)
+{
+	__u32 code;
+
+	if (!rate)
+		return 0;
+	for (code = 1; code < BFC_INT_SPEED_MASK; code++)
+		if (rate <= (bfc_int_speed_rate(code) +
+			     bfc_int_speed_rate(code + 1)) / 2)
+			break;
+	return code;
+}
+
+#endif /* _UAPI_LINUX_BFC_INT_H */
