@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * HPCC's sender (Li et al., SIGCOMM 2019, §3.2, Alg. 1): from the INT that an ACK
+ * brings to a window W and a pacing rate R. Pure arithmetic, without floating
+ * point: compiled into eBPF programs and into the unit tests.
+ *
+ * Numbers. U, the normalized inflight bytes, and eta count 2^-24; windows count
+ * 1/256 byte. Nothing exceeds 64 bits, which is all that eBPF multiplies:
+ *
+ *  - U' (Eqn 2). All speeds that INT has are multiples k of 10 Mbit/s = 1/800
+ *    byte/ns, k <= 80000. So txRate/B = 800 bytes / (k ns) and qlen/(B T) =
+ *    800 qlen / (k T) are quotients of whole numbers. Bytes are below 2^27.1 (a
+ *    wrap of txBytes and the longest qLen): 800 x 2^24 times that is below 2^61.
+ *  - the moving average (line 9): U stays below 2^39 (32768 bandwidth-delay
+ *    products in flight), T below 2^23 ns: 2^62.
+ *  - W (Eqn 4): Wc up to 2^39 (2 GB), eta at most 2^24: 2^63.
+ *  - R: 10^9/256 is a whole number, 2^21.9: 2^61.
+ *
+ * Rounding. Quotients are rounded down. u of line 6 is short by less than two
+ * units, one for each term. The average is rounded towards u, by less than one
+ * unit a step: with steps of tau ns and more, all that adds up to less than
+ * 2 + T/tau units, and a U that stops changing is u itself. W is short by less
+ * than one unit, R by less than 1 byte/s.
+ *
+ * W is in bytes on the wire, as INT's txBytes and qLen are. What is below one
+ * packet lives on in R: hpcc_packets() is never 0.
+ *
+ * Context of all functions: the socket is locked.
+ */
+#ifndef BFC_HPCC_H
+#define BFC_HPCC_H
+
+#include <linux/bfc_int.h>
+
+#define HPCC_U_SHIFT		24
+#define HPCC_ONE		(1ULL << HPCC_U_SHIFT)	/* U = 1: BT in flight */
+#define HPCC_U_MAX		(1ULL << 39)
+#define HPCC_W_SHIFT		8
+#define HPCC_BYTE		(1ULL << HPCC_W_SHIFT)	/* of a window */
+#define HPCC_W_MAX		(1ULL << 39)
+#define HPCC_RATE_UNIT		1250000ULL	/* bytes/s: 10 Mbit/s ... */
+#define HPCC_RATE_SCALE		800ULL		/* ... are 1/800 byte/ns */
+#define HPCC_W_RATE		3906250ULL	/* 10^9 / 256 */
+
+/* Half a wrap: what is older is not told from what is newer (DESIGN §8). */
+#define HPCC_TS_HALF		((BFC_INT_TS_MASK + 1) / 2)
+#define HPCC_TX_HALF		((BFC_INT_TX_MASK + 1) / 2)
+
+#define HPCC_T_MIN		100U		/* ns */
+#define HPCC_T_MAX		(HPCC_TS_HALF - 1)
+#define HPCC_STAGE_MAX		1000U
+#define HPCC_ETA_DEFAULT	950U		/* thousandths, §3.3 */
+#define HPCC_STAGE_DEFAULT	5U		/* §3.3 */
+#define HPCC_FLOWS_DEFAULT	100U		/* N of W_AI, §5.1 */
+
+/**
+ * enum hpcc_react - what a sender reacts to (§5.4, Fig. 13)
+ * @HPCC_BOTH: Alg. 1: to every ACK, but from a reference that changes once an RTT
+ * @HPCC_PER_ACK: to every ACK, from the window that the last one left: Eqn 3
+ * @HPCC_PER_RTT: to the first ACK of what was sent after the last reaction; INT
+ *		  between is not looked at, so rates are those of a whole RTT
+ */
+enum hpcc_react {
+	HPCC_BOTH,
+	HPCC_PER_ACK,
+	HPCC_PER_RTT,
+};
+
+/**
+ * enum hpcc_result - what became of an ACK
+ * @HPCC_VOID: nothing: no INT, not of all hops, INT that has been seen before or
+ *	       that is older, or not this ACK's turn (HPCC_PER_RTT)
+ * @HPCC_BEGUN: old records, if any, were void: this one is the first
+ * @HPCC_STAYED: a new window, from the same reference
+ * @HPCC_TURNED: a new window, which is the new reference: once an RTT
+ */
+enum hpcc_result {
+	HPCC_VOID,
+	HPCC_BEGUN,
+	HPCC_STAYED,
+	HPCC_TURNED,
+};
+
+/**
+ * struct hpcc_conf - parameters, of all senders of a network
+ * @w_init: W_init, 1/256 byte: that of B_NIC x T (§3.2)
+ * @w_max: largest W. The paper names none, but a sender without much to send
+ *	   would let it grow for ever
+ * @w_min: smallest W
+ * @w_ai: W_AI
+ * @eta: 1 to HPCC_ONE
+ * @t: T, ns: slightly more than the longest base RTT (§5.1)
+ * @max_stage: maxStage
+ * @react: enum hpcc_react
+ * @rx: take rxRate for txRate (§3.4, Fig. 6)
+ */
+struct hpcc_conf {
+	__u64 w_init;
+	__u64 w_max;
+	__u64 w_min;
+	__u64 w_ai;
+	__u32 eta;
+	__u32 t;
+	__u32 max_stage;
+	__u8 react;
+	__u8 rx;
+	__u16 reserved;
+};
+
+/**
+ * struct hpcc - state of a sender (Alg. 1)
+ * @w: W, 1/256 byte
+ * @wc: W^c, the reference window
+ * @u: U
+ * @stamp: when @hop came, ns
+ * @update_seq: lastUpdateSeq
+ * @stage: incStage
+ * @path: pathID of @hop
+ * @nhop: valid entries of @hop; 0: none yet
+ * @hop: L, the link feedbacks of the last update
+ */
+struct hpcc {
+	__u64 w;
+	__u64 wc;
+	__u64 u;
+	__u64 stamp;
+	__u32 update_seq;
+	__u32 stage;
+	__u32 path;
+	__u32 nhop;
+	struct bfc_int_hop hop[BFC_INT_HOPS_MAX];
+};
+
+/**
+ * struct hpcc_ack - an ACK with INT
+ * @now: when it came, ns, of a clock that does not jump
+ * @seq: what it acknowledges: TCP's snd_una
+ * @snd_nxt: the next sequence number to be sent
+ * @head: nHop and pathID
+ * @hop: ack.L; hops behind @head.nhop are not looked at
+ */
+struct hpcc_ack {
+	__u64 now;
+	__u32 seq;
+	__u32 snd_nxt;
+	struct bfc_int_head head;
+	struct bfc_int_hop hop[BFC_INT_HOPS_MAX];
+};
+
+/**
+ * hpcc_configure() - parameters by the paper's rules
+ * @c: result; to be changed further as one likes, and tested by hpcc_conf_ok()
+ * @rate: of the host's link, B_NIC, bytes/s, up to 800 Gbit/s
+ * @t: T, ns, HPCC_T_MIN to HPCC_T_MAX
+ * @eta: thousandths, 1 to 1000
+ * @flows: N, as many flows at once on a link keep its queue near zero, not 0
+ *
+ * W_AI = W_init (1 - eta) / N (§3.3). No window is below W_AI, since line 13 adds
+ * it: so that is the smallest one.
+ */
+static inline void hpcc_configure(struct hpcc_conf *c, __u64 rate, __u32 t,
+				  __u32 eta, __u32 flows)
+{
+	__u64 one = HPCC_ONE;
+
+	c->w_init = rate * t / HPCC_W_RATE;
+	c->eta = (one * eta + 500) / 1000;
+	c->w_ai = (c->w_init * (one - c->eta) >> HPCC_U_SHIFT) / flows;
+	c->w_max = c->w_init;
+	c->w_min = c->w_ai ? c->w_ai : 1;
+	c->t = t;
+	c->max_stage = HPCC_STAGE_DEFAULT;
+	c->react = HPCC_BOTH;
+	c->rx = 0;
+	c->reserved = 0;
+}
+
+/**
+ * hpcc_conf_ok() - whether parameters may be used
+ * @c: they
+ *
+ * Return: the name of the first that is not in its range, NULL if all are.
+ */
+static inline const char *hpcc_conf_ok(const struct hpcc_conf *c)
+{
+	if (c->t < HPCC_T_MIN || c->t > HPCC_T_MAX)
+		return "T";
+	if (!c->eta || c->eta > HPCC_ONE)
+		return "eta";
+	if (!c->w_max || c->w_max > HPCC_W_MAX)
+		return "largest window";
+	if (!c->w_min || c->w_min > c->w_max)
+		return "smallest window";
+	if (c->w_init < c->w_min || c->w_init > c->w_max)
+		return "initial window";
+	if (c->w_ai > c->w_max)
+		return "W_AI";
+	if (c->max_stage > HPCC_STAGE_MAX)
+		return "maxStage";
+	if (c->react > HPCC_PER_RTT)
+		return "reaction";
+	return (void *)0;
+}
+
+/**
+ * hpcc_init() - a connection starts: at line rate (§3.2)
+ * @s: result
+ * @c: parameters
+ */
+static inline void hpcc_init(struct hpcc *s, const struct hpcc_conf *c)
+{
+	__builtin_memset(s, 0, sizeof(*s));
+	s->w = c->w_init;
+	s->wc = c->w_init;
+	s->u = HPCC_ONE;
+}
+
+/* k: speed in 10 Mbit/s; 0 of a hop that has written nothing. */
+static inline __u64 hpcc_speed(const struct bfc_int_hop *hop)
+{
+	return bfc_int_speed_rate(hop->speed) / HPCC_RATE_UNIT;
+}
+
+/* Line 27's L = ack.L */
+static inline void hpcc_record(struct hpcc *s, const struct hpcc_ack *a)
+{
+	__u32 i;
+
+	for (i = 0; i < BFC_INT_HOPS_MAX; i++)
+		s->hop[i] = a->hop[i];
+	s->path = a->head.path;
+	s->nhop = a->head.nhop;
+	s->stamp = a->now;
+}
+
+/*
+ * "It throws away the existing status records of the flow and builds up new
+ * records" (§4.1). Nothing is known of the links then: U = 1 is a path that is
+ * just full. W stays, and W^c waits for what is sent from now on.
+ */
+static inline void hpcc_begin(struct hpcc *s, const struct hpcc_ack *a)
+{
+	hpcc_record(s, a);
+	s->u = HPCC_ONE;
+	s->stage = 0;
+	s->update_seq = a->snd_nxt;
+}
+
+/* Whether all hops of the path have written something. */
+static inline _Bool hpcc_complete(const struct hpcc_ack *a)
+{
+	__u32 i;
+
+	if (!a->head.nhop || a->head.nhop > BFC_INT_HOPS_MAX)
+		return 0;
+	for (i = 0; i < BFC_INT_HOPS_MAX; i++) {
+		if (i >= a->head.nhop)
+			break;
+		if (!hpcc_speed(&a->hop[i]))
+			return 0;
+	}
+	return 1;
+}
+
+/* Whether differences to the records that are kept would mean nothing: another
+ * path, or so much time that the counters of one hop may be half around.
+ */
+static inline _Bool hpcc_stale(const struct hpcc *s, const struct hpcc_ack *a)
+{
+	__u64 passed = a->now - s->stamp;
+	__u32 i;
+
+	if (s->nhop != a->head.nhop || s->path != a->head.path ||
+	    passed >= HPCC_TS_HALF)
+		return 1;
+	for (i = 0; i < BFC_INT_HOPS_MAX; i++) {
+		if (i >= a->head.nhop)
+			break;
+		if (s->hop[i].speed != a->hop[i].speed ||
+		    passed * hpcc_speed(&a->hop[i]) >=
+		    (__u64)HPCC_TX_HALF * BFC_INT_TX_UNIT * HPCC_RATE_SCALE)
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * u' of line 5: a hop's normalized inflight bytes. rxRate is not in INT, but
+ * what came in is what went out and what the queue has grown by.
+ */
+static inline __u64 hpcc_inflight(const struct hpcc_conf *c,
+				  const struct bfc_int_hop *new,
+				  const struct bfc_int_hop *old, __u64 ns)
+{
+	__u64 k = hpcc_speed(new), u;
+	__u64 qlen = new->qlen < old->qlen ? new->qlen : old->qlen;
+	__u64 bytes = (__u64)bfc_int_tx_delta(new->tx, old->tx) *
+		      BFC_INT_TX_UNIT;
+
+	if (c->rx) {
+		bytes += (__u64)new->qlen * BFC_INT_QLEN_UNIT;
+		u = (__u64)old->qlen * BFC_INT_QLEN_UNIT;
+		bytes = bytes > u ? bytes - u : 0;
+	}
+	if (!k || !ns || !c->t)
+		return 0;
+	u = (qlen * BFC_INT_QLEN_UNIT * HPCC_RATE_SCALE << HPCC_U_SHIFT) /
+	    (k * c->t);
+	u += (bytes * HPCC_RATE_SCALE << HPCC_U_SHIFT) / (k * ns);
+	return u < HPCC_U_MAX ? u : HPCC_U_MAX;
+}
+
+/*
+ * MeasureInflight(), lines 1 to 10. A hop whose clock has not moved since its
+ * last record tells nothing new; of an average over time it has no part.
+ *
+ * Return: 0 if there is nothing to measure: no clock has moved, or one has moved
+ * back: the ACK was overtaken by one with newer records.
+ */
+static inline _Bool hpcc_measure(struct hpcc *s, const struct hpcc_conf *c,
+				 const struct hpcc_ack *a)
+{
+	__u64 u = 0, tau = 0, far;
+	__u32 i, nhop = a->head.nhop;
+
+	for (i = 0; i < BFC_INT_HOPS_MAX; i++) {
+		__u64 ns, hop;
+
+		if (i >= nhop)
+			break;
+		ns = bfc_int_ts_delta(a->hop[i].ts, s->hop[i].ts);
+		if (!ns)
+			continue;
+		if (ns >= HPCC_TS_HALF)
+			return 0;
+		hop = hpcc_inflight(c, &a->hop[i], &s->hop[i], ns);
+		if (hop > u || !tau) {
+			u = hop;
+			tau = ns;
+		}
+	}
+	if (!tau)
+		return 0;
+	if (tau >= c->t) {
+		s->u = u;
+	} else if (u < s->u) {
+		far = (s->u - u) * (c->t - tau) / c->t;
+		s->u = u + far;
+	} else {
+		far = (u - s->u) * (c->t - tau) / c->t;
+		s->u = u - far;
+	}
+	return 1;
+}
+
+/* ComputeWind(), lines 11 to 20 */
+static inline void hpcc_window(struct hpcc *s, const struct hpcc_conf *c,
+			       _Bool update)
+{
+	__u64 w;
+
+	if (s->u >= c->eta || s->stage >= c->max_stage) {
+		w = s->wc * c->eta;
+		if (s->u)
+			w /= s->u;
+		w += c->w_ai;
+		if (update)
+			s->stage = 0;
+	} else {
+		w = s->wc + c->w_ai;
+		if (update)
+			s->stage++;
+	}
+	w = w < c->w_max ? w : c->w_max;
+	s->w = w > c->w_min ? w : c->w_min;
+	if (update)
+		s->wc = s->w;
+}
+
+/**
+ * hpcc_new_ack() - NewAck(), lines 21 to 27
+ * @s: the sender's state, changed
+ * @c: parameters, which hpcc_conf_ok() has passed
+ * @a: the ACK; also one that acknowledges nothing new, but has new INT
+ *
+ * Five hops at most, no more than a division or two for each.
+ *
+ * Return: what was done. R is hpcc_rate().
+ */
+static inline enum hpcc_result hpcc_new_ack(struct hpcc *s,
+					    const struct hpcc_conf *c,
+					    const struct hpcc_ack *a)
+{
+	_Bool update;
+
+	if (!hpcc_complete(a))
+		return HPCC_VOID;
+	if (hpcc_stale(s, a)) {
+		hpcc_begin(s, a);
+		return HPCC_BEGUN;
+	}
+	update = c->react == HPCC_PER_ACK ||
+		 (__s32)(a->seq - s->update_seq) > 0;
+	if (c->react == HPCC_PER_RTT && !update)
+		return HPCC_VOID;
+	if (!hpcc_measure(s, c, a))
+		return HPCC_VOID;
+	hpcc_window(s, c, update);
+	hpcc_record(s, a);
+	if (!update)
+		return HPCC_STAYED;
+	s->update_seq = a->snd_nxt;
+	return HPCC_TURNED;
+}
+
+/**
+ * hpcc_rate() - R = W / T (line 27)
+ * @s: state
+ * @c: parameters
+ *
+ * Return: bytes/s, 1 at least.
+ */
+static inline __u64 hpcc_rate(const struct hpcc *s, const struct hpcc_conf *c)
+{
+	__u64 rate = c->t ? s->w * HPCC_W_RATE / c->t : 0;
+
+	return rate ? rate : 1;
+}
+
+/**
+ * hpcc_packets() - W in packets
+ * @s: state
+ * @packet: bytes of a full packet on the wire, not 0
+ *
+ * Rounded up, since R holds back what that is too much.
+ *
+ * Return: 1 at least.
+ */
+static inline __u32 hpcc_packets(const struct hpcc *s, __u32 packet)
+{
+	__u64 unit = (__u64)packet << HPCC_W_SHIFT, n;
+
+	n = unit ? (s->w + unit - 1) / unit : 1;
+	return n ? n : 1;
+}
+
+#endif /* BFC_HPCC_H */
