@@ -11,6 +11,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 senders=6
+simulated || senders=3
 link=(rate 20mbit delay 1ms ring 2)
 mode=(fc fafc hrtt 6ms thop 3ms threshold 60kb queues 128)
 
