@@ -21,6 +21,25 @@
 #include "bfc_trace.h"
 
 /**
+ * struct bfc_fafc_problem - what pauses are allocated from
+ * @stamp: when rates were as they are in it, ns, a multiple of T_hop; 0: never
+ * @again: rates are decreased (Alg. 2 line 9)
+ * @out: r^o_*e, less what our own packets take of it
+ * @alloc: the ports
+ * @slot: of each of them
+ *
+ * Rates change once per T_hop, but each packet that leaves a queue over its threshold
+ * asks for an allocation: only pausOf_*e is another each time.
+ */
+struct bfc_fafc_problem {
+	u64 stamp;
+	bool again;
+	u64 out;
+	struct bfc_alloc alloc;
+	u8 slot[BFC_ALLOC_PORTS];
+};
+
+/**
  * struct bfc_fafc_out - a priority of an egress port
  * @seq: for readers at other ports
  * @all: q_*e
@@ -28,6 +47,7 @@
  * @seen: slots of ports whose @in is not at rest
  * @ecn_offset: ECNof_e, bytes
  * @last: when it paused last, ns
+ * @problem: under the root lock
  */
 struct bfc_fafc_out {
 	seqcount_t seq;
@@ -36,17 +56,19 @@ struct bfc_fafc_out {
 	u64 seen;
 	u64 ecn_offset;
 	u64 last;
+	struct bfc_fafc_problem problem;
 };
 
 /**
  * struct bfc_fafc - what an egress port predicts
  * @conf: T_hop and weights
- * @problem: room for it, under the root lock
+ * @full: other egress ports that are congested: room for the moment, under the root
+ *	  lock
  * @out: of each priority
  */
 struct bfc_fafc {
 	struct bfc_holt_conf conf;
-	struct bfc_alloc problem;
+	const struct bfc_fafc *full[BFC_SLOTS];
 	struct bfc_fafc_out out[BFC_PRIORITIES];
 };
 
@@ -237,32 +259,50 @@ static void bfc_fafc_peek(const struct bfc_fafc *fafc, unsigned int prio,
 	bfc_holt_advance(h, &fafc->conf, now);
 }
 
-/* R_i: what port i sends to egress ports that are not congested (Alg. 2 lines
- * 4-7), as what it sends in all, less what goes to those that are: this is the
- * smaller sum.
+/* Other egress ports that are congested: pausing a port takes nothing from them.
+ *
+ * Return: how many there are in @q->fafc->full.
  */
-static u64 bfc_fafc_harm(struct bfc_sched *q, unsigned int prio,
-			 unsigned int slot, u64 total, u64 now)
+static unsigned int bfc_fafc_full(struct bfc_sched *q, unsigned int prio, u64 now)
 {
-	const struct bfc_fafc_out *out = &q->fafc->out[prio];
 	struct bfc_switch *sw = bfc_switch_of(q->port);
 	u64 set = atomic64_read(&sw->long_queues[prio]);
-	u64 less = bfc_holt_out(&out->in[slot]);
-	u32 t_hop = q->fafc->conf.t_hop;
+	const struct bfc_fafc *other;
+	unsigned int n = 0;
+	struct bfc_holt all;
 
 	for (set &= ~BIT_ULL(q->port->slot); set; set &= set - 1) {
-		const struct bfc_fafc *other =
-			rcu_dereference(sw->fafc[__ffs64(set)]);
-		struct bfc_holt all, in;
-		u64 rate;
-
+		other = rcu_dereference(sw->fafc[__ffs64(set)]);
 		if (!other)
 			continue;
 		bfc_fafc_peek(other, prio, BFC_SLOT_NONE, now, &all);
+		if (bfc_fafc_is_congested(&all, q->conf->congested))
+			q->fafc->full[n++] = other;
+	}
+	return n;
+}
+
+/* R_i: what port i sends to egress ports that are not congested (Alg. 2 lines
+ * 4-7), as what it sends in all, less what goes to those that are, the @full first:
+ * this is the smaller sum.
+ */
+static u64 bfc_fafc_harm(struct bfc_sched *q, unsigned int prio,
+			 unsigned int slot, u64 total, unsigned int full,
+			 u64 now)
+{
+	u64 less = bfc_holt_out(&q->fafc->out[prio].in[slot]);
+	u32 t_hop = q->fafc->conf.t_hop;
+	unsigned int k;
+
+	for (k = 0; k < full; k++) {
+		const struct bfc_fafc *other = q->fafc->full[k];
+		struct bfc_holt in;
+
+		if (!(READ_ONCE(other->out[prio].seen) & BIT_ULL(slot)))
+			continue;
 		bfc_fafc_peek(other, prio, slot, now, &in);
-		rate = bfc_holt_out(&in) -
-		       bfc_fafc_victims(&in, &all, false, q->conf->congested);
-		less += bfc_fafc_scale(rate, other->conf.t_hop, t_hop);
+		less += bfc_fafc_scale(bfc_holt_out(&in), other->conf.t_hop,
+				       t_hop);
 	}
 	return total > less ? total - less : 0;
 }
@@ -298,21 +338,19 @@ static void bfc_fafc_pause_port(struct bfc_sched *q, unsigned int prio,
 		bfc_port_mark_dirty(port, now);
 }
 
-/* calculateAndSendPause() of Alg. 2. */
-static void bfc_fafc_pause(struct bfc_sched *q, unsigned int prio, s64 offset,
-			   u64 now)
+/* Lines 4 to 10 of Alg. 2: who sends how much to this egress and to others. */
+static void bfc_fafc_gather(struct bfc_sched *q, unsigned int prio, bool again,
+			    u64 now)
 {
+	u64 set, in_all = 0, local, sent;
 	struct bfc_fafc_out *out = &q->fafc->out[prio];
+	unsigned int full = bfc_fafc_full(q, prio, now);
+	struct bfc_fafc_problem *p = &out->problem;
 	u32 t_hop = q->fafc->conf.t_hop;
-	bool again = bfc_fafc_again(now, out->last, t_hop);
-	u64 set, in_all = 0, out_all = bfc_holt_out(&out->all), local, left;
-	struct bfc_alloc *a = &q->fafc->problem;
 	const struct bfc_conf *conf;
 	struct bfc_ingress *ing;
-	u8 slots[BFC_SLOTS];
-	unsigned int i;
 
-	bfc_alloc_clear(a);
+	bfc_alloc_clear(&p->alloc);
 	for (set = out->seen; set; set &= set - 1) {
 		unsigned int slot = __ffs64(set);
 		struct bfc_holt *pair = &out->in[slot];
@@ -335,21 +373,40 @@ static void bfc_fafc_pause(struct bfc_sched *q, unsigned int prio, s64 offset,
 		total = bfc_fafc_scale(total, conf->holt.t_hop, t_hop);
 		rate = again ? bfc_fafc_decrease(pair->in, q->conf->f_dec) :
 			       pair->in;
-		slots[a->ports] = slot;
-		bfc_alloc_add(a, rate, bfc_fafc_harm(q, prio, slot, total, now));
+		p->slot[p->alloc.ports] = slot;
+		bfc_alloc_add(&p->alloc, rate,
+			      bfc_fafc_harm(q, prio, slot, total, full, now));
 	}
 	/* Our own packets cannot be paused: they take from what the link sends. */
 	local = out->all.in > in_all ? out->all.in - in_all : 0;
-	left = bfc_fafc_solve(a, out_all > local ? out_all - local : 0, offset,
-			      t_hop);
+	sent = bfc_holt_out(&out->all);
+	p->out = sent > local ? sent - local : 0;
+	p->again = again;
+	p->stamp = out->all.stamp;
+}
+
+/* calculateAndSendPause() of Alg. 2. */
+static void bfc_fafc_pause(struct bfc_sched *q, unsigned int prio, s64 offset,
+			   u64 now)
+{
+	struct bfc_fafc_out *out = &q->fafc->out[prio];
+	struct bfc_fafc_problem *p = &out->problem;
+	u32 t_hop = q->fafc->conf.t_hop;
+	bool again = bfc_fafc_again(now, out->last, t_hop);
+	unsigned int i;
+	u64 left;
+
+	if (p->stamp != out->all.stamp || p->again != again)
+		bfc_fafc_gather(q, prio, again, now);
+	left = bfc_fafc_solve(&p->alloc, p->out, offset, t_hop);
 	q->solved++;
 	q->unsolved += !!left;
-	for (i = 0; i < a->ports; i++)
-		if (a->port[i].pause)
-			bfc_fafc_pause_port(q, prio, slots[i], a->port[i].pause,
-					    again, now);
+	for (i = 0; i < p->alloc.ports; i++)
+		if (p->alloc.port[i].pause)
+			bfc_fafc_pause_port(q, prio, p->slot[i],
+					    p->alloc.port[i].pause, again, now);
 	out->last = now;
-	trace_bfc_fafc_solve(q->port->dev, prio, a->ports,
+	trace_bfc_fafc_solve(q->port->dev, prio, p->alloc.ports,
 			     bfc_fafc_predict(&out->all, offset) >>
 			     BFC_AMOUNT_SHIFT, left >> BFC_AMOUNT_SHIFT);
 }
@@ -468,6 +525,7 @@ void bfc_fafc_restart(struct bfc_fafc *fafc, u64 now)
 
 		write_seqcount_begin(&out->seq);
 		bfc_holt_start(&out->all, &fafc->conf, now, out->all.raw);
+		out->problem.stamp = 0;
 		for (slot = 0; slot < BFC_SLOTS; slot++)
 			bfc_holt_start(&out->in[slot], &fafc->conf, now,
 				       out->in[slot].raw);

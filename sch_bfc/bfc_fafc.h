@@ -11,7 +11,8 @@
  *
  *   bfc_fafc_check(): qPred over the thresholds? ECN mark, pause?
  *   pause: for all i: r_i = bfc_fafc_decrease(r^i_ie) if e did so a moment ago
- *		       R_i = sum over k of bfc_fafc_victims()
+ *		       R_i = sum of r^o_ik over k, but for those that
+ *			     bfc_fafc_is_congested() tells
  *		       bfc_alloc_add(r_i, R_i)
  *	    bfc_fafc_solve()
  *	    for all i with T_i > 0: bfc_slots_pause(), send it
@@ -82,28 +83,24 @@ static inline unsigned int bfc_fafc_check(const struct bfc_holt *e, s64 offset,
 }
 
 /**
- * bfc_fafc_victims() - what egress k adds to R_i (Alg. 2 lines 4-7)
- * @ik: predictor of ingress i and egress k, advanced
+ * bfc_fafc_is_congested() - is it no harm to keep packets away from egress k?
  * @k: predictor of all of egress k (q_*k), advanced
- * @congested: whether k is the egress for which ports are paused
- * @threshold: th_c: an egress port that holds more bytes is congested
+ * @threshold: th_c, bytes
  *
- * Line 6 prints the test q_ik <= th_c. Equation (9) sums over egress *ports* that
- * are not congested, q_*k: an egress with packets of fifty ports, a few of each,
- * is congested, and pausing one of these costs it nothing.
+ * R_i is what port i sends to those that are not (Alg. 2 lines 4-7). Line 6 prints
+ * the test q_ik <= th_c. Equation (9) sums over egress *ports* that are not
+ * congested, q_*k: an egress with packets of fifty ports, a few of each, is
+ * congested, and pausing one of these costs it nothing.
  *
  * Equation (5) leaves out the egress for which ports are paused; line 6 does
- * not, and prediction may be faster than th_c.
+ * not, and prediction may be faster than th_c: that one always counts as congested.
  *
- * Return: r^o_ik, amount per T_hop, or 0 if pausing i takes nothing from k.
+ * Return: whether it holds more than @threshold.
  */
-static inline u64 bfc_fafc_victims(const struct bfc_holt *ik,
-				   const struct bfc_holt *k, bool congested,
-				   u64 threshold)
+static inline bool bfc_fafc_is_congested(const struct bfc_holt *k,
+					 u64 threshold)
 {
-	if (congested || k->q > bfc_amount(threshold))
-		return 0;
-	return bfc_holt_out(ik);
+	return k->q > bfc_amount(threshold);
 }
 
 /**

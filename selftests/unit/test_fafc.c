@@ -89,28 +89,19 @@ static void test_leaves_once(void)
 	CHECK(bfc_fafc_check(&e, 0, 201 * KB, 0, ~0ULL) == 0);
 }
 
-/* All of egress k decides, not the part that ingress i has in it. */
-static void test_victims(void)
+/* All of egress k decides, not the part that one ingress has in it. */
+static void test_congested(void)
 {
 	const u64 limit = 100 * KB;
-	struct bfc_holt ik = {
-		.q = bfc_amount(KB), .r = LINE / 4, .in = LINE,
-	};
-	struct bfc_holt k = { .q = bfc_amount(50 * KB) };
-	const u64 out = LINE - LINE / 4;
+	struct bfc_holt k = { .q = bfc_amount(limit), .raw = 500 * KB };
 
-	CHECK(bfc_fafc_victims(&ik, &k, false, limit) == out, "r^o: %llu",
-	      bfc_fafc_victims(&ik, &k, false, limit));
-	k.q = bfc_amount(limit);
-	CHECK(bfc_fafc_victims(&ik, &k, false, limit) == out);
-	/* a few of its packets in a queue of many others' */
+	CHECK(!bfc_fafc_is_congested(&k, limit));
 	k.q = bfc_amount(limit) + 1;
-	CHECK(bfc_fafc_victims(&ik, &k, false, limit) == 0);
+	CHECK(bfc_fafc_is_congested(&k, limit));
 	k.q = bfc_amount(500 * KB);
-	CHECK(bfc_fafc_victims(&ik, &k, false, limit) == 0);
-	/* the congested egress itself, of which prediction knew early */
-	k.q = bfc_amount(KB);
-	CHECK(bfc_fafc_victims(&ik, &k, true, limit) == 0);
+	CHECK(bfc_fafc_is_congested(&k, limit));
+	k.q = -k.q;
+	CHECK(!bfc_fafc_is_congested(&k, limit), "it will have been empty");
 }
 
 static void test_again(void)
@@ -335,8 +326,8 @@ static const struct unit_case cases[] = {
 	{ "fafc: qPred = q + 2 r T_hop + pauseOffset", test_predict },
 	{ "fafc: marks and pauses over the thresholds", test_thresholds },
 	{ "fafc: a packet that leaves is taken out once", test_leaves_once },
-	{ "fafc: victims are what leaves for ports that are not congested",
-	  test_victims },
+	{ "fafc: no victims where the whole queue is over th_c",
+	  test_congested },
 	{ "fafc: a pause within 4 T_hop of another follows it", test_again },
 	{ "fafc: f_dec is on both sides", test_decrease },
 	{ "fafc: f_dec lengthens no pause", test_decrease_shortens },
