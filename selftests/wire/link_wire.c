@@ -60,10 +60,13 @@ static void print_usage(FILE *f)
 	      "       ip link set DEV type wire [ WIRE ]\n"
 	      "\n"
 	      "WIRE :=\t[ rate RATE ] [ delay TIME ] [ ring FRAMES ]\n"
-	      "\t[ overhead BYTES ] [ seed N ] [ DROPS ]\n"
+	      "\t[ overhead BYTES ] [ seed N ] [ DROPS ] [ PIPE ]\n"
 	      "DROPS := drop none | drop RULE [ drop RULE ]...\n"
 	      "RULE := { ETHERTYPE | any }\n"
 	      "\t{ PERCENT% | every N | next N | pattern 0011... }\n"
+	      "PIPE := pipe FRAMES/S [ pipe-delay TIME ] [ pipe-buffer BYTES ]\n"
+	      "\t[ pipe-xoff BYTES ] [ pipe-xon BYTES ] [ pipe-stall BYTES ],\n"
+	      "\tof what arrives, while DEV is down; default 0, none\n"
 	      "RATE := NUMBER{ bit | kbit | mbit | gbit }, default 1gbit\n"
 	      "TIME := NUMBER{ ns | us | ms | s }, default 0\n"
 	      "FRAMES := slots per TX queue, default 8\n"
@@ -108,6 +111,68 @@ static int get_bits(__u64 *rate, const char *arg)
 static int get_count(__u32 *v, const char *arg)
 {
 	return *arg == '-' || get_u32(v, arg, 0) ? -1 : 0;
+}
+
+/* The pipeline behind an end: what it is told and has counted. */
+static const struct pipe_word {
+	const char *name, *key;
+	int attr;
+	enum { PIPE_U64, PIPE_U32, PIPE_TIME } kind;
+} pipe_words[] = {
+	{ "pipe", "rate", IFLA_WIRE_PIPE_RATE, PIPE_U64 },
+	{ "pipe-delay", "delay_ns", IFLA_WIRE_PIPE_DELAY, PIPE_TIME },
+	{ "pipe-buffer", "buffer", IFLA_WIRE_PIPE_BUFFER, PIPE_U32 },
+	{ "pipe-xoff", "xoff", IFLA_WIRE_PIPE_XOFF, PIPE_U32 },
+	{ "pipe-xon", "xon", IFLA_WIRE_PIPE_XON, PIPE_U32 },
+	{ "pipe-stall", "stall", IFLA_WIRE_PIPE_STALL, PIPE_U32 },
+};
+
+static const struct { const char *name, *text; int attr; } pipe_counts[] = {
+	{ "pipe_drops", "pipe_drops %llu ", IFLA_WIRE_XSTATS_PIPE_DROPS },
+	{ "pipe_peak", "pipe_peak %llu ", IFLA_WIRE_XSTATS_PIPE_PEAK },
+	{ "pipe_pfc", "pipe_pfc %llu ", IFLA_WIRE_XSTATS_PIPE_PFC },
+	{ "pipe_stalls", "pipe_stalls %llu ", IFLA_WIRE_XSTATS_PIPE_STALLS },
+	{ "pipe_stall_ns", "pipe_stall_ns %llu ",
+	  IFLA_WIRE_XSTATS_PIPE_STALL_NS },
+};
+
+#define N_PIPE_WORDS (sizeof(pipe_words) / sizeof(*pipe_words))
+#define N_PIPE_COUNTS (sizeof(pipe_counts) / sizeof(*pipe_counts))
+
+static const struct pipe_word *find_pipe_word(const char *key)
+{
+	unsigned int i;
+
+	for (i = 0; i < N_PIPE_WORDS; i++)
+		if (!strcmp(key, pipe_words[i].name))
+			return &pipe_words[i];
+	return NULL;
+}
+
+static int add_pipe_word(const struct pipe_word *w, const char *arg,
+			 struct nlmsghdr *n)
+{
+	__u64 v64;
+	__s64 ns;
+	__u32 v32;
+
+	switch (w->kind) {
+	case PIPE_U64:
+		if (*arg == '-' || get_u64(&v64, arg, 0))
+			return illegal(w->name, arg);
+		addattr64(n, MAX_MSG, w->attr, v64);
+		return 0;
+	case PIPE_TIME:
+		if (get_time64(&ns, arg) || ns < 0)
+			return illegal(w->name, arg);
+		addattr64(n, MAX_MSG, w->attr, ns);
+		return 0;
+	default:
+		if (get_count(&v32, arg))
+			return illegal(w->name, arg);
+		addattr32(n, MAX_MSG, w->attr, v32);
+		return 0;
+	}
 }
 
 /* One rule, after "drop". Returns how many words it took, or -1. */
@@ -240,7 +305,8 @@ static int wire_parse_opt(struct link_util *lu, int argc, char **argv,
 			break;
 		if (strcmp(key, "rate") && strcmp(key, "delay") &&
 		    strcmp(key, "ring") && strcmp(key, "overhead") &&
-		    strcmp(key, "seed") && strcmp(key, "drop")) {
+		    strcmp(key, "seed") && strcmp(key, "drop") &&
+		    !find_pipe_word(key)) {
 			fprintf(stderr,
 				"wire: unknown option \"%s\", try \"ip link help wire\"\n",
 				key);
@@ -271,6 +337,9 @@ static int wire_parse_opt(struct link_util *lu, int argc, char **argv,
 			if (**argv == '-' || get_u64(&v64, *argv, 0))
 				return illegal(key, *argv);
 			addattr64(n, MAX_MSG, IFLA_WIRE_SEED, v64);
+		} else if (find_pipe_word(key)) {
+			if (add_pipe_word(find_pipe_word(key), *argv, n))
+				return -1;
 		} else {
 			drop = true;
 			if (!strcmp(*argv, "none")) {
@@ -403,6 +472,31 @@ static void print_rules(struct rtattr *nest, bool lines)
 	close_json_array(PRINT_JSON, NULL);
 }
 
+/* Nothing, if there is none. */
+static void print_pipe(struct rtattr *tb[])
+{
+	unsigned int i;
+	char text[64];
+	__u64 v;
+
+	if (!tb[IFLA_WIRE_PIPE_RATE] || !attr_u64(tb[IFLA_WIRE_PIPE_RATE]))
+		return;
+	open_json_object("pipe");
+	for (i = 0; i < N_PIPE_WORDS; i++) {
+		const struct pipe_word *w = &pipe_words[i];
+
+		if (!tb[w->attr])
+			continue;
+		v = w->kind == PIPE_U32 ? attr_u32(tb[w->attr]) :
+					  attr_u64(tb[w->attr]);
+		print_u64(PRINT_JSON, w->key, NULL, v);
+		snprintf(text, sizeof(text), "%s %llu%s", w->name, v,
+			 w->kind == PIPE_TIME ? "ns" : "");
+		print_string(PRINT_FP, NULL, "%s ", text);
+	}
+	close_json_object();
+}
+
 static void wire_print_opt(struct link_util *lu, FILE *f, struct rtattr *tb[])
 {
 	if (!tb)
@@ -422,12 +516,14 @@ static void wire_print_opt(struct link_util *lu, FILE *f, struct rtattr *tb[])
 			  attr_u64(tb[IFLA_WIRE_SEED]));
 	if (tb[IFLA_WIRE_RULES])
 		print_rules(tb[IFLA_WIRE_RULES], false);
+	print_pipe(tb);
 }
 
 static void wire_print_xstats(struct link_util *lu, FILE *f,
 			      struct rtattr *xstats)
 {
 	struct rtattr *tb[IFLA_WIRE_XSTATS_MAX + 1];
+	unsigned int i;
 
 	parse_rtattr_flags(tb, IFLA_WIRE_XSTATS_MAX, RTA_DATA(xstats),
 			   RTA_PAYLOAD(xstats), NLA_F_NESTED);
@@ -442,6 +538,11 @@ static void wire_print_xstats(struct link_util *lu, FILE *f,
 	if (tb[IFLA_WIRE_XSTATS_STOPS])
 		print_u64(PRINT_ANY, "stops", "stops %llu ",
 			  attr_u64(tb[IFLA_WIRE_XSTATS_STOPS]));
+	for (i = 0; i < N_PIPE_COUNTS; i++)
+		if (tb[pipe_counts[i].attr])
+			print_u64(PRINT_ANY, pipe_counts[i].name,
+				  pipe_counts[i].text,
+				  attr_u64(tb[pipe_counts[i].attr]));
 	if (tb[IFLA_WIRE_XSTATS_RULES])
 		print_rules(tb[IFLA_WIRE_XSTATS_RULES], true);
 }

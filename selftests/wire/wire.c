@@ -28,6 +28,8 @@
  * by how full each keeps its ring. There is no BQL: bulk dequeue would overrun
  * the small ring.
  *
+ * Behind an end there may be the ingress pipeline of a switch: wire_pipe.c.
+ *
  * Locking
  * -------
  * One lock per direction, struct wire_lane's lock. It is taken in softirq
@@ -54,26 +56,6 @@
 #include <net/rtnetlink.h>
 
 #include "wire_dev.h"
-
-/**
- * struct wire_cb - what a frame on the wire carries in skb->cb
- * @ends: when its last bit leaves the sender, ns
- * @due: when its last bit reaches the receiver, ns
- * @len: length on the wire, bytes
- * @queue: TX queue whose slot it takes
- */
-struct wire_cb {
-	u64 ends;
-	u64 due;
-	u32 len;
-	u16 queue;
-};
-
-static struct wire_cb *wire_cb(struct sk_buff *skb)
-{
-	BUILD_BUG_ON(sizeof(struct wire_cb) > sizeof_field(struct sk_buff, cb));
-	return (struct wire_cb *)skb->cb;
-}
 
 static struct wire_end *wire_lane_end(struct wire_lane *lane)
 {
@@ -314,8 +296,10 @@ static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
 	}
 
 	skb_tx_timestamp(skb);
-	wire_scrub(skb);
 	wire_cb(skb)->len = len;
+	if (unlikely(end->in.pipe))
+		wire_pipe_sent(end, skb);
+	wire_scrub(skb);
 	wire_cb(skb)->queue = queue;
 	wire_serialize(lane, skb, now);
 	__skb_queue_tail(&lane->cable, skb);
@@ -371,6 +355,10 @@ static int wire_take(struct wire_lane *lane, struct sk_buff_head *list,
 static void wire_receive(struct wire_end *end, struct sk_buff *skb)
 {
 	skb->protocol = eth_type_trans(skb, end->dev);
+	if (unlikely(end->in.pipe)) {
+		wire_pipe_enter(end, skb);
+		return;
+	}
 	/* TCP keeps a clone until the data is acknowledged; GRO would change
 	 * its fragments.
 	 */
@@ -493,6 +481,7 @@ static int wire_open(struct net_device *dev)
 
 	if (!peer)
 		return -ENOTCONN;
+	wire_pipe_join(end);
 	napi_enable(&end->napi);
 	if (peer->flags & IFF_UP)
 		wire_link_up(end, netdev_priv(peer));
@@ -508,6 +497,7 @@ static int wire_stop(struct net_device *dev)
 	if (peer)
 		wire_link_down(end, netdev_priv(peer));
 	napi_disable(&end->napi);
+	wire_pipe_leave(end);
 	return 0;
 }
 
@@ -638,6 +628,12 @@ static const struct ethtool_ops wire_ethtool_ops = {
 	.set_channels		= wire_set_channels,
 };
 
+/* NULL if it is not one of ours. */
+struct wire_end *wire_end_of(struct net_device *dev)
+{
+	return dev->netdev_ops == &wire_netdev_ops ? netdev_priv(dev) : NULL;
+}
+
 #define WIRE_VLAN_FEATURES (NETIF_F_HW_VLAN_CTAG_TX | NETIF_F_HW_VLAN_STAG_TX)
 
 /* No segmentation offload, not even to be switched on: what crosses a cable is
@@ -672,6 +668,8 @@ void wire_setup(struct net_device *dev)
 	dev->needs_free_netdev = true;
 
 	end->dev = dev;
+	INIT_LIST_HEAD(&end->in.turn);
+	__skb_queue_head_init(&end->in.queue);
 	u64_stats_init(&end->rx_sync);
 	spin_lock_init(&lane->lock);
 	__skb_queue_head_init(&lane->cable);
@@ -714,12 +712,20 @@ void wire_reconfigure(struct wire_lane *lane, const struct wire_conf *conf,
 
 static int __init wire_module_init(void)
 {
-	return rtnl_link_register(&wire_link_ops);
+	int err = wire_pipe_init();
+
+	if (err)
+		return err;
+	err = rtnl_link_register(&wire_link_ops);
+	if (err)
+		wire_pipe_exit_module();
+	return err;
 }
 
 static void __exit wire_module_exit(void)
 {
 	rtnl_link_unregister(&wire_link_ops);
+	wire_pipe_exit_module();
 }
 
 module_init(wire_module_init);

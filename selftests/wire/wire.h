@@ -22,6 +22,8 @@
 #define WIRE_RULES_MAX		8
 #define WIRE_PATTERN_MAX	64		/* frames */
 #define WIRE_SHARE_ALL		1000000000U	/* a share of 100 % */
+#define WIRE_PIPE_RATE_MAX	1000000000ULL	/* frames/s */
+#define WIRE_PIPE_BYTES_MAX	(1U << 30)
 
 /* In IFLA_INFO_DATA. Everything but PEER concerns the direction in which this
  * end sends. At creation it holds for both ends.
@@ -43,6 +45,17 @@ enum {
 				 * empty nest clears them. Counters restart.
 				 */
 	IFLA_WIRE_PAD,
+	/* The pipeline behind this end; while it is down only. See wire_pipe.c */
+	IFLA_WIRE_PIPE_RATE,	/* u64, frames/s; 0: there is none */
+	IFLA_WIRE_PIPE_DELAY,	/* u64, ns from its begin to its end */
+	IFLA_WIRE_PIPE_BUFFER,	/* u32, bytes of each priority that wait before
+				 * it at most, 0: any number
+				 */
+	IFLA_WIRE_PIPE_XOFF,	/* u32, bytes of these: pause; 0: never */
+	IFLA_WIRE_PIPE_XON,	/* u32, bytes: go on */
+	IFLA_WIRE_PIPE_STALL,	/* u32, bytes of a priority at the port that a
+				 * frame is to leave through: stop; 0: never
+				 */
 	__IFLA_WIRE_MAX
 };
 
@@ -91,6 +104,14 @@ enum {
 					 */
 	IFLA_WIRE_XSTATS_RULES,		/* as IFLA_WIRE_RULES, with counters */
 	IFLA_WIRE_XSTATS_PAD,
+	/* of the pipeline behind this end, if it has one */
+	IFLA_WIRE_XSTATS_PIPE_DROPS,	/* u64: frames that found no room */
+	IFLA_WIRE_XSTATS_PIPE_PEAK,	/* u64: bytes of one priority that
+					 * waited at most
+					 */
+	IFLA_WIRE_XSTATS_PIPE_PFC,	/* u64: PFC frames of its own */
+	IFLA_WIRE_XSTATS_PIPE_STALLS,	/* u64: times this port was too full */
+	IFLA_WIRE_XSTATS_PIPE_STALL_NS,	/* u64 */
 	__IFLA_WIRE_XSTATS_MAX
 };
 

@@ -17,6 +17,8 @@
 
 #define DRV_NAME	"wire"
 
+#define WIRE_PRIOS	8
+
 /* Event time of an idle lane. */
 #define WIRE_NEVER	U64_MAX
 
@@ -136,12 +138,85 @@ struct wire_lane {
 };
 
 /**
+ * struct wire_pipe_conf - the pipeline behind an end
+ * @rate: frames/s; 0: there is none
+ * @delay: from its begin to its end, ns
+ * @buffer: bytes of a priority that wait at most, 0: any number
+ * @xoff: of these: pause, 0: never
+ * @xon: of these: go on
+ * @stall: bytes of a priority at an egress: stop, 0: never
+ */
+struct wire_pipe_conf {
+	u64 rate;
+	u64 delay;
+	u32 buffer;
+	u32 xoff;
+	u32 xon;
+	u32 stall;
+};
+
+/**
+ * struct wire_input - an end's part of a pipeline; under the pipeline's lock
+ * @conf: written under the RTNL while the end is down
+ * @pipe: that of the namespace while the end is up, if it has one
+ * @turn: in the list of those that have something in @queue
+ * @queue: the input buffer
+ * @held: bytes of each priority in it
+ * @held_out: bytes of each priority that are to leave through this end
+ * @over: bit p: priority p is over XOFF, or not down to XON yet
+ * @quanta: what the qdisc says in its PFC frames
+ * @told: when we last paused the neighbour, ns
+ * @peak: largest of @held
+ * @drops: frames that found no room
+ * @pauses: PFC frames
+ * @stalls: times the pipeline stood still because of this end
+ * @stall_ns: for how long
+ */
+struct wire_input {
+	struct wire_pipe_conf conf;
+	struct wire_pipe *pipe;
+	struct list_head turn;
+	struct sk_buff_head queue;
+	u32 held[WIRE_PRIOS];
+	u32 held_out[WIRE_PRIOS];
+	u8 over;
+	u16 quanta[WIRE_PRIOS];
+	u64 told;
+	u32 peak;
+	u64 drops;
+	u64 pauses;
+	u64 stalls;
+	u64 stall_ns;
+};
+
+/**
+ * struct wire_cb - what a frame on the wire carries in skb->cb
+ * @ends: when its last bit leaves the sender, ns
+ * @due: when its last bit reaches the receiver, ns; in a pipeline, when it may go on
+ * @len: length on the wire, bytes
+ * @queue: TX queue whose slot it takes
+ */
+struct wire_cb {
+	u64 ends;
+	u64 due;
+	u32 len;
+	u16 queue;
+};
+
+static inline struct wire_cb *wire_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct wire_cb) > sizeof_field(struct sk_buff, cb));
+	return (struct wire_cb *)skb->cb;
+}
+
+/**
  * struct wire_end - private data of one device
  * @dev: the device
  * @peer: the far end; written under the RTNL, %NULL before the pair is joined
  *	and after its deletion has begun
  * @out: the direction in which this end sends
  * @napi: takes in what arrives on @peer's @out; enabled while the device is up
+ * @in: the pipeline behind it
  * @rx_sync: guards the counters below, which only @napi's poll writes
  * @rx_packets: frames given to the stack
  * @rx_bytes: their length on the wire
@@ -152,6 +227,7 @@ struct wire_end {
 	struct net_device __rcu *peer;
 	struct wire_lane out;
 	struct napi_struct napi;
+	struct wire_input in;
 	struct u64_stats_sync rx_sync;
 	u64_stats_t rx_packets;
 	u64_stats_t rx_bytes;
@@ -160,10 +236,19 @@ struct wire_end {
 
 /* wire.c */
 void wire_setup(struct net_device *dev);
+struct wire_end *wire_end_of(struct net_device *dev);
 void wire_complete(struct wire_lane *lane, u64 now);
 void wire_reconfigure(struct wire_lane *lane, const struct wire_conf *conf,
 		      bool reseed, const struct wire_rules *rules);
 void wire_link_down(struct wire_end *a, struct wire_end *b);
+
+/* wire_pipe.c */
+int wire_pipe_init(void);
+void wire_pipe_exit_module(void);
+void wire_pipe_join(struct wire_end *end);
+void wire_pipe_leave(struct wire_end *end);
+void wire_pipe_enter(struct wire_end *end, struct sk_buff *skb);
+void wire_pipe_sent(struct wire_end *end, struct sk_buff *skb);
 
 /* wire_netlink.c */
 struct rtnl_link_ops;

@@ -21,6 +21,12 @@ static const struct nla_policy wire_policy[IFLA_WIRE_MAX + 1] = {
 	[IFLA_WIRE_OVERHEAD]	= { .type = NLA_U32 },
 	[IFLA_WIRE_SEED]	= { .type = NLA_U64 },
 	[IFLA_WIRE_RULES]	= { .type = NLA_NESTED },
+	[IFLA_WIRE_PIPE_RATE]	= { .type = NLA_U64 },
+	[IFLA_WIRE_PIPE_DELAY]	= { .type = NLA_U64 },
+	[IFLA_WIRE_PIPE_BUFFER]	= { .type = NLA_U32 },
+	[IFLA_WIRE_PIPE_XOFF]	= { .type = NLA_U32 },
+	[IFLA_WIRE_PIPE_XON]	= { .type = NLA_U32 },
+	[IFLA_WIRE_PIPE_STALL]	= { .type = NLA_U32 },
 };
 
 static const struct nla_policy wire_rule_policy[IFLA_WIRE_RULE_MAX + 1] = {
@@ -127,6 +133,33 @@ static int wire_parse_rules(struct wire_rules *rules, const struct nlattr *nest,
 	return 0;
 }
 
+static int wire_validate_pipe(struct nlattr *data[],
+			      struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+
+	if (data[IFLA_WIRE_PIPE_RATE] &&
+	    nla_get_u64(data[IFLA_WIRE_PIPE_RATE]) > WIRE_PIPE_RATE_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_WIRE_PIPE_RATE],
+				    "wire: pipe must be 1 to 1000000000 frames/s, or 0 for none");
+		return -ERANGE;
+	}
+	if (data[IFLA_WIRE_PIPE_DELAY] &&
+	    nla_get_u64(data[IFLA_WIRE_PIPE_DELAY]) > WIRE_DELAY_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_WIRE_PIPE_DELAY],
+				    "wire: pipe-delay must be 0 to 10s");
+		return -ERANGE;
+	}
+	for (i = IFLA_WIRE_PIPE_BUFFER; i <= IFLA_WIRE_PIPE_STALL; i++) {
+		if (data[i] && nla_get_u32(data[i]) > WIRE_PIPE_BYTES_MAX) {
+			NL_SET_ERR_MSG_ATTR(extack, data[i],
+					    "wire: pipe-buffer, pipe-xoff, pipe-xon and pipe-stall must be 0 to 1073741824 bytes");
+			return -ERANGE;
+		}
+	}
+	return 0;
+}
+
 static int wire_validate(struct nlattr *tb[], struct nlattr *data[],
 			 struct netlink_ext_ack *extack)
 {
@@ -171,13 +204,53 @@ static int wire_validate(struct nlattr *tb[], struct nlattr *data[],
 				    "wire: overhead must be 0 to 1024 bytes");
 		return -ERANGE;
 	}
+	return wire_validate_pipe(data, extack);
+}
+
+static int wire_configure_pipe(struct wire_end *end, struct nlattr *data[],
+			       struct netlink_ext_ack *extack)
+{
+	struct wire_pipe_conf conf = end->in.conf;
+	bool any = false;
+	unsigned int i;
+
+	for (i = IFLA_WIRE_PIPE_RATE; i <= IFLA_WIRE_PIPE_STALL; i++)
+		any |= !!data[i];
+	if (!any)
+		return 0;
+	if (end->dev && end->dev->flags & IFF_UP) {
+		NL_SET_ERR_MSG(extack, "wire: pipe cannot change while the device is up");
+		return -EBUSY;
+	}
+	if (data[IFLA_WIRE_PIPE_RATE])
+		conf.rate = nla_get_u64(data[IFLA_WIRE_PIPE_RATE]);
+	if (data[IFLA_WIRE_PIPE_DELAY])
+		conf.delay = nla_get_u64(data[IFLA_WIRE_PIPE_DELAY]);
+	if (data[IFLA_WIRE_PIPE_BUFFER])
+		conf.buffer = nla_get_u32(data[IFLA_WIRE_PIPE_BUFFER]);
+	if (data[IFLA_WIRE_PIPE_XOFF])
+		conf.xoff = nla_get_u32(data[IFLA_WIRE_PIPE_XOFF]);
+	if (data[IFLA_WIRE_PIPE_XON])
+		conf.xon = nla_get_u32(data[IFLA_WIRE_PIPE_XON]);
+	if (data[IFLA_WIRE_PIPE_STALL])
+		conf.stall = nla_get_u32(data[IFLA_WIRE_PIPE_STALL]);
+	if (conf.xoff && conf.xon >= conf.xoff) {
+		NL_SET_ERR_MSG(extack, "wire: pipe-xon must be below pipe-xoff");
+		return -ERANGE;
+	}
+	if (conf.buffer && conf.xoff >= conf.buffer) {
+		NL_SET_ERR_MSG(extack, "wire: pipe-xoff must be below pipe-buffer");
+		return -ERANGE;
+	}
+	end->in.conf = conf;
 	return 0;
 }
 
-/* Apply what wire_validate() has accepted to one direction: all or nothing. */
-static int wire_configure(struct wire_lane *lane, struct nlattr *data[],
+/* Apply what wire_validate() has accepted to one end: all or nothing. */
+static int wire_configure(struct wire_end *end, struct nlattr *data[],
 			  struct netlink_ext_ack *extack)
 {
+	struct wire_lane *lane = &end->out;
 	struct wire_conf conf = lane->conf;
 	struct wire_rules rules = {};
 	int err;
@@ -187,6 +260,9 @@ static int wire_configure(struct wire_lane *lane, struct nlattr *data[],
 		if (err)
 			return err;
 	}
+	err = wire_configure_pipe(end, data, extack);
+	if (err)
+		return err;
 	if (data[IFLA_WIRE_RATE])
 		conf.rate = nla_get_u64(data[IFLA_WIRE_RATE]);
 	if (data[IFLA_WIRE_DELAY])
@@ -218,7 +294,7 @@ static int wire_newlink(struct net *src_net, struct net_device *dev,
 	int err;
 
 	if (data) {
-		err = wire_configure(&end->out, data, extack);
+		err = wire_configure(end, data, extack);
 		if (err)
 			return err;
 	}
@@ -262,7 +338,7 @@ static int wire_newlink(struct net *src_net, struct net_device *dev,
 	if (ifmp && dev->ifindex)
 		peer->ifindex = ifmp->ifi_index;
 
-	err = data ? wire_configure(&peer_end->out, data, extack) : 0;
+	err = data ? wire_configure(peer_end, data, extack) : 0;
 	if (!err)
 		err = register_netdevice(peer);
 	put_net(net);
@@ -309,7 +385,7 @@ static int wire_changelink(struct net_device *dev, struct nlattr *tb[],
 				    "wire: peer is set at creation only");
 		return -EOPNOTSUPP;
 	}
-	return wire_configure(&end->out, data, extack);
+	return wire_configure(end, data, extack);
 }
 
 /* Both ends go. A second call for the other end, or ndo_stop, finds no peer. */
@@ -399,14 +475,15 @@ static size_t wire_get_size(const struct net_device *dev)
 {
 	struct wire_end *end = netdev_priv(dev);
 
-	return 3 * nla_total_size_64bit(sizeof(u64)) +
-	       2 * nla_total_size(sizeof(u32)) +
+	return 5 * nla_total_size_64bit(sizeof(u64)) +
+	       6 * nla_total_size(sizeof(u32)) +
 	       wire_rules_size(&end->out.rules);
 }
 
 static int wire_fill_info(struct sk_buff *skb, const struct net_device *dev)
 {
 	struct wire_end *end = netdev_priv(dev);
+	const struct wire_pipe_conf *pipe = &end->in.conf;
 	const struct wire_conf *conf = &end->out.conf;
 
 	ASSERT_RTNL();
@@ -415,7 +492,15 @@ static int wire_fill_info(struct sk_buff *skb, const struct net_device *dev)
 			      IFLA_WIRE_PAD) ||
 	    nla_put_u32(skb, IFLA_WIRE_RING, conf->ring) ||
 	    nla_put_u32(skb, IFLA_WIRE_OVERHEAD, conf->overhead) ||
-	    nla_put_u64_64bit(skb, IFLA_WIRE_SEED, conf->seed, IFLA_WIRE_PAD))
+	    nla_put_u64_64bit(skb, IFLA_WIRE_SEED, conf->seed, IFLA_WIRE_PAD) ||
+	    nla_put_u64_64bit(skb, IFLA_WIRE_PIPE_RATE, pipe->rate,
+			      IFLA_WIRE_PAD) ||
+	    nla_put_u64_64bit(skb, IFLA_WIRE_PIPE_DELAY, pipe->delay,
+			      IFLA_WIRE_PAD) ||
+	    nla_put_u32(skb, IFLA_WIRE_PIPE_BUFFER, pipe->buffer) ||
+	    nla_put_u32(skb, IFLA_WIRE_PIPE_XOFF, pipe->xoff) ||
+	    nla_put_u32(skb, IFLA_WIRE_PIPE_XON, pipe->xon) ||
+	    nla_put_u32(skb, IFLA_WIRE_PIPE_STALL, pipe->stall))
 		return -EMSGSIZE;
 	return wire_fill_rules(skb, IFLA_WIRE_RULES, &end->out.rules, false);
 }
@@ -424,8 +509,27 @@ static size_t wire_get_xstats_size(const struct net_device *dev)
 {
 	struct wire_end *end = netdev_priv(dev);
 
-	return 3 * nla_total_size_64bit(sizeof(u64)) +
+	return 8 * nla_total_size_64bit(sizeof(u64)) +
 	       wire_rules_size(&end->out.rules);
+}
+
+/* Numbers of a moment, each for itself. */
+static int wire_fill_pipe(struct sk_buff *skb, const struct wire_input *in)
+{
+	if (!in->conf.rate)
+		return 0;
+	if (nla_put_u64_64bit(skb, IFLA_WIRE_XSTATS_PIPE_DROPS,
+			      READ_ONCE(in->drops), IFLA_WIRE_XSTATS_PAD) ||
+	    nla_put_u64_64bit(skb, IFLA_WIRE_XSTATS_PIPE_PEAK,
+			      READ_ONCE(in->peak), IFLA_WIRE_XSTATS_PAD) ||
+	    nla_put_u64_64bit(skb, IFLA_WIRE_XSTATS_PIPE_PFC,
+			      READ_ONCE(in->pauses), IFLA_WIRE_XSTATS_PAD) ||
+	    nla_put_u64_64bit(skb, IFLA_WIRE_XSTATS_PIPE_STALLS,
+			      READ_ONCE(in->stalls), IFLA_WIRE_XSTATS_PAD) ||
+	    nla_put_u64_64bit(skb, IFLA_WIRE_XSTATS_PIPE_STALL_NS,
+			      READ_ONCE(in->stall_ns), IFLA_WIRE_XSTATS_PAD))
+		return -EMSGSIZE;
+	return 0;
 }
 
 static int wire_fill_xstats(struct sk_buff *skb, const struct net_device *dev)
@@ -451,6 +555,8 @@ static int wire_fill_xstats(struct sk_buff *skb, const struct net_device *dev)
 				      true);
 	spin_unlock_bh(&lane->lock);
 
+	if (!err)
+		err = wire_fill_pipe(skb, &end->in);
 	if (err)
 		nla_nest_cancel(skb, nest);
 	else
