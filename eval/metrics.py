@@ -27,6 +27,7 @@ def ideal_fct(
     delay: int,
     bits_per_ns: float,
     further: Optional[float] = None,
+    packet: int = PACKET,
 ) -> float:
     """The best time in which a flow can be sent and acknowledged, ns.
 
@@ -36,8 +37,8 @@ def ideal_fct(
     of the slowest link; further: how many links of that speed take a packet as
     long as all others do, if those are not all alike.
     """
-    packets = -(-size // PACKET)
-    frame = min(size, PACKET)
+    packets = -(-size // packet)
+    frame = min(size, packet)
     if further is None:
         further = hops - 1
     return 2 * hops * delay + frame * 8 / bits_per_ns * (packets + further)

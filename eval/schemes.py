@@ -6,7 +6,7 @@ depends on the scheme: only BFC's frames carry a tag.
 """
 
 from dataclasses import dataclass, replace
-from typing import Dict, Tuple
+from typing import Dict, Optional, Tuple
 
 PACKET = 1000
 ETHERNET, TAG, IP_UDP, IP_TCP = 14, 4, 28, 52  # TCP with time stamps
@@ -14,6 +14,24 @@ ETHERNET, TAG, IP_UDP, IP_TCP = 14, 4, 28, 52  # TCP with time stamps
 # packet and of its ACK on four hops. With less, a lone flow has 96 % of its link.
 BDP = 105_000  # bytes
 LIMIT = "64Mb"  # of a switch port's memory: more than is ever used
+
+
+@dataclass(frozen=True)
+class Pipe:
+    """The ingress pipeline of each switch (selftests/wire/wire_pipe.c)."""
+
+    rate: int  # packets/s
+    delay: int  # ns
+    buffer: int  # bytes of a port's priority
+    xoff: int = 0
+    xon: int = 0
+    stall: int = 0
+
+    def describe(self) -> str:
+        return (
+            f"rate {self.rate} delay {self.delay} buffer {self.buffer} "
+            f"xoff {self.xoff} xon {self.xon} stall {self.stall}"
+        )
 
 
 @dataclass(frozen=True)
@@ -27,6 +45,11 @@ class Scheme:
     bounded: bool = False  # tcp: window is also the most
     slow_start: bool = False  # tcp: from Linux' own initial window of 10 packets
     rto: int = 1_000_000  # ns, source window
+    rto_min: int = 1  # ms, source tcp
+    handshake: int = 50_000  # ns that a connection needs, source tcp
+    ecn: bool = False  # tcp: ECN of RFC 3168, whatever the congestion control
+    packet: int = PACKET  # bytes of a full frame
+    pipe: Optional[Pipe] = None
     tagged: bool = False
     offload: bool = True  # open: large pieces, where the NIC's qdisc cuts them
     label: str = ""
@@ -41,10 +64,10 @@ class Scheme:
 
     @property
     def mtu(self) -> int:
-        """So that a full frame, with its tag, has PACKET bytes: the quantum of
+        """So that a full frame, with its tag, has as many bytes: the quantum of
         DRR and the floor of Th follow from it.
         """
-        return PACKET - ETHERNET - (TAG if self.tagged else 0)
+        return self.packet - ETHERNET - (TAG if self.tagged else 0)
 
     @property
     def gso(self) -> bool:

@@ -14,20 +14,20 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from metrics import PACKET, Done, ideal_fct
+from metrics import Done, ideal_fct
 from schemes import Scheme
 from topology import Topology
 from workload import Flow
 
 TOP = Path(__file__).resolve().parent.parent
 MS = 1_000_000  # ns
-# A connection is set up in a few microseconds; others need no time at all.
-LEAD, LEAD_PER_FLOW = 50 * MS, 50_000
+LEAD = 50 * MS  # before the flows
 # Runs that need no more memory (MB) share a machine, so many at a time: starting
 # one takes longer than they do.
 SMALL, BATCH = 512, 8
 # Linux' TCP for data centers: no memory of earlier connections.
 TCP_SYSCTLS = (("net/ipv4/tcp_no_metrics_save", "1"),)
+TCP_ECN = ("net/ipv4/tcp_ecn", "1")
 
 
 class RunError(Exception):
@@ -99,6 +99,7 @@ class Run:
         back if nothing held it up: open-loop sources have none.
         """
         result: List[Done] = []
+        packet = self.job.scheme.packet
         ways: Dict[Tuple[int, int], Tuple[int, int, float, float]] = {}
         for i, flow in enumerate(self.job.flows):
             if self.last[i] < 0:
@@ -118,7 +119,7 @@ class Run:
                 )
                 ways[(flow.src, flow.dst)] = way
             hops, delay, rate, further = way
-            best = ideal_fct(flow.size, hops, delay // hops, rate, further)
+            best = ideal_fct(flow.size, hops, delay // hops, rate, further, packet)
             fct = float(self.last[i] - self.start[i]) + delay
             result.append(
                 Done(
@@ -206,14 +207,15 @@ def describe(job: Job) -> str:
     link = f"ring 1 mtu {scheme.mtu}"
     if scheme.source != "tcp":
         return job.topology.describe(scheme.nic, scheme.switch, link)
-    line_rate = f"initcwnd {scheme.window // PACKET}"
+    line_rate = f"initcwnd {scheme.window // scheme.packet}"
     # Without segmentation offload: a NIC serves its flows packet by packet.
     return job.topology.describe(
         scheme.nic,
         scheme.switch,
         f"{link} gso-segs 1",
-        "rto-min 1" if scheme.slow_start else f"{line_rate} rto-min 1",
-        TCP_SYSCTLS,
+        f"{'' if scheme.slow_start else line_rate} rto-min {scheme.rto_min}".strip(),
+        TCP_SYSCTLS + ((TCP_ECN,) if scheme.ecn else ()),
+        scheme.pipe.describe() if scheme.pipe else "",
     )
 
 
@@ -231,17 +233,18 @@ def _write_inputs(job: Job, directory: Path) -> None:
         for f in job.flows:
             file.write(
                 f"flow {t.name(f.src)} {t.address(f.src, f.ack_plane)} "
-                f"{t.name(f.dst)} {t.address(f.dst, f.plane)} {f.size} {f.start}\n"
+                f"{t.name(f.dst)} {t.address(f.dst, f.plane)} {f.size} {f.start}"
+                + (f" {f.dscp}\n" if f.dscp else "\n")
             )
 
 
 def options(job: Job) -> str:
     """The file options, see eval/inside."""
     scheme = job.scheme
-    lead = LEAD + (LEAD_PER_FLOW * len(job.flows) if scheme.source == "tcp" else 0)
+    lead = LEAD + (scheme.handshake * len(job.flows) if scheme.source == "tcp" else 0)
     words: List[object] = [
         *("--source", scheme.source, "--header", scheme.header),
-        *("--packet", PACKET, "--until", job.until),
+        *("--packet", scheme.packet, "--until", job.until),
     ]
     if job.window:
         words += ["--from", job.window[0], "--to", job.window[1]]
@@ -252,9 +255,9 @@ def options(job: Job) -> str:
     if scheme.source == "tcp":
         words += ["--congestion", scheme.congestion]
         if scheme.bounded:
-            words += ["--bound", scheme.window // PACKET]
+            words += ["--bound", scheme.window // scheme.packet]
         elif not scheme.slow_start:
-            words += ["--ssthresh", scheme.window // PACKET]
+            words += ["--ssthresh", scheme.window // scheme.packet]
     samples = " ".join(map(str, job.samples)) if job.samples else ""
     return f"{samples}\n{lead}\n" + " ".join(map(str, words)) + "\n"
 

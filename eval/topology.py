@@ -191,8 +191,11 @@ class Topology:
         link_options: str = "",
         route_options: str = "",
         host_sysctls: Tuple[Tuple[str, str], ...] = (),
+        pipe: str = "",
     ) -> str:
-        """nic and switch: qdiscs of the ports of hosts and switches."""
+        """nic and switch: qdiscs of the ports of hosts and switches. pipe: the
+        ingress pipeline of switches.
+        """
         lines: List[str] = []
         for node in self.nodes:
             lines.append(f"node {node.name}" + ("" if node.host else " forward"))
@@ -214,6 +217,8 @@ class Topology:
         for n, node in enumerate(self.nodes):
             if node.host:
                 continue
+            if pipe:
+                lines.append(f"pipe {node.name} {pipe}")
             for plane in range(self.planes):
                 for prefix, number in self._prefixes(n, plane):
                     lines.append(
@@ -325,28 +330,34 @@ def fafc_dumbbell(ha: int = 5, hb: int = 16, rate: int = 25 * GBIT) -> Topology:
     return t
 
 
-def fat_tree(ports: int = 8) -> Topology:
-    """Three tiers of switches with so many ports: ports^3 / 4 hosts."""
+def fat_tree(ports: int = 8, up: int = 0, rate: int = 100 * GBIT) -> Topology:
+    """Three tiers of switches with so many ports: ports^3 / 4 hosts. up: of the
+    ports of a switch, those that lead up: half of them, if it is not given; with
+    fewer each tier is oversubscribed, and there are fewer switches above.
+    """
     half = ports // 2
+    up = up or half
     if ports % 2 or ports < 4:
         raise ValueError("a fat tree needs switches with an even number of ports")
-    t = Topology(planes=half * half)
+    if not 0 < up <= half:
+        raise ValueError("at most half of the ports of a fat tree's switch lead up")
+    t = Topology(planes=up * up)
     for pod in range(ports):
         for i in range(half):
             t.switch(f"e{pod}.{i}")
-        for i in range(half):
-            t.switch(f"a{pod}.{i}", stride=half)
-    for core in range(half * half):
+        for i in range(up):
+            t.switch(f"a{pod}.{i}", stride=up)
+    for core in range(up * up):
         t.switch(f"c{core}")
     for pod in range(ports):
         for edge in range(half):
             for i in range(half):
                 number = (pod * half + edge) * half + i
                 t.host(f"h{number}")
-                t.link(f"h{number}", f"e{pod}.{edge}")
-            for up in range(half):
-                t.link(f"e{pod}.{edge}", f"a{pod}.{up}")
-        for up in range(half):
-            for core in range(half):
-                t.link(f"a{pod}.{up}", f"c{up * half + core}")
+                t.link(f"h{number}", f"e{pod}.{edge}", rate)
+            for agg in range(up):
+                t.link(f"e{pod}.{edge}", f"a{pod}.{agg}", rate)
+        for agg in range(up):
+            for core in range(up):
+                t.link(f"a{pod}.{agg}", f"c{agg * up + core}", rate)
     return t

@@ -24,6 +24,7 @@ class Flow:
     plane: int = 0  # path of the data
     ack_plane: int = 0  # path of the ACKs
     group: str = ""  # what an experiment calls it
+    dscp: int = 0
 
 
 class Distribution:

@@ -31,6 +31,7 @@ struct epoll_event;
  * @bytes: size on the wire, headers included
  * @packets: it is sent as so many frames
  * @start: ns after the run's start
+ * @dscp: of its packets, both ways (tcp)
  *
  * The sender's:
  * @fd: its socket, -1 if none
@@ -57,6 +58,7 @@ struct flow {
 	uint64_t bytes;
 	uint32_t packets;
 	uint64_t start;
+	uint8_t dscp;
 
 	int fd;
 	uint32_t next;
@@ -106,6 +108,7 @@ struct host {
  * @ssthresh: packets at which TCP's slow start ends, 0 = where it finds its end
  * @bound: packets that TCP has in flight at most, 0 = as many as it wants
  * @sockbuf: bytes of a socket's buffer
+ * @dscp: flows may have a DSCP
  */
 struct options {
 	uint32_t packet;
@@ -121,6 +124,7 @@ struct options {
 	uint32_t ssthresh;
 	uint32_t bound;
 	int sockbuf;
+	bool dscp;
 };
 
 extern struct options opt;

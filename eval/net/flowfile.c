@@ -2,7 +2,7 @@
 /*
  * The list of flows, in order of their start:
  *
- *	flow SRC ADDRESS DST ADDRESS BYTES START
+ *	flow SRC ADDRESS DST ADDRESS BYTES START [DSCP]
  *
  * SRC and DST are names of namespaces, BYTES the size on the wire, START is in
  * ns. The addresses choose the paths: of data that of DST, of ACKs that of SRC.
@@ -61,8 +61,8 @@ void flows_read(const char *name)
 
 	input_open(&in, name);
 	while (input_next(&in)) {
-		if (strcmp(in.words[0], "flow") || in.n != 7)
-			input_error(&in, "a line is: flow SRC ADDRESS DST ADDRESS BYTES START");
+		if (strcmp(in.words[0], "flow") || in.n < 7 || in.n > 8)
+			input_error(&in, "a line is: flow SRC ADDRESS DST ADDRESS BYTES START [DSCP]");
 		if (n_flows == room) {
 			room = room ? 2 * room : 1024;
 			flows = realloc(flows, room * sizeof(*flows));
@@ -82,6 +82,10 @@ void flows_read(const char *name)
 		f->start = input_number(&in, 6, "START", 0, NEVER / 4);
 		if (n_flows && f->start < flows[n_flows - 1].start)
 			input_error(&in, "starts before the flow above");
+		if (in.n == 8)
+			f->dscp = input_number(&in, 7, "DSCP", 0, 63);
+		if (f->dscp && !opt.dscp)
+			input_error(&in, "DSCP: only tcp sets one");
 		f->packets = (f->bytes + opt.packet - 1) / opt.packet;
 		f->fd = -1;
 		f->acked = NEVER;

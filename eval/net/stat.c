@@ -177,6 +177,8 @@ static void do_totals(FILE *out)
 		fprintf(out, ",%s", app_names[i].name);
 	for (i = 0; i < n_prio_names; i++)
 		fprintf(out, ",%s", prio_names[i].name);
+	for (i = 0; i < n_pipe_names; i++)
+		fprintf(out, ",%s", pipe_names[i].name);
 	fputc('\n', out);
 	for (n = 0; n < n_nodes; n++) {
 		struct node_stat *node = &nodes[n];
@@ -184,6 +186,7 @@ static void do_totals(FILE *out)
 		netns_enter(node->fd);
 		node_dump(node);
 		node_dump_queues(node);
+		node_dump_pipes(node);
 		for (p = 0; p < node->n; p++) {
 			const struct port_stat *s = &node->port[p];
 
@@ -197,6 +200,9 @@ static void do_totals(FILE *out)
 			for (i = 0; i < n_prio_names; i++)
 				fprintf(out, ",%ju",
 					s->prio[prio_names[i].attr]);
+			for (i = 0; i < n_pipe_names; i++)
+				fprintf(out, ",%ju",
+					s->pipe[pipe_names[i].attr]);
 			fputc('\n', out);
 		}
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <linux/gen_stats.h>
+#include <linux/if_link.h>
 #include <linux/pkt_sched.h>
 #include <string.h>
 
@@ -52,6 +53,16 @@ const struct app_name prio_names[] = {
 };
 
 const unsigned int n_prio_names = sizeof(prio_names) / sizeof(*prio_names);
+
+const struct app_name pipe_names[] = {
+	{ IFLA_WIRE_XSTATS_PIPE_DROPS, "pipe_drops" },
+	{ IFLA_WIRE_XSTATS_PIPE_PEAK, "pipe_peak" },
+	{ IFLA_WIRE_XSTATS_PIPE_PFC, "pipe_pfc" },
+	{ IFLA_WIRE_XSTATS_PIPE_STALLS, "pipe_stalls" },
+	{ IFLA_WIRE_XSTATS_PIPE_STALL_NS, "pipe_stall_ns" },
+};
+
+const unsigned int n_pipe_names = sizeof(pipe_names) / sizeof(*pipe_names);
 
 static uint64_t number(const struct rtattr *attr)
 {
@@ -214,6 +225,56 @@ static void parse_class(const struct nlmsghdr *h, void *arg)
 			}
 		}
 	}
+}
+
+static void parse_xstats(struct port_stat *s, const struct rtattr *xstats)
+{
+	size_t room = RTA_PAYLOAD(xstats);
+	const struct rtattr *attr;
+	int type;
+
+	rtnl_for_each_attr(attr, RTA_DATA(xstats), room) {
+		type = attr->rta_type & NLA_TYPE_MASK;
+		if (type >= IFLA_WIRE_XSTATS_PIPE_DROPS &&
+		    type <= IFLA_WIRE_XSTATS_PIPE_STALL_NS)
+			s->pipe[type] = number(attr);
+	}
+}
+
+static void parse_link(const struct nlmsghdr *h, void *arg)
+{
+	const struct ifinfomsg *ifi = NLMSG_DATA(h);
+	size_t room = h->nlmsg_len - NLMSG_LENGTH(sizeof(*ifi)), inner;
+	const struct rtattr *attr, *info;
+	struct node_stat *node = arg;
+	unsigned int i;
+
+	for (i = 0; i < node->n; i++)
+		if (node->port[i].ifindex == ifi->ifi_index)
+			break;
+	if (h->nlmsg_type != RTM_NEWLINK || i == node->n)
+		return;
+	rtnl_for_each_attr(attr, IFLA_RTA(ifi), room) {
+		if ((attr->rta_type & NLA_TYPE_MASK) != IFLA_LINKINFO)
+			continue;
+		inner = RTA_PAYLOAD(attr);
+		rtnl_for_each_attr(info, RTA_DATA(attr), inner)
+			if ((info->rta_type & NLA_TYPE_MASK) ==
+			    IFLA_INFO_XSTATS)
+				parse_xstats(&node->port[i], info);
+	}
+}
+
+/* After node_dump(): what only the wires know. */
+void node_dump_pipes(struct node_stat *node)
+{
+	struct rtnl_msg msg;
+	const char *error;
+
+	rtnl_begin(&msg, RTM_GETLINK, 0, sizeof(struct ifinfomsg));
+	error = rtnl_dump(&node->rt, &msg, parse_link, node);
+	if (error)
+		usage_error("%s: links: %s", node->name, error);
 }
 
 /* After node_dump(): what only the queues of bfc know. */

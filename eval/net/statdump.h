@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "rtnl.h"
+#include "wire.h"
 
 #define PORTS_MAX	64
 
@@ -28,6 +29,7 @@
  * @paused_ns: bfc: sum over the queues of the time each was paused
  * @pauses: bfc: sum over the queues
  * @queue_peak: bfc: most bytes that one queue held
+ * @pipe: of the pipeline behind it, IFLA_WIRE_XSTATS_* by number
  * @prio: bfc: of all priorities together, TCA_BFC_PRIO_STATS_* by number; of peaks
  *	  the largest
  */
@@ -45,6 +47,7 @@ struct port_stat {
 	uint64_t paused_ns;
 	uint64_t pauses;
 	uint64_t queue_peak;
+	uint64_t pipe[IFLA_WIRE_XSTATS_MAX + 1];
 	uint64_t prio[TCA_BFC_PRIO_STATS_MAX + 1];
 };
 
@@ -75,8 +78,12 @@ extern const unsigned int n_app_names;
 /* The same of its priorities. */
 extern const struct app_name prio_names[];
 extern const unsigned int n_prio_names;
+/* Of the pipeline behind the port. */
+extern const struct app_name pipe_names[];
+extern const unsigned int n_pipe_names;
 
 void node_dump(struct node_stat *node);
 void node_dump_queues(struct node_stat *node);
+void node_dump_pipes(struct node_stat *node);
 
 #endif /* _STATDUMP_H */

@@ -173,6 +173,7 @@ static void open_conn(uint32_t number)
 	struct conn *c = &conns[number];
 
 	c->tx = tcp_socket(f->src);
+	set_option(c->tx, IPPROTO_IP, IP_TOS, f->dscp << 2);
 	if (bind(c->tx, (struct sockaddr *)&from, sizeof(from)))
 		die("bind");
 	if (connect(c->tx, (struct sockaddr *)&to, sizeof(to)) &&
@@ -184,6 +185,7 @@ static void open_conn(uint32_t number)
 			SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (c->rx < 0)
 		die("accept");
+	set_option(c->rx, IPPROTO_IP, IP_TOS, f->dscp << 2);
 	end_slow_start(c->tx);
 	check_congestion(c->tx);
 	check_ssthresh(c->tx);

@@ -139,6 +139,34 @@ static void find_port(const struct topology *t, struct port *port)
 			strerror(errno));
 }
 
+/* Before the port is up: later it could not. */
+static void put_pipe(const struct topology *t, const struct port *port)
+{
+	const struct node *node = &t->node[port->node];
+	const struct pipe *pipe = &node->pipe;
+	struct rtattr *info, *data;
+	struct rtnl_msg msg;
+	struct ifinfomsg *ifi;
+	const char *error;
+
+	ifi = rtnl_begin(&msg, RTM_NEWLINK, 0, sizeof(*ifi));
+	ifi->ifi_index = port->ifindex;
+	info = rtnl_nest(&msg, IFLA_LINKINFO);
+	rtnl_put_str(&msg, IFLA_INFO_KIND, "wire");
+	data = rtnl_nest(&msg, IFLA_INFO_DATA);
+	rtnl_put_u64(&msg, IFLA_WIRE_PIPE_RATE, pipe->rate);
+	rtnl_put_u64(&msg, IFLA_WIRE_PIPE_DELAY, pipe->delay);
+	rtnl_put_u32(&msg, IFLA_WIRE_PIPE_BUFFER, pipe->buffer);
+	rtnl_put_u32(&msg, IFLA_WIRE_PIPE_XOFF, pipe->xoff);
+	rtnl_put_u32(&msg, IFLA_WIRE_PIPE_XON, pipe->xon);
+	rtnl_put_u32(&msg, IFLA_WIRE_PIPE_STALL, pipe->stall);
+	rtnl_nest_end(&msg, data);
+	rtnl_nest_end(&msg, info);
+	error = rtnl_ask(&rt[port->node], &msg);
+	if (error)
+		refused(node, "pipe behind", port->name, error);
+}
+
 static void start_port(const struct topology *t, const struct port *port)
 {
 	const struct node *node = &t->node[port->node];
@@ -280,6 +308,9 @@ static void build(struct topology *t)
 		netns_enter(t->node[t->port[i].node].fd);
 		find_port(t, &t->port[i]);
 	}
+	for (i = 0; i < t->n_port; i++)
+		if (t->node[t->port[i].node].pipe.rate)
+			put_pipe(t, &t->port[i]);
 	for (i = 0; i < t->n_port; i++)
 		start_port(t, &t->port[i]);
 	for (i = 0; i < t->n_addr; i++)

@@ -13,10 +13,26 @@
 #define NODE_NAME	32
 
 /**
+ * struct pipe - the pipeline behind all ports of a node, see wire_pipe.c
+ * @rate: frames/s, 0 = none
+ * @delay: ns
+ * @buffer: bytes; likewise @xoff, @xon and @stall
+ */
+struct pipe {
+	uint64_t rate;
+	uint64_t delay;
+	uint32_t buffer;
+	uint32_t xoff;
+	uint32_t xon;
+	uint32_t stall;
+};
+
+/**
  * struct node - a host or a router: a network namespace
  * @name: of the namespace
  * @forward: it routes between its ports
  * @fd: the namespace
+ * @pipe: behind its ports
  * @tc: qdiscs: the input of tc -batch, NULL if none
  * @tc_len: its length
  */
@@ -24,6 +40,7 @@ struct node {
 	char name[NODE_NAME];
 	bool forward;
 	int fd;
+	struct pipe pipe;
 	char *tc;
 	size_t tc_len;
 };

@@ -7,6 +7,8 @@
  *		[mtu BYTES] [gso-segs N] [kind wire|veth]
  *	addr NODE PORT ADDRESS/LEN
  *	route NODE PREFIX/LEN PORT [initcwnd PACKETS] [rto-min MS]
+ *	pipe NODE rate FRAMES/S [delay NS] [buffer BYTES] [xoff BYTES] [xon BYTES]
+ *		[stall BYTES]
  *	sysctl NODE net/... VALUE
  *	tc NODE WORDS...	a line for tc -batch there
  *
@@ -223,6 +225,38 @@ static void read_route(struct topology *t, struct input *in)
 	}
 }
 
+static void read_pipe(struct topology *t, struct input *in)
+{
+	struct pipe *pipe = &t->node[find_node(t, in, 1)].pipe;
+	const uint64_t most = 1 << 30;
+	int i;
+
+	word(in, 2, "rate");
+	for (i = 2; i < in->n; i += 2) {
+		const char *what = in->words[i];
+
+		if (!strcmp(what, "rate"))
+			pipe->rate = input_number(in, i + 1, what, 1,
+						  1000000000);
+		else if (!strcmp(what, "delay"))
+			pipe->delay = input_number(in, i + 1, what, 0,
+						   10000000000);
+		else if (!strcmp(what, "buffer"))
+			pipe->buffer = input_number(in, i + 1, what, 0, most);
+		else if (!strcmp(what, "xoff"))
+			pipe->xoff = input_number(in, i + 1, what, 0, most);
+		else if (!strcmp(what, "xon"))
+			pipe->xon = input_number(in, i + 1, what, 0, most);
+		else if (!strcmp(what, "stall"))
+			pipe->stall = input_number(in, i + 1, what, 0, most);
+		else
+			input_error(in, "what is \"%s\"? A pipe has rate, delay, buffer, xoff, xon, stall",
+				    what);
+	}
+	if (!pipe->rate)
+		input_error(in, "rate is missing");
+}
+
 static void read_sysctl(struct topology *t, struct input *in)
 {
 	unsigned int node = find_node(t, in, 1);
@@ -268,6 +302,7 @@ void topology_read(struct topology *t, const char *file)
 		{ "link", read_link },
 		{ "addr", read_addr },
 		{ "route", read_route },
+		{ "pipe", read_pipe },
 		{ "sysctl", read_sysctl },
 		{ "tc", read_tc },
 	};
@@ -282,7 +317,7 @@ void topology_read(struct topology *t, const char *file)
 			if (!strcmp(in.words[0], statements[i].name))
 				break;
 		if (i == n)
-			input_error(&in, "what is \"%s\"? A line begins with node, link, addr, route, sysctl or tc",
+			input_error(&in, "what is \"%s\"? A line begins with node, link, addr, route, pipe, sysctl or tc",
 				    in.words[0]);
 		statements[i].read(t, &in);
 	}

@@ -18,6 +18,7 @@ EVAL = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(EVAL))
 sys.dont_write_bytecode = True
 
+import exp_capfc  # noqa: E402
 import exp_choices  # noqa: E402
 import exp_fafc_clos  # noqa: E402
 import exp_own  # noqa: E402
@@ -304,6 +305,16 @@ class Networks(unittest.TestCase):
         self.check_paths(t, t.planes, 6)
         self.assertEqual(len({tuple(t.path(0, 127, p)) for p in range(16)}), 16)
 
+    def test_oversubscribed_fat_tree(self) -> None:
+        t = topology.fat_tree(8, 2, topology.GBIT)
+        self.assertEqual((len(t.hosts), len(t.switches())), (128, 32 + 16 + 4))
+        self.check_paths(t, t.planes, 6)
+        self.assertEqual(len({tuple(t.path(0, 127, p)) for p in range(4)}), 4)
+        self.assertEqual({link.rate for link in t.links}, {topology.GBIT})
+        for up in (-1, 5):
+            with self.assertRaises(ValueError):
+                topology.fat_tree(8, up)
+
     def test_line_and_dumbbell(self) -> None:
         self.assertEqual(len(topology.line(3).path(0, 1)), 4)
         t = topology.dumbbell(2)
@@ -436,6 +447,47 @@ class Fafc(unittest.TestCase):
         self.assertEqual(fafc.bandwidth_delay(25 * topology.GBIT, 3), 23_000)
 
 
+class Capfc(unittest.TestCase):
+    def test_schemes(self) -> None:
+        first = exp_capfc.SCENARIOS[1]
+        for name in exp_capfc.NAMES:
+            scheme = exp_capfc.scheme(name, first, exp_capfc.DEDICATED, 10)
+            self.assertEqual(scheme.mtu + 14 + (4 if name == "bfc" else 0), 1500)
+            self.assertTrue(scheme.pipe and scheme.pipe.rate == first.pps)
+            assert scheme.pipe
+            # Only PFC with stop stops, and it is the only one that never drops at
+            # an egress of limited length.
+            self.assertEqual(scheme.pipe.stall > 0, name == "pfc-stop")
+            limited = "egress-max" in scheme.switch
+            self.assertEqual(limited, name in ("pfc-drop", "capfc-max", "capfc-cal"))
+            self.assertEqual("strict 2" in scheme.switch, name != "bfc")
+        with self.assertRaises(UsageError):
+            exp_capfc.scheme("pfc-maybe", first, exp_capfc.DEDICATED, 10)
+        equal = exp_capfc.scheme("pfc-drop", exp_capfc.SCENARIOS[5], exp_capfc.DEDICATED, 10)
+        self.assertNotIn("strict", equal.switch)
+
+    def test_flows(self) -> None:
+        e = exp_capfc.EXPERIMENTS[0]
+        ctx = Context(e, e.settings(True, ["ms=1000"]), 1, Path("."), 1, "", "")
+        flows = exp_capfc.make_flows(ctx, exp_capfc.SCENARIOS[3], 8, 2)
+        kinds: Dict[str, List[workload.Flow]] = {}
+        for f in flows:
+            kinds.setdefault(f.group, []).append(f)
+        for kind, size, count in (("long", 10**6, 1000), ("short", 64_000, 1000)):
+            self.assertEqual({f.size for f in kinds[kind]}, {size})
+            self.assertLess(abs(len(kinds[kind]) / count - 1), 0.15)
+        queries: Dict[int, List[workload.Flow]] = {}
+        for f in kinds["query"]:
+            queries.setdefault(f.incast, []).append(f)
+        self.assertLess(abs(len(queries) - 100), 30)
+        for some in queries.values():
+            self.assertEqual(len({f.src for f in some}), 40)
+            self.assertEqual({(f.size, f.dst, f.start) for f in some},
+                             {(32_000, some[0].dst, some[0].start)})
+        self.assertEqual({f.dscp for f in flows}, {0, 8, 16})
+        self.assertEqual([f.start for f in flows], sorted(f.start for f in flows))
+
+
 class Schemes(unittest.TestCase):
     def test_all_names(self) -> None:
         for name in schemes.NAMES:
@@ -560,6 +612,12 @@ class Programs(unittest.TestCase):
             (two + "link a e0 b e0\nroute a 1.2.3.4/8 e0\n", "beyond the prefix"),
             (two + "link a e0 b e0\nroute a 1.0.0.0/33 e0\n", "prefix length"),
             (two + "link a e0 b e0\nroute a 1.0.0.0/8 e0 mtu 1\n", 'what is "mtu"?'),
+            ("node a\npipe a delay 5\n", "rate is missing"),
+            ("node a\npipe a\n", "rate is missing"),
+            ("node a\npipe a rate 0\n", "is not a number from 1 to"),
+            ("node a\npipe a rate 5 stall 2000000000\n", "is not a number from 0"),
+            ("node a\npipe a rate 5 speed 5\n", 'what is "speed"?'),
+            ("pipe a rate 5\n", 'no node "a" above'),
             ("node a\nsysctl a kernel/x 1\n", "is not net/"),
             ("node a\nsysctl a net/../x 1\n", "is not net/"),
             ("node a\ntc a\n", "what to tell tc is missing"),

@@ -20,7 +20,7 @@ set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 cd "$top" || exit 1
 tests=(unit fig7 fig8 table1 appc fig10 short buffer tcp fig22 fig23 fig27 fig28
-	choices fafc pauses speed schemes repeat rest)
+	choices fafc pauses capfc capfc_long capfc_shared speed schemes repeat rest)
 out=$(mktemp -d "${TMPDIR:-/tmp}/bfc-eval.XXXXXX")
 trap 'rm -rf "$out"' EXIT
 why='' note='' line=''
@@ -229,6 +229,46 @@ test_pauses() {
 	bound pfc_receivers_us == 0
 	bound fafc_receivers_us == 0
 	bound drops == 0
+}
+
+# CaPFC Fig. 8, scenario 1: PFC with drop loses packets, and time-outs make the tail
+# of queries; CaPFC's egress queues pause in time. PFC with stop loses none, but short
+# flows, which have a strict priority, wait behind those that cannot go on. BFC needs no
+# priorities for its queries.
+test_capfc() {
+	experiment capfc-fig8
+	bound pfc_drop_drops '>=' 100
+	bound capfc_max_drops '<' pfc_drop_drops 0.1
+	bound capfc_cal_drops '<=' capfc_max_drops
+	bound pfc_stop_drops == 0
+	bound pfc_drops == 0
+	bound bfc_drops == 0
+	bound stalls '>' 0
+	bound capfc_cal_query_ms '<' pfc_drop_query_ms 0.5
+	bound capfc_cal_query_ms '<' capfc_max_query_ms
+	bound capfc_cal_short_ms '<' pfc_stop_short_ms 0.5
+	bound bfc_query_ms '<' pfc_drop_query_ms 0.5
+	bound bfc_query_ms '<' capfc_cal_query_ms
+	bound unfinished == 0
+}
+
+# Table III: not at the expense of long flows.
+test_capfc_long() {
+	experiment capfc-table3
+	bound capfc_max_long_ms '<=' pfc_drop_long_ms 1.2
+	bound capfc_cal_long_ms '<=' pfc_drop_long_ms 1.2
+	bound capfc_cal_long_ms '<' pfc_stop_long_ms
+	bound unfinished == 0
+}
+
+# Fig. 9: from a shared memory CaPFC cal drops nothing, and is ahead of CaPFC max.
+test_capfc_shared() {
+	experiment capfc-fig9
+	bound pfc_drop_drops '>=' 100
+	bound capfc_cal_drops == 0
+	bound capfc_cal_query_ms '<' pfc_drop_query_ms
+	bound capfc_cal_query_ms '<' capfc_max_query_ms 0.5
+	bound unfinished == 0
 }
 
 # 0.96 on an idle computer; wide, for others may be at work on this one.
