@@ -271,14 +271,19 @@ static unsigned int bfc_pick_in_class(struct bfc_sched *q, u8 class)
 
 /* The queue that the flow had before, if nobody has come in between. Another
  * one would gain nothing, and would set apart the flow's packets that are
- * still on their way to the next hop from those that follow.
+ * still on their way to the next hop from those that follow. That holds also if
+ * the neighbour pauses it, as it then does because of this flow: a sender with a
+ * window has nothing to send for longer than the sticky time while its packets
+ * wait there, and with another queue after each window it would run away from its
+ * pauses and leave them behind for others. A pause without a fresh frame ends
+ * after the hold time.
  */
 static bool bfc_queue_is_still_ours(const struct bfc_sched *q,
 				    const struct bfc_flow *flow)
 {
 	return flow->stamp &&
 	       q->queues[flow->queue].emptied_ns == flow->stamp &&
-	       test_bit(flow->queue, q->p.avoid_paused ? q->usable : q->empty);
+	       test_bit(flow->queue, q->empty);
 }
 
 static unsigned int bfc_pick_queue(struct bfc_sched *q,

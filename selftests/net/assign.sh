@@ -209,6 +209,33 @@ test_all_paused() {
 	finish "$bg"
 }
 
+# A flow that comes back while the neighbour pauses its old queue, empty for longer
+# than the sticky time, waits there; others are kept away from it.
+test_waits_in_its_paused_queue() {
+	local mine queued sender
+	topology
+	frames open r r e0
+	# shellcheck disable=SC2086
+	fresh queues 8 $plenty sticky 1ms peer on role nic
+	send s 10.0.0.2 5000 -n 30 -r 80000	# a packet each 0.1 s
+	sender=$bg
+	sleep 0.55
+	mine=$(used)
+	frames keep r 0.5 queues=8 bits="$mine" hold=4000000000
+	sleep 1
+	send s 10.0.0.2 5001 -f 6 -n 1
+	finish "$bg"
+	queues >"$scratch/queues"
+	equal "paused" "$(stat s e0 paused)" 1
+	read -r _ _ queued < <(grep "^$mine " "$scratch/queues")
+	at_least "packets that wait in the paused queue" "$queued" 5
+	at_most "packets that wait in the paused queue" "$queued" 20
+	equal "queues used" "$(count_used)" 7
+	equal "collisions" "$(stat s e0 collisions)" 0
+	frames close
+	finish "$sender"
+}
+
 test_tiny_table() {
 	topology
 	bfc s e0 queues 64 flows 16 hrtt 4ms
@@ -354,6 +381,7 @@ test_fragments_in_order() {
 }
 
 run_tests a_queue_for_every_flow more_flows_than_queues stochastic single \
-	sticky rotating the_same_again avoid_paused all_paused tiny_table \
+	sticky rotating the_same_again avoid_paused all_paused \
+	waits_in_its_paused_queue tiny_table \
 	ways shared_in_order \
 	flow_identifier tag_in_the_frame fragments_in_order
