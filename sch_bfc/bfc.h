@@ -54,10 +54,12 @@
 #include "bfc_bucket.h"
 #include "bfc_capfc.h"
 #include "bfc_fafc.h"
+#include "bfc_flow.h"
 #include "bfc_peer.h"
 #include "bfc_pfc.h"
 #include "bfc_pfc_wire.h"
 #include "bfc_pool.h"
+#include "bfc_stamp.h"
 #include "bfc_thresh.h"
 #include "bfc_watchdog.h"
 #include "bfc_wire.h"
@@ -90,6 +92,8 @@
  * @quantum: bytes, 0 = one MTU frame
  * @flows_auto: @flows follows from @queues
  * @tpid: TPID of the upstreamQ tag, host order
+ * @stamp: BFC_STAMP_*
+ * @stamp_fd: of a program, -1 = none given; not kept
  * @fc: BFC_FC_*
  * @role: BFC_ROLE_*
  * @peer: BFC_PEER_*
@@ -141,6 +145,8 @@ struct bfc_params {
 	u32 quantum;
 	bool flows_auto;
 	u16 tpid;
+	u8 stamp;
+	int stamp_fd;
 	u8 fc;
 	u8 role;
 	u8 peer;
@@ -473,22 +479,6 @@ struct bfc_port {
 };
 
 /**
- * struct bfc_flow - entry of the flow table (BFC §3.3.1)
- * @stamp: of the last enqueue or dequeue, ns; 0 = none yet
- * @size: packets of the flows of this entry in the queue
- * @queue: where they are
- * @shared: others than the owner came as well, and may have packets here
- * @tag: bits of the owner's hash, to find it in its set
- */
-struct bfc_flow {
-	u64 stamp;
-	u32 size;
-	u16 queue : 15;
-	u16 shared : 1;
-	u16 tag;
-};
-
-/**
  * struct bfc_queue - a FIFO
  *
  * First cache line, for every packet:
@@ -571,6 +561,7 @@ struct bfc_queue {
  * @usable: of these, those not paused
  * @paused: queues that the neighbour holds paused
  * @ctrl: the band that is never paused, tagged or counted
+ * @stamp: a program that stamps
  * @ctrl_mem: truesize in it
  * @rx_gen: of the pauses merged last
  * @pause_deadline: when these are void, ns
@@ -653,6 +644,7 @@ struct bfc_sched {
 	unsigned long *usable;
 	unsigned long *paused;
 	struct qdisc_skb_head ctrl;
+	struct bfc_stamp stamp;
 	u32 ctrl_mem;
 	u32 rx_gen;
 	u64 pause_deadline;
@@ -728,13 +720,6 @@ struct bfc_skb_cb {
 	u8 prio;
 	u8 counted : 1;
 	u8 held : 1;
-};
-
-/* What a flow is: who shares a queue if there are enough of them. */
-enum {
-	BFC_FLOW_TUPLE,		/* addresses and ports */
-	BFC_FLOW_PRIO,		/* all of a priority: switch with pfc, capfc */
-	BFC_FLOW_INGRESS,	/* what came in through a port: switch with fafc */
 };
 
 /* The class of a queue: its priority with a port-level mode, else 0. */
@@ -816,16 +801,6 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch);
 void bfc_purge(struct Qdisc *sch);
 void bfc_requeue(struct bfc_sched *q);
 void bfc_trim(struct Qdisc *sch);
-
-/* bfc_flow.c */
-void bfc_flow_init(void);
-u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb);
-bool bfc_is_control(const struct sk_buff *skb);
-struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash, u8 class);
-struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class,
-			       u64 now);
-unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
-			     u64 hash, u8 class, u64 now);
 
 /* bfc_conf.c */
 struct bfc_conf *bfc_conf_new(struct net_device *dev,

@@ -26,6 +26,7 @@
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
 
+#include <linux/bfc_int.h>
 #include "bfc.h"
 
 /* The speed of the link, or 0: down, virtual, or the driver does not say. */
@@ -176,7 +177,9 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 		q->next_tx = 0;
 	q->p = *p;
 	q->p.buffer_size = 0;
+	q->p.stamp_fd = -1;
 	q->rate = rate;
+	q->stamp.speed = bfc_int_speed_code(rate);
 	q->sticky = p->sticky == BFC_STICKY_AUTO ? 2 * p->hrtt : p->sticky;
 	q->quantum = p->quantum ?: frame;
 	q->count = p->fc == BFC_FC_BFC && p->role == BFC_ROLE_SWITCH;
@@ -221,6 +224,7 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 		      struct netlink_ext_ack *extack)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
+	struct bpf_prog *prog;
 	struct bfc_params *p;
 	int err;
 
@@ -240,9 +244,17 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 		err = -EINVAL;
 		goto out;
 	}
-	err = bfc_derive(sch, p, extack);
-	if (err)
+	prog = bfc_stamp_get(sch, p, extack);
+	if (IS_ERR(prog)) {
+		err = PTR_ERR(prog);
 		goto out;
+	}
+	err = bfc_derive(sch, p, extack);
+	if (err) {
+		bfc_stamp_put(prog);
+		goto out;
+	}
+	bfc_stamp_set(sch, prog);
 	netif_schedule_queue(netdev_get_tx_queue(qdisc_dev(sch), 0));
 	if (!p->rate && !bfc_link_rate(qdisc_dev(sch)))
 		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");
@@ -286,6 +298,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	struct bfc_params *p;
 	struct bfc_port *port;
 	unsigned int prio;
+	struct bpf_prog *prog;
 	int err;
 
 	INIT_LIST_HEAD(&q->active);
@@ -327,6 +340,12 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	q->port = port;
 	/* While another qdisc has the port, what follows may fail yet. */
 	q->live = port->users == 1;
+	prog = bfc_stamp_get(sch, p, extack);
+	if (IS_ERR(prog)) {
+		err = PTR_ERR(prog);
+		goto out;
+	}
+	bfc_stamp_set(sch, prog);
 	err = bfc_derive(sch, p, extack);
 	if (err)
 		goto out;
@@ -378,6 +397,7 @@ static void bfc_destroy(struct Qdisc *sch)
 		bfc_fafc_free(q->port, q->fafc);
 		bfc_port_detach(q->port);
 	}
+	bfc_stamp_put(q->stamp.prog);
 	bfc_conf_put(q->conf);
 	kvfree(q->capfc);
 	kvfree(q->thresh);

@@ -58,6 +58,11 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_HEADROOM]	= { .type = NLA_U32 },
 	[TCA_BFC_SHARE]		= { .type = NLA_U32 },
 	[TCA_BFC_STRICT]	= { .type = NLA_U8 },
+	[TCA_BFC_STAMP]		= { .type = NLA_U8 },
+	[TCA_BFC_STAMP_FD]	= { .type = NLA_U32 },
+	[TCA_BFC_STAMP_ID]	= { .type = NLA_REJECT },
+	[TCA_BFC_STAMP_TAG]	= { .type = NLA_REJECT },
+	[TCA_BFC_STAMP_NAME]	= { .type = NLA_REJECT },
 };
 
 static const struct nla_policy bfc_elide_policy[TCA_BFC_ELIDE_MAX + 1] = {
@@ -87,6 +92,7 @@ void bfc_params_default(struct bfc_params *p)
 		.new_first = 1,
 		.split_gso = 1,
 		.tpid = ETH_P_8021AD,
+		.stamp_fd = -1,
 		.lossless = 0xff,
 		.watchdog = BFC_WATCHDOG_AUTO,
 		.cut = BFC_CUT_DEFAULT,
@@ -248,6 +254,9 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 			   "share: at most 102400 %, or 0 for no limit"),
 	[TCA_BFC_STRICT] =
 		BFC_OPTION(strict, u8, 0, 0xff, false, "strict: 8 bits"),
+	[TCA_BFC_STAMP] =
+		BFC_OPTION(stamp, u8, 0, __BFC_STAMP_MAX - 1, false,
+			   "stamp: native or pinned"),
 };
 
 static int bfc_refuse(const struct nlattr *a, const char *msg,
@@ -404,6 +413,13 @@ int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
 		return bfc_refuse(tb[TCA_BFC_BUFFER_SIZE],
 				  "bfc: size is that of a buffer, give its name",
 				  extack);
+	if (tb[TCA_BFC_STAMP_FD]) {
+		p->stamp_fd = nla_get_s32(tb[TCA_BFC_STAMP_FD]);
+		if (p->stamp_fd < 0)
+			return bfc_refuse(tb[TCA_BFC_STAMP_FD],
+					  "bfc: stamp: no file descriptor",
+					  extack);
+	}
 	if (tb[TCA_BFC_ELIDE])
 		return bfc_parse_elide(sch, tb[TCA_BFC_ELIDE], p, extack);
 	return 0;
@@ -466,7 +482,8 @@ int bfc_dump(struct Qdisc *sch, struct sk_buff *skb)
 	}
 	if (nla_put_u16(skb, TCA_BFC_TPID, p->tpid) ||
 	    nla_put(skb, TCA_BFC_PRIO_MAP, BFC_PRIO_VALUES, p->prio_map) ||
-	    nla_put_string(skb, TCA_BFC_BUFFER, p->buffer))
+	    nla_put_string(skb, TCA_BFC_BUFFER, p->buffer) ||
+	    bfc_stamp_dump(skb, q->stamp.prog))
 		goto cancel;
 	elide = nla_nest_start(skb, TCA_BFC_ELIDE);
 	if (!elide)

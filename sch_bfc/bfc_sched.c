@@ -17,7 +17,6 @@
  * come one by one would always be first. Queues of a strict priority are on
  * neither, but in a round of that priority alone.
  */
-#include <linux/if_vlan.h>
 #include <linux/prefetch.h>
 #ifdef BFC_HAVE_GSO_H
 #include <net/gso.h>
@@ -601,33 +600,10 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u64 now)
 			       -(s64)BFC_QUANTUM_MAX);
 	if (unlikely(q->fafc))
 		bfc_fafc_check_port(q, skb, now);
-	_bstats_update(&queue->bstats, qdisc_pkt_len(skb), bfc_cb(skb)->segs);
-	_bstats_update(&sch->bstats, qdisc_pkt_len(skb), bfc_cb(skb)->segs);
 	/* This queue's turn comes again in a round. */
 	if (queue->head)
 		prefetch(queue->head);
 	return skb;
-}
-
-/* Write the number of the queue into an S-tag (DESIGN: "carrying upstreamQ").
- * The tag goes to the metadata of the skb; a tag that is there already is
- * moved into the packet first. A packet without a queue of its own gets a tag
- * only if the neighbour would otherwise take its outermost one for ours.
- */
-static bool bfc_stamp(struct bfc_sched *q, struct sk_buff *skb, u16 vid)
-{
-	__be16 tpid = q->port->tpid;
-
-	if (vid == BFC_VID_NONE &&
-	    (skb_vlan_tag_present(skb) ? skb->vlan_proto : skb->protocol) !=
-	    tpid)
-		return true;
-	if (likely(!skb_vlan_tag_present(skb)))
-		__vlan_hwaccel_put_tag(skb, tpid, vid);
-	else if (unlikely(skb_vlan_push(skb, tpid, vid)))
-		return false;
-	q->tagged_tx += vid != BFC_VID_NONE;
-	return true;
 }
 
 /* By our own rate, or as a host that FAFC has paused. */
@@ -671,8 +647,11 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch)
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct bfc_port *port = q->port;
 	u64 now = ktime_get_ns();
-	u16 vid = BFC_VID_NONE;
+	unsigned int tries = BFC_STAMP_DROPS;
+	struct bfc_queue *queue;
+	struct bfc_skb_cb cb;
 	struct sk_buff *skb;
+	u16 vid;
 	u32 gen;
 
 	if (unlikely(bfc_pause_due(port))) {
@@ -712,22 +691,34 @@ again:
 						       q->storm_due));
 			return NULL;
 		}
-		vid = BFC_VID(bfc_cb(skb)->queue);
-		q->prio[bfc_cb(skb)->prio].sent++;
+		cb = *bfc_cb(skb);
+		queue = &q->queues[cb.queue];
+		vid = BFC_VID(cb.queue);
+		q->prio[cb.prio].sent++;
 		q->storm_tx += !!q->ignoring;
 	} else {
-		qdisc_bstats_update(sch, skb);
+		cb.prio = 0;
+		queue = NULL;
+		vid = BFC_VID_NONE;
 	}
-	bfc_pace(q, skb, now);
 	q->idle = false;
 
 	/* What we noted there is nobody else's business further on. */
 	skb->tc_index = 0;
-	if (READ_ONCE(port->stamp) && unlikely(!bfc_stamp(q, skb, vid))) {
+	if (unlikely(!bfc_stamp(sch, skb, vid, cb.prio, now))) {
 		qdisc_qstats_drop(sch);
 		kfree_skb(skb);
-		vid = BFC_VID_NONE;
-		goto again;
+		if (--tries)
+			goto again;
+		netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+		return NULL;
+	}
+	bfc_pace(q, skb, now);
+	if (likely(queue)) {
+		_bstats_update(&queue->bstats, qdisc_pkt_len(skb), cb.segs);
+		_bstats_update(&sch->bstats, qdisc_pkt_len(skb), cb.segs);
+	} else {
+		qdisc_bstats_update(sch, skb);
 	}
 	return skb;
 }

@@ -215,7 +215,8 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 	};
 
 	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s)) ?:
-	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
+	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s)) ?:
+	       bfc_stamp_dump_stats(skb, &q->stamp);
 }
 
 /* A pause that still lasts is in the times. Under the root lock. */

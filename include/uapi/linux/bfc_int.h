@@ -72,7 +72,12 @@
 #define BFC_STAMP_SPEED_MASK	0xfU		/* bfc_int_speed_code() of the port */
 #define BFC_STAMP_F_TAG		0x01000000U	/* write a tag with this VLAN id */
 #define BFC_STAMP_F_8100	0x02000000U	/* of TPID 0x8100, else 0x88a8 */
-#define BFC_STAMP_F_PARTIAL	0x04000000U	/* checksum left to the device */
+#define BFC_STAMP_F_MOVED	0x04000000U	/* set by the program: see below */
+
+/* A program may make a packet longer, up to the MTU. If it moved the transport
+ * header forward by that much, it says so with BFC_STAMP_F_MOVED, or a device that
+ * fills in the checksum would look for it where it was.
+ */
 
 /**
  * struct bfc_int_head - what comes before the records

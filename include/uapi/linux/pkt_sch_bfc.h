@@ -107,6 +107,12 @@ enum {
 };
 
 enum {
+	BFC_STAMP_NATIVE,	/* upstreamQ, by ourselves (default) */
+	BFC_STAMP_PINNED,	/* upstreamQ and more, by an eBPF program */
+	__BFC_STAMP_MAX
+};
+
+enum {
 	TCA_BFC_UNSPEC,
 	TCA_BFC_PAD,
 	TCA_BFC_FC,		/* u8, BFC_FC_* */
@@ -158,6 +164,12 @@ enum {
 	TCA_BFC_HEADROOM,	/* u32 bytes of each lossless one, 0 = auto */
 	TCA_BFC_SHARE,		/* u32 millionths of the free buffer, 0 = no limit */
 	TCA_BFC_STRICT,		/* u8, bit p: priority p goes first (port-level) */
+	/* what is written into packets as they leave */
+	TCA_BFC_STAMP,		/* u8, BFC_STAMP_NATIVE or _PINNED */
+	TCA_BFC_STAMP_FD,	/* s32, set only: a program of type SCHED_CLS */
+	TCA_BFC_STAMP_ID,	/* u32, read only, like the next two */
+	TCA_BFC_STAMP_TAG,	/* u8[8] */
+	TCA_BFC_STAMP_NAME,	/* string */
 	__TCA_BFC_MAX
 };
 
@@ -255,6 +267,15 @@ enum {
 	TCA_BFC_STATS_STORM_TX,		/* u64 packets sent meanwhile */
 	TCA_BFC_STATS_STORM_DROPS,	/* u64 packets dropped meanwhile */
 	TCA_BFC_STATS_PRIOS,		/* nest of 8 nests of TCA_BFC_PRIO_STATS_* */
+	/* stamp pinned: what the programs have done */
+	TCA_BFC_STATS_STAMP_RUNS,	/* u64 packets that one was run on */
+	TCA_BFC_STATS_STAMP_DROPS,	/* u64 packets that it dropped */
+	TCA_BFC_STATS_STAMP_REDIRECTS,	/* u64 dropped: wanted somewhere else */
+	TCA_BFC_STATS_STAMP_GROWN,	/* u64 packets that it made longer */
+	TCA_BFC_STATS_STAMP_SHRUNK,	/* u64 packets that it made shorter */
+	TCA_BFC_STATS_STAMP_BAD_LEN,	/* u64 of these, dropped: over the MTU, no frame */
+	TCA_BFC_STATS_STAMP_UNTAGGED,	/* u64 without the upstreamQ that was due */
+	TCA_BFC_STATS_STAMP_UNKNOWN,	/* u64 verdicts that are none */
 	__TCA_BFC_STATS_MAX
 };
 

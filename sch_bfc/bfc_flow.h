@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Flows and the queues that they are in (BFC §3.3.1): the table's entry, and what
+ * bfc_flow.c does with it under the root lock.
+ */
+#ifndef _BFC_FLOW_H
+#define _BFC_FLOW_H
+
+#include <linux/types.h>
+
+struct bfc_sched;
+struct sk_buff;
+
+/**
+ * struct bfc_flow - entry of the flow table (BFC §3.3.1)
+ * @stamp: of the last enqueue or dequeue, ns; 0 = none yet
+ * @size: packets of the flows of this entry in the queue
+ * @queue: where they are
+ * @shared: others than the owner came as well, and may have packets here
+ * @tag: bits of the owner's hash, to find it in its set
+ */
+struct bfc_flow {
+	u64 stamp;
+	u32 size;
+	u16 queue : 15;
+	u16 shared : 1;
+	u16 tag;
+};
+
+/* What a flow is: who shares a queue if there are enough of them. */
+enum {
+	BFC_FLOW_TUPLE,		/* addresses and ports */
+	BFC_FLOW_PRIO,		/* all of a priority: switch with pfc, capfc */
+	BFC_FLOW_INGRESS,	/* what came in through a port: switch with fafc */
+};
+
+void bfc_flow_init(void);
+u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb);
+bool bfc_is_control(const struct sk_buff *skb);
+struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash, u8 class);
+struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class,
+			       u64 now);
+unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
+			     u64 hash, u8 class, u64 now);
+
+#endif /* _BFC_FLOW_H */

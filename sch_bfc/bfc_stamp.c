@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stamping at dequeue, where queue and backlog are known: the number of the queue
+ * (upstreamQ) in a link-local tag, by ourselves or, with whatever else it may add,
+ * by an eBPF program of type SCHED_CLS (`stamp pinned`).
+ *
+ * A program sees the packet from its MAC header on, and the facts of the dequeue
+ * in __sk_buff->cb[] (<linux/bfc_int.h>). It runs under the root lock of the port:
+ * its packet stays here or goes away. There is no way to send it somewhere else,
+ * which would take another port's lock inside ours: such packets are dropped and
+ * counted. (bpf_clone_redirect() does take that lock. A program must not call it.)
+ *
+ * bpf_prog_get_type_dev() asks the verifier's word: a program of this type cannot
+ * crash or loop. What it can do to a packet is counted here.
+ */
+#include <linux/bpf.h>
+#include <linux/filter.h>
+#include <linux/if_vlan.h>
+#include <linux/pkt_cls.h>
+#ifdef BFC_HAVE_GSO_H
+#include <net/gso.h>
+#endif
+#include <net/netlink.h>
+
+#include <linux/bfc_int.h>
+#include "bfc.h"
+
+/* The outermost tag, wherever it is, else the EtherType. */
+static __be16 bfc_outermost(const struct sk_buff *skb)
+{
+	return skb_vlan_tag_present(skb) ? skb->vlan_proto : skb->protocol;
+}
+
+/* A packet without a queue of its own gets a tag only if the neighbour would
+ * otherwise take its outermost one for ours.
+ */
+static bool bfc_tag_due(const struct bfc_port *port, const struct sk_buff *skb,
+			u16 vid)
+{
+	return READ_ONCE(port->stamp) &&
+	       (likely(vid != BFC_VID_NONE) || bfc_outermost(skb) == port->tpid);
+}
+
+/* The tag goes to the metadata of the skb; a tag that is there already is moved
+ * into the packet first.
+ */
+static bool bfc_stamp_native(struct bfc_sched *q, struct sk_buff *skb, u16 vid)
+{
+	__be16 tpid = q->port->tpid;
+
+	if (likely(!skb_vlan_tag_present(skb)))
+		__vlan_hwaccel_put_tag(skb, tpid, vid);
+	else if (unlikely(skb_vlan_push(skb, tpid, vid)))
+		return false;
+	q->tagged_tx += vid != BFC_VID_NONE;
+	return true;
+}
+
+/* ---- programs ---- */
+
+#ifdef BFC_HAVE_NET_CTX
+/* bpf_redirect() and others keep their state there (6.11 on). */
+static int bfc_stamp_call(const struct bpf_prog *prog, struct sk_buff *skb)
+{
+	struct bpf_net_context room, *ctx = bpf_net_ctx_set(&room);
+	int act = bpf_prog_run(prog, skb);
+
+	bpf_net_ctx_clear(ctx);
+	return act;
+}
+#else
+static int bfc_stamp_call(const struct bpf_prog *prog, struct sk_buff *skb)
+{
+	return bpf_prog_run(prog, skb);
+}
+#endif
+
+static void bfc_stamp_facts(struct Qdisc *sch, struct sk_buff *skb,
+			    u16 vid, u8 prio, bool tag, u64 now)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	u64 sent = u64_stats_read(&sch->bstats.bytes);
+	u32 *cb = (u32 *)qdisc_skb_cb(skb)->data;
+
+	BUILD_BUG_ON(sizeof(qdisc_skb_cb(skb)->data) <
+		     (BFC_STAMP_CB_TIME + 1) * sizeof(*cb));
+	cb[BFC_STAMP_CB_PACKET] =
+		vid | (prio & BFC_STAMP_CLASS_MASK) << BFC_STAMP_CLASS_SHIFT |
+		(u32)q->stamp.speed << BFC_STAMP_SPEED_SHIFT |
+		(tag ? BFC_STAMP_F_TAG : 0) |
+		(q->port->tpid == htons(ETH_P_8021Q) ? BFC_STAMP_F_8100 : 0);
+	cb[BFC_STAMP_CB_BACKLOG] = sch->qstats.backlog;
+	cb[BFC_STAMP_CB_TX_LOW] = sent;
+	cb[BFC_STAMP_CB_TX_HIGH] = sent >> 32;
+	cb[BFC_STAMP_CB_TIME] = now;
+}
+
+static bool bfc_fits_mtu(const struct sk_buff *skb, const struct net_device *dev)
+{
+	unsigned int hlen = ETH_HLEN;
+
+	if (skb_is_gso(skb))
+		return skb_gso_validate_network_len(skb, dev->mtu);
+	if (eth_type_vlan(skb->protocol))
+		hlen += VLAN_HLEN;
+	return skb->len <= dev->mtu + hlen;
+}
+
+/* The program changed the packet's length: does it still fit the link? */
+static bool bfc_stamp_resized(struct Qdisc *sch, struct sk_buff *skb, int more)
+{
+	const u32 *cb = (const u32 *)qdisc_skb_cb(skb)->data;
+	struct bfc_sched *q = qdisc_priv(sch);
+
+	qdisc_skb_cb(skb)->pkt_len += more;
+	if (cb[BFC_STAMP_CB_PACKET] & BFC_STAMP_F_MOVED) {
+		if (skb_transport_header_was_set(skb))
+			skb->transport_header -= more;
+		if (skb->ip_summed == CHECKSUM_PARTIAL)
+			skb->csum_start -= more;
+	}
+	if (more > 0)
+		q->stamp.grown++;
+	else
+		q->stamp.shrunk++;
+	if (skb->len < ETH_HLEN ||
+	    (more > 0 && !bfc_fits_mtu(skb, qdisc_dev(sch)))) {
+		q->stamp.bad_len++;
+		return false;
+	}
+	return true;
+}
+
+static bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 vid,
+			  u8 prio, u64 now)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	bool tag = bfc_tag_due(q->port, skb, vid);
+	unsigned int len = skb->len;
+
+	bfc_stamp_facts(sch, skb, vid, prio, tag, now);
+	bpf_compute_data_pointers(skb);
+	q->stamp.runs++;
+	switch (bfc_stamp_call(q->stamp.prog, skb)) {
+	case TC_ACT_OK:
+	case TC_ACT_UNSPEC:
+	case TC_ACT_RECLASSIFY:
+	case TC_ACT_PIPE:
+		break;
+	case TC_ACT_SHOT:
+		q->stamp.drops++;
+		return false;
+	case TC_ACT_REDIRECT:
+	case TC_ACT_STOLEN:
+	case TC_ACT_QUEUED:
+	case TC_ACT_TRAP:
+		q->stamp.redirects++;
+		return false;
+	default:
+		q->stamp.unknown++;
+	}
+	if (unlikely(skb->len != len) &&
+	    !bfc_stamp_resized(sch, skb, (int)skb->len - (int)len))
+		return false;
+	if (tag && vid != BFC_VID_NONE) {
+		if (likely(skb_vlan_tag_present(skb) &&
+			   skb->vlan_proto == q->port->tpid &&
+			   skb_vlan_tag_get_id(skb) == vid))
+			q->tagged_tx++;
+		else
+			q->stamp.untagged++;
+	}
+	return true;
+}
+
+/**
+ * bfc_stamp() - write into a packet what the next hop is to know
+ * @sch: the qdisc
+ * @skb: a packet that leaves; its private data in qdisc_skb_cb is overwritten
+ * @vid: VLAN id that stands for its queue, BFC_VID_NONE for the control band
+ * @prio: its priority, with a port-level mode
+ * @now: ns
+ *
+ * Context: root lock, bottom halves off; the packet is not counted as sent yet.
+ * Return: false if the packet must be dropped.
+ */
+bool bfc_stamp(struct Qdisc *sch, struct sk_buff *skb, u16 vid, u8 prio, u64 now)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+
+	/* Our own frames are not a program's business. */
+	if (unlikely(q->stamp.prog) && skb->protocol != htons(BFC_ETHERTYPE))
+		return bfc_stamp_run(sch, skb, vid, prio, now);
+	return !bfc_tag_due(q->port, skb, vid) || bfc_stamp_native(q, skb, vid);
+}
+
+/* ---- configuration ---- */
+
+static struct bpf_prog *bfc_stamp_refuse(struct netlink_ext_ack *extack, int err)
+{
+	switch (err) {
+	case -EOPNOTSUPP:
+		NL_SET_ERR_MSG(extack, "bfc: stamp: this kernel has no eBPF (CONFIG_BPF_SYSCALL)");
+		break;
+	case -EBADF:
+		NL_SET_ERR_MSG(extack, "bfc: stamp: no such program");
+		break;
+	case -EINVAL:
+		NL_SET_ERR_MSG(extack, "bfc: stamp: not a program of type SCHED_CLS (section tc)");
+		break;
+	}
+	return ERR_PTR(err);
+}
+
+/**
+ * bfc_stamp_get() - the program that a configuration asks for
+ * @sch: the qdisc
+ * @p: what was asked for; without a new program the present one stays
+ * @extack: what is wrong, in words
+ *
+ * Context: RTNL, in the process whose file descriptor it is.
+ * Return: a reference for bfc_stamp_set() or bfc_stamp_put(); NULL for none; or
+ * an error pointer.
+ */
+struct bpf_prog *bfc_stamp_get(struct Qdisc *sch, const struct bfc_params *p,
+			       struct netlink_ext_ack *extack)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bpf_prog *prog = q->stamp.prog;
+
+	if (p->stamp == BFC_STAMP_NATIVE) {
+		if (p->stamp_fd < 0)
+			return NULL;
+		NL_SET_ERR_MSG(extack, "bfc: stamp: a program is for pinned only");
+		return ERR_PTR(-EINVAL);
+	}
+	if (p->stamp_fd >= 0) {
+		prog = bpf_prog_get_type_dev(p->stamp_fd,
+					     BPF_PROG_TYPE_SCHED_CLS, false);
+		return IS_ERR(prog) ? bfc_stamp_refuse(extack, PTR_ERR(prog)) :
+				      prog;
+	}
+	if (!prog) {
+		NL_SET_ERR_MSG(extack, "bfc: stamp: pinned needs a program");
+		return ERR_PTR(-EINVAL);
+	}
+	bpf_prog_inc(prog);
+	return prog;
+}
+
+/**
+ * bfc_stamp_set() - stamp with another program from now on
+ * @sch: the qdisc
+ * @prog: from bfc_stamp_get(); its reference is the qdisc's now
+ *
+ * Context: RTNL. Programs run under the root lock, so that the one before is not
+ * running any more when the lock has been had.
+ */
+void bfc_stamp_set(struct Qdisc *sch, struct bpf_prog *prog)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+
+	sch_tree_lock(sch);
+	swap(prog, q->stamp.prog);
+	sch_tree_unlock(sch);
+	bfc_stamp_put(prog);
+}
+
+/**
+ * bfc_stamp_put() - a program is not used here any more
+ * @prog: or NULL
+ */
+void bfc_stamp_put(struct bpf_prog *prog)
+{
+	if (prog)
+		bpf_prog_put(prog);
+}
+
+/**
+ * bfc_stamp_dump() - what bpftool knows a program by
+ * @msg: message
+ * @prog: or NULL
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int bfc_stamp_dump(struct sk_buff *msg, const struct bpf_prog *prog)
+{
+	if (!prog)
+		return 0;
+	if (nla_put_u32(msg, TCA_BFC_STAMP_ID, prog->aux->id) ||
+	    nla_put(msg, TCA_BFC_STAMP_TAG, sizeof(prog->tag), prog->tag) ||
+	    nla_put_string(msg, TCA_BFC_STAMP_NAME, prog->aux->name))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/**
+ * bfc_stamp_dump_stats() - what programs have done
+ * @msg: message
+ * @s: counters
+ *
+ * Context: root lock.
+ * Return: 0 or -EMSGSIZE.
+ */
+int bfc_stamp_dump_stats(struct sk_buff *msg, const struct bfc_stamp *s)
+{
+	const struct {
+		int attr;
+		u64 value;
+	} stats[] = {
+		{ TCA_BFC_STATS_STAMP_RUNS, s->runs },
+		{ TCA_BFC_STATS_STAMP_DROPS, s->drops },
+		{ TCA_BFC_STATS_STAMP_REDIRECTS, s->redirects },
+		{ TCA_BFC_STATS_STAMP_GROWN, s->grown },
+		{ TCA_BFC_STATS_STAMP_SHRUNK, s->shrunk },
+		{ TCA_BFC_STATS_STAMP_BAD_LEN, s->bad_len },
+		{ TCA_BFC_STATS_STAMP_UNTAGGED, s->untagged },
+		{ TCA_BFC_STATS_STAMP_UNKNOWN, s->unknown },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(stats); i++)
+		if (bfc_put_uint(msg, stats[i].attr, sizeof(u64),
+				 stats[i].value))
+			return -EMSGSIZE;
+	return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is written into packets as they leave, by ourselves or by a program.
+ */
+#ifndef _BFC_STAMP_H
+#define _BFC_STAMP_H
+
+#include <linux/types.h>
+
+struct Qdisc;
+struct bfc_params;
+struct bpf_prog;
+struct netlink_ext_ack;
+struct sk_buff;
+
+#define BFC_STAMP_DROPS	64	/* by a program, until others get the processor */
+
+/**
+ * struct bfc_stamp - a program that stamps, and what it has done
+ * @prog: of type SCHED_CLS, with a reference; NULL = `stamp native`
+ * @speed: code of the port's rate, for INT
+ * @runs: packets that it was run on
+ * @drops: packets that it dropped
+ * @redirects: packets dropped because it wanted them somewhere else
+ * @grown: packets that it made longer
+ * @shrunk: packets that it made shorter
+ * @bad_len: of these, dropped: longer than the MTU, or no frame any more
+ * @untagged: packets that should have got an upstreamQ and did not
+ * @unknown: verdicts that are none, taken for TC_ACT_OK
+ *
+ * All of it under the root lock; @prog changes under RTNL as well.
+ */
+struct bfc_stamp {
+	struct bpf_prog *prog;
+	u8 speed;
+	u64 runs;
+	u64 drops;
+	u64 redirects;
+	u64 grown;
+	u64 shrunk;
+	u64 bad_len;
+	u64 untagged;
+	u64 unknown;
+};
+
+bool bfc_stamp(struct Qdisc *sch, struct sk_buff *skb, u16 vid, u8 prio,
+	       u64 now);
+struct bpf_prog *bfc_stamp_get(struct Qdisc *sch, const struct bfc_params *p,
+			       struct netlink_ext_ack *extack);
+void bfc_stamp_set(struct Qdisc *sch, struct bpf_prog *prog);
+void bfc_stamp_put(struct bpf_prog *prog);
+int bfc_stamp_dump(struct sk_buff *msg, const struct bpf_prog *prog);
+int bfc_stamp_dump_stats(struct sk_buff *msg, const struct bfc_stamp *s);
+
+#endif /* _BFC_STAMP_H */
