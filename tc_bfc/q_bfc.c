@@ -61,6 +61,7 @@ static const char * const hints[] = {
 	[UNIT_SHARE] = "off or a percentage with at most four decimals as in 12.5%",
 	[UNIT_PERCENT] = "a whole percentage as in 80%",
 	[UNIT_PERMILLE] = "a number with at most three decimals as in 0.8",
+	[UNIT_STAMP] = "native, or pinned and the path of a program",
 };
 
 /* In the order in which they are printed. */
@@ -130,6 +131,7 @@ static const struct bfc_option {
 	{ "reserve", "reserve", TCA_BFC_RESERVE, UNIT_SIZE, NULL, NULL, 0 },
 	{ "headroom", "headroom", TCA_BFC_HEADROOM, UNIT_SIZE, NULL, "auto", 0 },
 	{ "share", "share", TCA_BFC_SHARE, UNIT_SHARE, NULL, "off", 0 },
+	{ "stamp", "stamp", TCA_BFC_STAMP, UNIT_STAMP, bfc_stamp_words, NULL, 0 },
 };
 
 /* Millionths are ten-thousandths of a per cent. */
@@ -149,6 +151,7 @@ struct bfc_args {
 	unsigned int elide_count;
 	__u8 map[BFC_PRIO_VALUES];
 	const char *name;
+	int stamp_fd;
 };
 
 static void explain(void)
@@ -167,6 +170,7 @@ static void explain(void)
 		"               [ split-gso on* | off ] [ tpid 88a8* | 8100 ]\n"
 		"               [ accept-pause on | off* ]\n"
 		"               [ elide DEV[,DEV...] | none* ]\n"
+		"               [ stamp native* | pinned PATH ]\n"
 		"  port-level:  [ prio pcp* | dscp | skb ]\n"
 		"               [ map VALUE:PRIO[,VALUE:PRIO...] | auto* ]\n"
 		"               [ lossless all* | none | PRIO[,PRIO...] ]\n"
@@ -437,6 +441,7 @@ static int parse_value(unsigned int i, const char *arg, struct bfc_args *args)
 	switch (opt->unit) {
 	case UNIT_WORD:
 	case UNIT_SWITCH:
+	case UNIT_STAMP:
 		word = find_word(opt->words ? opt->words : switch_words, arg);
 		if (word < 0)
 			return illegal(opt, arg);
@@ -523,6 +528,13 @@ static void encode(struct nlmsghdr *n, const struct bfc_args *args)
 			addattr_l(n, room, options[i].attr, args->name,
 				  strlen(args->name) + 1);
 			break;
+		case UNIT_STAMP:
+			addattr_l(n, room, options[i].attr, &u8, sizeof(u8));
+			if (u8 == BFC_STAMP_PINNED)
+				addattr_l(n, room, TCA_BFC_STAMP_FD,
+					  &args->stamp_fd,
+					  sizeof(args->stamp_fd));
+			break;
 		}
 	}
 	addattr_nest_end(n, nest);
@@ -551,6 +563,13 @@ static int bfc_parse_opt(const struct qdisc_util *qu __unused, int argc,
 		NEXT_ARG();
 		if (parse_value(i, *argv, &args))
 			return -1;
+		if (options[i].unit == UNIT_STAMP &&
+		    args.value[i] == BFC_STAMP_PINNED) {
+			NEXT_ARG();
+			args.stamp_fd = bfc_stamp_open(*argv);
+			if (args.stamp_fd < 0)
+				return -1;
+		}
 	}
 
 	encode(n, &args);
@@ -675,16 +694,11 @@ static void print_map(const struct bfc_option *opt, const struct rtattr *attr)
 	print_text("%s ", *sep ? "" : opt->auto_word);
 }
 
-/* Somebody else than tc may have given it any bytes: JSON must not break. */
 static void print_name(const struct bfc_option *opt, const struct rtattr *attr)
 {
 	char name[BFC_BUFFER_NAMSIZ];
-	const char *from = RTA_DATA(attr);
-	unsigned int len = RTA_PAYLOAD(attr), i;
 
-	for (i = 0; i < len && i < sizeof(name) - 1 && from[i]; i++)
-		name[i] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
-	name[i] = '\0';
+	get_name(attr, name, sizeof(name));
 	print_text("%s ", opt->name);
 	print_text("%s ", *name ? name : opt->auto_word);
 	json_string(opt->key, *name ? name : opt->auto_word);
@@ -759,6 +773,7 @@ static void print_option(const struct bfc_option *opt, __u64 value)
 	case UNIT_PRIOS:
 	case UNIT_MAP:
 	case UNIT_NAME:
+	case UNIT_STAMP:
 		return;		/* have functions of their own */
 	}
 	print_text("%s ", text);
@@ -785,6 +800,8 @@ static int bfc_print_opt(const struct qdisc_util *qu __unused, FILE *f __unused,
 			print_map(&options[i], attr);
 		else if (options[i].unit == UNIT_NAME && attr)
 			print_name(&options[i], attr);
+		else if (options[i].unit == UNIT_STAMP && get_value(attr, &value))
+			bfc_print_stamp(value, tb);
 		else if (get_value(attr, &value))
 			print_option(&options[i], value);
 	}

@@ -36,6 +36,7 @@ enum unit {
 	UNIT_SHARE,	/* per cent with decimals, u32 millionths */
 	UNIT_PERCENT,	/* whole per cent, u8 */
 	UNIT_PERMILLE,	/* a number with three decimals, u32 thousandths */
+	UNIT_STAMP,	/* native, or pinned and a path: u8 and a descriptor */
 };
 
 static const char * const role_words[] = {
@@ -142,6 +143,22 @@ static inline bool get_value(const struct rtattr *attr, __u64 *value)
 		return false;
 	}
 }
+
+/* Somebody else than tc may have given it any bytes: JSON must not break. */
+static inline void get_name(const struct rtattr *attr, char *name, size_t size)
+{
+	const char *from = attr ? RTA_DATA(attr) : NULL;
+	size_t len = attr ? RTA_PAYLOAD(attr) : 0, i;
+
+	for (i = 0; i < len && i < size - 1 && from[i]; i++)
+		name[i] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
+	name[i] = '\0';
+}
+
+/* q_bfc_stamp.c */
+extern const char * const bfc_stamp_words[];
+int bfc_stamp_open(const char *path);
+void bfc_print_stamp(__u64 value, struct rtattr *tb[]);
 
 /* q_bfc_stats.c */
 int bfc_print_xstats(const struct qdisc_util *qu, FILE *f,

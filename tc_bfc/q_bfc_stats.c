@@ -120,6 +120,17 @@ static const struct bfc_stat port_stats[] = {
 };
 
 /* And of one of their priorities. */
+static const struct bfc_stat stamp_stats[] = {
+	STAT(STAMP_RUNS, NUMBER, "stamp_runs"),
+	STAT(STAMP_DROPS, NUMBER, "stamp_drops"),
+	STAT(STAMP_REDIRECTS, NUMBER, "stamp_redirects"),
+	STAT(STAMP_GROWN, NUMBER, "stamp_grown"),
+	STAT(STAMP_SHRUNK, NUMBER, "stamp_shrunk"),
+	STAT(STAMP_BAD_LEN, NUMBER, "stamp_bad_len"),
+	STAT(STAMP_UNTAGGED, NUMBER, "stamp_untagged"),
+	STAT(STAMP_UNKNOWN, NUMBER, "stamp_unknown"),
+};
+
 static const struct bfc_stat prio_stats[] = {
 	PRIO_STAT(HELD, SIZE, "held"),
 	PRIO_STAT(HEADROOM, SIZE, "headroom"),
@@ -231,29 +242,38 @@ static void print_prios(struct rtattr *nest)
 	close_json_array(PRINT_JSON, NULL);
 }
 
-/* A kernel without them, or in another mode, is spared the lines; in JSON they
- * are there if any of them was sent. Which mode it is can only be told from this.
+/* A kernel without them, or in another mode, is spared the lines, unless @shown;
+ * in JSON they are there if any of them was sent. Which mode it is can only be told
+ * from this.
  */
-static void print_port_stats(struct rtattr *tb[])
+static void print_block(const struct bfc_stat *stats, unsigned int count,
+			struct rtattr *tb[], bool shown)
 {
-	struct rtattr *prios = tb[TCA_BFC_STATS_PRIOS];
-	bool text = prios, json = prios;
+	bool text = shown, json = shown;
 	unsigned int i;
 	__u64 value;
 
-	for (i = 0; i < ARRAY_SIZE(port_stats); i++) {
-		if (!port_stats[i].name)
+	for (i = 0; i < count; i++) {
+		if (!stats[i].name)
 			continue;
-		json |= get_value(tb[port_stats[i].attr], &value);
+		json |= get_value(tb[stats[i].attr], &value);
 		text |= value;
 	}
 	if (text) {
-		print_stats(port_stats, ARRAY_SIZE(port_stats), tb);
+		print_stats(stats, count, tb);
 	} else if (json) {
-		for (i = 0; i < ARRAY_SIZE(port_stats); i++)
-			if (port_stats[i].name)
-				json_stat(&port_stats[i], 0);
+		for (i = 0; i < count; i++)
+			if (stats[i].name)
+				json_stat(&stats[i], 0);
 	}
+}
+
+static void print_port_stats(struct rtattr *tb[])
+{
+	struct rtattr *prios = tb[TCA_BFC_STATS_PRIOS];
+
+	print_block(port_stats, ARRAY_SIZE(port_stats), tb, !!prios);
+	print_block(stamp_stats, ARRAY_SIZE(stamp_stats), tb, false);
 	if (prios)
 		print_prios(prios);
 }

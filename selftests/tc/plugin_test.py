@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Callable, Dict, List, Optional, Tuple
 
 from bfc_uapi import (N, NLA_F_NESTED, RTM_NEWQDISC, RTM_NEWTCLASS, TCA_KIND, TCA_OPTIONS,
-                      TCA_STATS2, TCA_STATS_APP, TOP, Attr, Ktap, attr, attrs, nest, s32,
+                      TCA_STATS2, TCA_STATS_APP, TOP, Ktap, attr, attrs, nest, s32,
                       tc_message, u8, u16, u32, u64)
+from plugin_bench import Bench
 
-HERE = Path(__file__).resolve().parent
 PLUGIN = sorted((TOP / "tc_bfc").glob("*.c"))
 AUTO64 = (1 << 64) - 1
 
@@ -173,6 +173,11 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("share 12.5%", [("SHARE", u32(125_000))]),
     ("share 800%", [("SHARE", u32(8_000_000))]),
     ("share off", [("SHARE", u32(0))]),
+    ("stamp native", [("STAMP", u8(0))]),
+    ("stamp pinned /shim/prog", [("STAMP", u8(1)), ("STAMP_FD", s32(77))]),
+    ("stamp native stamp pinned /shim/prog queues 4",
+     [("QUEUES", u32(4)), ("STAMP", u8(1)), ("STAMP_FD", s32(77))]),
+    ("stamp pinned /shim/prog stamp native", [("STAMP", u8(0))]),
     # The last one of several wins.
     ("map 1:1 map 2:2", [("PRIO_MAP", prio_map({2: 2}))]),
     ("map 1:1 map auto", [("PRIO_MAP", prio_map({}))]),
@@ -243,6 +248,14 @@ REFUSE: List[Tuple[str, int, str]] = [
     ("elide lo,,lo", 1, r'^bfc: illegal "elide" value "lo,,lo"\n$'),
     ("elide " + "x" * 200, 1, r'^bfc: illegal "elide" value "x{200}"\n$'),
     ("elide " + ",".join(["lo"] * 300), 1, r'^bfc: "elide" takes at most 64 devices\n$'),
+    ("stamp", 255, r'^Command line is not complete'),
+    ("stamp on", 1, r'^bfc: illegal "stamp" value "on": '
+     r'give native, or pinned and the path of a program\n$'),
+    ("stamp pinned", 255, r'^Command line is not complete'),
+    ("stamp pinned /no/such/prog", 1, r'^bfc: "stamp": cannot get the program at '
+     r'"/no/such/prog": No such file or directory \(tc -n and ip netns exec hide '),
+    ("stamp pinned /shim/text", 1, r': Invalid argument \(nothing pinned: not on a bpffs\)\n$'),
+    ("stamp pinned /shim/secret", 1, r': Operation not permitted \(needs root, or CAP_BPF'),
     ("prio vlan", 1, r'^bfc: illegal "prio" value "vlan": give pcp, dscp or skb\n$'),
     ("map 46", 1, r'^bfc: illegal "map" value "46": give auto or VALUE:PRIO as in '
      r'46:5,48:7, values from 0 to 63, priorities from 0 to 7\n$'),
@@ -283,7 +296,7 @@ REFUSE: List[Tuple[str, int, str]] = [
 ] + [(option, 255, r'^Command line is not complete\. Try option "help"\n$') for option in (
     "fc", "role", "peer", "queues", "flows", "ways", "assign", "avoid-paused", "sticky", "hrtt",
     "threshold", "resume", "rate", "limit", "quantum", "new-first", "refresh", "hold", "split-gso", "tpid",
-    "accept-pause", "elide", "prio", "map", "lossless", "strict", "xoff", "xon", "max", "dynamic",
+    "accept-pause", "elide", "stamp", "prio", "map", "lossless", "strict", "xoff", "xon", "max", "dynamic",
     "egress-xoff", "egress-xon", "egress-max", "warn", "cut", "thop", "alpha", "beta", "fdec",
     "congested", "ecn", "watchdog", "buffer", "size", "reserve", "headroom", "share")]
 
@@ -370,7 +383,8 @@ STATS_U32 = {"occupied", "active", "paused", "upstream_paused", "threshold", "me
              "headroom", "buffer_size", "buffer_used", "buffer_peak", "buffer_port"}
 # Those of the port-level modes.
 PORT_STATS = tuple(key for key, (number, _) in STATS.items()
-                   if number >= N["TCA_BFC_STATS_PFC_TX"])
+                   if N["TCA_BFC_STATS_PFC_TX"] <= number < N["TCA_BFC_STATS_PRIOS"])
+STAMP_STATS = tuple(key for key in STATS if key.startswith("stamp_"))
 PRIO_STATS = ("held", "headroom", "peak", "pausing", "paused", "pause_tx", "pausing_time",
               "pause_rx", "paused_time")
 
@@ -418,55 +432,6 @@ def tc_class(xstats: bytes) -> bytes:
     return tc_message(RTM_NEWTCLASS,
                       [attr(TCA_KIND, b"bfc\0"), nest(TCA_STATS2, nest(TCA_STATS_APP, xstats))],
                       handle=0x10001, parent=0x10000)
-
-
-class Bench:
-    """Stock tc with the plugin and the shim."""
-
-    def __init__(self, tc: str, compiler: str, work: Path) -> None:
-        self.tc = tc
-        self.compiler = compiler
-        self.work = work
-        self.shim = work / "nl_shim.so"
-        self.compile(self.shim, [HERE / "nl_shim.c"])
-
-    def compile(self, output: Path, sources: List[Path], *flags: str) -> None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run([self.compiler, "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC",
-                        "-shared", f"-I{TOP}/include/uapi", *flags, "-o", str(output),
-                        *map(str, sources)], check=True)
-
-    def run(self, *args: str, sent: Optional[Path] = None, dump: Optional[bytes] = None,
-            plugin: Optional[Path] = None,
-            preload: Tuple[str, ...] = ()) -> "subprocess.CompletedProcess[str]":
-        env = dict(os.environ)
-        env["TC_LIB_DIR"] = str((plugin or self.work / "plain/q_bfc.so").parent)
-        env["LD_PRELOAD"] = ":".join([*preload, str(self.shim)])
-        env["ASAN_OPTIONS"] = "detect_leaks=0:exitcode=98"
-        env["UBSAN_OPTIONS"] = "halt_on_error=1:exitcode=98:print_stacktrace=1"
-        if sent is not None:
-            env["NL_SHIM_SENT"] = str(sent)
-        if dump is not None:
-            path = self.work / "dump"
-            path.write_bytes(dump)
-            env["NL_SHIM_DUMP"] = str(path)
-        return subprocess.run([self.tc, *args], env=env, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
-                              timeout=60, check=False)
-
-    def encode(self, options: str) -> Tuple[List[Attr], str]:
-        """What tc sends for these options, and its complaints."""
-        sent = self.work / "sent"
-        sent.unlink(missing_ok=True)
-        done = self.run("qdisc", "add", "dev", "lo", "root", "bfc", *options.split(), sent=sent)
-        if not sent.exists():
-            return [], f"nothing sent, exit code {done.returncode}: {done.stderr}"
-        message = sent.read_bytes()
-        top = attrs(message[16 + 20:])
-        for number, payload in top:
-            if number == TCA_OPTIONS:
-                return attrs(payload), done.stderr
-        return [], "no TCA_OPTIONS"
 
 
 class PluginTest:
@@ -585,6 +550,24 @@ class PluginTest:
                               {"elide": [], "buffer": name})
             if wrong:
                 return wrong
+        programs: List[Tuple[Dict[str, bytes], str, Json]] = [
+            ({"STAMP": u8(0)}, "", {"stamp": "native"}),
+            ({"STAMP": u8(1), "STAMP_ID": u32(12), "STAMP_NAME": b"bfc_stamp\0",
+              "STAMP_TAG": bytes.fromhex("0123456789abcdef")},
+             "stamp pinned id 12 name bfc_stamp tag 0123456789abcdef",
+             {"stamp": "pinned", "stamp_id": 12, "stamp_name": "bfc_stamp",
+              "stamp_tag": "0123456789abcdef"}),
+            ({"STAMP": u8(7), "STAMP_NAME": b"\"\n" + b"z" * 99, "STAMP_TAG": b"\xff" * 20},
+             "stamp 7 name \"?" + "z" * 61 + " tag " + "ff" * 8,
+             {"stamp": "7", "stamp_name": "\"?" + "z" * 61, "stamp_tag": "ff" * 8}),
+            ({"STAMP": u8(1), "STAMP_NAME": b"", "STAMP_TAG": b""},
+             "stamp pinned name  tag ",
+             {"stamp": "pinned", "stamp_name": "", "stamp_tag": ""})]
+        for program, shown, added in programs:
+            wrong = self.show(program, f"elide none {shown}" if shown else "elide none",
+                              {"elide": [], **added})
+            if wrong:
+                return wrong
         return self.show({"LOSSLESS": u32(0x103), "CUT": u32(1000), "FDEC": u8(7), "ECN": b"123",
                           "DYNAMIC": u64(1 << 40)},
                          "elide none lossless 0,1 dynamic 109951162.7776% cut 1000% fdec 0.007",
@@ -600,7 +583,7 @@ class PluginTest:
                                          "bad_epoch": 0, "bad_range": 0, "bad_role": 0,
                                          "bad_rate": 0, "bad_tag": 0, "hrtt": 100_000,
                                          "sticky": 200_000, "refresh": 1_000_000,
-                                         "hold": 50_000_000}, PORT_STATS))
+                                         "hold": 50_000_000}, PORT_STATS + STAMP_STATS))
         done = self.bench.run("-s", "qdisc", "show", "dev", "lo", dump=message)
         want = f"""\
   occupied {self.stat('occupied')} active {self.stat('active')} paused {self.stat('paused')} \
@@ -644,6 +627,10 @@ ecn_mark {self.stat('ecn_mark')}
   solved {self.stat('solved')} unsolved {self.stat('unsolved')}
   storms {self.stat('storms')} restored {self.stat('restored')} \
 storm_tx {self.stat('storm_tx')} storm_drops {self.stat('storm_drops')}
+  stamp_runs {self.stat('stamp_runs')} stamp_drops {self.stat('stamp_drops')} \
+stamp_redirects {self.stat('stamp_redirects')} stamp_grown {self.stat('stamp_grown')} \
+stamp_shrunk {self.stat('stamp_shrunk')} stamp_bad_len {self.stat('stamp_bad_len')} \
+stamp_untagged {self.stat('stamp_untagged')} stamp_unknown {self.stat('stamp_unknown')}
   prio 3 held 2Kb headroom 1500b peak 4Kb pausing on paused off pause_tx 3 pausing_time 1.23ms \
 pause_rx 1 paused_time forever
   prio 7 held 0b headroom 0b peak 1b pausing off paused off pause_tx 0 pausing_time 0ns \
@@ -668,6 +655,20 @@ pause_rx 0 paused_time 0ns
             if ("pfc_tx" in shown) != text or "prio " in shown:
                 return shown
             if {key in got for key in PORT_STATS} != {as_json} or ("prios" in got) != as_prios:
+                return str(got)
+        return ""
+
+    def stamp_when(self) -> str:
+        """What programs have done: as text if one was run."""
+        zeros = {key: 0 for key in STATS}
+        for runs in (0, 5):
+            message = qdisc(b"", stats_nest({**zeros, "stamp_runs": runs}))
+            shown = self.bench.run("-s", "qdisc", "show", "dev", "lo", dump=message).stdout
+            if ("stamp_runs 5 stamp_drops 0" in shown) != bool(runs) or "pfc_tx" in shown:
+                return shown
+            got = json.loads(self.bench.run("-s", "-j", "qdisc", "show", "dev", "lo",
+                                            dump=message).stdout)[0]
+            if got["stamp_runs"] != runs or got["stamp_unknown"] != 0:
                 return str(got)
         return ""
 
@@ -829,6 +830,7 @@ def main() -> int:
             ("qdisc statistics, nothing to say", test.stats_quiet),
             ("port-level statistics as text", test.port_text),
             ("port-level statistics, when they are shown", test.port_when),
+            ("statistics of stamping, when they are shown", test.stamp_when),
             ("priorities in JSON", test.port_json),
             ("qdisc statistics in JSON", test.stats_json),
             ("qdisc statistics of an older kernel",

@@ -144,13 +144,14 @@ WORDS = [
     ("NEW_FIRST", 2, "new-first: 0 or 1"),
     ("ACCEPT_PAUSE", 2, "accept-pause: 0 or 1"),
     ("PRIO", N["__BFC_PRIO_MAX"], "prio: pcp, dscp or skb"),
+    ("STAMP", N["__BFC_STAMP_MAX"], "stamp: native or pinned"),
 ]
 NUMBERS = {"QUEUES": 4, "FLOWS": 4, "WAYS": 4, "STICKY": 8, "HRTT": 8, "THRESHOLD": 4, "RATE": 8,
            "LIMIT": 4, "QUANTUM": 4, "REFRESH": 8, "HOLD": 8, "TPID": 2,
            "PRIO_MAP": N["BFC_PRIO_VALUES"], "LOSSLESS": 1, "STRICT": 1, "XOFF": 4, "XON": 4, "MAX_BYTES": 4,
            "DYNAMIC": 4, "EGRESS_XOFF": 4, "EGRESS_XON": 4, "EGRESS_MAX": 4, "WARN": 4, "CUT": 1,
            "T_HOP": 8, "ALPHA": 4, "BETA": 4, "FDEC": 4, "CONGESTED": 4, "ECN": 4, "WATCHDOG": 8,
-           "BUFFER_SIZE": 4, "RESERVE": 4, "HEADROOM": 4, "SHARE": 4}
+           "BUFFER_SIZE": 4, "RESERVE": 4, "HEADROOM": 4, "SHARE": 4, "STAMP_FD": 4}
 MAXIMA = ("XOFF", "XON", "MAX_BYTES", "DYNAMIC", "EGRESS_XOFF", "EGRESS_XON", "EGRESS_MAX", "WARN",
           "ALPHA", "BETA", "FDEC", "CONGESTED", "ECN", "BUFFER_SIZE", "RESERVE", "HEADROOM", "SHARE")
 MAX64 = (1 << 64) - 1
@@ -210,6 +211,20 @@ def cases() -> List[Case]:
         Case("BUFFER without an end", options(bfc("BUFFER", b"x" * 15)), ANY_OR_NONE),
         Case("BUFFER without an end, too long", options(bfc("BUFFER", b"x" * 64)), ANY),
         Case("BUFFER of no bytes", options(bfc("BUFFER", b"")), ANY_OR_NONE),
+        Case("STAMP pinned without a program", options(bfc("STAMP", u8(1))),
+             "^bfc: stamp: pinned needs a program$"),
+        Case("STAMP_FD without pinned", options(bfc("STAMP_FD", u32(0))),
+             "^bfc: stamp: a program is for pinned only$"),
+        Case("STAMP_FD that is not open",
+             options(bfc("STAMP", u8(1)), bfc("STAMP_FD", u32(9999))),
+             "^bfc: stamp: no such program$"),
+        Case("STAMP_FD that is no program",
+             options(bfc("STAMP", u8(1)), bfc("STAMP_FD", u32(0))),
+             "^bfc: stamp: not a program of type SCHED_CLS"),
+        Case("STAMP_FD 2^32-1", options(bfc("STAMP", u8(1)), bfc("STAMP_FD", u32(0xFFFFFFFF))),
+             "^bfc: stamp: no file descriptor$"),
+        *(Case(f"{name} is for reading", options(bfc(name, value)), ANY) for name, value in
+          [("STAMP_ID", u32(1)), ("STAMP_TAG", bytes(8)), ("STAMP_NAME", b"x\0")]),
         # the frame of the attributes
         Case("unknown attribute, next after the last",
              options(attr(N["__TCA_BFC_MAX"], u32(1))), ANY),
