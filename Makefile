@@ -15,15 +15,19 @@ RELEASE = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"$$/\1/p' \
 	    $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 MODULE_DIR = $(CURDIR)/build/modules/$(RELEASE)/sch_bfc
 
-.PHONY: all help headers modules plugin tools demo sim sim-debug bench check \
+.PHONY: all help headers modules plugin bpf tools demo sim sim-debug bench check \
 	check-long install uninstall clean
 
-all: modules plugin
+# eBPF programs are left out where there is no compiler for them.
+bpf := $(if $(shell command -v $(or $(CLANG),clang)),bpf)
+
+all: modules plugin $(bpf)
 
 help:
 	@sed -n '4,10s/^# \{0,3\}//p' Makefile
 	@echo 'make modules      the kernel modules, for KDIR=$(KDIR)'
 	@echo 'make plugin       q_bfc.so for tc'
+	@echo 'make bpf          the eBPF programs; needs clang and bpftool'
 	@echo 'make tools        what the tests use'
 	@echo 'make bench        what packets and pause times cost'
 	@echo 'make sim-debug    the simulated machine with KASAN, lockdep, kmemleak'
@@ -41,6 +45,9 @@ modules: headers
 plugin:
 	$(MAKE) -C tc_bfc
 
+bpf:
+	$(MAKE) -C bpf
+
 tools:
 	$(MAKE) -C selftests/tools
 	$(MAKE) -C selftests/wire
@@ -52,7 +59,7 @@ demo:
 # checkers is another build.
 sim sim-debug:
 	scripts/install-deps build sim
-	$(MAKE) plugin tools
+	$(MAKE) plugin bpf tools
 	scripts/build-modules $@
 
 # What a packet costs, compared with other qdiscs, and FAFC's pause times, with a
@@ -69,17 +76,19 @@ check-long:
 	scripts/check --long
 
 # The test wire is built beside the qdisc, but never installed.
-install: headers modules plugin
+install: headers modules plugin $(bpf)
 	$(MAKE) -C "$(KDIR)" M="$(MODULE_DIR)" INSTALL_MOD_PATH="$(DESTDIR)" \
 		INSTALL_MOD_DIR=extra modules modules_install
 	$(MAKE) -C tc_bfc install DESTDIR="$(DESTDIR)"
+	$(if $(bpf),$(MAKE) -C bpf install DESTDIR="$(DESTDIR)")
 	$(if $(DESTDIR),,depmod $(RELEASE))
 
 uninstall: headers
 	rm -f "$(DESTDIR)/lib/modules/$(RELEASE)/extra/sch_bfc.ko"*
 	$(MAKE) -C tc_bfc uninstall DESTDIR="$(DESTDIR)"
+	$(MAKE) -C bpf uninstall DESTDIR="$(DESTDIR)"
 	$(if $(DESTDIR),,depmod $(RELEASE))
 
 clean:
-	rm -rf build/modules build/tc build/tools build/unit build/check \
+	rm -rf build/modules build/tc build/bpf build/tools build/unit build/check \
 		build/demo build/link_wire.so

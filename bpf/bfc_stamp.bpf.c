@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bfc_stamp - what a packet takes along as it leaves a port: upstreamQ, and INT
+ *
+ * The qdisc runs it on each packet at dequeue (`stamp pinned`), with the facts in
+ * cb[]: <linux/bfc_int.h>.
+ *
+ *  - upstreamQ: the tag that `stamp native` writes.
+ *  - INT in TCP: fills the next record of the sender's option in place; headers
+ *    stay where they are, so that GSO packets need no care: what is written into
+ *    their header goes to each segment.
+ *  - INT in UDP (RoCEv2): the packet grows by a record.
+ *
+ * Only what the kernel promises to user space is used, no type of its own: nothing
+ * to relocate, so that it loads with and without BTF, on any kernel from 5.13 on.
+ *
+ * Not touched: fragments; IPv6 with extension headers; more than two VLAN tags in
+ * the packet.
+ */
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/pkt_cls.h>
+#include <linux/types.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include <linux/bfc_int.h>
+#include "bfc_stamp.h"
+
+#define PULL		128	/* bytes: all headers of most packets */
+#define VLAN_TAGS	2
+#define VLAN_HLEN	4
+
+#define IP4_HLEN	20
+#define IP4_LEN		2	/* offsets in the header */
+#define IP4_FRAG	6
+#define IP4_PROTO	9
+#define IP4_CSUM	10
+#define IP4_FRAG_MASK	0x3fff	/* more fragments, or not the first */
+#define IP6_HLEN	40
+#define IP6_LEN		4
+#define IP6_NEXT	6
+
+#define TCP_HLEN	20
+#define TCP_HLEN_MAX	60
+#define TCP_SEQ		4
+#define TCP_DOFF	12
+#define TCP_FLAGS	13
+#define TCP_SYN		0x02
+#define TCP_CSUM	16
+#define TCP_OPTIONS	16	/* looked at, NOPs as well; Linux sends 8 at most */
+#define TCP_OPT_END	0
+#define TCP_OPT_NOP	1
+
+#define UDP_HLEN	8
+#define UDP_DPORT	2
+#define UDP_LEN		4
+#define UDP_CSUM	6
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bfc_stamp_config);
+} bfc_stamp_config SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, __BFC_STAMP_COUNTS);
+	__type(key, __u32);
+	__type(value, __u64);
+} bfc_stamp_count SEC(".maps");
+
+static void count(__u32 what)
+{
+	__u64 *n = bpf_map_lookup_elem(&bfc_stamp_count, &what);
+
+	if (n)
+		++*n;
+}
+
+/* A packet, as far as it is known. Offsets are from the MAC header. */
+struct packet {
+	__u32 l3;
+	__u32 l4;
+	__u8 version;
+	__u8 proto;
+};
+
+static __always_inline __u32 get16(const __u8 *p)
+{
+	return (__u32)p[0] << 8 | p[1];
+}
+
+static __always_inline void put16(__u8 *p, __u32 v)
+{
+	p[0] = v >> 8;
+	p[1] = v;
+}
+
+/* The Internet checksum's sum of @n bytes, an even number, as a device of any byte
+ * order has it. What is at an odd offset counts with its bytes swapped.
+ */
+static __always_inline __u32 sum16(const __u8 *p, int n)
+{
+	__u32 sum = 0;
+	int i;
+
+	for (i = 0; i < n; i += 2)
+		sum += get16(p + i);
+	return sum;
+}
+
+static __always_inline __u32 fold(__u32 sum)
+{
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (sum & 0xffff) + (sum >> 16);
+}
+
+/* What changed, for bpf_l4_csum_replace(). */
+static __always_inline __u32 csum_change(__u32 old, __u32 new, __u32 odd)
+{
+	__u32 diff = fold(new + (fold(old) ^ 0xffff));
+
+	if (odd)
+		diff = (diff & 0xff) << 8 | diff >> 8;
+	return bpf_htons(diff);
+}
+
+static __always_inline void hop_here(const struct __sk_buff *skb,
+				     struct bfc_int_hop *hop)
+{
+	bfc_int_hop_set(hop, skb->cb[BFC_STAMP_CB_TIME],
+			skb->cb[BFC_STAMP_CB_TX_LOW],
+			skb->cb[BFC_STAMP_CB_BACKLOG],
+			skb->cb[BFC_STAMP_CB_PACKET] >> BFC_STAMP_SPEED_SHIFT &
+			BFC_STAMP_SPEED_MASK);
+}
+
+/* ---- TCP ---- */
+
+/* Where the option is, from the MAC header; 0 if there is none. */
+static __always_inline __u32 find_record(const struct __sk_buff *skb, __u32 at,
+					 __u32 end)
+{
+	const __u8 *data = (const __u8 *)(long)skb->data;
+	const __u8 *data_end = (const __u8 *)(long)skb->data_end;
+	const __u8 *p;
+	int i;
+
+	for (i = 0; i < TCP_OPTIONS; i++) {
+		if (at + BFC_INT_TCP_LEN(1) > end)
+			return 0;
+		p = data + at;
+		if (p + 2 > data_end || *p == TCP_OPT_END)
+			return 0;
+		if (*p == BFC_INT_TCP_RECORD)
+			return at;
+		if (*p == TCP_OPT_NOP) {
+			at++;
+			continue;
+		}
+		if (p[1] < 2)
+			return 0;
+		at += p[1];
+	}
+	return 0;
+}
+
+/* One in @every: the same at all hops. Who stamped first has decided. */
+static __always_inline int is_chosen(const struct bfc_stamp_config *conf,
+				     const __u8 *tcp, __u32 nhop)
+{
+	__u32 every = conf->every, seq;
+
+	if (nhop || every <= 1)
+		return 1;
+	seq = get16(tcp + TCP_SEQ) << 16 | get16(tcp + TCP_SEQ + 2);
+	return ((__u64)(seq * 0x9e3779b1U) * every) >> 32 == 0;
+}
+
+static __always_inline int stamp_tcp(struct __sk_buff *skb,
+				     const struct bfc_stamp_config *conf,
+				     __u32 l4)
+{
+	__u8 *data = (__u8 *)(long)skb->data;
+	const __u8 *data_end = (const __u8 *)(long)skb->data_end;
+	struct bfc_int_head head;
+	struct bfc_int_hop hop;
+	__u32 hlen, at, room, old, new;
+	__u8 *tcp = data + l4, *p, *q;
+
+	if (tcp + TCP_HLEN > data_end || tcp[TCP_FLAGS] & TCP_SYN)
+		return TC_ACT_OK;
+	hlen = (tcp[TCP_DOFF] >> 4) * 4;
+	if (hlen < TCP_HLEN + BFC_INT_TCP_LEN(1))
+		return TC_ACT_OK;
+	at = find_record(skb, l4 + TCP_HLEN, l4 + hlen);
+	if (!at || at > 512)
+		return TC_ACT_OK;
+	p = data + at;
+	if (p + BFC_INT_TCP_LEN(0) > data_end)
+		return TC_ACT_OK;
+	room = bfc_int_tcp_hops(p[1]);
+	if (!room || at + p[1] > l4 + hlen)
+		return TC_ACT_OK;
+	p += 2;
+	bfc_int_get_head(p, &head);
+	if (!is_chosen(conf, tcp, head.nhop))
+		return TC_ACT_OK;
+
+	old = sum16(p, BFC_INT_HEAD_LEN);
+	new = 0;
+	if (head.nhop < room) {
+		q = p + BFC_INT_LEN(head.nhop);
+		if (q + BFC_INT_HOP_LEN > data_end)
+			return TC_ACT_OK;
+		old += sum16(q, BFC_INT_HOP_LEN);
+		hop_here(skb, &hop);
+		bfc_int_put_hop(q, &hop);
+		new = sum16(q, BFC_INT_HOP_LEN);
+	} else {
+		count(BFC_STAMP_NO_ROOM);
+	}
+	bfc_int_pass(&head, bfc_int_hop_id(conf->node, skb->ifindex));
+	bfc_int_put_head(p, &head);
+	new += sum16(p, BFC_INT_HEAD_LEN);
+	/* knows if the checksum is left to the device */
+	if (bpf_l4_csum_replace(skb, l4 + TCP_CSUM, 0,
+				csum_change(old, new, (at - l4) & 1), 0)) {
+		count(BFC_STAMP_FAILED);
+		return TC_ACT_SHOT;
+	}
+	return TC_ACT_OK;
+}
+
+/* ---- UDP ---- */
+
+/* A UDP header and the INT behind it. */
+struct udp_int {
+	__u8 udp[UDP_HLEN];
+	__u8 rec[BFC_INT_LEN(7)];	/* whatever udp_len() says */
+};
+
+/* Both together. The verifier of 6.1 forgets the bounds of what has been spilled
+ * to the stack: they are made anew where they are needed.
+ */
+static __always_inline __u32 udp_len(__u32 nhop)
+{
+	asm volatile("" : "+r"(nhop));
+	return UDP_HLEN + BFC_INT_LEN(nhop & 7);
+}
+
+/* Only the head changes: there are as many records as there can be. */
+static __always_inline int pass_udp(struct __sk_buff *skb, __u32 l4,
+				    struct udp_int *u, const __u8 *head)
+{
+	__u32 change = csum_change(sum16(u->rec, BFC_INT_HEAD_LEN),
+				   sum16(head, BFC_INT_HEAD_LEN), 0);
+
+	count(BFC_STAMP_NO_ROOM);
+	/* the flag leaves a checksum of 0, which is none, as it is */
+	if (bpf_skb_store_bytes(skb, l4 + UDP_HLEN, head, BFC_INT_HEAD_LEN, 0) ||
+	    bpf_l4_csum_replace(skb, l4 + UDP_CSUM, 0, change,
+				BPF_F_MARK_MANGLED_0)) {
+		count(BFC_STAMP_FAILED);
+		return TC_ACT_SHOT;
+	}
+	return TC_ACT_OK;
+}
+
+/* The length of the IP packet, in its header. */
+static __always_inline int ip_longer(struct __sk_buff *skb,
+				     const struct packet *pkt, __u32 more)
+{
+	__u32 at = pkt->l3 + (pkt->version == 4 ? IP4_LEN : IP6_LEN);
+	__be16 old, new;
+
+	if (bpf_skb_load_bytes(skb, at, &old, sizeof(old)))
+		return -1;
+	new = bpf_htons(bpf_ntohs(old) + more);
+	if (pkt->version == 4 &&
+	    bpf_l3_csum_replace(skb, pkt->l3 + IP4_CSUM, old, new, sizeof(new)))
+		return -1;
+	return bpf_skb_store_bytes(skb, at, &new, sizeof(new), 0);
+}
+
+static __always_inline int stamp_udp(struct __sk_buff *skb,
+				     const struct bfc_stamp_config *conf,
+				     const struct packet *pkt)
+{
+	__u32 l4 = pkt->l4, nhop, len, old, new, mtu = 0;
+	__u32 csum = l4 + UDP_CSUM;
+	struct bfc_int_head head;
+	struct bfc_int_hop hop;
+	struct udp_int u = {};
+	__u8 now[BFC_INT_HEAD_LEN], rec[BFC_INT_HOP_LEN];
+	int err;
+
+	if (bpf_skb_load_bytes(skb, l4, &u, UDP_HLEN + BFC_INT_HEAD_LEN))
+		return TC_ACT_OK;
+	if (get16(u.udp + UDP_DPORT) != (conf->udp_port ? conf->udp_port : BFC_INT_UDP_PORT + 0U))
+		return TC_ACT_OK;
+	bfc_int_get_head(u.rec, &head);
+	nhop = head.nhop;
+	len = get16(u.udp + UDP_LEN);
+	if (len < UDP_HLEN + BFC_INT_HEAD_LEN)
+		return TC_ACT_OK;
+	bfc_int_pass(&head, bfc_int_hop_id(conf->node, skb->ifindex));
+	bfc_int_put_head(now, &head);
+	if (nhop >= BFC_INT_HOPS_MAX)
+		return pass_udp(skb, l4, &u, now);
+	if (skb->gso_segs > 1 ||
+	    pkt->l4 - pkt->l3 != (pkt->version == 4 ? IP4_HLEN : IP6_HLEN) ||
+	    skb->protocol != (pkt->version == 4 ? bpf_htons(ETH_P_IP) :
+						  bpf_htons(ETH_P_IPV6))) {
+		count(BFC_STAMP_NOT_PLAIN);
+		return TC_ACT_OK;
+	}
+	if (bpf_check_mtu(skb, 0, &mtu, BFC_INT_HOP_LEN, 0)) {
+		count(BFC_STAMP_TOO_LONG);
+		return TC_ACT_OK;
+	}
+	if (len < udp_len(nhop) ||
+	    bpf_skb_load_bytes(skb, l4, &u, udp_len(nhop)))
+		return TC_ACT_OK;	/* shorter than it says */
+
+	/* Room behind the IP header; the UDP header moves to the front of it. */
+	err = bpf_skb_adjust_room(skb, BFC_INT_HOP_LEN, BPF_ADJ_ROOM_NET,
+				  BPF_F_ADJ_ROOM_NO_CSUM_RESET);
+	if (err) {
+		count(BFC_STAMP_FAILED);
+		return TC_ACT_OK;
+	}
+	hop_here(skb, &hop);
+	bfc_int_put_hop(rec, &hop);
+	old = sum16(u.rec, BFC_INT_HEAD_LEN) + len;
+	new = sum16(now, BFC_INT_HEAD_LEN) + len + BFC_INT_HOP_LEN +
+	      sum16(rec, BFC_INT_HOP_LEN);
+	put16(u.udp + UDP_LEN, len + BFC_INT_HOP_LEN);
+	u.rec[0] = now[0];
+	u.rec[1] = now[1];
+	err = bpf_skb_store_bytes(skb, l4, &u, udp_len(nhop), 0) ||
+	      bpf_skb_store_bytes(skb, l4 + udp_len(nhop), rec, sizeof(rec), 0) ||
+	      ip_longer(skb, pkt, BFC_INT_HOP_LEN);
+	if (!err)
+		/* The length is in the pseudo-header as well. */
+		err = bpf_l4_csum_replace(skb, csum, bpf_htons(len),
+					  bpf_htons(len + BFC_INT_HOP_LEN),
+					  BPF_F_PSEUDO_HDR | BPF_F_MARK_MANGLED_0 |
+					  sizeof(__u16)) ||
+		      bpf_l4_csum_replace(skb, csum, 0, csum_change(old, new, 0),
+					  BPF_F_MARK_MANGLED_0);
+	if (err) {
+		count(BFC_STAMP_FAILED);
+		return TC_ACT_SHOT;
+	}
+	skb->cb[BFC_STAMP_CB_PACKET] |= BFC_STAMP_F_MOVED;
+	return TC_ACT_OK;
+}
+
+/* ---- all ---- */
+
+static __always_inline int parse(const struct __sk_buff *skb, struct packet *pkt)
+{
+	const __u8 *data = (const __u8 *)(long)skb->data;
+	const __u8 *data_end = (const __u8 *)(long)skb->data_end;
+	__u32 l3 = ETH_HLEN, proto;
+	const __u8 *p;
+	int i;
+
+	if (data + ETH_HLEN > data_end)
+		return -1;
+	proto = get16(data + ETH_HLEN - 2);
+	for (i = 0; i < VLAN_TAGS; i++) {
+		if (proto != ETH_P_8021Q && proto != ETH_P_8021AD)
+			break;
+		p = data + l3;
+		if (p + VLAN_HLEN > data_end)
+			return -1;
+		proto = get16(p + 2);
+		l3 += VLAN_HLEN;
+	}
+	p = data + l3;
+	pkt->l3 = l3;
+	if (proto == ETH_P_IP) {
+		if (p + IP4_HLEN > data_end || p[0] >> 4 != 4 ||
+		    get16(p + IP4_FRAG) & IP4_FRAG_MASK)
+			return -1;
+		pkt->version = 4;
+		pkt->proto = p[IP4_PROTO];
+		pkt->l4 = l3 + (p[0] & 0xf) * 4;
+		return pkt->l4 < l3 + IP4_HLEN ? -1 : 0;
+	}
+	if (proto != ETH_P_IPV6 || p + IP6_HLEN > data_end || p[0] >> 4 != 6)
+		return -1;
+	pkt->version = 6;
+	pkt->proto = p[IP6_NEXT];
+	pkt->l4 = l3 + IP6_HLEN;
+	return 0;
+}
+
+static __always_inline int stamp_int(struct __sk_buff *skb)
+{
+	struct bfc_stamp_config *conf;
+	struct packet pkt;
+	const __u8 *data;
+	__u32 zero = 0;
+
+	conf = bpf_map_lookup_elem(&bfc_stamp_config, &zero);
+	if (!conf || conf->int_off)
+		return TC_ACT_OK;
+	/* Headers can be anywhere, if not in what the driver copied. */
+	data = (const __u8 *)(long)skb->data;
+	if (data + PULL > (const __u8 *)(long)skb->data_end)
+		bpf_skb_pull_data(skb, skb->len < PULL ? skb->len : PULL);
+	if (parse(skb, &pkt))
+		return TC_ACT_OK;
+	if (pkt.proto == IPPROTO_TCP)
+		return stamp_tcp(skb, conf, pkt.l4);
+	if (pkt.proto == IPPROTO_UDP)
+		return stamp_udp(skb, conf, &pkt);
+	return TC_ACT_OK;
+}
+
+SEC("tc")
+int bfc_stamp(struct __sk_buff *skb)
+{
+	__u32 facts = skb->cb[BFC_STAMP_CB_PACKET];
+	int act = stamp_int(skb);
+
+	if (act == TC_ACT_OK && facts & BFC_STAMP_F_TAG &&
+	    bpf_skb_vlan_push(skb, facts & BFC_STAMP_F_8100 ?
+			      bpf_htons(ETH_P_8021Q) : bpf_htons(ETH_P_8021AD),
+			      facts & BFC_STAMP_VID_MASK)) {
+		count(BFC_STAMP_FAILED);
+		act = TC_ACT_SHOT;
+	}
+	return act;
+}
+
+char _license[] SEC("license") = "GPL";

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What bfc_stamp.bpf.c is told, and what it tells: for whoever loads it.
+ */
+#ifndef BFC_STAMP_CONFIG_H
+#define BFC_STAMP_CONFIG_H
+
+/**
+ * struct bfc_stamp_config - the map "bfc_stamp_config"; all zero is the default
+ * @node: a number of the switch, for the ids in pathID; the same in all programs of
+ *	  a switch, another one in each switch
+ * @every: stamp one TCP segment in so many, 0 or 1 = each. The same everywhere on a
+ *	   path: hops agree on which ones by their sequence numbers
+ * @udp_port: destination port that says that there is INT behind the UDP header,
+ *	      0 = BFC_INT_UDP_PORT
+ * @int_off: write upstreamQ only
+ */
+struct bfc_stamp_config {
+	__u32	node;
+	__u32	every;
+	__u16	udp_port;
+	__u8	int_off;
+	__u8	unused;
+};
+
+/* Packets that something could not be written to: the map "bfc_stamp_count". */
+enum {
+	BFC_STAMP_NO_ROOM,	/* more hops than records; counted in nHop */
+	BFC_STAMP_TOO_LONG,	/* UDP: the MTU leaves no room; not changed */
+	BFC_STAMP_NOT_PLAIN,	/* UDP: options, GSO; not changed */
+	BFC_STAMP_FAILED,	/* a helper refused; dropped if it was changed */
+	__BFC_STAMP_COUNTS
+};
+
+#endif /* BFC_STAMP_CONFIG_H */
