@@ -1,0 +1,540 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# stamp: upstreamQ natively and by an eBPF program, INT (HPCC §4.1), and programs
+# that do what they should not.
+#
+#   h1 --p1- sw1 -x---w- sw2 -x---w- sw3 -r0-- r
+#
+# All links 20 Mbit/s, but the one from sw2 to sw3 in the tests of INT: 2 Mbit/s, so
+# that a queue builds even if the machine is too slow to send more.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+object=$top/build/bpf/bfc_stamp.bpf.o
+odd=$top/build/tools/stamp_odd.bpf.o
+pins=/run/bpf
+
+line() {
+	local i
+	host h1 10.0.0.1/24
+	host r 10.0.0.100/24
+	for i in 1 2 3; do
+		switch "sw$i"
+	done
+	cable sw1 p1 h1 e0
+	cable sw1 x sw2 w
+	cable sw2 x sw3 w rate "${1:-20mbit}" delay 100us ring 1
+	cable sw3 r0 r e0
+	# One packet from the wire is one packet for the test.
+	in_ns r ethtool -K e0 gro off >/dev/null
+}
+
+# one_switch [OPTIONS]: h1 -- sw -- r, with bfc OPTIONS on r0
+one_switch() {
+	host h1 10.0.0.1/24
+	host r 10.0.0.100/24
+	switch sw
+	cable sw p1 h1 e0
+	cable sw r0 r e0
+	in_ns r ethtool -K e0 gro off >/dev/null
+	bfc sw r0 hrtt 4ms "$@"
+	bfc r e0 role nic hrtt 4ms
+	peers_up
+	meet 10.0.0.100 h1
+}
+
+# le NUMBER BYTES: its bytes, lowest first, for bpftool
+le() {
+	local v=$1 n=$2
+	while [ "$n" -gt 0 ]; do
+		printf '%d ' $((v & 255))
+		v=$((v >> 8)) n=$((n - 1))
+	done
+}
+
+# load NAME NODE [EVERY [PORT [OFF]]]: an instance of the program, at $pins/NAME/prog
+load() {
+	mkdir -p "$pins/$1"
+	bpftool prog load "$object" "$pins/$1/prog" type classifier \
+		pinmaps "$pins/$1" >"$scratch/load" 2>&1 ||
+		fail "bpftool: $(tail -n 3 "$scratch/load")"
+	configure "$@"
+}
+
+configure() {
+	# shellcheck disable=SC2046
+	bpftool map update pinned "$pins/$1/bfc_stamp_config" key 0 0 0 0 value \
+		$(le "$2" 4) $(le "${3:-0}" 4) $(le "${4:-0}" 2) "${5:-0}" 0 ||
+		fail "bpftool: no configuration"
+}
+
+# load_odd: all programs of stamp_odd.bpf.c, at $pins/odd/NAME
+load_odd() {
+	bpftool prog loadall "$odd" "$pins/odd" pinmaps "$pins/odd-maps" \
+		>"$scratch/load" 2>&1 ||
+		fail "bpftool: $(tail -n 3 "$scratch/load")"
+}
+
+unload() { rm -rf "${pins:?}"/*; }
+
+# pinned NS PORT PATH
+pinned() { tc -n "$1" qdisc change dev "$2" root bfc stamp pinned "$pins/$3"; }
+
+# programs: of the type that stamps, in the kernel
+programs() { bpftool -j prog show | jq '[.[] | select(.type == "sched_cls")] | length'; }
+no_programs() { [ "$(programs)" -eq 0 ]; }
+
+# count NAME WHAT: of bfc_stamp_count, all processors
+count() {
+	bpftool -j map dump pinned "$pins/$1/bfc_stamp_count" | jq "
+		[.[] | select(.key[0] == \"0x0$2\") | .values[].value |
+		 [to_entries[] | (.value | ltrimstr(\"0x\") |
+		  explode | map(if . > 96 then . - 87 else . - 48 end) |
+		  .[0] * 16 + .[1]) * pow(256; .key)] | add] | add"
+}
+
+# flow FROM TO FIELD=VALUE...: what came is in $scratch/flow
+flow() {
+	"$top/selftests/tools/intflow.py" "$@" >"$scratch/flow" 2>"$scratch/err" ||
+		fail "intflow: $(tail -n 1 "$scratch/err")"
+}
+
+# came JQ: about the packets that came, an array of arrays
+came() { jq -r "$1" "$scratch/flow"; }
+
+# all_good: each packet came as it was sent, but for what hops wrote
+all_good() {
+	equal "packets that are not as they were sent" "$(came '
+		[.[][] | select((.payload_ok and .ip_ok and
+			(.sum | IN("ok", "none", "partial"))) | not)] | length')" 0
+}
+
+# ---- upstreamQ ----
+
+# What the neighbour gets, tags and all, must not depend on who writes them.
+frames_of_all_kinds() {
+	flow h1:e0 r:e0 wait=1 carrier=plain + version=6 + vlan=7 + stag=9 + \
+		stag=9 vlan=7 + ethertype=0x806 + ethertype=0x806 stag=9 + \
+		ethertype=0x806 vlan=7 + ethertype=0x1234 + carrier=tcp + \
+		size=1400 sum=partial
+	came '[.[][] | {tags, hex}]' >"$scratch/$1"
+	equal "$1: packets" "$(came '[.[][]] | length')" 11
+}
+
+test_same_tags() {
+	local tpid
+	one_switch queues 1
+	load a 1 0 0 1
+	for tpid in 88a8 8100; do
+		bfc sw r0 queues 1 hrtt 4ms tpid "$tpid"
+		bfc r e0 role nic hrtt 4ms tpid "$tpid"
+		peers_up
+		frames_of_all_kinds native
+		pinned sw r0 a/prog || fail "tc refuses the program"
+		frames_of_all_kinds pinned
+		check "$tpid: not the same on the wire" \
+			cmp "$scratch/native" "$scratch/pinned"
+		at_least "$tpid: tagged" \
+			"$(came '[.[][] | select(.tags[0][1] == 1)] | length')" 5
+		equal "$tpid: untagged by the program" \
+			"$(stat sw r0 stamp_untagged)" 0
+		at_least "$tpid: runs" "$(stat sw r0 stamp_runs)" 11
+	done
+	# Nothing agreed, nothing written.
+	tc -n sw qdisc change dev r0 root bfc peer off
+	frames_of_all_kinds quiet
+	equal "tags without a neighbour" \
+		"$(came '[.[][] | select(.tags[0][1] == 1)] | length')" 0
+	unload
+}
+
+# ---- the facts ----
+
+# fact OFFSET: a word of struct odd_facts
+fact() {
+	bpftool -j map dump pinned "$pins/odd-maps/odd_facts_map" | jq -r "
+		.[0].value[$((4 * $1)):$((4 * $1 + 4))] | [to_entries[] |
+		 (.value | ltrimstr(\"0x\") | explode |
+		  map(if . > 96 then . - 87 else . - 48 end) | .[0] * 16 + .[1]) *
+		 pow(256; .key)] | add"
+}
+
+test_facts() {
+	local before after
+	one_switch queues 8 rate 10mbit
+	load_odd
+	pinned sw r0 odd/odd_facts || fail "tc refuses the program"
+	before=$(stat sw r0 bytes)
+	flow h1:e0 r:e0 carrier=plain tos=4 size=500 count=20
+	all_good
+	after=$(stat sw r0 bytes)
+	equal "packets" "$(fact 6)" 20
+	equal "length" "$(fact 5)" 542
+	equal "backlog behind the last one" "$(fact 1)" 0
+	# The port's count until the last packet, which is not in it; a HELLO may be.
+	at_least "bytes sent" "$(fact 2)" $((before + 19 * 542))
+	at_most "bytes sent" "$(fact 2)" $((after - 542))
+	equal "bytes sent, high half" "$(fact 3)" 0
+	equal "speed" $(($(fact 0) >> 20 & 15)) 1
+	equal "a tag is due" $(($(fact 0) >> 24 & 1)) 1
+	at_least "VLAN id" $(($(fact 0) & 0xfff)) 1
+	at_most "VLAN id" $(($(fact 0) & 0xfff)) 8
+	tc -n sw qdisc change dev r0 root bfc rate 100mbit peer off tpid 8100
+	flow h1:e0 r:e0 carrier=plain tos=4
+	equal "speed after a change" $(($(fact 0) >> 20 & 15)) 2
+	equal "a tag is due after a change" $(($(fact 0) >> 24 & 3)) 2
+	unload
+}
+
+# ---- INT ----
+
+# three_hops [EVERY [RATE]]: INT on all three switches
+three_hops() {
+	local i
+	line "${2:-}"
+	for i in 1 2 3; do
+		load "$i" $((i * 1000)) "${1:-0}"
+	done
+	bfc sw1 x hrtt 4ms stamp pinned "$pins/1/prog"
+	bfc sw2 x hrtt 4ms stamp pinned "$pins/2/prog"
+	bfc sw3 r0 hrtt 4ms stamp pinned "$pins/3/prog"
+	meet 10.0.0.100 h1
+}
+
+bytes_of() {
+	sent=("$(stat sw1 x bytes)" "$(stat sw2 x bytes)" "$(stat sw3 r0 bytes)")
+}
+
+# Each hop's record is what its qdisc counts.
+test_values() {
+	local carrier i before rate
+	three_hops 0 2mbit
+	for carrier in tcp udp; do
+		bytes_of
+		before=("${sent[@]}")
+		flow h1:e0 r:e0 carrier="$carrier" size=1000 count=30
+		bytes_of
+		all_good
+		equal "$carrier: packets" "$(came '.[0] | length')" 30
+		equal "$carrier: nHop" "$(came '[.[0][].nhop] | unique | tojson')" '[3]'
+		equal "$carrier: paths" "$(came '[.[0][].path] | unique | length')" 1
+		equal "$carrier: speeds" "$(came '[.[0][] | [.hops[].speed]] |
+			unique | tojson')" '[[1,1,1]]'
+		for i in 0 1 2; do
+			at_least "$carrier: hop $i: txBytes of the first" \
+				"$(came ".[0][0].hops[$i].tx * 128")" \
+				$((before[i] - 127))
+			at_most "$carrier: hop $i: txBytes of the last" \
+				"$(came ".[0][-1].hops[$i].tx * 128")" \
+				$((sent[i] - 1000))
+			at_least "$carrier: hop $i: txBytes from first to last" \
+				"$(came ".[0] | (.[-1].hops[$i].tx -
+					.[0].hops[$i].tx) * 128")" \
+				$((29 * 1000))
+		done
+		# The queue is where the link is slow, and goes down to nothing.
+		at_least "$carrier: qLen at the slow link" \
+			"$(came '[.[0][].hops[1].qlen] | max * 80')" 8000
+		at_most "$carrier: qLen at the slow link" \
+			"$(came '[.[0][].hops[1].qlen] | max * 80')" \
+			"$(stat sw2 x backlog_peak)"
+		equal "$carrier: last qLen" "$(came '.[0][-1].hops[1].qlen')" 0
+		at_most "$carrier: qLen behind it" \
+			"$(came '[.[0][].hops[2].qlen] | max * 80')" 2300
+		# HPCC's txRate, from the records: that of the link
+		rate=$(came '[.[0][5:25][].hops[1]] | (.[-1].tx - .[0].tx) * 128 /
+			([.[1:], .[:-1]] | transpose |
+			 map((.[0].ts - .[1].ts + 16777216) % 16777216) |
+			 add) * 8000')
+		say "$carrier: $(printf '%.3f' "$rate") Mbit/s of 2"
+		at_least "$carrier: rate of the slow link, Mbit/s" "$rate" 1.8
+		at_most "$carrier: rate of the slow link, Mbit/s" "$rate" 2.1
+	done
+	unload
+}
+
+# The hops' ids: another path is another number, the same one stays.
+test_path() {
+	local path
+	three_hops
+	flow h1:e0 r:e0 count=3
+	path=$(came '.[0][0].path')
+	equal "paths" "$(came '[.[0][].path] | unique | length')" 1
+	configure 2 77
+	flow h1:e0 r:e0
+	check "same number for another path" [ "$(came '.[0][0].path')" != "$path" ]
+	configure 2 2000
+	flow h1:e0 r:e0
+	equal "path as before" "$(came '.[0][0].path')" "$path"
+	# A hop less
+	tc -n sw2 qdisc change dev x root bfc stamp native
+	flow h1:e0 r:e0
+	equal "nHop without sw2" "$(came '.[0][0].nhop')" 2
+	check "same number without sw2" [ "$(came '.[0][0].path')" != "$path" ]
+	unload
+}
+
+# Whatever stands around the option: the checksum stays right, all else as it is.
+test_tcp() {
+	local n kinds=()
+	three_hops
+	for n in 1 2 3; do
+		kinds+=(+ "slots=$n" + "slots=$n" nops=1 + "slots=$n" nops=2 + \
+			"slots=$n" nops=3 + "slots=$n" version=6 nops=1 + \
+			"slots=$n" vlan=5 + "slots=$n" ipopts=3 nops=1 + \
+			"slots=$n" ts=1)
+	done
+	flow h1:e0 r:e0 slots=4 "${kinds[@]}" + slots=4 nops=3 + slots=2 nops=15
+	all_good
+	equal "kinds that came" "$(came '[.[] | select(length == 1)] | length')" 27
+	equal "nHop" "$(came '[.[][].nhop] | unique | tojson')" '[3]'
+	equal "records" "$(came '[.[][] | .hops | length] | unique | tojson')" \
+		'[1,2,3,4]'
+	equal "empty records among the first three" "$(came '
+		[.[][].hops[:3][] | select(.speed == 0)] | length')" 0
+	equal "fourth record" "$(came '[.[0][0].hops[3][]] | add')" 0
+	# More hops than records, also more than nHop can tell.
+	flow h1:e0 r:e0 slots=1 + slots=2 nhop=1 path=0x123 + nhop=13 + nhop=15
+	all_good
+	equal "nHop with too many hops" "$(came '[.[][0].nhop] | tojson')" \
+		'[3,4,15,15]'
+	equal "records kept" "$(came '.[1][0].hops | map(.speed) | tojson')" '[0,1]'
+	at_least "counted as without room" "$(count 3 0)" 4
+	unload
+}
+
+# What is no option of ours stays as it is, bit by bit.
+test_tcp_not_ours() {
+	local i
+	three_hops
+	flow h1:e0 r:e0 syn=1 + kind=254 + kind=252 + slots=0 + optlen=27 + \
+		optlen=29 + optlen=0 + optlen=1 + optlen=255 + slots=2 optlen=28 + \
+		fragment=1 + slots=1 nops=17
+	equal "kinds that came" "$(came '[.[] | select(length == 1)] | length')" 12
+	equal "bad checksums" "$(came '[.[][] | select(.sum == "bad")] | length')" 0
+	equal "other than sent" "$(came '[.[][] | select(.payload_ok | not)] | length')" 0
+	equal "nHop" "$(came '[.[][] | .nhop // 0] | unique | tojson')" '[0]'
+	unload
+}
+
+# Checksums left to a device, and segments of a device's making.
+test_offload() {
+	three_hops
+	flow h1:e0 r:e0 sum=partial + version=6 + nops=1 + carrier=udp + \
+		carrier=udp version=6
+	all_good
+	equal "nHop" "$(came '[.[][].nhop] | unique | tojson')" '[3]'
+	# The last port's device does it in software, where we say it is.
+	in_ns sw3 ethtool -K r0 tx off >/dev/null
+	flow h1:e0 r:e0 sum=partial + version=6 + nops=1 + carrier=udp + \
+		carrier=udp version=6
+	all_good
+	equal "checksums" "$(came '[.[][].sum] | unique | tojson')" '["ok"]'
+	equal "nHop" "$(came '[.[][].nhop] | unique | tojson')" '[3]'
+	for gso in on off; do
+		tc -n sw1 qdisc change dev x root bfc split-gso "$gso"
+		flow sw1:x r:e0 sum=gso mss=1000 size=10000 count=2 + version=6
+		all_good
+		equal "split $gso: segments" "$(came '[.[] | length] | tojson')" \
+			'[20,20]'
+		equal "split $gso: bytes" "$(came '[.[][].bytes] | add')" 40000
+		equal "split $gso: nHop" "$(came '[.[][].nhop] | unique | tojson')" \
+			'[3]'
+	done
+	unload
+}
+
+# A record more at each hop, up to five, behind the UDP header.
+test_udp() {
+	three_hops
+	flow h1:e0 r:e0 carrier=udp + version=6 + sum=none + nhop=1 + nhop=2 + \
+		nhop=3 + nhop=4 + nhop=5 + nhop=13 records=5 + vlan=5 + \
+		stag=9 vlan=5 + count=20
+	all_good
+	equal "nHop" "$(came '[.[][0].nhop] | tojson')" \
+		'[3,3,3,4,5,6,7,8,15,3,0,3]'
+	equal "lengths of frames" "$(came '[.[][0] | .len] | tojson')" \
+		'[168,188,168,176,184,184,184,184,184,168,148,168]'
+	equal "wrong lengths" "$(came '[.[][] | select(.udp_len_ok | not)] | length')" 0
+	equal "records of others" "$(came '.[4][0].hops[:2] | map(.speed) | tojson')" \
+		'[0,2]'
+	at_least "runs that made it longer" "$(stat sw3 r0 stamp_grown)" 25
+	# The MTU: two records fit, the third does not, the packet comes through.
+	flow h1:e0 r:e0 carrier=udp size=$((1500 - 28 - 2 - 16))
+	all_good
+	equal "nHop at the MTU" "$(came '.[0][0].nhop')" 2
+	equal "length at the MTU" "$(came '.[0][0].len')" 1514
+	equal "too long" "$(count 3 1)" 1
+	equal "dropped" "$(sum_stat stamp_bad_len)" 0
+	# Not ours: another port, too short to be
+	flow h1:e0 r:e0 carrier=plain + fragment=1 carrier=udp + \
+		ipopts=2 carrier=udp + carrier=udp nhop=3 records=0 size=4
+	equal "packets" "$(came '[.[][]] | length')" 4
+	equal "bad checksums" "$(came '[.[][] | select(.sum == "bad")] | length')" 0
+	equal "nHop of what is not plain" "$(came '.[2][0].nhop')" 0
+	unload
+}
+
+# One in four, the same four at all hops.
+test_every() {
+	three_hops 4
+	flow h1:e0 r:e0 count=200
+	all_good
+	equal "nHop" "$(came '[.[0][].nhop] | unique | tojson')" '[0,3]'
+	at_least "stamped of 200" "$(came '[.[0][] | select(.nhop > 0)] | length')" 30
+	at_most "stamped of 200" "$(came '[.[0][] | select(.nhop > 0)] | length')" 70
+	equal "paths" "$(came '[.[0][] | select(.nhop > 0) | .path] | unique |
+		length')" 1
+	# What an earlier hop has begun is gone on with.
+	flow h1:e0 r:e0 count=50 nhop=1
+	equal "nHop of those begun" "$(came '[.[0][].nhop] | unique | tojson')" '[4]'
+	unload
+}
+
+# ---- programs that do what they should not ----
+
+# odd PROGRAM COUNTER: packets that come of 10, and what is counted
+odd() {
+	local drops
+	pinned sw r0 "odd/$1" || fail "tc refuses $1"
+	drops=$(stat sw r0 drops)
+	odd_before=$(stat sw r0 "$2")
+	odd_bytes=$(stat sw r0 bytes)
+	flow h1:e0 r:e0 carrier=plain tos=4 count=10 size=1000 wait=0.5
+	odd_came=$(came '.[0] | length')
+	odd_counted=$(($(stat sw r0 "$2") - odd_before))
+	odd_dropped=$(($(stat sw r0 drops) - drops))
+	all_idle
+}
+
+test_odd_programs() {
+	local name
+	one_switch
+	load_odd
+	for name in drop:drops redirect:redirects stolen:redirects \
+		    grow_long:bad_len; do
+		odd "odd_${name%:*}" "stamp_${name#*:}"
+		equal "$name: came" "$odd_came" 0
+		equal "$name: counted" "$odd_counted" 10
+		equal "$name: dropped" "$odd_dropped" 10
+		# Not sent, not counted as sent (a HELLO may have been)
+		at_most "$name: bytes" $(($(stat sw r0 bytes) - odd_bytes)) 3000
+	done
+	for name in grow:grown shrink:shrunk verdict:unknown silent:untagged; do
+		odd "odd_${name%:*}" "stamp_${name#*:}"
+		equal "$name: came" "$odd_came" 10
+		equal "$name: counted" "$odd_counted" 10
+		equal "$name: dropped" "$odd_dropped" 0
+		case $name in
+		grow:*)	equal "grown" "$(came '.[0][0].len')" 1052 ;;
+		shrink:*) equal "shrunk" "$(came '.[0][0].len')" 1032 ;;
+		esac
+	done
+	# The shaper is not paid by what is dropped, and nothing gets stuck.
+	tc -n sw qdisc change dev r0 root bfc rate 1mbit
+	odd odd_drop stamp_drops
+	equal "dropped with a shaper" "$odd_counted" 10
+	tc -n sw qdisc change dev r0 root bfc stamp native rate link
+	flow h1:e0 r:e0 carrier=plain tos=4 count=10
+	equal "came natively" "$(came '.[0] | length')" 10
+	unload
+}
+
+# refused TEXT COMMAND...: with a message that has TEXT
+refused() {
+	local text=$1
+	shift
+	if "$@" >"$scratch/out" 2>&1; then
+		fail "not refused: $*"
+	else
+		check "$*: $(tail -n 1 "$scratch/out")" \
+			grep -q "$text" "$scratch/out"
+	fi
+}
+
+test_refused() {
+	local before
+	one_switch
+	load_odd
+	load a 1
+	refused "not a program of type SCHED_CLS" pinned sw r0 odd/odd_xdp
+	refused "not a program of type SCHED_CLS" pinned sw r0 odd-maps/odd_facts_map
+	refused "cannot get the program" pinned sw r0 nothing
+	equal "stamp" "$(stat sw r0 options.stamp)" native
+	before=$(stat sw p1 kind)
+	refused "not a program" tc -n sw qdisc replace dev p1 root bfc \
+		stamp pinned "$pins/odd/odd_xdp"
+	equal "p1 is as it was" "$(stat sw p1 kind)" "$before"
+	pinned sw r0 a/prog || fail "tc refuses the program"
+	refused "not a program" pinned sw r0 odd/odd_xdp
+	refused "queues cannot change" tc -n sw qdisc change dev r0 root bfc \
+		queues 5 stamp pinned "$pins/odd/odd_drop"
+	equal "stays" "$(stat sw r0 options.stamp_name)" bfc_stamp
+	equal "id" "$(stat sw r0 options.stamp_id)" \
+		"$(bpftool -j prog show pinned "$pins/a/prog" | jq .id)"
+	equal "tag" "$(stat sw r0 options.stamp_tag)" \
+		"$(bpftool -j prog show pinned "$pins/a/prog" | jq -r .tag)"
+	# Another option leaves it alone; a program lives as long as a port has it.
+	tc -n sw qdisc change dev r0 root bfc hrtt 5ms
+	equal "stays" "$(stat sw r0 options.stamp_name)" bfc_stamp
+	unload
+	equal "programs" "$(programs)" 1
+	tc -n sw qdisc change dev r0 root bfc stamp native
+	check "the program stays" wait_for 10 no_programs
+	equal "stamp" "$(stat sw r0 options.stamp)" native
+}
+
+# ---- under traffic ----
+
+test_swap() {
+	local i receiver
+	one_switch rate 10mbit
+	load a 1
+	load b 2
+	receive r 5000 -t 30 -i 2
+	receiver=$bg
+	send h1 10.0.0.100 5000 -f 4 -t 4 -s 400 -r 4000000
+	for i in 1 2 3 4 5 6 7 8; do
+		sleep 0.2
+		pinned sw r0 a/prog || fail "tc refuses a"
+		sleep 0.1
+		pinned sw r0 b/prog || fail "tc refuses b"
+		tc -n sw qdisc change dev r0 root bfc stamp native
+	done
+	finish "$bg" "$receiver"
+	equal "lost" "$(received r 5000 .lost)" 0
+	equal "reordered" "$(received r 5000 .reordered)" 0
+	at_least "runs" "$(stat sw r0 stamp_runs)" 100
+	equal "untagged" "$(stat sw r0 stamp_untagged)" 0
+	all_idle
+	unload
+	check "a program stays" wait_for 10 no_programs
+}
+
+test_device_goes() {
+	one_switch rate 10mbit
+	load a 1
+	pinned sw r0 a/prog || fail "tc refuses the program"
+	unload
+	send h1 10.0.0.100 5000 -f 4 -t 2 -s 1000
+	sleep 0.5
+	equal "programs" "$(programs)" 1
+	ip -n sw link del r0
+	check "the program outlives its port" wait_for 10 no_programs
+	finish "$bg"
+	# Another qdisc in its place
+	cable sw r0 r e0
+	load a 1
+	bfc sw r0 stamp pinned "$pins/a/prog"
+	unload
+	tc -n sw qdisc replace dev r0 root pfifo
+	check "the program outlives its qdisc" wait_for 10 no_programs
+}
+
+[ -e "$object" ] || skip_all "no $object: make bpf"
+command -v bpftool >/dev/null || skip_all "no bpftool"
+sent=()
+run_tests same_tags facts values path tcp tcp_not_ours offload udp every \
+	odd_programs refused swap device_goes

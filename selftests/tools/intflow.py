@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Frames with room for INT, from one end of a network to the other.
+
+  intflow.py NS:DEV NS:DEV [FIELD=VALUE...] [+ FIELD=VALUE...]...
+
+Sends frames out of the first device, whatever qdisc it has, and looks at what
+comes in through the second, tags included. Several kinds of frames can be given,
+with + between them; the fields of the first hold for the others, too. Prints JSON:
+a list of what came of each kind, the packets in the order in which they came.
+
+  carrier=tcp|udp|plain  plain: UDP without INT
+  count=N gap=SECONDS    packets, and the time between two
+  size=N                 bytes of payload
+  version=4|6            of IP
+  slots=N                records that the TCP option has room for (default 3)
+  nops=N                 NOPs before it; and with ts=1 timestamps before these
+  kind=N optlen=N        of the TCP option, if not as it should be
+  syn=1                  the segment is a SYN
+  sum=ok|none|partial|gso  transport checksum: there; 0 (UDP); left to the device;
+                         also segments of mss=N bytes for the device to cut
+  nhop=N path=N          in the head that is sent
+  records=N              of them that are sent already, with UDP (default nhop)
+  vlan=ID                a C-tag in the packet, stag=ID an S-tag around it
+  ipopts=WORDS           IP options that do nothing
+  tos=N                  of IPv4
+  fragment=1             says that more fragments follow
+  ethertype=N            and a payload that is none of IP's
+  wait=SECONDS           for the last packet (default 3)
+
+The decoder is written from HPCC's Fig. 7, not from <linux/bfc_int.h>.
+"""
+from __future__ import annotations
+
+import ipaddress
+import json
+import socket
+import struct
+import sys
+import time
+from typing import Any, Dict, List, Optional, Tuple
+
+from bfcframe import in_ns, mac_bytes
+
+ETH_P_ALL = 3
+SOL_PACKET = 263
+PACKET_AUXDATA = 8
+PACKET_VNET_HDR = 15
+PACKET_OUTGOING = 4
+STATUS_CSUM_NOT_READY = 0x08
+STATUS_VLAN_VALID = 0x10
+SO_RCVBUFFORCE = 33
+INT_PORT = 0xbfc1
+PLAIN_PORT = 5000
+TCP, UDP = 6, 17
+VNET_NEEDS_CSUM = 1
+VNET_GSO = {4: 1, 6: 4}
+
+Fields = Dict[str, Any]
+DEFAULT: Fields = {
+    "carrier": "tcp", "count": 1, "gap": 0.0, "size": 100, "version": 4, "slots": 3, "nops": 0,
+    "ts": 0, "kind": 253, "optlen": None, "syn": 0, "sum": "ok", "mss": 0, "nhop": 0, "path": 0,
+    "records": None, "vlan": None, "stag": None, "ipopts": 0, "fragment": 0, "tos": 0, "ethertype": 0,
+    "wait": 3.0,
+}
+
+
+def ones(data: bytes, start: int = 0) -> int:
+    """The Internet checksum's sum, not complemented."""
+    if len(data) % 2:
+        data += b"\0"
+    total: int = start + sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return total
+
+
+def pseudo(version: int, header: bytes, proto: int, length: int) -> bytes:
+    if version == 4:
+        return header[12:20] + struct.pack("!HH", proto, length)
+    return header[8:40] + struct.pack("!IHBB", length, 0, 0, proto)
+
+
+def payload_of(f: Fields, number: int) -> bytes:
+    return struct.pack("!I", number) + bytes((number + 7 * i) & 0xff for i in range(f["size"] - 4))
+
+
+def segment(f: Fields, number: int) -> Tuple[bytes, int]:
+    """TCP header and payload; where the checksum is."""
+    records = bytes(8 * f["slots"])
+    option = struct.pack("!BBH", f["kind"], len(records) + 4, f["nhop"] << 12 | f["path"]) + records
+    if f["optlen"] is not None:
+        option = option[:1] + bytes([f["optlen"]]) + option[2:]
+    options = b"\1\1\x08\x0a\1\2\3\4\5\6\7\x08" * f["ts"] + b"\1" * f["nops"] + option
+    options += b"\0" * (-len(options) % 4)
+    if len(options) > 40:
+        raise ValueError("no room for these options")
+    header = struct.pack("!HHIIBBHHH", 40000, 5001, 1000 + number * f["size"], 77,
+                         (5 + len(options) // 4) << 4, 2 if f["syn"] else 0x10, 500, 0, 0)
+    return header + options + payload_of(f, number), 16
+
+
+def datagram(f: Fields, number: int) -> Tuple[bytes, int]:
+    data = payload_of(f, number)
+    port = PLAIN_PORT
+    if f["carrier"] == "udp":
+        records = f["nhop"] if f["records"] is None else f["records"]
+        data = (struct.pack("!H", f["nhop"] << 12 | f["path"])
+                + bytes((i * 37) & 0xff for i in range(8 * records)) + data)
+        port = INT_PORT
+    return struct.pack("!HHHH", 40000, port, 8 + len(data), 0) + data, 6
+
+
+def frame(f: Fields, number: int, ends: Fields) -> bytes:
+    out = mac_bytes(ends["dst"]) + mac_bytes(ends["src"])
+    if f["stag"] is not None:
+        out += struct.pack("!HH", 0x88a8, f["stag"])
+    if f["vlan"] is not None:
+        out += struct.pack("!HH", 0x8100, f["vlan"])
+    if f["ethertype"]:
+        return bytes(10) + out + struct.pack("!H", f["ethertype"]) + payload_of(f, number)
+    proto = TCP if f["carrier"] == "tcp" else UDP
+    body, at = segment(f, number) if proto == TCP else datagram(f, number)
+    if f["version"] == 4:
+        options = b"\1\1\1\0" * f["ipopts"]
+        header = struct.pack("!BBHHHBBH4s4s", 0x45 + f["ipopts"], f["tos"], 20 + len(options) + len(body),
+                             number, 0x2000 * f["fragment"], 64, proto, 0,
+                             ipaddress.IPv4Address("10.0.0.1").packed,
+                             ipaddress.IPv4Address("10.0.0.100").packed) + options
+        header = header[:10] + struct.pack("!H", 0xffff ^ ones(header)) + header[12:]
+        out += struct.pack("!H", 0x800)
+    else:
+        header = struct.pack("!IHBB16s16s", 6 << 28, len(body), proto, 64,
+                             ipaddress.IPv6Address("fd00::1").packed,
+                             ipaddress.IPv6Address("fd00::100").packed)
+        out += struct.pack("!H", 0x86dd)
+    start = ones(pseudo(f["version"], header, proto, len(body)))
+    left = f["sum"] in ("partial", "gso")
+    if left:
+        check = start
+    elif f["sum"] == "none":
+        check = 0
+    else:
+        check = 0xffff ^ ones(body, start) or 0xffff
+    body = body[:at] + struct.pack("!H", check) + body[at + 2:]
+    hlen = len(body) - f["size"]
+    vnet = struct.pack("=BBHHHH", VNET_NEEDS_CSUM if left else 0,
+                       VNET_GSO[f["version"]] if f["sum"] == "gso" else 0,
+                       len(out) + len(header) + hlen if left else 0, f["mss"],
+                       len(out) + len(header) if left else 0, at if left else 0)
+    whole: bytes = vnet + out + header + body
+    return whole
+
+
+# ---- what came ----
+
+def decode_int(data: bytes, records: int, f: Fields) -> None:
+    word = struct.unpack_from("!H", data)[0]
+    f["nhop"], f["path"] = word >> 12, word & 0xfff
+    f["hops"] = []
+    for i in range(records):
+        bits = int.from_bytes(data[2 + 8 * i:10 + 8 * i], "big")
+        f["hops"].append({"speed": bits >> 60, "ts": bits >> 36 & 0xffffff,
+                          "tx": bits >> 16 & 0xfffff, "qlen": bits & 0xffff})
+
+
+def decode_tcp(body: bytes, f: Fields) -> bytes:
+    hlen = (body[12] >> 4) * 4
+    f["carrier"] = "tcp"
+    f["seq"] = struct.unpack_from("!I", body, 4)[0]
+    options = body[20:hlen]
+    at = 0
+    while at < len(options) and options[at]:
+        if options[at] == 1:
+            at += 1
+            continue
+        if at + 2 > len(options) or options[at + 1] < 2:
+            break
+        if options[at] in (253, 254) and at + 4 <= len(options):
+            f["option"] = options[at:].hex()
+            decode_int(options[at + 2:].ljust(42, b"\0"), (options[at + 1] - 4) // 8, f)
+        at += options[at + 1]
+    return body[hlen:]
+
+
+def decode_udp(body: bytes, f: Fields) -> bytes:
+    f["carrier"] = "plain"
+    length = struct.unpack_from("!H", body, 4)[0]
+    f["udp_len_ok"] = length == len(body)
+    body = body[8:length]
+    if struct.unpack_from("!H", f["l4"], 2)[0] == INT_PORT:
+        f["carrier"] = "udp"
+        records = min(body[0] >> 4, 5)
+        decode_int(body, records, f)
+        body = body[2 + 8 * records:]
+    return body
+
+
+def decode(when: float, data: bytes, aux: Optional[Tuple[int, int, int]]) -> Fields:
+    f: Fields = {"t": when, "len": len(data), "tags": []}
+    status, tpid, tci = aux or (0, 0, 0)
+    if status & STATUS_VLAN_VALID:
+        f["tags"].append([tpid, tci])
+    at = 12
+    while struct.unpack_from("!H", data, at)[0] in (0x88a8, 0x8100):
+        f["tags"].append(list(struct.unpack_from("!HH", data, at)))
+        at += 4
+    ethertype = struct.unpack_from("!H", data, at)[0]
+    f["hex"] = data.hex()
+    ip = data[at + 2:]
+    if ethertype == 0x800 and len(ip) >= 20:
+        version, hlen, proto = 4, (ip[0] & 15) * 4, ip[9]
+        total = struct.unpack_from("!H", ip, 2)[0]
+        f["ip_ok"] = ones(ip[:hlen]) == 0xffff and total <= len(ip)
+    elif ethertype == 0x86dd and len(ip) >= 40:
+        version, hlen, proto = 6, 40, ip[6]
+        total = 40 + struct.unpack_from("!H", ip, 4)[0]
+        f["ip_ok"] = total <= len(ip)
+    else:
+        return f
+    body = ip[hlen:total]
+    if proto not in (TCP, UDP) or len(body) < 8:
+        return f
+    start = ones(pseudo(version, ip[:hlen], proto, len(body)))
+    check = struct.unpack_from("!H", body, 16 if proto == TCP else 6)[0]
+    if status & STATUS_CSUM_NOT_READY:
+        f["sum"] = "partial" if check == start else "bad partial"
+    elif proto == UDP and not check:
+        f["sum"] = "none"
+    else:
+        f["sum"] = "ok" if ones(body, start) == 0xffff else "bad"
+    f["l4"] = body
+    payload = decode_tcp(body, f) if proto == TCP else decode_udp(body, f)
+    del f["l4"]
+    f["payload"] = payload
+    return f
+
+
+class Sink:
+    """An end of the network, listening."""
+
+    def __init__(self, ns: str, dev: str) -> None:
+        self.sock = in_ns(ns, lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW,
+                                                    socket.htons(ETH_P_ALL)))
+        self.sock.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+        self.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 24)
+        self.sock.bind((dev, 0))
+
+    def collect(self, src: bytes, wanted: int, wait: float) -> List[Fields]:
+        """Frames from src: until so many came, or nothing for a while."""
+        got: List[Fields] = []
+        while len(got) < wanted:
+            self.sock.settimeout(wait)
+            try:
+                data, ancillary, _, addr = self.sock.recvmsg(65536, 256)
+            except socket.timeout:
+                break
+            if addr[2] == PACKET_OUTGOING or data[6:12] != src:
+                continue
+            aux = None
+            for level, kind, value in ancillary:
+                if level == SOL_PACKET and kind == PACKET_AUXDATA:
+                    status, _, _, _, _, tci, tpid = struct.unpack("=IIIHHHH", value[:20])
+                    aux = (status, tpid, tci)
+            got.append(decode(time.monotonic(), data, aux))
+        return got
+
+
+def parse(args: List[str], base: Fields) -> Fields:
+    f = dict(base)
+    for arg in args:
+        name, value = arg.split("=", 1)
+        if name not in f:
+            raise ValueError(f"no such field: {name}")
+        if name in ("gap", "wait"):
+            f[name] = float(value)
+        elif name in ("carrier", "sum"):
+            f[name] = value
+        else:
+            f[name] = int(value, 0)
+    return f
+
+
+def mac_of(sock: socket.socket) -> bytes:
+    address: bytes = sock.getsockname()[4]
+    return address
+
+
+def main() -> int:
+    if len(sys.argv) < 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    ends = [arg.split(":", 1) for arg in sys.argv[1:3]]
+    groups: List[List[str]] = [[]]
+    for arg in sys.argv[3:]:
+        if arg == "+":
+            groups.append([])
+        else:
+            groups[-1].append(arg)
+    first = parse(groups[0], DEFAULT)
+    kinds = [first] + [parse(group, first) for group in groups[1:]]
+
+    source = in_ns(ends[0][0], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
+    source.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
+    source.bind((ends[0][1], 0))
+    sink = Sink(*ends[1])
+    # A source of its own, so that nothing else is taken for an answer.
+    src = bytes.fromhex("0256424643") + b"\1"
+    dst = mac_of(sink.sock)
+    out = []
+    for kind in kinds:
+        started = time.monotonic()
+        for number in range(kind["count"]):
+            pause = started + number * kind["gap"] - time.monotonic()
+            if pause > 0:
+                time.sleep(pause)
+            source.send(frame(kind, number, {"dst": dst.hex(), "src": src.hex()}))
+        wanted = kind["count"]
+        if kind["sum"] == "gso":
+            wanted *= -(-kind["size"] // kind["mss"])
+        came = sink.collect(src, wanted, kind["wait"])
+        sent = b"".join(payload_of(kind, n) for n in range(kind["count"]))
+        for f in came:
+            payload = f.pop("payload", None)
+            if payload is None:
+                continue
+            # Each packet's number, or with GSO its bytes of the whole.
+            number = struct.unpack("!I", payload[:4].rjust(4, b"\xff"))[0]
+            f["payload_ok"] = payload in sent if kind["sum"] == "gso" else \
+                payload == payload_of(kind, number)
+            f["bytes"] = len(payload)
+        out.append(came)
+    json.dump(out, sys.stdout)
+    print()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
