@@ -53,6 +53,7 @@
 #include <linux/pkt_sch_bfc.h>
 #include "bfc_bucket.h"
 #include "bfc_capfc.h"
+#include "bfc_conf.h"
 #include "bfc_fafc.h"
 #include "bfc_flow.h"
 #include "bfc_peer.h"
@@ -184,72 +185,6 @@ struct bfc_params {
 	u32 reserve;
 	u32 headroom;
 	u32 share;
-};
-
-/**
- * struct bfc_buffer - memory that the ports of a namespace share
- * @pool: what is free to all
- * @peak: most that was taken of it
- * @users: of the memory: ports, and counters that still have something in it
- * @ports: configurations that name it; RTNL
- * @memory: size of all, reserves and headroom included; RTNL
- * @fixed: reserves and headroom of the ports; RTNL
- * @list: of the namespace's buffers, RTNL
- * @net: namespace
- * @name: in it
- */
-struct bfc_buffer {
-	struct bfc_pool pool;
-	u32 peak;
-	refcount_t users;
-	unsigned int ports;
-	u64 memory;
-	u64 fixed;
-	struct list_head list;
-	struct net *net;
-	char name[BFC_BUFFER_NAMSIZ];
-};
-
-/**
- * struct bfc_conf - what the port-level modes need to know, ready for use
- * @users: the qdisc and its port; each for itself
- * @rcu: readers at other egresses
- * @fc: BFC_FC_*
- * @lossless: priorities that pause and are paused; 0 if @fc is not port-level
- * @in: thresholds of each (port, priority)
- * @cell: what a lossless one may take of the buffer
- * @lossy: what another may take
- * @capfc: thresholds of the egress queues
- * @stop: BFC_CAPFC_STOP_*
- * @buffer: or NULL
- * @undo: size that @buffer had before, while this may not come into effect; RTNL
- * @fixed: reserves and headroom of the port
- * @quanta: of a pause
- * @holt: FAFC: T_hop and weights
- * @f_dec: of BFC_SHARE_ONE
- * @threshold: th_p, bytes
- * @congested: th_c, bytes
- *
- * Does not change: a new one takes its place.
- */
-struct bfc_conf {
-	refcount_t users;
-	struct rcu_head rcu;
-	u8 fc;
-	u8 lossless;
-	struct bfc_pfc_thresh in;
-	struct bfc_cell_cfg cell;
-	struct bfc_cell_cfg lossy;
-	struct bfc_capfc_thresh capfc;
-	enum bfc_capfc_stop stop;
-	struct bfc_buffer *buffer;
-	u64 undo;
-	u64 fixed;
-	u16 quanta;
-	struct bfc_holt_conf holt;
-	u32 f_dec;
-	u32 threshold;
-	u32 congested;
 };
 
 /**
@@ -728,11 +663,6 @@ static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)
 	return qn & (q->stride - 1);
 }
 
-static inline bool bfc_fc_is_port_level(u8 fc)
-{
-	return fc >= BFC_FC_PFC;
-}
-
 /* Does a port with this mode look for neighbours of ours? */
 static inline bool bfc_fc_says_hello(u8 fc)
 {
@@ -746,26 +676,6 @@ static inline void bfc_pace_recover(struct bfc_sched *q, u64 now)
 					now - q->pace_stamp,
 					q->conf->holt.t_hop);
 	q->pace_stamp = now;
-}
-
-/* Do packets have priorities there? */
-static inline bool bfc_conf_has_prios(const struct bfc_conf *conf)
-{
-	return bfc_fc_is_port_level(conf->fc) || conf->buffer;
-}
-
-/* Is anything charged to ports with these thresholds? */
-static inline bool bfc_conf_holds(const struct bfc_conf *conf)
-{
-	return conf->lossless || conf->buffer;
-}
-
-static inline void bfc_buffer_peak(struct bfc_buffer *buffer)
-{
-	long shared = atomic_long_read(&buffer->pool.shared);
-
-	if (shared > READ_ONCE(buffer->peak))
-		WRITE_ONCE(buffer->peak, shared);
 }
 
 static inline bool bfc_pause_due(const struct bfc_port *port)
@@ -801,14 +711,6 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch);
 void bfc_purge(struct Qdisc *sch);
 void bfc_requeue(struct bfc_sched *q);
 void bfc_trim(struct Qdisc *sch);
-
-/* bfc_conf.c */
-struct bfc_conf *bfc_conf_new(struct net_device *dev,
-			      const struct bfc_params *p, u64 rate,
-			      u64 link_rate, const struct bfc_conf *before,
-			      struct netlink_ext_ack *extack);
-void bfc_conf_put(struct bfc_conf *conf);
-void bfc_buffer_put(struct bfc_buffer *buffer);
 
 /* bfc_prio.c */
 DECLARE_STATIC_KEY_FALSE(bfc_holds);

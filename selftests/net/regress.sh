@@ -234,8 +234,8 @@ test_nic_repeats_nothing() {
 }
 
 # A HELLO or PAUSE that came between the moment when a qdisc took a port and that
-# when it told it what to do met a port without thresholds. It takes two processors
-# to see that; with one this cannot fail.
+# when it told it what to do met a port without thresholds. To see that takes another
+# processor, or interrupts: not the simulator.
 test_frames_before_configuration() {
 	local i flood
 	pair
