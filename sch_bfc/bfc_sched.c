@@ -701,7 +701,6 @@ again:
 		queue = NULL;
 		vid = BFC_VID_NONE;
 	}
-	q->idle = false;
 
 	/* What we noted there is nobody else's business further on. */
 	skb->tc_index = 0;
@@ -714,6 +713,7 @@ again:
 		return NULL;
 	}
 	bfc_pace(q, skb, now);
+	q->idle = false;
 	if (likely(queue)) {
 		_bstats_update(&queue->bstats, qdisc_pkt_len(skb), cb.segs);
 		_bstats_update(&sch->bstats, qdisc_pkt_len(skb), cb.segs);
