@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is kept with each TCP socket that takes part in INT: the value of the
+ * map "bfc_int_sk" (BPF_MAP_TYPE_SK_STORAGE), pinned where bfcctl puts it.
+ *
+ * bfc_int_tcp.bpf.c writes it, with the socket locked: a socket has one exactly
+ * if its handshake agreed on INT. Congestion control (struct_ops or sockops)
+ * reads it, also under the socket's lock, when an ACK is processed: the option
+ * is parsed before tcp_ack() runs. User space reads it through sock_diag.
+ *
+ *	struct bfc_int_sk *is = bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0);
+ *
+ *	if (is && is->echo.count != my->count) {	// this ACK has a record
+ *		my->count = is->echo.count;
+ *		if (is->echo.hops == BFC_INT_SK_NHOP(is->echo.path)) ...
+ *	}
+ */
+#ifndef BFC_INT_SK_H
+#define BFC_INT_SK_H
+
+#define BFC_INT_SK_HOPS		4	/* BFC_INT_TCP_HOPS_MAX */
+
+/* Of a path word: hops that it went through, and the XOR of their ids. */
+#define BFC_INT_SK_NHOP(path)	((path) >> 12)
+#define BFC_INT_SK_PATHID(path)	((path) & 0xfff)
+
+/* What a packet takes along. */
+enum {
+	BFC_INT_SK_NOTHING,
+	BFC_INT_SK_RECORD,	/* room for the hops to write to */
+	BFC_INT_SK_ECHO,	/* what they wrote to the peer's packets */
+};
+
+/**
+ * struct bfc_int_sk_record - newest INT record of one direction
+ * @time: bpf_ktime_get_ns() when it came
+ * @count: records that came so far; 0 = none yet, the rest is void
+ * @path: nHop << 12 | pathID, host order
+ * @hops: valid entries of @hop; less than nHop if the path has more hops than
+ *	  the option had room for (the last ones are then missing)
+ * @slots: hops that the option had room for
+ * @hop: 64 bits a hop as on the wire, for bfc_int_get_hop(), in the path's order;
+ *	 entries from @hops on are 0
+ */
+struct bfc_int_sk_record {
+	__u64	time;
+	__u32	count;
+	__u16	path;
+	__u8	hops;
+	__u8	slots;
+	__be64	hop[BFC_INT_SK_HOPS];
+};
+
+/**
+ * struct bfc_int_sk - INT of a TCP socket
+ * @echo: for the sender: what the network wrote into our segments, as the peer
+ *	  sent it back on an ACK
+ * @seen: for the receiver: what the network wrote into the peer's segments
+ * @echoed: @seen.count at the newest ACK that took it along
+ * @slots: hops that our segments have room for
+ * @credit: segments since the last one with room for a record ("every N")
+ * @sent: packets (of one or, with GSO, several segments) sent with such room
+ * @acked: packets sent with an echo
+ * @overflows: records (seen or echoed) of more hops than there was room for
+ * @no_room: packets that should have taken INT along but had other options
+ * @stale: records that were not newer than the one that is kept
+ * @next: BFC_INT_SK_*, agreed on for the packet that is being built
+ * @last: BFC_INT_SK_*, what went last if both were due
+ */
+struct bfc_int_sk {
+	struct bfc_int_sk_record	echo;
+	struct bfc_int_sk_record	seen;
+	__u32	echoed;
+	__u32	slots;
+	__u32	credit;
+	__u32	sent;
+	__u32	acked;
+	__u32	overflows;
+	__u32	no_room;
+	__u32	stale;
+	__u32	next;
+	__u32	last;
+};
+
+/**
+ * struct bfc_int_config - of all sockets of a cgroup: the map "bfc_int_config"
+ * @every: one segment in so many has room for a record, 1 = each
+ * @hops: so many records at most, 0 = as many as fit
+ * @cc: congestion control of connections that agreed on INT, "" = unchanged
+ */
+struct bfc_int_config {
+	__u32	every;
+	__u32	hops;
+	char	cc[16];		/* TCP_CA_NAME_MAX */
+};
+
+#endif /* BFC_INT_SK_H */
