@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bfc_int_tcp - INT in TCP options: the hosts' side, as a sockops program
+ *
+ * A sender leaves room in its segments that the hops fill in place; what arrives
+ * is echoed on the ACKs, and the sender finds it in the socket's storage:
+ *
+ *	sender				hops		receiver
+ *	SYN	RECORD(0)	------------------->	has the program, too?
+ *		RECORD(0)	<-------------------	SYN-ACK
+ *	ACK	ECHO(0)		------------------->	agreed
+ *	data	RECORD(3)	-- 1 -- 2 -- 3 ---->	storage.seen
+ *	storage.echo		<-------------------	ACK ECHO(3)
+ *
+ * Numbers in brackets are records that fit. Sockets whose peer does not answer on
+ * its SYN-ACK are left alone from then on; so are those that begin with a SYN
+ * cookie, which has no memory of the SYN. A listener must have been opened after
+ * the program was attached.
+ *
+ * SACK goes first: the kernel asks for our options when its own are placed, and
+ * what does not fit then is left out. The MSS always accounts for a record, also
+ * if only one in N segments has one: it must not change from packet to packet.
+ *
+ * All callbacks but those for SYN-ACKs run with the socket locked; so does the
+ * congestion control, and the ACK's options are parsed before it looks.
+ */
+#include <linux/bpf.h>
+#include <linux/tcp.h>
+#include <linux/types.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <linux/bfc_int.h>
+#include "bfc_int_sk.h"
+
+#define SOL_TCP		6
+
+#define TCP_FLAG_SYN	0x02
+#define TCP_FLAG_RST	0x04
+#define TCP_FLAG_ACK	0x10
+
+#define OPT_END		0
+#define OPT_NOP		1
+#define OPT_TIMESTAMP	8
+
+#define TCP_HEADER_MAX	60
+
+/* Options looked at in a packet, NOPs included; Linux sends at most 8 */
+#define OPTIONS_MAX	16
+
+/* Two records this far apart (half the range of their time) cannot be ordered. */
+#define ORDER_NS	8000000ULL
+
+/* A Fast Open option of the experimental kind, which BFC_INT_TCP_ECHO is as well,
+ * begins with 0xf989; with fewer hops than 15 an echo cannot.
+ */
+#define ECHO_NHOP_MAX	14U
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct bfc_int_sk);
+} bfc_int_sk SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bfc_int_config);
+} bfc_int_config SEC(".maps");
+
+_Static_assert(BFC_INT_SK_HOPS == BFC_INT_TCP_HOPS_MAX, "records of an option");
+
+/* An option without records: what SYNs have, and the ACK of the handshake. */
+struct empty_option {
+	__u8 kind;
+	__u8 len;
+	__u8 head[BFC_INT_HEAD_LEN];
+};
+
+static __always_inline struct bfc_int_config *config(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&bfc_int_config, &zero);
+}
+
+static __always_inline struct bfc_int_sk *storage(struct bpf_sock_ops *skops)
+{
+	struct bpf_sock *sk = skops->sk;
+
+	return sk ? bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0) : NULL;
+}
+
+static __always_inline void set_flags(struct bpf_sock_ops *skops, int on, int off)
+{
+	bpf_sock_ops_cb_flags_set(skops,
+				  (skops->bpf_sock_ops_cb_flags & ~off) | on);
+}
+
+/* --- what comes ----------------------------------------------------------- */
+
+/* Did the packet with @was leave the first hop after that with @is? Their paths
+ * are the same, and they came within ORDER_NS.
+ */
+static __always_inline int is_older(const void *is, const void *was)
+{
+	struct bfc_int_hop a, b;
+
+	bfc_int_get_hop(is, &a);
+	bfc_int_get_hop(was, &b);
+	return bfc_int_ts_delta(a.ts, b.ts) > BFC_INT_TS_MASK / 2;
+}
+
+/* Where one of our options starts in the TCP header, in bytes; 0 if there is none.
+ * A packet has one of them at most. bpf_load_hdr_opt() cannot look for it: of the
+ * experimental kinds, it wants to know the next two bytes, which vary here.
+ */
+static __always_inline __u32 find(struct bpf_sock_ops *skops)
+{
+	const __u8 *data = skops->skb_data, *end = skops->skb_data_end, *p;
+	__u32 at = sizeof(struct tcphdr);
+	int i;
+
+	for (i = 0; i < OPTIONS_MAX; i++) {
+		if (at > TCP_HEADER_MAX)
+			break;
+		p = data + at;
+		if (p + BFC_INT_TCP_LEN(0) > end || *p == OPT_END)
+			break;
+		if (*p == OPT_NOP) {
+			at++;
+			continue;
+		}
+		if (p[1] < 2)
+			break;
+		if (*p == BFC_INT_TCP_RECORD || *p == BFC_INT_TCP_ECHO)
+			return at;
+		at += p[1];
+	}
+	return 0;
+}
+
+/* Keep what the packet brings, if anything. A record in a packet that was overtaken
+ * is not the newest; nor is one that no hop wrote to, since hops may choose one
+ * segment in N, but the first of these says that records can arrive.
+ */
+static __always_inline void take(struct bpf_sock_ops *skops,
+				 struct bfc_int_sk *is)
+{
+	const __u8 *data = skops->skb_data, *end = skops->skb_data_end;
+	__u8 opt[BFC_INT_TCP_LEN(BFC_INT_TCP_HOPS_MAX)] = {};
+	__u32 at = find(skops), slots, hops, i;
+	__u64 now = bpf_ktime_get_ns();
+	struct bfc_int_sk_record *rec;
+	struct bfc_int_head head;
+	__u16 path;
+
+	if (!at || at > TCP_HEADER_MAX)
+		return;
+	data += at;
+	if (data + BFC_INT_TCP_LEN(0) > end)
+		return;
+	opt[0] = data[0];
+	opt[1] = BFC_INT_TCP_LEN(0);
+	opt[2] = data[2];
+	opt[3] = data[3];
+	if (bpf_load_hdr_opt(skops, opt, sizeof(opt), 0) < 0)
+		return;
+	slots = bfc_int_tcp_hops(opt[1]);
+	if (!slots && opt[1] != BFC_INT_TCP_LEN(0))
+		return;
+
+	rec = opt[0] == BFC_INT_TCP_RECORD ? &is->seen : &is->echo;
+	bfc_int_get_head(&opt[2], &head);
+	path = head.nhop << 12 | head.path;
+	hops = head.nhop < slots ? head.nhop : slots;
+	if (rec->count && !head.nhop)
+		return;
+	if (rec->count && hops && rec->path == path && rec->hops == hops &&
+	    now - rec->time < ORDER_NS &&
+	    is_older(&opt[BFC_INT_TCP_LEN(0)], &rec->hop[0])) {
+		is->stale++;
+		return;
+	}
+	if (head.nhop > hops)
+		is->overflows++;
+	for (i = 0; i < BFC_INT_SK_HOPS; i++) {
+		if (i < hops)
+			__builtin_memcpy(&rec->hop[i], &opt[BFC_INT_TCP_LEN(i)],
+					 BFC_INT_HOP_LEN);
+		else
+			rec->hop[i] = 0;
+	}
+	rec->time = now;
+	rec->path = path;
+	rec->hops = hops;
+	rec->slots = slots;
+	rec->count++;
+}
+
+/* --- what goes ------------------------------------------------------------ */
+
+static __always_inline int syn_agrees(struct bpf_sock_ops *skops, __u64 flags)
+{
+	struct empty_option opt = {
+		.kind = BFC_INT_TCP_RECORD,
+		.len = sizeof(opt),
+	};
+
+	return bpf_load_hdr_opt(skops, &opt, sizeof(opt), flags) == sizeof(opt);
+}
+
+/* SYNs and SYN-ACKs: the latter only in answer to a SYN that has the option. */
+static __always_inline void reserve_syn(struct bpf_sock_ops *skops, __u32 flags)
+{
+	if (flags & TCP_FLAG_ACK &&
+	    (skops->args[0] == BPF_WRITE_HDR_TCP_SYNACK_COOKIE ||
+	     !syn_agrees(skops, BPF_LOAD_HDR_OPT_TCP_SYN)))
+		return;
+	bpf_reserve_hdr_opt(skops, sizeof(struct empty_option), 0);
+}
+
+static __always_inline __u32 segments(const struct bpf_sock_ops *skops)
+{
+	__u32 mss = skops->mss_cache, len = skops->skb_len;
+
+	return mss && len > mss ? (len + mss - 1) / mss : 1;
+}
+
+/* "every N": of all segments, those of whole packets make up one in N. */
+static __always_inline int record_due(const struct bfc_int_sk *is, __u32 segs)
+{
+	const struct bfc_int_config *conf = config();
+	__u64 every = conf && conf->every ? conf->every : 1;
+
+	return !is->sent || is->credit >= (every - 1) * segs;
+}
+
+static __always_inline void reserve(struct bpf_sock_ops *skops)
+{
+	struct bfc_int_sk *is = storage(skops);
+	__u32 flags = skops->skb_tcp_flags;
+	__u32 len, segs, next;
+	int record, echo;
+
+	if (!is)
+		return;
+	len = BFC_INT_TCP_LEN(is->slots);
+	if (skops->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS) {
+		if (is->slots)
+			bpf_reserve_hdr_opt(skops, len, 0);
+		return;
+	}
+	is->next = BFC_INT_SK_NOTHING;
+	if (flags & TCP_FLAG_RST)
+		return;
+
+	segs = skops->skb_len ? segments(skops) : 0;
+	record = segs && is->slots && record_due(is, segs);
+	if (is->seen.count)
+		echo = is->seen.count != is->echoed;
+	else
+		echo = !segs;	/* we do take part */
+	is->credit += segs;
+	if (record && echo)
+		next = is->last == BFC_INT_SK_RECORD ? BFC_INT_SK_ECHO :
+						       BFC_INT_SK_RECORD;
+	else if (record)
+		next = BFC_INT_SK_RECORD;
+	else if (echo)
+		next = BFC_INT_SK_ECHO;
+	else
+		return;
+	is->last = next;
+
+	if (next == BFC_INT_SK_ECHO)
+		len = BFC_INT_TCP_LEN(is->seen.hops);
+	if (bpf_reserve_hdr_opt(skops, len, 0))
+		is->no_room++;
+	else
+		is->next = next;
+}
+
+static __always_inline void write_syn(struct bpf_sock_ops *skops)
+{
+	struct empty_option opt = {
+		.kind = BFC_INT_TCP_RECORD,
+		.len = sizeof(opt),
+	};
+
+	bpf_store_hdr_opt(skops, &opt, sizeof(opt), 0);
+}
+
+static __always_inline void write(struct bpf_sock_ops *skops)
+{
+	__u8 opt[BFC_INT_TCP_LEN(BFC_INT_TCP_HOPS_MAX)] = {};
+	struct bfc_int_sk *is = storage(skops);
+	struct bfc_int_head head;
+	int i;
+
+	if (!is)
+		return;
+	switch (is->next) {
+	case BFC_INT_SK_RECORD:
+		opt[0] = BFC_INT_TCP_RECORD;
+		opt[1] = BFC_INT_TCP_LEN(is->slots);
+		if (!bpf_store_hdr_opt(skops, opt, sizeof(opt), 0)) {
+			is->credit = 0;
+			is->sent++;
+		}
+		break;
+	case BFC_INT_SK_ECHO:
+		opt[0] = BFC_INT_TCP_ECHO;
+		opt[1] = BFC_INT_TCP_LEN(is->seen.hops);
+		head.nhop = BFC_INT_SK_NHOP(is->seen.path);
+		head.path = BFC_INT_SK_PATHID(is->seen.path);
+		if (head.nhop > ECHO_NHOP_MAX)
+			head.nhop = ECHO_NHOP_MAX;
+		bfc_int_put_head(&opt[2], &head);
+		for (i = 0; i < BFC_INT_SK_HOPS; i++)
+			__builtin_memcpy(&opt[BFC_INT_TCP_LEN(i)],
+					 &is->seen.hop[i], BFC_INT_HOP_LEN);
+		if (!bpf_store_hdr_opt(skops, opt, sizeof(opt), 0)) {
+			is->echoed = is->seen.count;
+			is->acked++;
+		}
+		break;
+	}
+	is->next = BFC_INT_SK_NOTHING;
+}
+
+/* --- connections ---------------------------------------------------------- */
+
+static __always_inline int has_timestamp(struct bpf_sock_ops *skops)
+{
+	__u8 opt[10] = { OPT_TIMESTAMP };
+
+	return bpf_load_hdr_opt(skops, opt, sizeof(opt), 0) > 0;
+}
+
+static __always_inline void agree(struct bpf_sock_ops *skops)
+{
+	const struct bfc_int_config *conf = config();
+	struct bpf_sock *sk = skops->sk;
+	struct bfc_int_sk *is;
+	char cc[sizeof(conf->cc)];
+
+	is = sk ? bpf_sk_storage_get(&bfc_int_sk, sk, NULL,
+				     BPF_SK_STORAGE_GET_F_CREATE) : NULL;
+	if (!is) {
+		set_flags(skops, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+		return;
+	}
+	is->slots = BFC_INT_TCP_HOPS_MAX - !!has_timestamp(skops);
+	set_flags(skops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG |
+		  BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG, 0);
+	if (!conf)
+		return;
+	if (conf->hops && conf->hops < is->slots)
+		is->slots = conf->hops;
+	if (conf->cc[0]) {
+		__builtin_memcpy(cc, conf->cc, sizeof(cc));
+		bpf_setsockopt(skops, SOL_TCP, TCP_CONGESTION, cc, sizeof(cc));
+	}
+}
+
+SEC("sockops")
+int bfc_int_tcp(struct bpf_sock_ops *skops)
+{
+	struct bfc_int_sk *is;
+	int one = 1;
+
+	switch (skops->op) {
+	case BPF_SOCK_OPS_TCP_LISTEN_CB:
+		/* For SYN-ACKs that are sent again */
+		bpf_setsockopt(skops, SOL_TCP, TCP_SAVE_SYN, &one, sizeof(one));
+		set_flags(skops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
+		break;
+	case BPF_SOCK_OPS_TCP_CONNECT_CB:
+		set_flags(skops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
+		break;
+	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
+		if (skops->skb_tcp_flags & TCP_FLAG_SYN)
+			reserve_syn(skops, skops->skb_tcp_flags);
+		else
+			reserve(skops);
+		break;
+	case BPF_SOCK_OPS_WRITE_HDR_OPT_CB:
+		if (skops->skb_tcp_flags & TCP_FLAG_SYN)
+			write_syn(skops);
+		else
+			write(skops);
+		break;
+	case BPF_SOCK_OPS_PARSE_HDR_OPT_CB:
+		is = storage(skops);
+		if (is)
+			take(skops, is);
+		break;
+	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
+		if (syn_agrees(skops, 0))
+			agree(skops);
+		else
+			set_flags(skops, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+		break;
+	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
+		if (!find(skops)) {
+			set_flags(skops, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+			break;
+		}
+		agree(skops);
+		is = storage(skops);
+		if (is)
+			take(skops, is);
+		break;
+	}
+	return 1;
+}
+
+char _license[] SEC("license") = "GPL";
