@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bfc_int_udp - takes INT off RoCEv2 packets as they come in: clsact ingress
+ *
+ *	Ethernet | IP | UDP, port BFC_INT_UDP_PORT | head | records | BTH ...
+ *	Ethernet | IP | UDP, port 4791             | BTH ...
+ *
+ * What the hops wrote is kept by flow, and lengths, port and checksums are put back
+ * as the sender had them: RoCEv2's own checksum (ICRC) covers them. A packet that
+ * has no whole INT behind its UDP header is left alone, and counted.
+ */
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/pkt_cls.h>
+#include <linux/types.h>
+#include <linux/udp.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <linux/bfc_int.h>
+#include "bfc_int_udp.h"
+
+#define IP_FRAGMENT	0x3fff	/* more of them, or an offset */
+#define INT_LEN_MAX	BFC_INT_LEN(BFC_INT_UDP_HOPS)
+
+_Static_assert(BFC_INT_UDP_HOPS == BFC_INT_HOPS_MAX, "records of a packet");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, BFC_INT_UDP_FLOWS);
+	__type(key, struct bfc_int_udp_key);
+	__type(value, struct bfc_int_udp_flow);
+} bfc_int_udp SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, __BFC_INT_UDP_COUNTS);
+	__type(key, __u32);
+	__type(value, __u64);
+} bfc_int_udp_count SEC(".maps");
+
+/* INT as it is in the packet; two bytes ahead of it make it a multiple of four long,
+ * as bpf_csum_diff() wants it, and are zero.
+ */
+struct int_bytes {
+	__u8 zero[2];
+	__u8 head[BFC_INT_HEAD_LEN];
+	__be64 hop[BFC_INT_UDP_HOPS];
+} __attribute__((packed, aligned(4)));
+
+static __always_inline void count(__u32 what)
+{
+	__u64 *n = bpf_map_lookup_elem(&bfc_int_udp_count, &what);
+
+	if (n)
+		(*n)++;
+}
+
+/* Where the UDP header starts if this is UDP with INT, else 0. Fills in the key. */
+static __always_inline __u32 udp_offset(struct __sk_buff *skb,
+					struct bfc_int_udp_key *key)
+{
+	__u32 at = sizeof(struct ethhdr);
+	struct ipv6hdr ip6;
+	struct udphdr udp;
+	struct iphdr ip;
+
+	if (skb->protocol == bpf_htons(ETH_P_IP)) {
+		if (bpf_skb_load_bytes(skb, at, &ip, sizeof(ip)) ||
+		    ip.protocol != IPPROTO_UDP || ip.version != 4 ||
+		    ip.ihl * 4 != sizeof(ip) ||
+		    ip.frag_off & bpf_htons(IP_FRAGMENT))
+			return 0;
+		key->family = 4;
+		__builtin_memcpy(key->src, &ip.saddr, sizeof(ip.saddr));
+		__builtin_memcpy(key->dst, &ip.daddr, sizeof(ip.daddr));
+		at += sizeof(ip);
+	} else if (skb->protocol == bpf_htons(ETH_P_IPV6)) {
+		if (bpf_skb_load_bytes(skb, at, &ip6, sizeof(ip6)) ||
+		    ip6.nexthdr != IPPROTO_UDP || ip6.version != 6)
+			return 0;
+		key->family = 6;
+		__builtin_memcpy(key->src, &ip6.saddr, sizeof(ip6.saddr));
+		__builtin_memcpy(key->dst, &ip6.daddr, sizeof(ip6.daddr));
+		at += sizeof(ip6);
+	} else {
+		return 0;
+	}
+	if (bpf_skb_load_bytes(skb, at, &udp, sizeof(udp)) ||
+	    udp.dest != bpf_htons(BFC_INT_UDP_PORT))
+		return 0;
+	key->sport = bpf_ntohs(udp.source);
+	key->ifindex = skb->ifindex;
+	return at;
+}
+
+static __always_inline void keep(const struct bfc_int_udp_key *key,
+				 const struct int_bytes *in,
+				 const struct bfc_int_head *head, __u32 hops)
+{
+	struct bfc_int_udp_flow fresh = {}, *flow;
+	__u32 i;
+
+	flow = bpf_map_lookup_elem(&bfc_int_udp, key);
+	if (!flow) {
+		bpf_map_update_elem(&bfc_int_udp, key, &fresh, BPF_NOEXIST);
+		flow = bpf_map_lookup_elem(&bfc_int_udp, key);
+		if (!flow)
+			return;
+	}
+	flow->packets++;
+	if (head->nhop > hops)
+		flow->overflows++;
+	flow->path = head->nhop << 12 | head->path;
+	flow->hops = hops;
+	for (i = 0; i < BFC_INT_UDP_HOPS; i++)
+		flow->hop[i] = i < hops ? in->hop[i] : 0;
+	flow->time = bpf_ktime_get_ns();
+}
+
+/* Lengths and checksum of the UDP header at @at, which is to lose @len bytes of INT
+ * and has an UDP length of @old.
+ */
+static __always_inline int mend(struct __sk_buff *skb, __u32 at, __u32 len,
+				struct int_bytes *in, __u16 old)
+{
+	__u32 check = at + offsetof(struct udphdr, check);
+	__be16 from = bpf_htons(old), to = bpf_htons(old - len);
+	__be16 port = bpf_htons(BFC_INT_ROCE_PORT);
+	__be16 was = bpf_htons(BFC_INT_UDP_PORT);
+	const __u64 mangled = BPF_F_MARK_MANGLED_0;
+	__s64 diff;
+
+	/* With MARK_MANGLED_0, a checksum of 0 (none) stays so. */
+	diff = bpf_csum_diff((__be32 *)in, len + sizeof(in->zero), NULL, 0, 0);
+	if (diff < 0 ||
+	    bpf_l4_csum_replace(skb, check, 0, diff, mangled) ||
+	    bpf_l4_csum_replace(skb, check, from, to,
+				mangled | BPF_F_PSEUDO_HDR | sizeof(to)) ||
+	    bpf_l4_csum_replace(skb, check, from, to, mangled | sizeof(to)) ||
+	    bpf_l4_csum_replace(skb, check, was, port, mangled | sizeof(port)))
+		return -1;
+	if (bpf_skb_store_bytes(skb, at + offsetof(struct udphdr, len), &to,
+				sizeof(to), BPF_F_RECOMPUTE_CSUM) ||
+	    bpf_skb_store_bytes(skb, at + offsetof(struct udphdr, dest), &port,
+				sizeof(port), BPF_F_RECOMPUTE_CSUM))
+		return -1;
+	return 0;
+}
+
+static __always_inline int mend_ip(struct __sk_buff *skb, __u16 family,
+				   __u32 len)
+{
+	__u32 at = sizeof(struct ethhdr), field;
+	__be16 from, to;
+
+	field = at + (family == 4 ? offsetof(struct iphdr, tot_len) :
+				    offsetof(struct ipv6hdr, payload_len));
+	if (bpf_skb_load_bytes(skb, field, &from, sizeof(from)))
+		return -1;
+	to = bpf_htons(bpf_ntohs(from) - len);
+	if (family == 4 &&
+	    bpf_l3_csum_replace(skb, at + offsetof(struct iphdr, check), from,
+				to, sizeof(to)))
+		return -1;
+	return bpf_skb_store_bytes(skb, field, &to, sizeof(to), 0);
+}
+
+SEC("tc")
+int bfc_int_udp_ingress(struct __sk_buff *skb)
+{
+	struct bfc_int_udp_key key = {};
+	struct int_bytes in = {};
+	struct bfc_int_head head;
+	__u32 at, hops, len, from;
+	struct udphdr udp;
+
+	at = udp_offset(skb, &key);
+	if (!at)
+		return TC_ACT_UNSPEC;
+	from = at + sizeof(udp);
+	if (bpf_skb_load_bytes(skb, at, &udp, sizeof(udp)) ||
+	    bpf_skb_load_bytes(skb, from, in.head, sizeof(in.head)))
+		goto bad;
+	bfc_int_get_head(in.head, &head);
+	hops = head.nhop < BFC_INT_UDP_HOPS ? head.nhop : BFC_INT_UDP_HOPS;
+	len = BFC_INT_LEN(hops);
+	if (bpf_ntohs(udp.len) < sizeof(udp) + len || skb->gso_segs > 1)
+		goto bad;
+	if (bpf_skb_load_bytes(skb, from, in.head, len))
+		goto bad;
+
+	/* The UDP header goes to where INT ends; what is before that goes. */
+	if (mend(skb, at, len, &in, bpf_ntohs(udp.len)) ||
+	    mend_ip(skb, key.family, len) ||
+	    bpf_skb_load_bytes(skb, at, &udp, sizeof(udp)) ||
+	    bpf_skb_store_bytes(skb, at + len, &udp, sizeof(udp), 0) ||
+	    bpf_skb_adjust_room(skb, -(__s32)len, BPF_ADJ_ROOM_NET, 0)) {
+		count(BFC_INT_UDP_FAILED);
+		return TC_ACT_SHOT;
+	}
+	keep(&key, &in, &head, hops);
+	count(BFC_INT_UDP_STRIPPED);
+	return TC_ACT_UNSPEC;
+bad:
+	count(BFC_INT_UDP_BAD);
+	return TC_ACT_UNSPEC;
+}
+
+char _license[] SEC("license") = "GPL";

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What bfc_int_udp.bpf.c keeps of INT that came in UDP packets (RoCEv2): the map
+ * "bfc_int_udp", which user space reads.
+ */
+#ifndef BFC_INT_UDP_H
+#define BFC_INT_UDP_H
+
+#define BFC_INT_UDP_HOPS	5	/* BFC_INT_HOPS_MAX */
+#define BFC_INT_UDP_FLOWS	4096	/* the least recently used one gives way */
+
+/**
+ * struct bfc_int_udp_key - a flow, as ECMP would tell them apart
+ * @ifindex: of the device it came in through
+ * @family: 4 or 6
+ * @sport: UDP source port, host order: with RoCEv2 it stands for the queue pair
+ * @src: address; of IPv4 the first four bytes
+ * @dst: address
+ */
+struct bfc_int_udp_key {
+	__u32	ifindex;
+	__u16	family;
+	__u16	sport;
+	__u8	src[16];
+	__u8	dst[16];
+};
+
+/**
+ * struct bfc_int_udp_flow - newest record of a flow
+ * @time: bpf_ktime_get_ns() when it came
+ * @packets: with INT, so far
+ * @overflows: of these, with more hops than records
+ * @path: nHop << 12 | pathID, host order
+ * @hops: valid entries of @hop
+ * @hop: as on the wire, in the path's order; entries from @hops on are 0
+ */
+struct bfc_int_udp_flow {
+	__u64	time;
+	__u64	packets;
+	__u64	overflows;
+	__u32	path;
+	__u32	hops;
+	__be64	hop[BFC_INT_UDP_HOPS];
+};
+
+/* Counters of a device: the map "bfc_int_udp_count". */
+enum {
+	BFC_INT_UDP_STRIPPED,	/* packets whose INT was taken off */
+	BFC_INT_UDP_BAD,	/* packets dropped: no such INT */
+	BFC_INT_UDP_FAILED,	/* packets dropped: could not be changed */
+	__BFC_INT_UDP_COUNTS
+};
+
+#endif /* BFC_INT_UDP_H */
