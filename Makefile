@@ -5,7 +5,7 @@
 #   make demo         see it work, in a VM (HOST=1: on the running kernel)
 #   make check        all tests; installs what they need
 #   make sim          a simulated machine for 100 Gbit/s networks: scripts/sim
-#   make              module for the running kernel, tc plugin, man page
+#   make              module for the running kernel, tc plugin, eBPF, bfcctl
 #   make install      the same into the system (DESTDIR honoured), uninstall
 #   make check-long   the same tests under KASAN, lockdep and kmemleak
 #   make help         the rest
@@ -27,7 +27,7 @@ help:
 	@sed -n '4,10s/^# \{0,3\}//p' Makefile
 	@echo 'make modules      the kernel modules, for KDIR=$(KDIR)'
 	@echo 'make plugin       q_bfc.so for tc'
-	@echo 'make bpf          the eBPF programs; needs clang and bpftool'
+	@echo 'make bpf          eBPF programs and bfcctl; needs clang, bpftool, libbpf'
 	@echo 'make tools        what the tests use'
 	@echo 'make bench        what packets and pause times cost'
 	@echo 'make sim-debug    the simulated machine with KASAN, lockdep, kmemleak'

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of bfcctl share: errors in plain words, the bpf file system,
+ * output as text and JSON, and ports with their qdisc.
+ */
+#ifndef BFCCTL_H
+#define BFCCTL_H
+
+#include <linux/types.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bfc_int_sk.h"
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+struct bpf_map;
+
+/**
+ * struct ctl - options that all commands have
+ * @json: print JSON instead of text
+ * @pretty: JSON for people
+ * @verbose: say what libbpf and the verifier say
+ * @bpffs: where the bpf file system is mounted
+ */
+struct ctl {
+	bool json;
+	bool pretty;
+	bool verbose;
+	const char *bpffs;
+};
+
+extern struct ctl ctl;
+
+/* ---- bfcctl.c ---- */
+
+_Noreturn void fail(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));
+_Noreturn void usage_fail(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));
+const char *next_word(int *argc, char ***argv, const char *after);
+uint64_t number(const char *name, const char *text, uint64_t lo, uint64_t hi);
+uint64_t nanoseconds(const char *name, const char *text, uint64_t lo,
+		     uint64_t hi);
+
+int cmd_stamp(int argc, char **argv);
+int cmd_int(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
+
+/* ---- bfcctl_bpf.c ---- */
+
+void bpf_begin(void);
+void bpf_loaded(int err, const char *what);
+const char *pin_path(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));
+void pin_mkdir(const char *path);
+void pin_rmdir(const char *path);
+void pin_undo(void);
+bool pin_remove(const char *path);
+int pin_open(const char *path);
+void pin_share(struct bpf_map *map, const char *path);
+void pin_program(int fd, const char *path);
+uint64_t cgroup_open(const char *path, int *fd);
+
+/* ---- bfcctl_out.c ---- */
+
+void out_open(const char *key, char bracket);
+void out_close(char bracket);
+void out_string(const char *key, const char *value);
+void out_number(const char *key, uint64_t value);
+void out_fraction(const char *key, double value);
+void out_bool(const char *key, bool value);
+void text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+const char *rate_text(char *buf, size_t room, double bits);
+const char *time_text(char *buf, size_t room, double ns);
+const char *size_text(char *buf, size_t room, uint64_t bytes);
+
+/* ---- bfcctl_port.c ---- */
+
+#define PORT_STATS	128	/* more than there are */
+
+/**
+ * struct port - a network device and its root qdisc
+ * @ifindex: of the device
+ * @name: of the device
+ * @kind: of the qdisc, "" = none
+ * @handle: of the qdisc
+ * @stamp: BFC_STAMP_*
+ * @prog_id: of the program that stamps, 0 = none
+ * @prog_name: its name
+ * @prog_tag: hash of its instructions, in hex
+ * @backlog: bytes queued
+ * @bytes: sent so far
+ * @packets: sent so far
+ * @drops: so far
+ * @stat: TCA_BFC_STATS_* as numbers, by attribute
+ */
+struct port {
+	int ifindex;
+	char name[IF_NAMESIZE];
+	char kind[16];
+	uint32_t handle;
+	uint8_t stamp;
+	uint32_t prog_id;
+	char prog_name[16];
+	char prog_tag[17];
+	uint32_t backlog;
+	uint64_t bytes;
+	uint64_t packets;
+	uint64_t drops;
+	uint64_t stat[PORT_STATS];
+};
+
+int device_index(const char *name);
+bool port_get(struct port *port, int ifindex);
+void port_need_bfc(struct port *port, const char *name);
+void ports_each(void (*each)(const struct port *port, void *arg), void *arg);
+void port_stamp(const struct port *port, uint8_t mode, int fd);
+
+/* ---- bfcctl_tcp.c ---- */
+
+/**
+ * struct flow - a TCP connection that takes part in INT
+ * @family: AF_INET or AF_INET6
+ * @src: our address
+ * @dst: the peer's
+ * @sport: our port
+ * @dport: the peer's
+ * @cc: congestion control
+ * @cwnd: packets
+ * @rtt_us: smoothed
+ * @pacing: bytes/s
+ * @is: what the programs keep with the socket
+ */
+struct flow {
+	int family;
+	uint8_t src[16];
+	uint8_t dst[16];
+	uint16_t sport;
+	uint16_t dport;
+	char cc[16];
+	uint32_t cwnd;
+	uint32_t rtt_us;
+	uint64_t pacing;
+	struct bfc_int_sk is;
+};
+
+void tcp_on(const char *cgroup, const struct bfc_int_config *conf);
+bool tcp_off(const char *cgroup);
+bool tcp_config(const char *cgroup, struct bfc_int_config *conf);
+unsigned int tcp_flows(struct flow **flows);
+
+#endif /* BFCCTL_H */

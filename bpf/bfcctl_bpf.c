@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loading eBPF objects and keeping them in the bpf file system, with reasons in
+ * plain words when that does not work.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "bfcctl.h"
+
+#define BPF_FS_MAGIC	0xcafe4a11
+#define CGROUP2_MAGIC	0x63677270
+#define BTF_PATH	"/sys/kernel/btf/vmlinux"
+
+/* The oldest kernel that the programs are tested on. */
+#define KERNEL_MAJOR	6
+#define KERNEL_MINOR	1
+
+/* What libbpf said first, for when it fails and nobody wanted to hear it before. */
+static char said[4096];
+
+static int hear(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	va_list again;
+
+	if (ctl.verbose) {
+		va_copy(again, args);
+		vfprintf(stderr, fmt, again);
+		va_end(again);
+	}
+	/* The first one is the reason. */
+	if (level == LIBBPF_WARN && !*said)
+		vsnprintf(said, sizeof(said), fmt, args);
+	return 0;
+}
+
+static void need_kernel(void)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname name;
+
+	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
+		return;
+	if (major < KERNEL_MAJOR ||
+	    (major == KERNEL_MAJOR && minor < KERNEL_MINOR))
+		fail("this kernel is too old: it is %u.%u, the programs need %u.%u",
+		     major, minor, KERNEL_MAJOR, KERNEL_MINOR);
+}
+
+static bool has(const struct __user_cap_data_struct *caps, unsigned int cap)
+{
+	return caps[CAP_TO_INDEX(cap)].effective & CAP_TO_MASK(cap);
+}
+
+static void need_permission(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = {};
+
+	if (syscall(SYS_capget, &head, caps))
+		return;
+	if (has(caps, CAP_NET_ADMIN) &&
+	    (has(caps, CAP_SYS_ADMIN) ||
+	     (has(caps, CAP_BPF) && has(caps, CAP_PERFMON))))
+		return;
+	fail("not permitted: it takes root, that is CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN");
+}
+
+static void need_bpffs(void)
+{
+	struct statfs fs;
+
+	if (statfs(ctl.bpffs, &fs))
+		fail("%s: %s", ctl.bpffs, strerror(errno));
+	if ((uint32_t)fs.f_type != BPF_FS_MAGIC)
+		fail("%s is not a bpf file system (inside \"ip netns exec\" it is hidden: use bfcctl -n NAME): mount one with mount -t bpf none %s, or name another with --bpffs",
+		     ctl.bpffs, ctl.bpffs);
+}
+
+/**
+ * bpf_begin() - what every command needs that touches eBPF
+ *
+ * Ends the program with a message if it is not there.
+ */
+void bpf_begin(void)
+{
+	need_kernel();
+	need_permission();
+	need_bpffs();
+	libbpf_set_print(hear);
+}
+
+/**
+ * bpf_loaded() - see whether an object was loaded
+ * @err: what libbpf returned
+ * @what: it is, for messages
+ *
+ * Ends the program with a message if not.
+ */
+void bpf_loaded(int err, const char *what)
+{
+	if (!err)
+		return;
+	if (err == -EPERM)
+		fail("cannot load %s: not permitted", what);
+	if (err == -ESRCH && access(BTF_PATH, R_OK))
+		fail("cannot load %s: this kernel has no BTF (%s): it must be built with CONFIG_DEBUG_INFO_BTF",
+		     what, BTF_PATH);
+	if (err == -EACCES || err == -EINVAL || err == -E2BIG)
+		fail("cannot load %s: this kernel's verifier refuses it (bfcctl -v says why)",
+		     what);
+	said[strcspn(said, "\n")] = '\0';
+	fail("cannot load %s: %s%s%s", what, strerror(-err),
+	     *said ? "; " : "", said);
+}
+
+/* ---- the bpf file system ---- */
+
+/**
+ * pin_path() - a path of ours in the bpf file system
+ * @fmt: what comes after <bpffs>/bfc
+ *
+ * Return: valid until the eighth call after this one.
+ */
+const char *pin_path(const char *fmt, ...)
+{
+	static char paths[8][256];
+	static unsigned int turn;
+	char *path = paths[turn++ % ARRAY_SIZE(paths)];
+	va_list args;
+	int len;
+
+	len = snprintf(path, sizeof(paths[0]), "%s/bfc", ctl.bpffs);
+	va_start(args, fmt);
+	if (len < (int)sizeof(paths[0]))
+		len += vsnprintf(path + len, sizeof(paths[0]) - len, fmt, args);
+	va_end(args);
+	if (len >= (int)sizeof(paths[0]))
+		fail("path too long: %s", path);
+	return path;
+}
+
+/* The directory that we made: if that was for nothing, it goes. */
+static char made[256];
+
+/**
+ * pin_undo() - something failed: leave no empty directory
+ */
+void pin_undo(void)
+{
+	if (*made)
+		pin_rmdir(made);
+}
+
+/**
+ * pin_mkdir() - make a directory there, and that of all of us
+ * @path: may exist
+ */
+void pin_mkdir(const char *path)
+{
+	snprintf(made, sizeof(made), "%s", path);
+	if (mkdir(pin_path("%s", ""), 0755) && errno != EEXIST)
+		fail("%s: %s", pin_path("%s", ""), strerror(errno));
+	if (mkdir(path, 0755) && errno != EEXIST)
+		fail("%s: %s", path, strerror(errno));
+}
+
+/**
+ * pin_rmdir() - remove a directory, and that of all of us, if empty
+ * @path: may be absent
+ */
+void pin_rmdir(const char *path)
+{
+	rmdir(path);
+	rmdir(pin_path("%s", ""));
+}
+
+/**
+ * pin_remove() - take something out of the bpf file system
+ * @path: may be absent
+ *
+ * Return: whether it was there.
+ */
+bool pin_remove(const char *path)
+{
+	if (!unlink(path))
+		return true;
+	if (errno != ENOENT)
+		fail("%s: %s", path, strerror(errno));
+	return false;
+}
+
+/**
+ * pin_open() - what is pinned there
+ * @path: may be absent
+ *
+ * Return: a file descriptor, or -1 if there is nothing.
+ */
+int pin_open(const char *path)
+{
+	int fd = bpf_obj_get(path);
+
+	if (fd < 0 && errno != ENOENT)
+		fail("%s: %s", path, strerror(errno));
+	return fd < 0 ? -1 : fd;
+}
+
+/**
+ * pin_share() - use the map that is pinned there, or pin this one
+ * @map: of an object that is not loaded yet
+ * @path: where
+ */
+void pin_share(struct bpf_map *map, const char *path)
+{
+	int err = bpf_map__set_pin_path(map, path);
+
+	if (err)
+		fail("%s: %s", path, strerror(-err));
+}
+
+/**
+ * pin_program() - put a program or a link there, in the place of another
+ * @fd: it
+ * @path: where
+ */
+void pin_program(int fd, const char *path)
+{
+	pin_remove(path);
+	if (bpf_obj_pin(fd, path))
+		fail("%s: %s", path, strerror(errno));
+}
+
+/**
+ * cgroup_open() - open a cgroup
+ * @path: its directory
+ * @fd: result, to be closed by the caller
+ *
+ * Return: its id.
+ */
+uint64_t cgroup_open(const char *path, int *fd)
+{
+	struct statfs fs;
+	struct stat st;
+
+	*fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*fd < 0)
+		fail("cgroup %s: %s", path, strerror(errno));
+	if (fstatfs(*fd, &fs) || (uint32_t)fs.f_type != CGROUP2_MAGIC)
+		fail("%s is not a cgroup of version 2 (they are usually below /sys/fs/cgroup)",
+		     path);
+	if (fstat(*fd, &st))
+		fail("cgroup %s: %s", path, strerror(errno));
+	return st.st_ino;
+}

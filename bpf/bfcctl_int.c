@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bfcctl int, bfcctl watch: in-band telemetry at hosts, and the view of it.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/pkt_sch_bfc.h>
+#include "bfc_int_udp.h"
+#include "bfc_int_udp.skel.h"
+#include "bfcctl.h"
+#include "bfcctl_view.h"
+
+/* Our filter at clsact ingress: no other has this number. */
+#define FILTER_HANDLE	0xbfc
+#define FILTER_PRIORITY	1
+
+#define EVERY_MAX	65536
+#define INTERVAL_MIN	10000000ULL		/* 10 ms */
+#define INTERVAL_MAX	3600000000000ULL
+
+static void wait_ns(uint64_t ns)
+{
+	struct timespec t = { ns / 1000000000, ns % 1000000000 };
+
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+}
+
+/* ---- RoCEv2: a program at ingress ---- */
+
+static void udp_attach(const char *name)
+{
+	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .attach_point = BPF_TC_INGRESS);
+	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = FILTER_HANDLE,
+			    .priority = FILTER_PRIORITY,
+			    .flags = BPF_TC_F_REPLACE);
+	struct bfc_int_udp *skel;
+	int err;
+
+	hook.ifindex = device_index(name);
+	bpf_begin();
+	skel = bfc_int_udp__open();
+	if (!skel)
+		fail("cannot open the UDP program: %s", strerror(errno));
+	pin_mkdir(pin_path("%s", ""));
+	pin_share(skel->maps.bfc_int_udp, pin_path("/int_udp"));
+	pin_share(skel->maps.bfc_int_udp_count, pin_path("/int_udp_count"));
+	bpf_loaded(bfc_int_udp__load(skel), "the UDP program");
+
+	/* It says on stderr that a clsact is there already. */
+	err = bpf_tc_hook_create(&hook);
+	if (err && err != -EEXIST)
+		fail("%s: cannot add a clsact qdisc: %s", name, strerror(-err));
+	opts.prog_fd = bpf_program__fd(skel->progs.bfc_int_udp_ingress);
+	err = bpf_tc_attach(&hook, &opts);
+	if (err)
+		fail("%s: cannot attach the UDP program: %s", name,
+		     strerror(-err));
+	bfc_int_udp__destroy(skel);
+}
+
+static bool udp_filter(int ifindex, struct bpf_tc_opts *opts)
+{
+	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .attach_point = BPF_TC_INGRESS);
+
+	hook.ifindex = ifindex;
+	opts->handle = FILTER_HANDLE;
+	opts->priority = FILTER_PRIORITY;
+	return !bpf_tc_query(&hook, opts);
+}
+
+static void udp_detach(const char *name)
+{
+	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .attach_point = BPF_TC_INGRESS);
+	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts);
+	int err;
+
+	hook.ifindex = device_index(name);
+	bpf_begin();
+	if (!udp_filter(hook.ifindex, &opts))
+		fail("%s: the UDP program is not attached", name);
+	opts.prog_fd = 0;
+	opts.prog_id = 0;
+	opts.flags = 0;
+	err = bpf_tc_detach(&hook, &opts);
+	if (err)
+		fail("%s: cannot detach the UDP program: %s", name,
+		     strerror(-err));
+	/* The clsact stays: it may not be ours, and costs nothing. */
+}
+
+/* ---- int ---- */
+
+static void int_attach(int argc, char **argv, bool attach)
+{
+	struct bfc_int_config conf = { .every = 1 };
+	const char *word, *cgroup = NULL, *dev = NULL;
+
+	while (argc) {
+		word = next_word(&argc, &argv, "");
+		if (!strcmp(word, "--cgroup"))
+			cgroup = next_word(&argc, &argv, word);
+		else if (attach && !strcmp(word, "every"))
+			conf.every = number(word, next_word(&argc, &argv, word),
+					    1, EVERY_MAX);
+		else if (attach && !strcmp(word, "hops"))
+			conf.hops = number(word, next_word(&argc, &argv, word),
+					   1, BFC_INT_TCP_HOPS_MAX);
+		else if (!dev)
+			dev = word;
+		else
+			usage_fail("what is \"%s\"?", word);
+	}
+	if (!cgroup == !dev)
+		usage_fail("give a device, or --cgroup and a directory");
+	if (dev && (conf.every != 1 || conf.hops))
+		usage_fail("\"every\" and \"hops\" are for --cgroup");
+	if (dev && attach)
+		udp_attach(dev);
+	else if (dev)
+		udp_detach(dev);
+	else if (attach)
+		tcp_on(cgroup, &conf);
+	else if (!tcp_off(cgroup))
+		fail("%s: the TCP program is not attached", cgroup);
+}
+
+static void show_views(int ifindex)
+{
+	struct views before, now;
+
+	views_get(&before, ifindex);
+	wait_ns(views_gap(&before));
+	views_get(&now, ifindex);
+	views_print(&before, &now);
+	views_free(&before);
+	views_free(&now);
+}
+
+static void int_show(int argc, char **argv)
+{
+	int ifindex = 0;
+
+	if (argc)
+		ifindex = device_index(next_word(&argc, &argv, "show"));
+	if (argc)
+		usage_fail("what is \"%s\"?", *argv);
+	bpf_begin();
+	out_open(NULL, '[');
+	show_views(ifindex);
+	out_close(']');
+}
+
+int cmd_int(int argc, char **argv)
+{
+	const char *word = next_word(&argc, &argv, "int");
+
+	if (!strcmp(word, "attach"))
+		int_attach(argc, argv, true);
+	else if (!strcmp(word, "detach"))
+		int_attach(argc, argv, false);
+	else if (!strcmp(word, "show"))
+		int_show(argc, argv);
+	else
+		usage_fail("what is \"int %s\"?", word);
+	return 0;
+}
+
+/* ---- watch ---- */
+
+struct port_list {
+	struct port *ports;
+	unsigned int n;
+	int ifindex;
+};
+
+static void add_port(const struct port *port, void *arg)
+{
+	struct port_list *list = arg;
+
+	if (strcmp(port->kind, "bfc") ||
+	    (list->ifindex && port->ifindex != list->ifindex))
+		return;
+	list->ports = realloc(list->ports, (list->n + 1) * sizeof(*port));
+	if (!list->ports)
+		fail("out of memory");
+	list->ports[list->n++] = *port;
+}
+
+static const struct port *old_port(const struct port_list *list, int ifindex)
+{
+	unsigned int i;
+
+	for (i = 0; i < list->n; i++)
+		if (list->ports[i].ifindex == ifindex)
+			return &list->ports[i];
+	return NULL;
+}
+
+/* Since @was, @seconds ago; counters of a qdisc that was replaced start over. */
+static double per_second(uint64_t is, uint64_t was, double seconds)
+{
+	return is < was || seconds <= 0 ? 0 : (is - was) / seconds;
+}
+
+static void print_port(const struct port *was, const struct port *is,
+		       double seconds)
+{
+	const uint64_t *stat = is->stat;
+	double rate, stamps;
+	char a[32], b[32];
+
+	rate = was ? per_second(is->bytes, was->bytes, seconds) * 8 : 0;
+	stamps = was ? per_second(stat[TCA_BFC_STATS_STAMP_RUNS],
+				  was->stat[TCA_BFC_STATS_STAMP_RUNS],
+				  seconds) : 0;
+	out_open(NULL, '{');
+	out_string("dev", is->name);
+	out_number("backlog", is->backlog);
+	out_fraction("rate", rate);
+	out_number("drops", is->drops);
+	out_number("occupied", stat[TCA_BFC_STATS_OCCUPIED]);
+	out_number("paused", stat[TCA_BFC_STATS_PAUSED]);
+	out_number("upstream_paused", stat[TCA_BFC_STATS_UPSTREAM_PAUSED]);
+	out_fraction("stamped", stamps);
+	out_close('}');
+	text("%-12s rate %s  backlog %s  queues %llu, paused %llu  pausing %llu  drops %llu",
+	     is->name, rate_text(a, sizeof(a), rate),
+	     size_text(b, sizeof(b), is->backlog),
+	     (unsigned long long)stat[TCA_BFC_STATS_OCCUPIED],
+	     (unsigned long long)stat[TCA_BFC_STATS_PAUSED],
+	     (unsigned long long)stat[TCA_BFC_STATS_UPSTREAM_PAUSED],
+	     (unsigned long long)is->drops);
+	if (is->prog_id)
+		text("  stamped %.0f/s by %s", stamps, is->prog_name);
+	text("\n");
+}
+
+static double seconds_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+int cmd_watch(int argc, char **argv)
+{
+	uint64_t interval = 1000000000, count = UINT64_MAX, gap, i;
+	struct port_list was = {}, is = {};
+	bool clear = isatty(STDOUT_FILENO);
+	struct views before, now;
+	double then, start;
+	const char *word;
+	unsigned int p;
+
+	while (argc) {
+		word = next_word(&argc, &argv, "");
+		if (!strcmp(word, "interval"))
+			interval = nanoseconds(word,
+					       next_word(&argc, &argv, word),
+					       INTERVAL_MIN, INTERVAL_MAX);
+		else if (!strcmp(word, "count"))
+			count = number(word, next_word(&argc, &argv, word), 1,
+				       UINT64_MAX);
+		else if (!is.ifindex)
+			is.ifindex = device_index(word);
+		else
+			usage_fail("what is \"%s\"?", word);
+	}
+	bpf_begin();
+	was.ifindex = is.ifindex;
+	ports_each(add_port, &was);
+	then = seconds_now();
+	for (i = 0; i < count; i++) {
+		views_get(&before, is.ifindex);
+		gap = views_gap(&before);
+		if (!gap) {
+			gap = interval;
+		} else if (gap < interval) {
+			wait_ns(interval - gap);
+			/* The first sample is as old as the gap. */
+			views_free(&before);
+			views_get(&before, is.ifindex);
+		} else {
+			gap = interval;
+		}
+		wait_ns(gap);
+		views_get(&now, is.ifindex);
+		ports_each(add_port, &is);
+		start = seconds_now();
+
+		if (clear && !ctl.json)
+			text("\033[H\033[J");
+		out_open(NULL, '{');
+		out_open("ports", '[');
+		for (p = 0; p < is.n; p++)
+			print_port(old_port(&was, is.ports[p].ifindex),
+				   &is.ports[p], start - then);
+		out_close(']');
+		out_open("flows", '[');
+		views_print(&before, &now);
+		out_close(']');
+		out_close('}');
+		fflush(stdout);
+
+		then = start;
+		free(was.ports);
+		was = is;
+		is.ports = NULL;
+		is.n = 0;
+		views_free(&before);
+		views_free(&now);
+	}
+	free(was.ports);
+	return 0;
+}

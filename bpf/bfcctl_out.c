@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Output: JSON, or text for people. A command calls both; the functions of the
+ * other kind do nothing.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "bfcctl.h"
+
+static int depth;
+static bool first = true;
+
+static void newline(void)
+{
+	int i;
+
+	if (!ctl.pretty)
+		return;
+	putchar('\n');
+	for (i = 0; i < depth; i++)
+		putchar('\t');
+}
+
+static void quoted(const char *s)
+{
+	putchar('"');
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			printf("\\%c", *s);
+		else if ((unsigned char)*s < ' ')
+			printf("\\u%04x", *s);
+		else
+			putchar(*s);
+	}
+	putchar('"');
+}
+
+static void item(const char *key)
+{
+	if (!first)
+		putchar(',');
+	first = false;
+	if (depth)
+		newline();
+	if (key) {
+		quoted(key);
+		putchar(':');
+		if (ctl.pretty)
+			putchar(' ');
+	}
+}
+
+/**
+ * out_open() - begin an object or an array
+ * @key: NULL in an array and at the top
+ * @bracket: '{' or '['
+ */
+void out_open(const char *key, char bracket)
+{
+	if (!ctl.json)
+		return;
+	item(key);
+	putchar(bracket);
+	depth++;
+	first = true;
+}
+
+/**
+ * out_close() - end it
+ * @bracket: '}' or ']'
+ */
+void out_close(char bracket)
+{
+	if (!ctl.json)
+		return;
+	depth--;
+	if (!first)
+		newline();
+	putchar(bracket);
+	first = false;
+	if (!depth) {
+		putchar('\n');
+		fflush(stdout);
+		first = true;
+	}
+}
+
+void out_string(const char *key, const char *value)
+{
+	if (!ctl.json)
+		return;
+	item(key);
+	quoted(value);
+}
+
+void out_number(const char *key, uint64_t value)
+{
+	if (!ctl.json)
+		return;
+	item(key);
+	printf("%llu", (unsigned long long)value);
+}
+
+void out_fraction(const char *key, double value)
+{
+	if (!ctl.json)
+		return;
+	item(key);
+	printf("%.6g", value);
+}
+
+void out_bool(const char *key, bool value)
+{
+	if (!ctl.json)
+		return;
+	item(key);
+	fputs(value ? "true" : "false", stdout);
+}
+
+/* For people. */
+void text(const char *fmt, ...)
+{
+	va_list args;
+
+	if (ctl.json)
+		return;
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+}
+
+static const char *scaled(char *buf, size_t room, double value, double step,
+			  const char *const *units, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i + 1 < n && value >= step; i++)
+		value /= step;
+	snprintf(buf, room, "%.*f%s",
+		 i && value < 100 && value != (long long)value ? 2 : 0, value,
+		 units[i]);
+	return buf;
+}
+
+const char *rate_text(char *buf, size_t room, double bits)
+{
+	static const char *const units[] = {
+		"bit", "Kbit", "Mbit", "Gbit", "Tbit"
+	};
+
+	return scaled(buf, room, bits, 1000, units, ARRAY_SIZE(units));
+}
+
+const char *time_text(char *buf, size_t room, double ns)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+
+	return scaled(buf, room, ns, 1000, units, ARRAY_SIZE(units));
+}
+
+const char *size_text(char *buf, size_t room, uint64_t bytes)
+{
+	static const char *const units[] = { "b", "Kb", "Mb", "Gb", "Tb" };
+
+	return scaled(buf, room, bytes, 1024, units, ARRAY_SIZE(units));
+}

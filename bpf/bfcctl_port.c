@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ports: network devices and their root qdisc, through rtnetlink.
+ */
+#include <errno.h>
+#include <linux/gen_stats.h>
+#include <linux/pkt_sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/pkt_sch_bfc.h>
+#include "bfcctl.h"
+#include "rtnl.h"
+
+/**
+ * device_index() - number of a network device of this namespace
+ * @name: of it
+ *
+ * Ends the program with a message if there is none.
+ */
+int device_index(const char *name)
+{
+	int ifindex = if_nametoindex(name);
+
+	if (!ifindex)
+		fail("no such device: %s", name);
+	return ifindex;
+}
+
+static const char *string(const struct rtattr *attr, char *to, size_t room)
+{
+	size_t len = RTA_PAYLOAD(attr);
+
+	if (len >= room)
+		len = room - 1;
+	memcpy(to, RTA_DATA(attr), len);
+	to[len] = '\0';
+	return to;
+}
+
+/* An attribute of one, four or eight bytes. */
+static uint64_t any_number(const struct rtattr *attr)
+{
+	switch (RTA_PAYLOAD(attr)) {
+	case 1:
+		return *(const uint8_t *)RTA_DATA(attr);
+	case 4:
+		return rtnl_u32(attr);
+	case 8:
+		return rtnl_u64(attr);
+	}
+	return 0;
+}
+
+static void get_options(const struct rtattr *nest, struct port *port)
+{
+	const struct rtattr *attr;
+	int room = RTA_PAYLOAD(nest);
+	const uint8_t *tag;
+	int i;
+
+	rtnl_for_each_attr(attr, RTA_DATA(nest), room) {
+		switch (attr->rta_type & NLA_TYPE_MASK) {
+		case TCA_BFC_STAMP:
+			port->stamp = any_number(attr);
+			break;
+		case TCA_BFC_STAMP_ID:
+			port->prog_id = any_number(attr);
+			break;
+		case TCA_BFC_STAMP_NAME:
+			string(attr, port->prog_name, sizeof(port->prog_name));
+			break;
+		case TCA_BFC_STAMP_TAG:
+			tag = RTA_DATA(attr);
+			for (i = 0; i < 8 && i < (int)RTA_PAYLOAD(attr); i++)
+				snprintf(port->prog_tag + 2 * i, 3, "%02x",
+					 tag[i]);
+			break;
+		}
+	}
+}
+
+static void get_stats(const struct rtattr *nest, struct port *port)
+{
+	const struct rtattr *attr, *app;
+	int room = RTA_PAYLOAD(nest), inner;
+	struct gnet_stats_basic basic;
+	struct gnet_stats_queue queue;
+	unsigned int type;
+
+	rtnl_for_each_attr(attr, RTA_DATA(nest), room) {
+		switch (attr->rta_type & NLA_TYPE_MASK) {
+		case TCA_STATS_BASIC:
+			if (RTA_PAYLOAD(attr) < sizeof(basic))
+				break;
+			memcpy(&basic, RTA_DATA(attr), sizeof(basic));
+			port->bytes = basic.bytes;
+			port->packets = basic.packets;
+			break;
+		case TCA_STATS_PKT64:
+			port->packets = any_number(attr);
+			break;
+		case TCA_STATS_QUEUE:
+			if (RTA_PAYLOAD(attr) < sizeof(queue))
+				break;
+			memcpy(&queue, RTA_DATA(attr), sizeof(queue));
+			port->backlog = queue.backlog;
+			port->drops = queue.drops;
+			break;
+		case TCA_STATS_APP:
+			inner = RTA_PAYLOAD(attr);
+			rtnl_for_each_attr(app, RTA_DATA(attr), inner) {
+				type = app->rta_type & NLA_TYPE_MASK;
+				if (type < ARRAY_SIZE(port->stat))
+					port->stat[type] = any_number(app);
+			}
+			break;
+		}
+	}
+}
+
+/* Of a root qdisc. */
+static bool get_qdisc(const struct nlmsghdr *h, struct port *port)
+{
+	const struct tcmsg *tcm = NLMSG_DATA(h);
+	const struct rtattr *attr, *options = NULL, *stats = NULL;
+	int room;
+
+	if (h->nlmsg_type != RTM_NEWQDISC ||
+	    h->nlmsg_len < NLMSG_LENGTH(sizeof(*tcm)) ||
+	    tcm->tcm_parent != TC_H_ROOT)
+		return false;
+	memset(port, 0, sizeof(*port));
+	port->ifindex = tcm->tcm_ifindex;
+	port->handle = tcm->tcm_handle;
+	if (!if_indextoname(port->ifindex, port->name))
+		return false;
+	room = h->nlmsg_len - NLMSG_LENGTH(sizeof(*tcm));
+	rtnl_for_each_attr(attr, TCA_RTA(tcm), room) {
+		switch (attr->rta_type & NLA_TYPE_MASK) {
+		case TCA_KIND:
+			string(attr, port->kind, sizeof(port->kind));
+			break;
+		case TCA_OPTIONS:
+			options = attr;
+			break;
+		case TCA_STATS2:
+			stats = attr;
+			break;
+		}
+	}
+	if (strcmp(port->kind, "bfc"))
+		return true;
+	if (options)
+		get_options(options, port);
+	if (stats)
+		get_stats(stats, port);
+	return true;
+}
+
+struct visit {
+	void (*each)(const struct port *port, void *arg);
+	void *arg;
+};
+
+static void visit(const struct nlmsghdr *h, void *arg)
+{
+	struct visit *v = arg;
+	struct port port;
+
+	if (get_qdisc(h, &port))
+		v->each(&port, v->arg);
+}
+
+/**
+ * ports_each() - all devices of this namespace that have a root qdisc
+ * @each: called for it
+ * @arg: for @each
+ */
+void ports_each(void (*each)(const struct port *port, void *arg), void *arg)
+{
+	struct visit v = { each, arg };
+	struct rtnl_msg msg;
+	const char *error;
+	struct rtnl rt;
+
+	rtnl_open(&rt);
+	rtnl_begin(&msg, RTM_GETQDISC, 0, sizeof(struct tcmsg));
+	error = rtnl_dump(&rt, &msg, visit, &v);
+	if (error)
+		fail("cannot list the qdiscs: %s", error);
+	close(rt.sock);
+}
+
+static void keep(const struct port *port, void *arg)
+{
+	struct port *to = arg;
+
+	if (port->ifindex == to->ifindex)
+		*to = *port;
+}
+
+/**
+ * port_get() - a device's root qdisc
+ * @port: result
+ * @ifindex: of the device
+ *
+ * Return: false if it has none.
+ */
+bool port_get(struct port *port, int ifindex)
+{
+	memset(port, 0, sizeof(*port));
+	port->ifindex = ifindex;
+	ports_each(keep, port);
+	return *port->kind;
+}
+
+/**
+ * port_need_bfc() - a device that must have a bfc qdisc
+ * @port: result
+ * @name: of the device
+ *
+ * Ends the program with a message if it has not.
+ */
+void port_need_bfc(struct port *port, const char *name)
+{
+	if (!port_get(port, device_index(name)))
+		fail("%s has no qdisc: tc qdisc add dev %s root bfc", name,
+		     name);
+	if (strcmp(port->kind, "bfc"))
+		fail("not a bfc qdisc: %s has %s (tc qdisc replace dev %s root bfc)",
+		     name, port->kind, name);
+}
+
+/**
+ * port_stamp() - what "tc qdisc change dev DEV root bfc stamp" does
+ * @port: which has a bfc qdisc
+ * @mode: BFC_STAMP_*
+ * @fd: the program, with BFC_STAMP_PINNED
+ *
+ * Directly, not by calling tc: the program need not be pinned where tc sees it,
+ * and the plugin need not be installed.
+ */
+void port_stamp(const struct port *port, uint8_t mode, int fd)
+{
+	struct rtnl_msg msg;
+	struct rtattr *nest;
+	struct tcmsg *tcm;
+	const char *error;
+	struct rtnl rt;
+
+	rtnl_open(&rt);
+	tcm = rtnl_begin(&msg, RTM_NEWQDISC, 0, sizeof(*tcm));
+	tcm->tcm_family = AF_UNSPEC;
+	tcm->tcm_ifindex = port->ifindex;
+	tcm->tcm_parent = TC_H_ROOT;
+	rtnl_put_str(&msg, TCA_KIND, "bfc");
+	nest = rtnl_nest(&msg, TCA_OPTIONS);
+	rtnl_put(&msg, TCA_BFC_STAMP, &mode, sizeof(mode));
+	if (mode == BFC_STAMP_PINNED)
+		rtnl_put_u32(&msg, TCA_BFC_STAMP_FD, fd);
+	rtnl_nest_end(&msg, nest);
+	error = rtnl_ask(&rt, &msg);
+	if (error)
+		fail("%s: the qdisc refuses: %s", port->name, error);
+	close(rt.sock);
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bfcctl stamp: have a port stamp its packets by the eBPF program.
+ *
+ *	<bpffs>/bfc/stamp-<netns>-<ifindex>		the program
+ *	<bpffs>/bfc/stamp-<netns>-<ifindex>-config	struct bfc_stamp_config
+ *	<bpffs>/bfc/stamp-<netns>-<ifindex>-count	what went wrong
+ *
+ * The qdisc holds the program by itself; the pins are for looking at its maps, and
+ * for "tc qdisc change ... stamp pinned PATH".
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <linux/bfc_int.h>
+#include <linux/pkt_sch_bfc.h>
+#include "bfc_stamp.h"
+#include "bfc_stamp.skel.h"
+#include "bfcctl.h"
+
+#define MACHINE_ID	"/etc/machine-id"
+#define EVERY_MAX	65536
+
+_Static_assert(TCA_BFC_STATS_MAX < PORT_STATS, "room for all statistics");
+
+static const char *const count_names[__BFC_STAMP_COUNTS] = {
+	[BFC_STAMP_NO_ROOM] = "no_room",
+	[BFC_STAMP_TOO_LONG] = "too_long",
+	[BFC_STAMP_NOT_PLAIN] = "not_plain",
+	[BFC_STAMP_FAILED] = "failed",
+};
+
+/* Of a device: names are unique in a namespace only, and may have dots in them,
+ * which the bpf file system refuses.
+ */
+static const char *stamp_path(int ifindex, const char *what)
+{
+	struct stat ns;
+
+	if (stat("/proc/self/ns/net", &ns))
+		fail("/proc/self/ns/net: %s", strerror(errno));
+	return pin_path("/stamp-%lu-%d%s", (unsigned long)ns.st_ino, ifindex,
+			what);
+}
+
+/* A number of this machine and namespace that stays the same: each simulated or
+ * real switch has another one.
+ */
+static uint32_t default_node(void)
+{
+	FILE *file = fopen(MACHINE_ID, "r");
+	uint32_t hash = 2166136261U;	/* FNV-1a */
+	struct stat ns;
+	int c;
+
+	while (file && (c = getc(file)) != EOF)
+		hash = (hash ^ c) * 16777619U;
+	if (file)
+		fclose(file);
+	if (!stat("/proc/self/ns/net", &ns))
+		hash = (hash ^ ns.st_ino) * 16777619U;
+	return hash;
+}
+
+static void attach(int argc, char **argv)
+{
+	struct bfc_stamp_config conf = {};
+	const uint32_t zero = 0;
+	const char *dev, *word;
+	struct bfc_stamp *skel;
+	bool node_given = false;
+	struct port port;
+	int fd;
+
+	dev = next_word(&argc, &argv, "attach");
+	while (argc) {
+		word = next_word(&argc, &argv, "");
+		if (!strcmp(word, "node")) {
+			conf.node = number(word, next_word(&argc, &argv, word),
+					   0, UINT32_MAX);
+			node_given = true;
+		} else if (!strcmp(word, "every")) {
+			conf.every = number(word, next_word(&argc, &argv, word),
+					    1, EVERY_MAX);
+		} else if (!strcmp(word, "port")) {
+			conf.udp_port = number(word,
+					       next_word(&argc, &argv, word), 1,
+					       UINT16_MAX);
+		} else if (!strcmp(word, "int")) {
+			word = next_word(&argc, &argv, "int");
+			if (strcmp(word, "on") && strcmp(word, "off"))
+				usage_fail("illegal \"%s\" for \"int\": give on or off",
+					   word);
+			conf.int_off = !strcmp(word, "off");
+		} else {
+			usage_fail("what is \"%s\"?", word);
+		}
+	}
+	if (!node_given)
+		conf.node = default_node();
+
+	bpf_begin();
+	port_need_bfc(&port, dev);
+	skel = bfc_stamp__open();
+	if (!skel)
+		fail("cannot open the stamping program: %s", strerror(errno));
+	bpf_loaded(bfc_stamp__load(skel), "the stamping program");
+	if (bpf_map_update_elem(bpf_map__fd(skel->maps.bfc_stamp_config), &zero,
+				&conf, BPF_ANY))
+		fail("cannot configure the stamping program: %s",
+		     strerror(errno));
+	fd = bpf_program__fd(skel->progs.bfc_stamp);
+	port_stamp(&port, BFC_STAMP_PINNED, fd);
+
+	pin_mkdir(pin_path("%s", ""));
+	pin_program(fd, stamp_path(port.ifindex, ""));
+	pin_program(bpf_map__fd(skel->maps.bfc_stamp_config),
+		    stamp_path(port.ifindex, "-config"));
+	pin_program(bpf_map__fd(skel->maps.bfc_stamp_count),
+		    stamp_path(port.ifindex, "-count"));
+	bfc_stamp__destroy(skel);
+}
+
+static bool unpin(int ifindex)
+{
+	bool was = pin_remove(stamp_path(ifindex, ""));
+
+	pin_remove(stamp_path(ifindex, "-config"));
+	pin_remove(stamp_path(ifindex, "-count"));
+	pin_rmdir(pin_path("%s", ""));
+	return was;
+}
+
+/* If the qdisc has gone in the meantime, what it left is to go as well. */
+static void detach(int argc, char **argv)
+{
+	const char *dev = next_word(&argc, &argv, "detach");
+	struct port port;
+	bool was;
+
+	if (argc)
+		usage_fail("what is \"%s\"?", *argv);
+	bpf_begin();
+	port_get(&port, device_index(dev));
+	was = unpin(port.ifindex);
+	if (port.stamp == BFC_STAMP_PINNED)
+		port_stamp(&port, BFC_STAMP_NATIVE, -1);
+	else if (!was)
+		port_need_bfc(&port, dev);
+	if (port.stamp != BFC_STAMP_PINNED && !was)
+		fail("%s stamps natively already", dev);
+}
+
+/* Of all processors. */
+static uint64_t get_count(int fd, uint32_t what)
+{
+	int cpu, cpus = libbpf_num_possible_cpus();
+	uint64_t *values, sum = 0;
+
+	values = calloc(cpus > 0 ? cpus : 1, sizeof(*values));
+	if (!values)
+		fail("out of memory");
+	if (cpus > 0 && !bpf_map_lookup_elem(fd, &what, values))
+		for (cpu = 0; cpu < cpus; cpu++)
+			sum += values[cpu];
+	free(values);
+	return sum;
+}
+
+/* Of the program that we attached; another one has maps of its own. */
+static void show_ours(const struct port *port)
+{
+	int prog = pin_open(stamp_path(port->ifindex, ""));
+	int config = pin_open(stamp_path(port->ifindex, "-config"));
+	int counts = pin_open(stamp_path(port->ifindex, "-count"));
+	struct bpf_prog_info info = {};
+	uint32_t len = sizeof(info), zero = 0, i;
+	struct bfc_stamp_config conf;
+	uint64_t n;
+
+	if (prog < 0 || config < 0 || counts < 0 ||
+	    bpf_obj_get_info_by_fd(prog, &info, &len) ||
+	    info.id != port->prog_id ||
+	    bpf_map_lookup_elem(config, &zero, &conf))
+		return;
+	out_number("node", conf.node);
+	out_bool("int", !conf.int_off);
+	out_number("every", conf.every ? conf.every : 1);
+	out_number("port", conf.udp_port ? conf.udp_port : BFC_INT_UDP_PORT);
+	out_number("hop_id", bfc_int_hop_id(conf.node, port->ifindex));
+	text("  node %u int %s every %u port %u: hop id 0x%03x\n ", conf.node,
+	     conf.int_off ? "off" : "on", conf.every ? conf.every : 1,
+	     conf.udp_port ? conf.udp_port : BFC_INT_UDP_PORT,
+	     bfc_int_hop_id(conf.node, port->ifindex));
+	for (i = 0; i < __BFC_STAMP_COUNTS; i++) {
+		n = get_count(counts, i);
+		out_number(count_names[i], n);
+		text(" %s %llu", count_names[i], (unsigned long long)n);
+	}
+	text("\n");
+	close(prog);
+	close(config);
+	close(counts);
+}
+
+struct selection {
+	int ifindex;
+};
+
+static void show_port(const struct port *port, void *arg)
+{
+	static const struct {
+		const char *name;
+		unsigned int stat;
+	} stats[] = {
+		{ "runs", TCA_BFC_STATS_STAMP_RUNS },
+		{ "dropped", TCA_BFC_STATS_STAMP_DROPS },
+		{ "redirects", TCA_BFC_STATS_STAMP_REDIRECTS },
+		{ "grown", TCA_BFC_STATS_STAMP_GROWN },
+		{ "shrunk", TCA_BFC_STATS_STAMP_SHRUNK },
+		{ "bad_len", TCA_BFC_STATS_STAMP_BAD_LEN },
+		{ "untagged", TCA_BFC_STATS_STAMP_UNTAGGED },
+		{ "unknown", TCA_BFC_STATS_STAMP_UNKNOWN },
+	};
+	const struct selection *only = arg;
+	unsigned int i;
+
+	if (strcmp(port->kind, "bfc") ||
+	    (only->ifindex && port->ifindex != only->ifindex))
+		return;
+	out_open(NULL, '{');
+	out_string("dev", port->name);
+	if (port->stamp != BFC_STAMP_PINNED) {
+		out_string("stamp", "native");
+		text("%s: stamps natively\n", port->name);
+		out_close('}');
+		return;
+	}
+	out_string("stamp", "pinned");
+	out_number("id", port->prog_id);
+	out_string("name", port->prog_name);
+	out_string("tag", port->prog_tag);
+	text("%s: stamps by program %u %s tag %s\n ", port->name, port->prog_id,
+	     port->prog_name, port->prog_tag);
+	for (i = 0; i < ARRAY_SIZE(stats); i++) {
+		out_number(stats[i].name, port->stat[stats[i].stat]);
+		text(" %s %llu", stats[i].name,
+		     (unsigned long long)port->stat[stats[i].stat]);
+	}
+	text("\n");
+	show_ours(port);
+	out_close('}');
+}
+
+static void show(int argc, char **argv)
+{
+	struct selection only = {};
+	struct port port;
+
+	bpf_begin();
+	if (argc) {
+		port_need_bfc(&port, *argv);
+		only.ifindex = port.ifindex;
+	}
+	if (argc > 1)
+		usage_fail("what is \"%s\"?", argv[1]);
+	out_open(NULL, '[');
+	ports_each(show_port, &only);
+	out_close(']');
+}
+
+int cmd_stamp(int argc, char **argv)
+{
+	const char *word = next_word(&argc, &argv, "stamp");
+
+	if (!strcmp(word, "attach"))
+		attach(argc, argv);
+	else if (!strcmp(word, "detach"))
+		detach(argc, argv);
+	else if (!strcmp(word, "show"))
+		show(argc, argv);
+	else
+		usage_fail("what is \"stamp %s\"?", word);
+	return 0;
+}

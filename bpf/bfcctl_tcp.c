@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * INT of TCP connections: the program that a cgroup's sockets run, and what it
+ * keeps with them, which sock_diag(7) hands out together with the addresses.
+ *
+ *	<bpffs>/bfc/int_sk			the sockets' storage, shared by all
+ *	<bpffs>/bfc/cgroup-<id>/link		attachment to a cgroup
+ *	<bpffs>/bfc/cgroup-<id>/config		struct bfc_int_config
+ */
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <linux/inet_diag.h>
+#include <linux/sock_diag.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bfc_int_tcp.skel.h"
+#include "bfcctl.h"
+#include "rtnl.h"
+
+#define STATES_WITH_DATA	(1 << 1 | 1 << 4 | 1 << 5 | 1 << 8)	/* TCP_* */
+
+static const char *storage_path(void)
+{
+	return pin_path("/int_sk");
+}
+
+/* How many cgroups have the program. */
+static unsigned int tcp_cgroups(void)
+{
+	DIR *dir = opendir(pin_path("%s", ""));
+	const struct dirent *entry;
+	unsigned int n = 0;
+
+	if (!dir)
+		return 0;
+	while ((entry = readdir(dir)))
+		n += !strncmp(entry->d_name, "cgroup-", strlen("cgroup-"));
+	closedir(dir);
+	return n;
+}
+
+/**
+ * tcp_on() - have the sockets of a cgroup take part in INT
+ * @cgroup: its directory
+ * @conf: how
+ *
+ * Of connections that begin from now on; a listener must be opened from now on.
+ * If the cgroup has the program, it gets ours instead, and the configuration is
+ * changed for all its sockets.
+ */
+void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
+{
+	const uint32_t zero = 0;
+	struct bfc_int_tcp *skel;
+	const char *dir;
+	int fd, link, prog;
+	uint64_t id;
+
+	bpf_begin();
+	id = cgroup_open(cgroup, &fd);
+	dir = pin_path("/cgroup-%llu", (unsigned long long)id);
+	skel = bfc_int_tcp__open();
+	if (!skel)
+		fail("cannot open the TCP program: %s", strerror(errno));
+	pin_mkdir(dir);
+	pin_share(skel->maps.bfc_int_sk, storage_path());
+	pin_share(skel->maps.bfc_int_config,
+		  pin_path("/cgroup-%llu/config", (unsigned long long)id));
+	bpf_loaded(bfc_int_tcp__load(skel), "the TCP program");
+	if (bpf_map_update_elem(bpf_map__fd(skel->maps.bfc_int_config), &zero,
+				conf, BPF_ANY))
+		fail("cannot configure the TCP program: %s", strerror(errno));
+
+	prog = bpf_program__fd(skel->progs.bfc_int_tcp);
+	link = pin_open(pin_path("/cgroup-%llu/link", (unsigned long long)id));
+	if (link >= 0) {
+		if (bpf_link_update(link, prog, NULL))
+			fail("cannot replace the TCP program of %s: %s", cgroup,
+			     strerror(errno));
+	} else {
+		link = bpf_link_create(prog, fd, BPF_CGROUP_SOCK_OPS, NULL);
+		if (link < 0)
+			fail("cannot attach the TCP program to %s: %s", cgroup,
+			     errno == EPERM ?
+			     "a program is attached there that excludes others" :
+			     strerror(errno));
+		pin_program(link, pin_path("/cgroup-%llu/link",
+					   (unsigned long long)id));
+	}
+	close(link);
+	close(fd);
+	bfc_int_tcp__destroy(skel);
+}
+
+/**
+ * tcp_off() - undo tcp_on()
+ * @cgroup: its directory
+ *
+ * Connections go on, without INT.
+ *
+ * Return: whether there was something to undo.
+ */
+bool tcp_off(const char *cgroup)
+{
+	uint64_t id;
+	bool was;
+	int fd;
+
+	bpf_begin();
+	id = cgroup_open(cgroup, &fd);
+	close(fd);
+	was = pin_remove(pin_path("/cgroup-%llu/link", (unsigned long long)id));
+	pin_remove(pin_path("/cgroup-%llu/config", (unsigned long long)id));
+	rmdir(pin_path("/cgroup-%llu", (unsigned long long)id));
+	/* The last one takes the storage along. */
+	if (was && !tcp_cgroups()) {
+		pin_remove(storage_path());
+		pin_rmdir(pin_path("%s", ""));
+	}
+	return was;
+}
+
+/**
+ * tcp_config() - the configuration of a cgroup
+ * @cgroup: its directory
+ * @conf: result
+ *
+ * Return: false if it has none: its sockets do not take part.
+ */
+bool tcp_config(const char *cgroup, struct bfc_int_config *conf)
+{
+	const uint32_t zero = 0;
+	uint64_t id;
+	bool on;
+	int fd;
+
+	bpf_begin();
+	id = cgroup_open(cgroup, &fd);
+	close(fd);
+	fd = pin_open(pin_path("/cgroup-%llu/config", (unsigned long long)id));
+	if (fd < 0)
+		return false;
+	on = !bpf_map_lookup_elem(fd, &zero, conf);
+	close(fd);
+	return on;
+}
+
+/* ---- what is kept with the sockets ---- */
+
+struct flow_list {
+	struct flow *flows;
+	unsigned int n;
+};
+
+/* Copy as much as there is: the kernel's struct may be longer or shorter. */
+static void copy_attr(void *to, size_t room, const struct rtattr *attr)
+{
+	size_t len = RTA_PAYLOAD(attr);
+
+	memcpy(to, RTA_DATA(attr), len < room ? len : room);
+}
+
+/* One map was asked for. */
+static bool get_storage(const struct rtattr *storages, struct bfc_int_sk *is)
+{
+	const struct rtattr *one, *attr;
+	int room = RTA_PAYLOAD(storages), inner;
+
+	rtnl_for_each_attr(one, RTA_DATA(storages), room) {
+		inner = RTA_PAYLOAD(one);
+		rtnl_for_each_attr(attr, RTA_DATA(one), inner) {
+			if ((attr->rta_type & NLA_TYPE_MASK) !=
+			    SK_DIAG_BPF_STORAGE_MAP_VALUE)
+				continue;
+			copy_attr(is, sizeof(*is), attr);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void get_info(const struct rtattr *attr, struct flow *flow)
+{
+	struct tcp_info info = {};
+
+	copy_attr(&info, sizeof(info), attr);
+	flow->cwnd = info.tcpi_snd_cwnd;
+	flow->rtt_us = info.tcpi_rtt;
+	flow->pacing = info.tcpi_pacing_rate;
+}
+
+/* A socket for IPv6 may talk IPv4. */
+static void unmap(struct flow *flow)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (flow->family != AF_INET6 ||
+	    memcmp(flow->dst, mapped, sizeof(mapped)))
+		return;
+	flow->family = AF_INET;
+	memmove(flow->src, flow->src + sizeof(mapped), 4);
+	memmove(flow->dst, flow->dst + sizeof(mapped), 4);
+}
+
+static void add_flow(const struct nlmsghdr *h, void *arg)
+{
+	const struct inet_diag_msg *msg = NLMSG_DATA(h);
+	struct flow_list *list = arg;
+	const struct rtattr *attr;
+	struct flow flow = {};
+	bool takes_part = false;
+	int room;
+
+	if (h->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
+	    h->nlmsg_len < NLMSG_LENGTH(sizeof(*msg)))
+		return;
+	room = h->nlmsg_len - NLMSG_LENGTH(sizeof(*msg));
+	rtnl_for_each_attr(attr, (const char *)msg + NLMSG_ALIGN(sizeof(*msg)),
+			   room) {
+		switch (attr->rta_type & NLA_TYPE_MASK) {
+		case INET_DIAG_SK_BPF_STORAGES:
+			takes_part = get_storage(attr, &flow.is);
+			break;
+		case INET_DIAG_INFO:
+			get_info(attr, &flow);
+			break;
+		case INET_DIAG_CONG:
+			copy_attr(flow.cc, sizeof(flow.cc) - 1, attr);
+			break;
+		}
+	}
+	if (!takes_part)
+		return;
+	flow.family = msg->idiag_family;
+	memcpy(flow.src, msg->id.idiag_src, sizeof(flow.src));
+	memcpy(flow.dst, msg->id.idiag_dst, sizeof(flow.dst));
+	flow.sport = ntohs(msg->id.idiag_sport);
+	flow.dport = ntohs(msg->id.idiag_dport);
+	unmap(&flow);
+	list->flows = realloc(list->flows, (list->n + 1) * sizeof(flow));
+	if (!list->flows)
+		fail("out of memory");
+	list->flows[list->n++] = flow;
+}
+
+/**
+ * tcp_flows() - connections of this network namespace that take part
+ * @flows: result, to be freed by the caller
+ *
+ * Return: their number.
+ */
+unsigned int tcp_flows(struct flow **flows)
+{
+	static const uint8_t families[] = { AF_INET, AF_INET6 };
+	struct flow_list list = {};
+	int fd = pin_open(storage_path());
+	struct inet_diag_req_v2 *req;
+	struct rtnl_msg msg;
+	struct rtattr *nest;
+	const char *error;
+	struct rtnl rt;
+	unsigned int i;
+
+	*flows = NULL;
+	if (fd < 0)
+		return 0;
+	rt.seq = 0;
+	rt.sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+	if (rt.sock < 0)
+		fail("sock_diag: %s", strerror(errno));
+	for (i = 0; i < ARRAY_SIZE(families); i++) {
+		req = rtnl_begin(&msg, SOCK_DIAG_BY_FAMILY, 0, sizeof(*req));
+		req->sdiag_family = families[i];
+		req->sdiag_protocol = IPPROTO_TCP;
+		req->idiag_states = STATES_WITH_DATA;
+		req->idiag_ext = 1 << (INET_DIAG_INFO - 1) |
+				 1 << (INET_DIAG_CONG - 1);
+		nest = rtnl_nest(&msg, INET_DIAG_REQ_SK_BPF_STORAGES);
+		rtnl_put_u32(&msg, SK_DIAG_BPF_STORAGE_REQ_MAP_FD, fd);
+		rtnl_nest_end(&msg, nest);
+		error = rtnl_dump(&rt, &msg, add_flow, &list);
+		/* No IPv6 in this kernel: then there are no such sockets. */
+		if (error && families[i] == AF_INET)
+			fail("sock_diag: %s", error);
+	}
+	close(rt.sock);
+	close(fd);
+	*flows = list.flows;
+	return list.n;
+}
