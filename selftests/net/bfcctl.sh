@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# bfcctl's command line: what it refuses, and that it says why; what it prints; what
+# it leaves behind.
+#
+#   a --e0-- b
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+PATH=$top/build/bpf:$PATH
+group=/sys/fs/cgroup/bfcctl
+
+topology() {
+	host a 10.0.0.1/24
+	host b 10.0.0.2/24
+	cable a e0 b e0
+}
+
+# refuses CODE PATTERN ARGUMENTS...: ends with CODE and a message that matches,
+# prints nothing
+refuses() {
+	local code=$1 pattern=$2 rc
+	shift 2
+	"${run[@]}" bfcctl "$@" >"$scratch/out" 2>"$scratch/err"
+	rc=$?
+	equal "exit code of \"$*\"" "$rc" "$code"
+	check "\"$*\" says: $(head -n 1 "$scratch/err")" \
+		grep -qE -- "^bfcctl: .*$pattern" "$scratch/err"
+	equal "lines that \"$*\" says" "$(wc -l <"$scratch/err")" 1
+	equal "bytes that \"$*\" prints" "$(wc -c <"$scratch/out")" 0
+}
+run=()
+
+test_usage() {
+	refuses 2 'what is "nonsense"' nonsense
+	refuses 2 'missing after "stamp"' stamp
+	refuses 2 'what is "stamp nonsense"' stamp nonsense
+	refuses 2 'missing after "attach"' stamp attach
+	refuses 2 'what is "nonsense"' stamp attach lo nonsense
+	refuses 2 'illegal "maybe" for "int": give on or off' \
+		stamp attach lo int maybe
+	refuses 2 'illegal "-1" for "node": give a number from 0 to 4294967295' \
+		stamp attach lo node -1
+	refuses 2 'illegal "4294967296" for "node"' stamp attach lo node 4294967296
+	refuses 2 'illegal "0" for "every": give a number from 1 to 65536' \
+		stamp attach lo every 0
+	refuses 2 'illegal "65536" for "port": give a number from 1 to 65535' \
+		stamp attach lo port 65536
+	refuses 2 'illegal "" for "port"' stamp attach lo port ''
+	refuses 2 'missing after "port"' stamp attach lo port
+	refuses 2 'what is "more"' stamp detach lo more
+	refuses 2 'give a device, or --cgroup' int attach
+	refuses 2 'give a device, or --cgroup' int attach lo --cgroup /tmp
+	refuses 2 'illegal "5" for "hops": give a number from 1 to 4' \
+		int attach --cgroup /tmp hops 5
+	refuses 2 'illegal "1x" for "every"' int attach --cgroup /tmp every 1x
+	refuses 2 '"every" and "hops" are for --cgroup' int attach lo every 2
+	refuses 2 'what is "every"' int detach lo every 2
+	refuses 2 'illegal "1" for "interval": give a time from 10000000ns' \
+		watch interval 1
+	refuses 2 'illegal "1d" for "interval"' watch interval 1d
+	refuses 2 'illegal "nan" for "interval"' watch interval nan
+	refuses 2 'illegal "0" for "count"' watch count 0
+	bfcctl --help >"$scratch/out" || fail "--help"
+	check "no help" grep -q '^usage: bfcctl' "$scratch/out"
+	check "no version" grep -q '^bfcctl .' <(bfcctl --version)
+}
+
+test_reasons() {
+	topology
+	refuses 1 'no such device: nonsense' stamp attach nonsense
+	refuses 1 'no such device: nonsense' int show nonsense
+	refuses 1 'no such device: nonsense' int attach nonsense
+	refuses 1 'no such network namespace: nonsense' -n nonsense stamp show
+	refuses 1 'e0 has (no qdisc|[a-z_]*)' -n a stamp attach e0
+	tc -n a qdisc replace dev e0 root pfifo
+	refuses 1 'not a bfc qdisc: e0 has pfifo' -n a stamp attach e0
+	refuses 1 'not a bfc qdisc: e0 has pfifo' -n a stamp detach e0
+	bfc a e0
+	refuses 1 'e0 stamps natively already' -n a stamp detach e0
+	refuses 1 'e0: the UDP program is not attached' -n a int detach e0
+	refuses 1 'No such file' int attach --cgroup /sys/fs/cgroup/nonsense
+	refuses 1 'not a cgroup of version 2' int attach --cgroup /tmp
+	mkdir -p "$group"
+	refuses 1 'the TCP program is not attached' int detach --cgroup "$group"
+	rmdir "$group"
+	refuses 1 '/tmp is not a bpf file system.*mount -t bpf' \
+		--bpffs /tmp stamp show
+	refuses 1 'No such file' --bpffs /nonsense stamp show
+	run=(setarch --uname-2.6)
+	refuses 1 'this kernel is too old: it is 2\.6, the programs need 6\.1' \
+		stamp show
+	run=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	refuses 1 'not permitted' stamp show
+	# Root of a container that may do nothing
+	run=(setpriv --bounding-set -all --inh-caps -all)
+	refuses 1 'not permitted' int attach --cgroup /sys/fs/cgroup
+	run=()
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+}
+
+test_stamp() {
+	topology
+	bfc a e0 role nic
+	equal "before" "$(bfcctl -n a -j stamp show e0)" \
+		'[{"dev":"e0","stamp":"native"}]'
+	check "text" grep -qx 'e0: stamps natively' <(bfcctl -n a stamp show)
+	check "attach" bfcctl -n a stamp attach e0 node 7 every 3 port 1234
+	bfcctl -n a -j stamp show e0 >"$scratch/show"
+	equal "shown" "$(jq -c '.[0] | [.stamp, .name, .node, .int, .every, .port]' \
+		"$scratch/show")" '["pinned","bfc_stamp",7,true,3,1234]'
+	check "text of it" grep -q 'node 7 int on every 3 port 1234' \
+		<(bfcctl -n a stamp show e0)
+	check "pretty JSON" jq . <(bfcctl -n a -p stamp show) >/dev/null
+	# Again, with other parameters: another program
+	check "attach again" bfcctl -n a stamp attach e0 int off
+	equal "shown" "$(bfcctl -n a -j stamp show | jq -c \
+		'.[0] | [.int, .every, .port, .id != '"$(jq '.[0].id' \
+		"$scratch/show")"']')" '[false,1,49089,true]'
+	check "detach" bfcctl -n a stamp detach e0
+	equal "after" "$(bfcctl -n a -j stamp show)" \
+		'[{"dev":"e0","stamp":"native"}]'
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	# The qdisc went first.
+	check "attach once more" bfcctl -n a stamp attach e0
+	tc -n a qdisc del dev e0 root
+	equal "without a qdisc" "$(bfcctl -n a -j stamp show)" '[]'
+	check "detach without a qdisc" bfcctl -n a stamp detach e0
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+}
+
+test_cgroups() {
+	local other=$group.other
+	mkdir -p "$group" "$other"
+	check "attach" bfcctl int attach --cgroup "$group"
+	check "attach another" bfcctl int attach --cgroup "$other" every 4 hops 2
+	check "attach again" bfcctl int attach --cgroup "$group" every 2
+	equal "programs attached" "$(bpftool -j cgroup tree /sys/fs/cgroup 2>/dev/null |
+		jq '[.[].programs[]] | length')" 2
+	equal "flows" "$(bfcctl -j int show)" '[]'
+	check "detach" bfcctl int detach --cgroup "$group"
+	check "the other one's storage went" [ -e /sys/fs/bpf/bfc/int_sk ]
+	check "detach another" bfcctl int detach --cgroup "$other"
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	rmdir "$group" "$other"
+}
+
+test_watch() {
+	topology
+	bfc a e0 role nic
+	bfc b e0 role nic
+	bfcctl -n a -j watch interval 50ms count 3 >"$scratch/out"
+	equal "objects" "$(wc -l <"$scratch/out")" 3
+	equal "ports" "$(jq -c '[.ports[].dev]' "$scratch/out" | sort -u)" '["e0"]'
+	equal "lines of text" "$(bfcctl -n a watch e0 interval 50ms count 2 |
+		grep -c '^e0 .*backlog')" 2
+}
+
+run_tests usage reasons stamp cgroups watch

@@ -1,0 +1,448 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# In-band telemetry in TCP options, end to end: switches stamp by eBPF, hosts leave
+# room for it, echo it and read it.
+#
+#   h1 -- p1 sw1 x12 -- x12 sw2 x23 -- x23 sw3 r0 -- r
+#
+# 100 Mbit/s, the last link 10 Mbit/s. From h1 to r, hop 1 is sw1's x12, hop 2 sw2's
+# x23, hop 3 sw3's r0.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+PATH=$top/build/bpf:$PATH
+group=/sys/fs/cgroup/int
+
+# topology SWITCHES: so many in a row
+topology() {
+	local n=$1 i
+	host h1 10.0.0.1/24
+	host r 10.0.0.100/24
+	for ((i = 1; i <= n; i++)); do
+		switch "sw$i"
+	done
+	cable sw1 p1 h1 e0 rate 100mbit delay 100us ring 8
+	for ((i = 1; i < n; i++)); do
+		cable "sw$i" "x$i" "sw$((i + 1))" "y$i" rate 100mbit \
+			delay 100us ring 8
+	done
+	cable "sw$n" r0 r e0 rate 10mbit delay 100us ring 8
+	hops=()
+	for ((i = 1; i < n; i++)); do
+		hops+=("sw$i x$i")
+		bfc "sw$i" "x$i" hrtt 4ms
+		bfc "sw$((i + 1))" "y$i" hrtt 4ms
+	done
+	hops+=("sw$n r0")
+	bfc sw1 p1 hrtt 4ms
+	bfc "sw$n" r0 hrtt 8ms
+	bfc h1 e0 role nic hrtt 4ms
+	bfc r e0 role nic hrtt 8ms
+	peers_up
+	meet 10.0.0.100 h1
+	stamp "${hops[@]}"
+	mkdir -p "$group"
+	ctl int attach --cgroup "$group"
+}
+
+ctl() { check "bfcctl $*" bfcctl "$@"; }
+
+# stamp "NS PORT"...: by the program
+stamp() {
+	local hop
+	for hop in "$@"; do
+		ctl -n "${hop% *}" stamp attach "${hop#* }" node "${hop//[!0-9]/}"
+	done
+}
+
+# in_group NS COMMAND...: with sockets that take part
+in_group() {
+	local ns=$1
+	shift
+	# shellcheck disable=SC2016
+	bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" \
+		ip netns exec "$ns" "$@"
+}
+
+# outside NS COMMAND...: with sockets that do not
+outside() { ip netns exec "$@"; }
+
+listens() { in_ns r ss -Htln "sport = :5001" | grep -q .; }
+
+# make_data BYTES: what is sent
+make_data() {
+	size=$1
+	head -c "$size" /dev/urandom >"$scratch/sent"
+}
+
+# server in_group|outside: what it gets is in $scratch/got, what it says in
+# $scratch/answer; pid in $server
+server() {
+	[ -e "$scratch/answer" ] || : >"$scratch/answer"
+	"$1" r busybox nc -l -p 5001 <"$scratch/answer" >"$scratch/got" &
+	server=$!
+	pids+=("$server")
+	check "no TCP receiver" wait_for 5 listens
+}
+
+# client in_group|outside: sends all data, and holds the connection until
+# $scratch/end is there; pid in $client
+client() {
+	rm -f "$scratch/end"
+	"$1" h1 bash -c "exec 3<>/dev/tcp/10.0.0.100/5001 || exit
+		cat <&3 >$scratch/got_back &
+		cat $scratch/sent >&3
+		until [ -e $scratch/end ]; do sleep 0.1; done
+		kill \$! 2>/dev/null" &
+	client=$!
+	pids+=("$client")
+}
+
+all_here() { [ "$(wc -c <"$scratch/got")" -ge "$size" ]; }
+
+# transfer in_group|outside in_group|outside: from client to server, and wait
+transfer() {
+	server "$2"
+	client "$1"
+	check "not all data came: $(wc -c <"$scratch/got")" \
+		wait_for 60 all_here
+	# the last ACK
+	sleep 0.3
+}
+
+# hang_up: it was what had been sent
+hang_up() {
+	touch "$scratch/end"
+	finish "$client" "$server"
+	check "other data came" cmp "$scratch/sent" "$scratch/got"
+	rm -f "$scratch/answer"
+}
+
+# flow NS JQ: of the connection's direction h1 -> r, as NS sees it
+flow() {
+	bfcctl -n "$1" -j int show e0 |
+		jq -r "[.[] | select(.dport == 5001)][0] | $2"
+}
+
+flows() { bfcctl -n "$1" -j int show | jq length; }
+
+# snmp NS GROUP NAME: a counter of the namespace, e.g. Tcp RetransSegs
+snmp() {
+	in_ns "$1" awk -v group="$2:" -v name="$3" "$awk_snmp" /proc/net/snmp \
+		/proc/net/netstat
+}
+# shellcheck disable=SC2016
+awk_snmp='
+	$1 != group	{ next }
+	$2 ~ /[A-Z]/	{ for (i in names) delete names[i]
+			  n = split($0, names); next }
+			{ for (i = 1; i <= n; i++)
+				if (names[i] == name) print $i }'
+
+clean_group() {
+	ctl int detach --cgroup "$group"
+	check "the cgroup is in use" rmdir "$group"
+	for hop in "${hops[@]}"; do
+		bfcctl -n "${hop% *}" stamp detach "${hop#* }" 2>/dev/null
+	done
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf/bfc 2>/dev/null)" ""
+}
+
+# hop_counts I NS PORT: the last record's count of bytes against the qdisc's own
+hop_counts() {
+	local i=$1 ns=$2 port=$3 said bytes after
+	said=$(flow h1 ".hops[$i].tx_bytes")
+	bytes=$(stat "$ns" "$port" bytes)
+	# Modulo 128 MB; since then that packet itself and a HELLO or so have gone.
+	after=$(((bytes - said + 134217728) % 134217728))
+	at_least "hop $((i + 1)): bytes of the qdisc after those of the record" \
+		"$after" 100
+	at_most "hop $((i + 1)): bytes of the qdisc after those of the record" \
+		"$after" 2500
+}
+
+test_three_hops() {
+	local i
+	topology 3
+	make_data 600000
+	transfer in_group in_group
+	equal "hops" "$(flow h1 '"\(.nhop) \(.hops | length)"')" "3 3"
+	equal "sender's view" \
+		"$(flow h1 '"\(.side) \(.path_id) \(.hops[2].tx_bytes)"')" \
+		"sender $(flow r '"\(.path_id) \(.hops[2].tx_bytes)"')"
+	equal "receiver's view" "$(flow r .side)" receiver
+	equal "speeds" "$(flow h1 '[.hops[].speed] | @text')" \
+		'[100000000,100000000,10000000]'
+	for i in 0 1 2; do
+		# shellcheck disable=SC2086
+		hop_counts "$i" ${hops[i]}
+	done
+	# One clock; serialization at 100 Mbit/s and 100 us are between two hops.
+	at_least "ns from hop 1 to hop 2" \
+		"$(flow h1 '(.hops[1].ts - .hops[0].ts + 16777216) % 16777216')" \
+		100000
+	at_least "records" "$(flow h1 .records)" 200
+	equal "records without room" "$(flow h1 .overflows)" 0
+	equal "sent again" "$(snmp h1 Tcp RetransSegs)" 0
+	hang_up
+	all_idle
+	clean_group
+}
+
+# While it flows: rates and queues are those of the ports.
+test_congested() {
+	local peak
+	topology 3
+	make_data 3000000
+	server in_group
+	client in_group
+	sleep 1
+	flow h1 . >"$scratch/flow.json"
+	at_least "rate of the last hop" \
+		"$(jq '.hops[2].rate' "$scratch/flow.json")" 9500000
+	at_most "rate of the last hop" \
+		"$(jq '.hops[2].rate' "$scratch/flow.json")" 10100000
+	at_least "utilization" \
+		"$(jq '.hops[2].utilization' "$scratch/flow.json")" 0.95
+	at_least "queue of the last hop" \
+		"$(jq '.hops[2].qlen' "$scratch/flow.json")" 1500
+	peak=$(stat sw3 r0 backlog_peak)
+	at_most "queue of the last hop" \
+		"$(jq '.hops[2].qlen' "$scratch/flow.json")" "$peak"
+	say "qlen $(jq '.hops[2].qlen' "$scratch/flow.json")" \
+		"rate $(jq '.hops[2].rate' "$scratch/flow.json")"
+	bfcctl -n sw3 -j watch r0 interval 200ms count 2 | tail -n 1 \
+		>"$scratch/watch.json"
+	equal "ports watched" "$(jq -r '[.ports[].dev] | @text' \
+		"$scratch/watch.json")" '["r0"]'
+	at_least "rate watched" "$(jq '.ports[0].rate' "$scratch/watch.json")" \
+		9000000
+	check "not all data came" wait_for 20 all_here
+	hang_up
+	clean_group
+}
+
+test_overflow() {
+	topology 4
+	make_data 100000
+	transfer in_group in_group
+	equal "hops, and those told of" \
+		"$(flow h1 '"\(.nhop) \(.hops | length)"')" "4 3"
+	at_least "records with too many hops" "$(flow h1 .overflows)" 20
+	check "text does not tell" grep -q "no room" \
+		<(bfcctl -n h1 int show e0)
+	hang_up
+	# Without timestamps there is room for one more.
+	in_ns h1 sysctl -qw net.ipv4.tcp_timestamps=0
+	transfer in_group in_group
+	equal "hops without timestamps, and those told of" \
+		"$(flow h1 '"\(.nhop) \(.hops | length)"')" "4 4"
+	equal "records with too many hops" "$(flow h1 .overflows)" 0
+	hang_up
+	clean_group
+}
+
+# Who does not take part is left alone.
+test_peer_without() {
+	topology 3
+	make_data 100000
+	transfer in_group outside
+	equal "flows of the client" "$(flows h1)" 0
+	hang_up
+	transfer outside in_group
+	equal "flows of the server" "$(flows r)" 0
+	hang_up
+	# A SYN cookie remembers nothing. (The simulator's kernel has none.)
+	if in_ns r sysctl -qw net.ipv4.tcp_syncookies=2 2>/dev/null; then
+		transfer in_group in_group
+		equal "flows with SYN cookies" "$(flows h1) $(flows r)" "0 0"
+		hang_up
+	fi
+	clean_group
+}
+
+test_hop_without() {
+	topology 3
+	ctl -n sw2 stamp detach x2
+	make_data 100000
+	transfer in_group in_group
+	equal "hops" "$(flow h1 .nhop)" 2
+	hang_up
+	# A bridge that knows nothing of all this
+	tc -n sw2 qdisc del dev x2 root
+	tc -n sw2 qdisc del dev y1 root
+	transfer in_group in_group
+	equal "hops past a plain bridge" "$(flow h1 .nhop)" 2
+	hang_up
+	# No switch stamps: the connection knows that INT could come.
+	ctl -n sw1 stamp detach x1
+	ctl -n sw3 stamp detach r0
+	transfer in_group in_group
+	equal "records without hops" "$(flow h1 '"\(.nhop) \(.records)"')" "0 1"
+	hang_up
+	clean_group
+}
+
+# SYN-ACKs are sent again with the option.
+test_syn_ack_lost() {
+	topology 3
+	make_data 20000
+	ip -n r link set dev e0 type wire drop 88a8 next 1
+	transfer in_group in_group
+	at_least "SYN-ACKs sent again" "$(snmp r TcpExt TCPSynRetrans)" 1
+	equal "hops" "$(flow h1 .nhop)" 3
+	hang_up
+	clean_group
+}
+
+test_loss() {
+	topology 3
+	make_data 400000
+	ip -n sw2 link set dev x2 type wire drop 88a8 every 29
+	ip -n sw2 link set dev y1 type wire drop 88a8 every 31
+	transfer in_group in_group
+	at_least "sent again" "$(snmp h1 Tcp RetransSegs)" 5
+	at_least "SACKs received" "$(snmp h1 TcpExt TCPSackRecovery)" 1
+	equal "hops" "$(flow h1 .nhop)" 3
+	at_least "records" "$(flow h1 .records)" 50
+	hang_up
+	clean_group
+}
+
+# What was overtaken tells nothing new.
+test_reordering() {
+	topology 3
+	# sw2 does not stamp, but lets packets pass each other
+	ip -n sw2 link set dev x2 type wire rate 5mbit
+	tc -n sw2 qdisc replace dev x2 root handle 1: prio bands 2 \
+		priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
+	tc -n sw2 filter add dev x2 parent 1: protocol ip u32 \
+		match u8 6 0xff at 9 match u32 0x800 0x800 at 24 flowid 1:1
+	make_data 300000
+	transfer in_group in_group
+	at_least "segments out of order" "$(snmp r TcpExt TCPOFOQueue)" 5
+	equal "hops" "$(flow h1 .nhop)" 2
+	at_least "records that were older" "$(flow r .stale)" 5
+	say "older records $(flow r .stale)"
+	hang_up
+	clean_group
+}
+
+# Another way through the network has another id.
+test_path_change() {
+	local before
+	topology 3
+	make_data 3000000
+	server in_group
+	client in_group
+	sleep 0.5
+	before=$(flow h1 .path_id)
+	cable sw1 z sw2 z rate 100mbit delay 100us ring 8
+	ip -n sw1 link set x1 nomaster
+	ip -n sw2 link set y1 nomaster
+	bfc sw1 z hrtt 4ms
+	bfc sw2 z hrtt 4ms
+	stamp "sw1 z"
+	check "not all data came" wait_for 60 all_here
+	sleep 0.3
+	equal "hops" "$(flow h1 .nhop)" 3
+	check "same path id $before" [ "$(flow h1 .path_id)" != "$before" ]
+	hang_up
+	hops+=("sw1 z")
+	clean_group
+}
+
+# Data both ways: segments take turns in taking echoes along.
+test_both_ways() {
+	topology 3
+	stamp "sw1 p1" "sw2 y1" "sw3 y2"
+	make_data 400000
+	head -c 400000 /dev/urandom >"$scratch/answer"
+	transfer in_group in_group
+	equal "hops" "$(flow h1 .nhop)" 3
+	equal "hops back" "$(bfcctl -n r -j int show e0 |
+		jq '.[] | select(.side == "sender") | .nhop')" 3
+	at_least "records" "$(flow h1 .records)" 50
+	at_least "records back" "$(bfcctl -n r -j int show e0 |
+		jq '.[] | select(.side == "sender") | .records')" 50
+	check "other data came back" cmp "$scratch/got_back" "$scratch/answer"
+	hang_up
+	hops+=("sw1 p1" "sw2 y1" "sw3 y2")
+	clean_group
+}
+
+# Programs are replaced while packets go through them.
+test_swap() {
+	local i
+	topology 3
+	make_data 2000000
+	server in_group
+	client in_group
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		ctl -n sw3 stamp attach r0 node $((i + 100)) every $((i % 3 + 1))
+		ctl int attach --cgroup "$group" every $((i % 2 + 1))
+		[ $((i % 3)) -gt 0 ] || ctl -n sw3 stamp detach r0
+		sleep 0.1
+	done
+	stamp "sw3 r0"
+	ctl int attach --cgroup "$group"
+	check "not all data came" wait_for 60 all_here
+	sleep 0.3
+	equal "sent again" "$(snmp h1 Tcp RetransSegs)" 0
+	equal "hops" "$(flow h1 .nhop)" 3
+	hang_up
+	equal "drops" "$(sum_stat drops)" 0
+	clean_group
+}
+
+# merging HOP-EVERY SENDER-EVERY: segments that GRO makes one packet of, at r
+merging() {
+	local segs packets i
+	for i in "sw1 x1" "sw2 x2" "sw3 r0"; do
+		ctl -n "${i% *}" stamp attach "${i#* }" every "$1"
+	done
+	ctl int attach --cgroup "$group" every "$2"
+	segs=$(snmp r IpExt InNoECTPkts) packets=$(snmp r Ip InReceives)
+	transfer "${3-in_group}" in_group
+	segs=$(($(snmp r IpExt InNoECTPkts) - segs))
+	packets=$(($(snmp r Ip InReceives) - packets))
+	records=$(flow h1 .records)
+	hang_up
+	merged=$(calc "$segs / $packets")
+}
+
+# What GRO needs is that segments are alike. Offloads are on at both hosts; GRO
+# holds packets for 500 us, for in simulated time they come one by one.
+test_offloads() {
+	local port
+	topology 3
+	for port in "sw1 p1" "sw1 x1" "sw2 y1" "sw2 x2" "sw3 y2" "sw3 r0" "h1 e0" \
+		    "r e0"; do
+		ip -n "${port% *}" link set dev "${port#* }" type wire rate 1gbit \
+			delay 10us ring 8
+	done
+	in_ns r bash -c 'echo 500000 >/sys/class/net/e0/gro_flush_timeout
+		echo 1000 >/sys/class/net/e0/napi_defer_hard_irqs'
+	bfc h1 e0 role nic hrtt 4ms split-gso off
+	make_data 6000000
+	merging 1 1 outside
+	say "without INT $merged"
+	at_least "merged without INT" "$merged" 4
+	merging 1 1
+	say "each segment $merged ($records records)"
+	at_most "merged with each segment stamped" "$merged" 2
+	merging 16 1
+	say "one in 16 at hops $merged ($records records)"
+	at_least "merged with one in 16 stamped" "$merged" 3
+	at_least "records" "$records" 40
+	merging 1 16
+	say "one in 16 at the sender $merged ($records records)"
+	at_least "merged with one in 16 asked for" "$merged" 3
+	clean_group
+}
+
+tests=(three_hops congested overflow peer_without hop_without syn_ack_lost loss
+	reordering path_change both_ways swap offloads)
+run_tests "${tests[@]}"
