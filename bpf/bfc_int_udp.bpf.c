@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfc_int_udp - takes INT off RoCEv2 packets as they come in: clsact ingress
+ * bfc_int_udp - INT in RoCEv2: the hosts' side, at clsact
  *
- *	Ethernet | IP | UDP, port BFC_INT_UDP_PORT | head | records | BTH ...
  *	Ethernet | IP | UDP, port 4791             | BTH ...
+ *	Ethernet | IP | UDP, port BFC_INT_UDP_PORT | head | records | BTH ...
  *
- * What the hops wrote is kept by flow, and lengths, port and checksums are put back
- * as the sender had them: RoCEv2's own checksum (ICRC) covers them. A packet that
- * has no whole INT behind its UDP header is left alone, and counted.
+ * Egress asks for INT: it changes the port and puts an empty head behind the UDP
+ * header. The hops append to it. Ingress takes all of it off before the stack sees
+ * the packet, keeps by flow what the hops wrote, and puts lengths, port and checksums
+ * back as the sender had them: RoCEv2's own checksum (ICRC) covers them. A packet
+ * that has no whole INT behind its UDP header is left alone, and counted.
+ *
+ * Egress leaves alone what has a UDP checksum: RoCEv2 has none, and a device that is
+ * to fill one in would look for it where it was.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -58,8 +63,8 @@ static __always_inline void count(__u32 what)
 		(*n)++;
 }
 
-/* Where the UDP header starts if this is UDP with INT, else 0. Fills in the key. */
-static __always_inline __u32 udp_offset(struct __sk_buff *skb,
+/* Where the UDP header starts if this is UDP to @port, else 0. Fills in the key. */
+static __always_inline __u32 udp_offset(struct __sk_buff *skb, __u16 port,
 					struct bfc_int_udp_key *key)
 {
 	__u32 at = sizeof(struct ethhdr);
@@ -89,7 +94,7 @@ static __always_inline __u32 udp_offset(struct __sk_buff *skb,
 		return 0;
 	}
 	if (bpf_skb_load_bytes(skb, at, &udp, sizeof(udp)) ||
-	    udp.dest != bpf_htons(BFC_INT_UDP_PORT))
+	    udp.dest != bpf_htons(port))
 		return 0;
 	key->sport = bpf_ntohs(udp.source);
 	key->ifindex = skb->ifindex;
@@ -150,8 +155,9 @@ static __always_inline int mend(struct __sk_buff *skb, __u32 at, __u32 len,
 	return 0;
 }
 
+/* The IP header's length, by @more. */
 static __always_inline int mend_ip(struct __sk_buff *skb, __u16 family,
-				   __u32 len)
+				   __s32 more)
 {
 	__u32 at = sizeof(struct ethhdr), field;
 	__be16 from, to;
@@ -160,7 +166,7 @@ static __always_inline int mend_ip(struct __sk_buff *skb, __u16 family,
 				    offsetof(struct ipv6hdr, payload_len));
 	if (bpf_skb_load_bytes(skb, field, &from, sizeof(from)))
 		return -1;
-	to = bpf_htons(bpf_ntohs(from) - len);
+	to = bpf_htons(bpf_ntohs(from) + more);
 	if (family == 4 &&
 	    bpf_l3_csum_replace(skb, at + offsetof(struct iphdr, check), from,
 				to, sizeof(to)))
@@ -177,7 +183,7 @@ int bfc_int_udp_ingress(struct __sk_buff *skb)
 	__u32 at, hops, len, from;
 	struct udphdr udp;
 
-	at = udp_offset(skb, &key);
+	at = udp_offset(skb, BFC_INT_UDP_PORT, &key);
 	if (!at)
 		return TC_ACT_UNSPEC;
 	from = at + sizeof(udp);
@@ -194,7 +200,7 @@ int bfc_int_udp_ingress(struct __sk_buff *skb)
 
 	/* The UDP header goes to where INT ends; what is before that goes. */
 	if (mend(skb, at, len, &in, bpf_ntohs(udp.len)) ||
-	    mend_ip(skb, key.family, len) ||
+	    mend_ip(skb, key.family, -(__s32)len) ||
 	    bpf_skb_load_bytes(skb, at, &udp, sizeof(udp)) ||
 	    bpf_skb_store_bytes(skb, at + len, &udp, sizeof(udp), 0) ||
 	    bpf_skb_adjust_room(skb, -(__s32)len, BPF_ADJ_ROOM_NET, 0)) {
@@ -206,6 +212,41 @@ int bfc_int_udp_ingress(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 bad:
 	count(BFC_INT_UDP_BAD);
+	return TC_ACT_UNSPEC;
+}
+
+SEC("tc")
+int bfc_int_udp_egress(struct __sk_buff *skb)
+{
+	struct {
+		struct udphdr udp;
+		__u8 head[BFC_INT_HEAD_LEN];
+	} new = {};
+	struct bfc_int_udp_key key = {};
+	__u32 at, mtu = 0;
+
+	at = udp_offset(skb, BFC_INT_ROCE_PORT, &key);
+	if (!at)
+		return TC_ACT_UNSPEC;
+	if (bpf_skb_load_bytes(skb, at, &new.udp, sizeof(new.udp)) ||
+	    new.udp.check || skb->gso_segs > 1 ||
+	    bpf_check_mtu(skb, 0, &mtu, sizeof(new.head), 0)) {
+		count(BFC_INT_UDP_UNMARKED);
+		return TC_ACT_UNSPEC;
+	}
+	new.udp.dest = bpf_htons(BFC_INT_UDP_PORT);
+	new.udp.len = bpf_htons(bpf_ntohs(new.udp.len) + sizeof(new.head));
+	if (bpf_skb_adjust_room(skb, sizeof(new.head), BPF_ADJ_ROOM_NET, 0)) {
+		count(BFC_INT_UDP_UNMARKED);
+		return TC_ACT_UNSPEC;
+	}
+	if (bpf_skb_store_bytes(skb, at, &new, sizeof(new.udp) + sizeof(new.head),
+				0) ||
+	    mend_ip(skb, key.family, sizeof(new.head))) {
+		count(BFC_INT_UDP_FAILED);
+		return TC_ACT_SHOT;
+	}
+	count(BFC_INT_UDP_MARKED);
 	return TC_ACT_UNSPEC;
 }
 

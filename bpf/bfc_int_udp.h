@@ -43,11 +43,13 @@ struct bfc_int_udp_flow {
 	__be64	hop[BFC_INT_UDP_HOPS];
 };
 
-/* Counters of a device: the map "bfc_int_udp_count". */
+/* Packets, of all devices together: the map "bfc_int_udp_count". */
 enum {
-	BFC_INT_UDP_STRIPPED,	/* packets whose INT was taken off */
-	BFC_INT_UDP_BAD,	/* packets dropped: no such INT */
-	BFC_INT_UDP_FAILED,	/* packets dropped: could not be changed */
+	BFC_INT_UDP_MARKED,	/* sent with an empty head */
+	BFC_INT_UDP_UNMARKED,	/* sent without: checksum, MTU, GSO */
+	BFC_INT_UDP_STRIPPED,	/* received, INT taken off */
+	BFC_INT_UDP_BAD,	/* received, left alone: no whole INT */
+	BFC_INT_UDP_FAILED,	/* dropped: changed half-way */
 	__BFC_INT_UDP_COUNTS
 };
 

@@ -25,7 +25,7 @@ static const char usage[] =
 	"                                         stamp by eBPF as packets leave DEV\n"
 	"  stamp detach DEV                       stamp natively again\n"
 	"  stamp show [DEV]\n"
-	"  int attach DEV                         take INT off RoCEv2 packets\n"
+	"  int attach DEV                         INT in RoCEv2 packets\n"
 	"  int attach --cgroup DIR [every N] [hops N]\n"
 	"                                         INT in the TCP options of a cgroup\n"
 	"  int detach DEV | --cgroup DIR\n"

@@ -32,66 +32,81 @@ static void wait_ns(uint64_t ns)
 		;
 }
 
-/* ---- RoCEv2: a program at ingress ---- */
+/* ---- RoCEv2: programs at clsact ---- */
+
+static const struct {
+	enum bpf_tc_attach_point point;
+	const char *name;
+} ways[] = {
+	/* Taken off before it is asked for: half an attachment does no harm. */
+	{ BPF_TC_INGRESS, "ingress" },
+	{ BPF_TC_EGRESS, "egress" },
+};
 
 static void udp_attach(const char *name)
 {
-	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .attach_point = BPF_TC_INGRESS);
-	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = FILTER_HANDLE,
-			    .priority = FILTER_PRIORITY,
-			    .flags = BPF_TC_F_REPLACE);
+	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook,
+			    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
 	struct bfc_int_udp *skel;
+	unsigned int i;
 	int err;
 
 	hook.ifindex = device_index(name);
 	bpf_begin();
 	skel = bfc_int_udp__open();
 	if (!skel)
-		fail("cannot open the UDP program: %s", strerror(errno));
+		fail("cannot open the UDP programs: %s", strerror(errno));
 	pin_mkdir(pin_path("%s", ""));
 	pin_share(skel->maps.bfc_int_udp, pin_path("/int_udp"));
 	pin_share(skel->maps.bfc_int_udp_count, pin_path("/int_udp_count"));
-	bpf_loaded(bfc_int_udp__load(skel), "the UDP program");
+	bpf_loaded(bfc_int_udp__load(skel), "the UDP programs");
 
-	/* It says on stderr that a clsact is there already. */
 	err = bpf_tc_hook_create(&hook);
 	if (err && err != -EEXIST)
 		fail("%s: cannot add a clsact qdisc: %s", name, strerror(-err));
-	opts.prog_fd = bpf_program__fd(skel->progs.bfc_int_udp_ingress);
-	err = bpf_tc_attach(&hook, &opts);
-	if (err)
-		fail("%s: cannot attach the UDP program: %s", name,
-		     strerror(-err));
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = FILTER_HANDLE,
+				    .priority = FILTER_PRIORITY,
+				    .flags = BPF_TC_F_REPLACE);
+
+		hook.attach_point = ways[i].point;
+		opts.prog_fd = bpf_program__fd(ways[i].point == BPF_TC_INGRESS ?
+					       skel->progs.bfc_int_udp_ingress :
+					       skel->progs.bfc_int_udp_egress);
+		err = bpf_tc_attach(&hook, &opts);
+		if (err)
+			fail("%s: cannot attach the UDP program at %s: %s", name,
+			     ways[i].name, strerror(-err));
+	}
 	bfc_int_udp__destroy(skel);
-}
-
-static bool udp_filter(int ifindex, struct bpf_tc_opts *opts)
-{
-	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .attach_point = BPF_TC_INGRESS);
-
-	hook.ifindex = ifindex;
-	opts->handle = FILTER_HANDLE;
-	opts->priority = FILTER_PRIORITY;
-	return !bpf_tc_query(&hook, opts);
 }
 
 static void udp_detach(const char *name)
 {
-	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .attach_point = BPF_TC_INGRESS);
-	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts);
+	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook);
+	unsigned int i, was = 0;
 	int err;
 
 	hook.ifindex = device_index(name);
 	bpf_begin();
-	if (!udp_filter(hook.ifindex, &opts))
-		fail("%s: the UDP program is not attached", name);
-	opts.prog_fd = 0;
-	opts.prog_id = 0;
-	opts.flags = 0;
-	err = bpf_tc_detach(&hook, &opts);
-	if (err)
-		fail("%s: cannot detach the UDP program: %s", name,
-		     strerror(-err));
+	for (i = ARRAY_SIZE(ways); i-- > 0; ) {
+		DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = FILTER_HANDLE,
+				    .priority = FILTER_PRIORITY);
+
+		hook.attach_point = ways[i].point;
+		if (bpf_tc_query(&hook, &opts))
+			continue;
+		opts.prog_fd = 0;
+		opts.prog_id = 0;
+		opts.flags = 0;
+		err = bpf_tc_detach(&hook, &opts);
+		if (err)
+			fail("%s: cannot detach the UDP program at %s: %s", name,
+			     ways[i].name, strerror(-err));
+		was++;
+	}
+	if (!was)
+		fail("%s: the UDP programs are not attached", name);
 	/* The clsact stays: it may not be ours, and costs nothing. */
 }
 

@@ -80,7 +80,7 @@ test_reasons() {
 	refuses 1 'not a bfc qdisc: e0 has pfifo' -n a stamp detach e0
 	bfc a e0
 	refuses 1 'e0 stamps natively already' -n a stamp detach e0
-	refuses 1 'e0: the UDP program is not attached' -n a int detach e0
+	refuses 1 'e0: the UDP programs are not attached' -n a int detach e0
 	refuses 1 'No such file' int attach --cgroup /sys/fs/cgroup/nonsense
 	refuses 1 'not a cgroup of version 2' int attach --cgroup /tmp
 	mkdir -p "$group"
