@@ -146,17 +146,17 @@ static __always_inline __u32 find(struct bpf_sock_ops *skops)
  * segment in N, but the first of these says that records can arrive.
  */
 static __always_inline void take(struct bpf_sock_ops *skops,
-				 struct bfc_int_sk *is)
+				 struct bfc_int_sk *is, __u32 at)
 {
 	const __u8 *data = skops->skb_data, *end = skops->skb_data_end;
 	__u8 opt[BFC_INT_TCP_LEN(BFC_INT_TCP_HOPS_MAX)] = {};
-	__u32 at = find(skops), slots, hops, i;
+	__u32 slots, hops, i;
 	__u64 now = bpf_ktime_get_ns();
 	struct bfc_int_sk_record *rec;
 	struct bfc_int_head head;
 	__u16 path;
 
-	if (!at || at > TCP_HEADER_MAX)
+	if (at > TCP_HEADER_MAX)
 		return;
 	data += at;
 	if (data + BFC_INT_TCP_LEN(0) > end)
@@ -365,10 +365,27 @@ static __always_inline void agree(struct bpf_sock_ops *skops)
 	}
 }
 
+/* A packet that may have an option; that which ends the handshake must have one. */
+static __always_inline void receive(struct bpf_sock_ops *skops)
+{
+	__u32 at = find(skops);
+	struct bfc_int_sk *is;
+
+	if (skops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB) {
+		if (!at) {
+			set_flags(skops, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+			return;
+		}
+		agree(skops);
+	}
+	is = storage(skops);
+	if (is && at)
+		take(skops, is, at);
+}
+
 SEC("sockops")
 int bfc_int_tcp(struct bpf_sock_ops *skops)
 {
-	struct bfc_int_sk *is;
 	int one = 1;
 
 	switch (skops->op) {
@@ -392,11 +409,6 @@ int bfc_int_tcp(struct bpf_sock_ops *skops)
 		else
 			write(skops);
 		break;
-	case BPF_SOCK_OPS_PARSE_HDR_OPT_CB:
-		is = storage(skops);
-		if (is)
-			take(skops, is);
-		break;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 		if (syn_agrees(skops, 0))
 			agree(skops);
@@ -404,14 +416,8 @@ int bfc_int_tcp(struct bpf_sock_ops *skops)
 			set_flags(skops, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 		break;
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
-		if (!find(skops)) {
-			set_flags(skops, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
-			break;
-		}
-		agree(skops);
-		is = storage(skops);
-		if (is)
-			take(skops, is);
+	case BPF_SOCK_OPS_PARSE_HDR_OPT_CB:
+		receive(skops);
 		break;
 	}
 	return 1;
