@@ -133,6 +133,17 @@ static inline void delay_new_ack(struct delay *s, const struct delay_conf *c,
 }
 
 /**
+ * delay_loss() - packets were lost
+ * @s: state, changed
+ *
+ * Once for each repair. Alg. 1 has nothing of this: half, as Reno does.
+ */
+static inline void delay_loss(struct delay *s)
+{
+	s->w = s->w / 2 > DELAY_PACKET ? s->w / 2 : DELAY_PACKET;
+}
+
+/**
  * delay_packets() - the window in whole packets
  * @s: state
  *

@@ -10,7 +10,7 @@
 #define _INT_SIM_H
 
 #include "unit.h"
-#include <linux/bfc_int.h>
+#include "hpcc.h"
 
 #define SIM_LINKS	BFC_INT_HOPS_MAX
 #define SIM_FLOWS	64
@@ -124,6 +124,24 @@ struct sim {
 	struct sim_event *heap;
 	size_t events, room;
 };
+
+/* An ACK as it comes from the wire: counters wrap. */
+static inline struct hpcc_ack sim_wire(const struct sim_ack *a)
+{
+	struct hpcc_ack ack = {
+		.now = a->now, .seq = a->seq, .snd_nxt = a->snd_nxt,
+		.head = { .nhop = a->nhop, .path = a->path },
+	};
+	unsigned int i;
+
+	for (i = 0; i < SIM_LINKS; i++) {
+		ack.hop[i].ts = a->hop[i].ts & BFC_INT_TS_MASK;
+		ack.hop[i].tx = a->hop[i].tx & BFC_INT_TX_MASK;
+		ack.hop[i].qlen = a->hop[i].qlen;
+		ack.hop[i].speed = a->hop[i].speed;
+	}
+	return ack;
+}
 
 static inline bool sim_before(const struct sim_event *a,
 			      const struct sim_event *b)

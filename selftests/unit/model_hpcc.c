@@ -8,7 +8,6 @@
  */
 #include "unit.h"
 #include "int_sim.h"
-#include "hpcc.h"
 
 #define UNIT_U		(1.0 / HPCC_ONE)	/* of U */
 #define UNIT_W		(1.0 / HPCC_BYTE)	/* of W, bytes */
@@ -199,24 +198,6 @@ static void model_init(struct model *m, const struct hpcc_conf *c)
 	m->least = c->t / 1e9;
 }
 
-/* As it comes from the wire. */
-static struct hpcc_ack wire_ack(const struct sim_ack *a)
-{
-	struct hpcc_ack ack = {
-		.now = a->now, .seq = a->seq, .snd_nxt = a->snd_nxt,
-		.head = { .nhop = a->nhop, .path = a->path },
-	};
-	unsigned int i;
-
-	for (i = 0; i < SIM_LINKS; i++) {
-		ack.hop[i].ts = a->hop[i].ts & BFC_INT_TS_MASK;
-		ack.hop[i].tx = a->hop[i].tx & BFC_INT_TX_MASK;
-		ack.hop[i].qlen = a->hop[i].qlen;
-		ack.hop[i].speed = a->hop[i].speed;
-	}
-	return ack;
-}
-
 /* Bound of U's error, in units of it: what the header says. */
 static double u_bound(const struct model *m, const struct hpcc_conf *c)
 {
@@ -261,7 +242,7 @@ static bool compare(const struct sim_ack *acks, u32 n, u32 flow,
 	model_init(&m, c);
 	hpcc_init(&s, c);
 	for (i = 0; i < n; i++) {
-		struct hpcc_ack ack = wire_ack(&acks[i]);
+		struct hpcc_ack ack = sim_wire(&acks[i]);
 		double eu, error, far;
 		enum hpcc_result got, want;
 		u64 was;
@@ -378,7 +359,7 @@ static void test_step(void)
 		b.now += 1000;
 		model_init(&m, &c);
 		hpcc_init(&s, &c);
-		ack = wire_ack(&a);
+		ack = sim_wire(&a);
 		CHECK(hpcc_new_ack(&s, &c, &ack) == HPCC_BEGUN);
 		new_ack(&m, &mc, &a);
 		random = unit_random(&seed);
@@ -392,7 +373,7 @@ static void test_step(void)
 		m.update_seq = s.update_seq;
 		multiplied = s.stage >= c.max_stage;
 
-		ack = wire_ack(&b);
+		ack = sim_wire(&b);
 		far = hpcc_new_ack(&s, &c, &ack);
 		if (!CHECK(far == new_ack(&m, &mc, &b), "step %u", i))
 			return;
@@ -441,7 +422,7 @@ struct world {
 
 static void on_ack(struct sim *sim, const struct sim_ack *a)
 {
-	struct hpcc_ack ack = wire_ack(a);
+	struct hpcc_ack ack = sim_wire(a);
 	struct sim_flow *f = &sim->flow[a->flow];
 	struct world *w = sim->user;
 	struct hpcc *s = &w->sender[a->flow];

@@ -140,12 +140,28 @@ static void test_bounds(void)
 	CHECK(delay_packets(&s) == 1);
 }
 
+static void test_loss(void)
+{
+	struct delay_conf c = usual();
+	struct delay s;
+
+	delay_init(&s, &c);
+	delay_loss(&s);
+	CHECK(s.w == W(50), "%llu", s.w);
+	s.w = W(3);
+	delay_loss(&s);
+	CHECK(s.w == W(1) + DELAY_PACKET / 2 && delay_packets(&s) == 1);
+	delay_loss(&s);
+	CHECK(s.w == W(1), "%llu", s.w);
+}
+
 static const struct unit_case cases[] = {
 	{ "delay: parameters by the paper's rules", test_configure },
 	{ "delay: ranges of parameters", test_ranges },
 	{ "delay: steps of Alg. 1 by hand", test_by_hand },
 	{ "delay: an ACK of many packets", test_acked },
 	{ "delay: between one packet and the target's window", test_bounds },
+	{ "delay: loss halves the window", test_loss },
 };
 
 #include "unit_main.h"

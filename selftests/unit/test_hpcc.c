@@ -4,7 +4,7 @@
  * compares it with floating point.
  */
 #include "unit.h"
-#include "hpcc.h"
+#include "hpcc_sk.h"
 
 #define GBIT100		12500000000ULL	/* bytes/s */
 #define CODE100		12		/* of 100 Gbit/s */
@@ -638,6 +638,35 @@ static void test_floor(void)
 	CHECK(s.w == W(150), "%llu", s.w);
 }
 
+/* A socket's view: packets with headers, and the pace of what is in them. */
+static void test_socket(void)
+{
+	struct hpcc_ack a = ack(1000, 0, 0, 250), b = ack(1101, 8000, 781, 300);
+	struct hpcc_net net = { .conf = usual(), .headers = 66 };
+	struct hpcc_sk hs;
+
+	hpcc_sk_init(&hs, &net, 934);
+	CHECK(hs.packets == 100 && hs.rate == GBIT100);
+	CHECK(hpcc_sk_pace(&hs, &net, 934) == GBIT100 * 934 / 1000);
+	CHECK(hpcc_sk_new_ack(&hs, &net, &a, 934) == HPCC_BEGUN);
+	CHECK(hpcc_sk_new_ack(&hs, &net, &b, 934) == HPCC_TURNED);
+	CHECK(hs.packets == 80, "%u", hs.packets);
+	CHECK(hs.rate / 1000000 == 9910, "%llu", hs.rate);
+	CHECK(hpcc_sk_new_ack(&hs, &net, &b, 934) == HPCC_VOID);
+	CHECK(hs.begun == 1 && hs.turned == 1 && hs.stayed == 0);
+	b.seq = 1102;
+	b.hop[0].ts += 10;
+	CHECK(hpcc_sk_new_ack(&hs, &net, &b, 934) == HPCC_STAYED);
+	CHECK(hs.begun == 1 && hs.turned == 1 && hs.stayed == 1);
+	/* never no pace at all, and no overflow */
+	hs.rate = 1;
+	CHECK(hpcc_sk_pace(&hs, &net, 934) == 1);
+	hs.rate = ~0ULL;
+	CHECK(hpcc_sk_pace(&hs, &net, 65535) == ~0ULL);
+	hs.rate = (1ULL << 44) - 1;
+	CHECK(hpcc_sk_pace(&hs, &net, 65535) == hs.rate * 65535 / 65601);
+}
+
 static const struct unit_case cases[] = {
 	{ "hpcc: parameters by the paper's rules", test_configure },
 	{ "hpcc: ranges of parameters", test_ranges },
@@ -657,6 +686,7 @@ static const struct unit_case cases[] = {
 	{ "hpcc: the average reaches what is seen", test_average },
 	{ "hpcc: windows in packets, pacing below one", test_packets },
 	{ "hpcc: the smallest window", test_floor },
+	{ "hpcc: a socket's packets and pace", test_socket },
 };
 
 #include "unit_main.h"
