@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * HPCC for kernels without struct_ops: the simulator's. The same arithmetic as
+ * bfc_hpcc, run when the option of an ACK is parsed, just before TCP looks at the
+ * ACK itself. What it computes goes through socket options, and congestion control
+ * "bfc_window" (selftests/simcc) takes it from there:
+ *
+ *	TCP_BPF_SNDCWND_CLAMP	W in packets
+ *	SO_MAX_PACING_RATE	R, in HPCC_PACE_UNIT: the option has 32 bits
+ *
+ * Attach it after bfc_int_tcp, whose storage it reads, to the same cgroup.
+ */
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include "hpcc_bpf.h"
+#include "hpcc_pace.h"
+
+#define SOL_SOCKET		1
+#define SOL_TCP			6
+#define SO_MAX_PACING_RATE	47
+#define TCP_CONGESTION		13
+
+#define TCP_HLEN		20
+#define TCP_ACK_SEQ		8	/* offset in the header */
+
+char _license[] SEC("license") = "GPL";
+
+static __always_inline void apply(struct bpf_sock_ops *skops,
+				  const struct hpcc_sk *hs,
+				  const struct hpcc_net *net)
+{
+	__u64 pace = hpcc_sk_pace(hs, net, skops->mss_cache) / HPCC_PACE_UNIT;
+	int packets = hs->packets;
+	__u32 rate;
+
+	/* ~0 would mean none */
+	rate = pace < ~0U ? pace : ~0U - 1;
+	if (!rate)
+		rate = 1;
+	bpf_setsockopt(skops, SOL_TCP, TCP_BPF_SNDCWND_CLAMP, &packets,
+		       sizeof(packets));
+	bpf_setsockopt(skops, SOL_SOCKET, SO_MAX_PACING_RATE, &rate,
+		       sizeof(rate));
+}
+
+static __always_inline void begin(struct bpf_sock_ops *skops,
+				  const struct hpcc_net *net)
+{
+	struct bpf_sock *sk = skops->sk;
+	char cc[] = "bfc_window";
+	struct bfc_int_sk *is;
+	struct hpcc_sk *hs;
+	int packets;
+
+	is = sk ? bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0) : NULL;
+	if (!is)
+		return;		/* not agreed on: no business of ours */
+	if (bpf_setsockopt(skops, SOL_TCP, TCP_CONGESTION, cc, sizeof(cc)))
+		return;
+	sk = skops->sk;
+	hs = sk ? bpf_sk_storage_get(&bfc_hpcc_sk, sk, NULL,
+				     BPF_SK_STORAGE_GET_F_CREATE) : NULL;
+	if (!hs)
+		return;
+	hpcc_sk_init(hs, net, skops->mss_cache);
+	hs->count = is->echo.count;
+	packets = hs->packets;
+	bpf_setsockopt(skops, SOL_TCP, TCP_BPF_IW, &packets, sizeof(packets));
+	apply(skops, hs, net);
+}
+
+static __always_inline void parse(struct bpf_sock_ops *skops,
+				  const struct hpcc_net *net)
+{
+	const __u8 *th = skops->skb_data;
+	struct bpf_sock *sk = skops->sk;
+	struct bfc_int_sk *is;
+	struct hpcc_sk *hs;
+	__u32 seq, id;
+
+	if ((const void *)(th + TCP_HLEN) > (const void *)skops->skb_data_end ||
+	    !sk)
+		return;
+	/* by bytes: not every machine may load what is not aligned */
+	th += TCP_ACK_SEQ;
+	seq = (__u32)th[0] << 24 | th[1] << 16 | th[2] << 8 | th[3];
+	/* snd_una as it will be: TCP has not looked at the ACK yet */
+	if ((__s32)(seq - skops->snd_una) < 0)
+		seq = skops->snd_una;
+	is = bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0);
+	if (!is)
+		return;
+	sk = skops->sk;
+	hs = sk ? bpf_sk_storage_get(&bfc_hpcc_sk, sk, NULL, 0) : NULL;
+	if (!hs)
+		return;
+	id = skops->local_port << 16 | bpf_ntohl(skops->remote_port);
+	if (hpcc_sk_ack(hs, net, is, seq, skops->snd_nxt, skops->mss_cache,
+			id))
+		apply(skops, hs, net);
+}
+
+SEC("sockops")
+int hpcc_sockops(struct bpf_sock_ops *skops)
+{
+	const struct hpcc_net *net = hpcc_net();
+
+	if (!net || !net->headers)
+		return 1;
+	switch (skops->op) {
+	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
+	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
+		begin(skops, net);
+		break;
+	case BPF_SOCK_OPS_PARSE_HDR_OPT_CB:
+		parse(skops, net);
+		break;
+	}
+	return 1;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bfc_simcc - TCP congestion controls of the simulator, whose kernel cannot run
+ * those of bpf/ (struct_ops need a JIT compiler)
+ *
+ * bfc_window: what a program has computed. cwnd is the clamp that it set with
+ *	TCP_BPF_SNDCWND_CLAMP, and the pace what it set with SO_MAX_PACING_RATE, in
+ *	HPCC_PACE_UNIT; both whatever else happens, as bfc_hpcc does with W and R.
+ *	(Reno would follow a smaller clamp only while cwnd is what holds it back,
+ *	which it is not as long as pacing is.)
+ * bfc_delay: as bpf/tcp_delay.bpf.c, with the same arithmetic.
+ *
+ * Context: the socket is locked.
+ */
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <net/tcp.h>
+
+#include "delay.h"
+#include "hpcc_pace.h"
+
+static unsigned int base_ns = 8000;
+module_param(base_ns, uint, 0644);
+MODULE_PARM_DESC(base_ns, "bfc_delay: RTT of the empty network");
+
+static unsigned long rate = 12500000000UL;
+module_param(rate, ulong, 0644);
+MODULE_PARM_DESC(rate, "bfc_delay: of a host's link, bytes/s");
+
+static unsigned int factor = DELAY_TARGET_DEFAULT;
+module_param(factor, uint, 0644);
+MODULE_PARM_DESC(factor, "bfc_delay: target RTT, thousandths of base_ns");
+
+static unsigned int packet = 1514;
+module_param(packet, uint, 0644);
+MODULE_PARM_DESC(packet, "bfc_delay: bytes of a full packet");
+
+/* --- bfc_window ----------------------------------------------------------- */
+
+static void window_apply(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	unsigned long pace = sk->sk_max_pacing_rate;
+
+	if (pace == ~0UL)
+		return;		/* nothing has been set yet */
+	tcp_snd_cwnd_set(tp, max(tp->snd_cwnd_clamp, 1U));
+	WRITE_ONCE(sk->sk_pacing_rate, pace * HPCC_PACE_UNIT);
+}
+
+static void window_init(struct sock *sk)
+{
+	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
+}
+
+static void window_event(struct sock *sk, enum tcp_ca_event event)
+{
+	if (event == CA_EVENT_TX_START)
+		window_apply(sk);
+}
+
+static void window_control(struct sock *sk, const struct rate_sample *rs)
+{
+	window_apply(sk);
+}
+
+static struct tcp_congestion_ops window __read_mostly = {
+	.init		= window_init,
+	.ssthresh	= tcp_reno_ssthresh,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.cwnd_event	= window_event,
+	.cong_control	= window_control,
+	.owner		= THIS_MODULE,
+	.name		= "bfc_window",
+};
+
+/* --- bfc_delay ------------------------------------------------------------ */
+
+/**
+ * struct delay_ca - state of a connection
+ * @conf: parameters, those of the time when it began
+ * @s: state
+ */
+struct delay_ca {
+	struct delay_conf conf;
+	struct delay s;
+};
+
+static void delay_ca_init(struct sock *sk)
+{
+	struct delay_ca *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	const char *bad;
+
+	bad = delay_configure(&ca->conf, rate, base_ns, factor, packet);
+	if (bad) {
+		pr_err_ratelimited("%s is out of range: no more than a packet is sent\n",
+				   bad);
+		memset(ca, 0, sizeof(*ca));
+		ca->conf.w_init = DELAY_PACKET;
+		ca->conf.w_max = DELAY_PACKET;
+	}
+	delay_init(&ca->s, &ca->conf);
+	tcp_snd_cwnd_set(tp, delay_packets(&ca->s));
+	tp->snd_ssthresh = tcp_snd_cwnd(tp);
+}
+
+static void delay_ca_acked(struct sock *sk, const struct ack_sample *sample)
+{
+	struct delay_ca *ca = inet_csk_ca(sk);
+
+	if (sample->rtt_us > 0)
+		delay_new_ack(&ca->s, &ca->conf,
+			      sample->rtt_us * (u64)NSEC_PER_USEC,
+			      sample->pkts_acked);
+}
+
+static void delay_ca_avoid(struct sock *sk, u32 ack, u32 acked)
+{
+	struct delay_ca *ca = inet_csk_ca(sk);
+
+	tcp_snd_cwnd_set(tcp_sk(sk), delay_packets(&ca->s));
+}
+
+static u32 delay_ca_ssthresh(struct sock *sk)
+{
+	struct delay_ca *ca = inet_csk_ca(sk);
+
+	delay_loss(&ca->s);
+	return delay_packets(&ca->s);
+}
+
+static struct tcp_congestion_ops delay_ops __read_mostly = {
+	.init		= delay_ca_init,
+	.ssthresh	= delay_ca_ssthresh,
+	.cong_avoid	= delay_ca_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.pkts_acked	= delay_ca_acked,
+	.owner		= THIS_MODULE,
+	.name		= "bfc_delay",
+};
+
+static int __init simcc_init(void)
+{
+	int err;
+
+	BUILD_BUG_ON(sizeof(struct delay_ca) > ICSK_CA_PRIV_SIZE);
+	err = tcp_register_congestion_control(&window);
+	if (err)
+		return err;
+	err = tcp_register_congestion_control(&delay_ops);
+	if (err)
+		tcp_unregister_congestion_control(&window);
+	return err;
+}
+
+static void __exit simcc_exit(void)
+{
+	tcp_unregister_congestion_control(&delay_ops);
+	tcp_unregister_congestion_control(&window);
+}
+
+module_init(simcc_init);
+module_exit(simcc_exit);
+
+MODULE_DESCRIPTION("TCP congestion controls of the simulator");
+MODULE_LICENSE("GPL");
