@@ -1,0 +1,181 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# HPCC as a sender: what it does to a bottleneck's queue, and whether all its front
+# ends compute the same.
+#
+#   h1 -- p1 --+
+#              sw -- r0 -- r
+#   h2 -- p2 --+
+#
+# 100 Mbit/s, a speed that INT has a code for, and 1 ms each: 4.2 ms for a packet and
+# its ACK. In the
+# simulator HPCC runs as a sockops program, elsewhere as struct_ops.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+PATH=$top/build/bpf:$top/build/hpcc:$PATH
+group=/sys/fs/cgroup/hpcc
+rtt=4500us
+on=() receivers=() senders=()
+
+simulated() { [ ! -e /sys/kernel/btf/vmlinux ]; }
+
+ctl() { check "bfcctl $*" bfcctl "$@"; }
+
+# start [QDISC of r0, with options]
+start() {
+	local h
+	host h1 10.0.0.1/24
+	host h2 10.0.0.2/24
+	host r 10.0.0.100/24
+	switch sw
+	cable sw p1 h1 e0 rate 100mbit delay 1ms ring 4
+	cable sw p2 h2 e0 rate 100mbit delay 1ms ring 4
+	cable sw r0 r e0 rate 100mbit delay 1ms ring 4
+	[ $# -gt 0 ] || set -- bfc fc none limit 4Mb
+	tc -n sw qdisc replace dev r0 root "$@" || fail "tc refuses $*"
+	# What TCP sends at once must not be more than a packet.
+	for h in h1 h2 r; do
+		ip -n "$h" link set e0 gso_max_segs 1
+		in_ns "$h" sysctl -qw net.ipv4.tcp_no_metrics_save=1
+	done
+	meet 10.0.0.100 h1 h2
+	mkdir -p "$group"
+}
+
+# hpcc_on PARAMETERS
+hpcc_on() {
+	ctl -n sw stamp attach r0 node 1
+	if simulated; then
+		modprobe bfc_simcc
+		on=(sockops)
+	fi
+	ctl int attach --cgroup "$group"
+	ctl hpcc on --cgroup "$group" rate 100mbit rtt "$rtt" "${on[@]}" "$@"
+}
+
+hpcc_off() {
+	ctl hpcc off --cgroup "$group"
+	[ -n "${on[*]}" ] || ctl hpcc off
+	ctl int detach --cgroup "$group"
+	! simulated || check "a socket uses bfc_simcc" \
+		wait_for 5 modprobe -qr bfc_simcc
+}
+
+# in_group NS COMMAND...: with sockets that take part; in the background only
+in_group() {
+	local ns=$1
+	shift
+	# shellcheck disable=SC2016
+	exec bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" \
+		ip netns exec "$ns" "$@"
+}
+
+listens() { in_ns r ss -Htln "sport = :$1" | grep -q .; }
+
+# flow NS PORT: as much as it can, until it is stopped
+flow() {
+	in_group r busybox nc -l -p "$2" >/dev/null </dev/null &
+	pids+=($!)
+	receivers+=($!)
+	check "no TCP receiver" wait_for 5 listens "$2"
+	in_group "$1" bash -c "exec cat /dev/zero >/dev/tcp/10.0.0.100/$2" &
+	pids+=($!)
+	senders+=($!)
+}
+
+# The receivers first: then the senders get a RST, and nothing is left behind.
+stop() {
+	kill "${receivers[@]}"
+	wait "${receivers[@]}" 2>/dev/null
+	sleep 0.2
+	kill "${senders[@]}" 2>/dev/null
+	wait "${senders[@]}" 2>/dev/null
+	receivers=() senders=()
+}
+
+# queue SAMPLES: backlog of the bottleneck, every 20 ms: mean and longest
+queue() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		stat sw r0 backlog
+		sleep 0.02
+	done | awk '{ sum += $1; if ($1 > most) most = $1 }
+		END { printf "%d %d\n", sum / NR, most }'
+}
+
+sent() { stat sw r0 bytes; }
+
+# measured: two flows, after two seconds: mean and longest queue, used in percent
+measured() {
+	local before from now
+	flow h1 5001
+	flow h2 5002
+	sleep 2
+	before=$(sent)
+	from=$(date +%s%N)
+	read -r mean most < <(queue 100)
+	now=$(date +%s%N)
+	used=$((($(sent) - before) * 800 * 1000 / ((now - from) * 100)))
+	say "queue: mean $mean, at most $most bytes; link $used %"
+}
+
+test_arithmetic() {
+	check "eBPF and C differ" replay bpf "$top/build/hpcc/replay.bpf.o" \
+		>"$scratch/replay" || grep -v '^ok' "$scratch/replay"
+}
+
+test_near_zero() {
+	start
+	hpcc_on
+	measured
+	at_most "mean queue" "$mean" 5000
+	at_most "longest queue" "$most" 12000
+	at_least "use of the link" "$used" 75
+	stop
+	hpcc_off
+}
+
+# cc NAME [QDISC-OPTIONS]
+other() {
+	modprobe -q "tcp_$1"
+	# else namespaces may not have it
+	sysctl -qw net.ipv4.tcp_allowed_congestion_control="reno cubic $1"
+	start "${@:2}"
+	for ns in h1 h2 r; do
+		in_ns "$ns" sysctl -qw net.ipv4.tcp_ecn=1 \
+			"net.ipv4.tcp_congestion_control=$1" ||
+			fail "no congestion control $1"
+	done
+	measured
+	at_least "mean queue" "$mean" 20000
+	at_least "use of the link" "$used" 75
+	stop
+}
+
+test_cubic() { other cubic; }
+# as in HPCC §5.1: 30 KB at 10 Gbit/s, but here no less than twenty packets
+test_dctcp() {
+	other dctcp red limit 4Mb min 30000 max 60000 probability 1 \
+		avpkt 1000 burst 41 bandwidth 100mbit ecn
+}
+
+test_same_windows() {
+	local seconds=4
+	start
+	hpcc_on trace
+	replay trace /sys/fs/bpf/bfc/hpcc_trace $seconds >"$scratch/replay" &
+	local reader=$!
+	pids+=("$reader")
+	flow h1 5001
+	flow h2 5002
+	sleep $seconds
+	stop
+	wait "$reader" || fail "windows differ: $(grep '^#' "$scratch/replay")"
+	say "$(grep '^# acks' "$scratch/replay")"
+	hpcc_off
+}
+
+run_tests arithmetic near_zero cubic dctcp same_windows
