@@ -30,6 +30,14 @@ static const char usage[] =
 	"                                         INT in the TCP options of a cgroup\n"
 	"  int detach DEV | --cgroup DIR\n"
 	"  int show [DEV]                         what INT says of each hop\n"
+	"  hpcc on [--cgroup DIR] rate RATE rtt TIME [eta N] [flows N] [wai BYTES]\n"
+	"       [stage N] [react both|per-ack|per-rtt] [rx-rate] [headers N] [trace]\n"
+	"       [sockops]                         HPCC for TCP\n"
+	"  hpcc off [--cgroup DIR]\n"
+	"  hpcc show\n"
+	"  delay on rate RATE rtt TIME [target N] [packet N]\n"
+	"                                         delay-based control for TCP\n"
+	"  delay off|show\n"
 	"  watch [DEV] [interval TIME] [count N]  ports and INT, again and again\n"
 	"OPTIONS: -j|--json  -p|--pretty  -n|--netns NAME  --bpffs DIR\n"
 	"         -v|--verbose  -h|--help  -V|--version\n"
@@ -218,6 +226,8 @@ int main(int argc, char **argv)
 	} commands[] = {
 		{ "stamp", cmd_stamp },
 		{ "int", cmd_int },
+		{ "hpcc", cmd_hpcc },
+		{ "delay", cmd_delay },
 		{ "watch", cmd_watch },
 	};
 	unsigned int i;

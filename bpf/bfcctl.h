@@ -47,6 +47,8 @@ uint64_t nanoseconds(const char *name, const char *text, uint64_t lo,
 
 int cmd_stamp(int argc, char **argv);
 int cmd_int(int argc, char **argv);
+int cmd_hpcc(int argc, char **argv);
+int cmd_delay(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 
 /* ---- bfcctl_bpf.c ---- */

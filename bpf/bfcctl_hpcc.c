@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bfcctl hpcc, bfcctl delay: congestion control in eBPF for TCP.
+ *
+ *	<bpffs>/bfc/hpcc_net		struct hpcc_net, all senders' parameters
+ *	<bpffs>/bfc/hpcc_sk		struct hpcc_sk, by socket
+ *	<bpffs>/bfc/hpcc_trace		struct hpcc_trace, if "trace" was said
+ *	<bpffs>/bfc/hpcc_ops		registered as "bfc_hpcc"
+ *	<bpffs>/bfc/delay_conf		struct delay_conf
+ *	<bpffs>/bfc/delay_ops		registered as "bfc_delay"
+ *	<bpffs>/bfc/cgroup-<id>/hpcc	link of the program that stands in for
+ *					bfc_hpcc where there are no struct_ops
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bfcctl.h"
+#include "delay.h"
+#include "hpcc_sk.h"
+#include "hpcc_sockops.skel.h"
+#include "tcp_delay.skel.h"
+#include "tcp_hpcc.skel.h"
+
+#define RATE_MIN	1250000ULL		/* bytes/s: 10 Mbit/s */
+#define RATE_MAX	100000000000ULL		/* 800 Gbit/s */
+/* Ethernet 14, IPv4 20, TCP 20, its timestamps 12 */
+#define HEADERS_DEFAULT	66
+#define HEADERS_MAX	256
+#define FLOWS_MAX	1000000
+#define PACKET_DEFAULT	1514
+#define PACKET_MIN	64
+#define PACKET_MAX	65535
+
+static const char * const reactions[] = {
+	[HPCC_BOTH] = "both",
+	[HPCC_PER_ACK] = "per-ack",
+	[HPCC_PER_RTT] = "per-rtt",
+};
+
+/* As tc writes rates: 10gbit, 100mbit; bytes/s. */
+static uint64_t rate_arg(const char *name, const char *text)
+{
+	static const struct {
+		const char *unit;
+		double bytes;
+	} units[] = {
+		{ "gbit", 125e6 }, { "mbit", 125e3 }, { "kbit", 125 },
+	};
+	unsigned int i;
+	double n = 0;
+	char *end;
+
+	end = (char *)text;
+	if (*text >= '0' && *text <= '9')
+		n = strtod(text, &end);
+	for (i = 0; end > text && i < ARRAY_SIZE(units); i++) {
+		if (strcmp(end, units[i].unit))
+			continue;
+		n *= units[i].bytes;
+		if (n >= RATE_MIN && n <= RATE_MAX)
+			return n;
+	}
+	usage_fail("illegal \"%s\" for \"%s\": give a rate from 10mbit to 800gbit",
+		   text, name);
+}
+
+/* The number of a word in a list. */
+static unsigned int word_arg(const char *name, const char *text,
+			     const char * const *words, unsigned int n)
+{
+	char list[128] = "";
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (!strcmp(text, words[i]))
+			return i;
+		snprintf(list + strlen(list), sizeof(list) - strlen(list),
+			 "%s%s", i ? ", " : "", words[i]);
+	}
+	usage_fail("illegal \"%s\" for \"%s\": give one of %s", text, name,
+		   list);
+}
+
+/* Parameters into the only entry of a map that is pinned, or is about to be. */
+static void set_entry(int map, const void *value, const char *what)
+{
+	const uint32_t zero = 0;
+
+	if (bpf_map_update_elem(map, &zero, value, BPF_ANY))
+		fail("cannot configure %s: %s", what, strerror(errno));
+}
+
+/* Is it registered already? Then its parameters are all there is to change. */
+static bool change(const char *ops, const char *conf, const void *value,
+		   const char *what)
+{
+	int fd = pin_open(ops), map;
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	map = pin_open(conf);
+	if (map < 0)
+		fail("%s is registered, but %s is gone", what, conf);
+	set_entry(map, value, what);
+	close(map);
+	return true;
+}
+
+/* It stays registered until it is taken out of the map. */
+static void enlist(struct bpf_map *ops, const char *path, const char *what)
+{
+	const uint32_t zero = 0;
+	struct bpf_link *link = bpf_map__attach_struct_ops(ops);
+	int fd = bpf_map__fd(ops);
+
+	if (!link)
+		fail("cannot register congestion control %s: %s", what,
+		     errno == EEXIST ? "another has this name" :
+		     strerror(errno));
+	bpf_link__disconnect(link);
+	if (bpf_obj_pin(fd, path)) {
+		bpf_map_delete_elem(fd, &zero);
+		fail("%s: %s", path, strerror(errno));
+	}
+	bpf_link__destroy(link);
+}
+
+/* Sockets that use it go on until they are closed. */
+static bool dismiss(const char *path)
+{
+	const uint32_t zero = 0;
+	int fd = pin_open(path);
+
+	if (fd < 0)
+		return false;
+	if (bpf_map_delete_elem(fd, &zero) && errno != EINPROGRESS &&
+	    errno != ENOENT)
+		fail("cannot take out %s: %s", path, strerror(errno));
+	close(fd);
+	pin_remove(path);
+	return true;
+}
+
+/* Congestion control of a cgroup's connections that agree on INT. */
+static void cgroup_cc(const char *cgroup, const char *cc)
+{
+	struct bfc_int_config conf = { .every = 1 };
+
+	tcp_config(cgroup, &conf);
+	memset(conf.cc, 0, sizeof(conf.cc));
+	snprintf(conf.cc, sizeof(conf.cc), "%s", cc);
+	tcp_on(cgroup, &conf);
+}
+
+/* ---- hpcc ---- */
+
+static void hpcc_on_ops(const struct hpcc_net *net)
+{
+	struct tcp_hpcc *skel;
+
+	if (change(pin_path("/hpcc_ops"), pin_path("/hpcc_net"), net,
+		   "bfc_hpcc"))
+		return;
+	skel = tcp_hpcc__open();
+	if (!skel)
+		fail("cannot open bfc_hpcc: %s", strerror(errno));
+	pin_mkdir(pin_path("%s", ""));
+	pin_share(skel->maps.bfc_int_sk, pin_path("/int_sk"));
+	pin_share(skel->maps.bfc_hpcc_sk, pin_path("/hpcc_sk"));
+	pin_share(skel->maps.bfc_hpcc_net, pin_path("/hpcc_net"));
+	pin_share(skel->maps.bfc_hpcc_trace, pin_path("/hpcc_trace"));
+	bpf_loaded(tcp_hpcc__load(skel), "bfc_hpcc");
+	set_entry(bpf_map__fd(skel->maps.bfc_hpcc_net), net, "bfc_hpcc");
+	enlist(skel->maps.bfc_hpcc, pin_path("/hpcc_ops"), "bfc_hpcc");
+	tcp_hpcc__destroy(skel);
+}
+
+/* Behind the program that reads INT: programs run in the order of attachment. */
+static void hpcc_on_sockops(const struct hpcc_net *net, const char *cgroup)
+{
+	struct hpcc_sockops *skel;
+	const char *path;
+	uint64_t id;
+	int fd, link;
+
+	id = cgroup_open(cgroup, &fd);
+	path = pin_path("/cgroup-%llu/hpcc", (unsigned long long)id);
+	if (change(path, pin_path("/hpcc_net"), net, "hpcc_sockops")) {
+		close(fd);
+		return;
+	}
+	skel = hpcc_sockops__open();
+	if (!skel)
+		fail("cannot open hpcc_sockops: %s", strerror(errno));
+	pin_share(skel->maps.bfc_int_sk, pin_path("/int_sk"));
+	pin_share(skel->maps.bfc_hpcc_sk, pin_path("/hpcc_sk"));
+	pin_share(skel->maps.bfc_hpcc_net, pin_path("/hpcc_net"));
+	pin_share(skel->maps.bfc_hpcc_trace, pin_path("/hpcc_trace"));
+	bpf_loaded(hpcc_sockops__load(skel), "hpcc_sockops");
+	set_entry(bpf_map__fd(skel->maps.bfc_hpcc_net), net, "hpcc_sockops");
+	link = bpf_link_create(bpf_program__fd(skel->progs.hpcc_sockops), fd,
+			       BPF_CGROUP_SOCK_OPS, NULL);
+	if (link < 0)
+		fail("cannot attach hpcc_sockops to %s: %s", cgroup,
+		     strerror(errno));
+	pin_program(link, path);
+	close(link);
+	close(fd);
+	hpcc_sockops__destroy(skel);
+}
+
+static void hpcc_on(int argc, char **argv)
+{
+	uint64_t rate = 0, t = 0, eta = HPCC_ETA_DEFAULT;
+	uint64_t flows = HPCC_FLOWS_DEFAULT, wai = UINT64_MAX;
+	uint64_t stage = HPCC_STAGE_DEFAULT, headers = HEADERS_DEFAULT;
+	unsigned int react = HPCC_BOTH;
+	bool rx = false, trace = false, sockops = false;
+	const char *word, *cgroup = NULL, *bad;
+	struct hpcc_net net = {};
+
+	while (argc) {
+		word = next_word(&argc, &argv, "");
+		if (!strcmp(word, "rx-rate"))
+			rx = true;
+		else if (!strcmp(word, "trace"))
+			trace = true;
+		else if (!strcmp(word, "sockops"))
+			sockops = true;
+		else if (!strcmp(word, "--cgroup"))
+			cgroup = next_word(&argc, &argv, word);
+		else if (!strcmp(word, "rate"))
+			rate = rate_arg(word, next_word(&argc, &argv, word));
+		else if (!strcmp(word, "rtt"))
+			t = nanoseconds(word, next_word(&argc, &argv, word),
+					HPCC_T_MIN, HPCC_T_MAX);
+		else if (!strcmp(word, "eta"))
+			eta = number(word, next_word(&argc, &argv, word), 1,
+				     1000);
+		else if (!strcmp(word, "flows"))
+			flows = number(word, next_word(&argc, &argv, word), 1,
+				       FLOWS_MAX);
+		else if (!strcmp(word, "wai"))
+			wai = number(word, next_word(&argc, &argv, word), 0,
+				     HPCC_W_MAX >> HPCC_W_SHIFT);
+		else if (!strcmp(word, "stage"))
+			stage = number(word, next_word(&argc, &argv, word), 0,
+				       HPCC_STAGE_MAX);
+		else if (!strcmp(word, "react"))
+			react = word_arg(word, next_word(&argc, &argv, word),
+					 reactions, ARRAY_SIZE(reactions));
+		else if (!strcmp(word, "headers"))
+			headers = number(word, next_word(&argc, &argv, word),
+					 1, HEADERS_MAX);
+		else
+			usage_fail("what is \"%s\"?", word);
+	}
+	if (!rate || !t)
+		usage_fail("give \"rate\", that of the hosts' links, and \"rtt\", slightly more than the longest RTT of the empty network");
+	if (sockops && !cgroup)
+		usage_fail("\"sockops\" needs --cgroup");
+	hpcc_configure(&net.conf, rate, t, eta, flows);
+	if (wai != UINT64_MAX) {
+		net.conf.w_ai = wai << HPCC_W_SHIFT;
+		net.conf.w_min = wai ? net.conf.w_ai : 1;
+	}
+	net.conf.max_stage = stage;
+	net.conf.react = react;
+	net.conf.rx = rx;
+	net.headers = headers;
+	net.trace = trace;
+	bad = hpcc_conf_ok(&net.conf);
+	if (bad)
+		fail("the %s is out of range with these parameters", bad);
+
+	bpf_begin();
+	if (sockops) {
+		/* First, so that it runs first; ours chooses bfc_window itself. */
+		cgroup_cc(cgroup, "");
+		hpcc_on_sockops(&net, cgroup);
+		return;
+	}
+	hpcc_on_ops(&net);
+	if (cgroup)
+		cgroup_cc(cgroup, "bfc_hpcc");
+}
+
+static void hpcc_off(int argc, char **argv)
+{
+	const char *word, *cgroup = NULL;
+	bool was = false;
+	uint64_t id;
+	int fd;
+
+	while (argc) {
+		word = next_word(&argc, &argv, "");
+		if (strcmp(word, "--cgroup"))
+			usage_fail("what is \"%s\"?", word);
+		cgroup = next_word(&argc, &argv, word);
+	}
+	bpf_begin();
+	if (cgroup) {
+		struct bfc_int_config conf;
+
+		id = cgroup_open(cgroup, &fd);
+		close(fd);
+		was = pin_remove(pin_path("/cgroup-%llu/hpcc",
+					  (unsigned long long)id));
+		if (tcp_config(cgroup, &conf) && *conf.cc) {
+			cgroup_cc(cgroup, "");
+			was = true;
+		}
+		if (!was)
+			fail("%s does not use HPCC", cgroup);
+		return;
+	}
+	if (!dismiss(pin_path("/hpcc_ops")))
+		fail("bfc_hpcc is not registered");
+	pin_remove(pin_path("/hpcc_net"));
+	pin_remove(pin_path("/hpcc_sk"));
+	pin_remove(pin_path("/hpcc_trace"));
+	pin_rmdir(pin_path("%s", ""));
+}
+
+static void show_conf(const struct hpcc_net *net)
+{
+	const struct hpcc_conf *c = &net->conf;
+	double wai = c->w_ai / (double)HPCC_BYTE;
+	double eta = c->eta / (double)HPCC_ONE;
+	uint64_t init = c->w_init >> HPCC_W_SHIFT;
+	char a[32], b[32];
+
+	out_number("rtt_ns", c->t);
+	out_number("initial_window", init);
+	out_fraction("wai", wai);
+	out_fraction("eta", eta);
+	out_number("stage", c->max_stage);
+	out_string("react", reactions[c->react]);
+	out_bool("rx_rate", c->rx);
+	out_number("headers", net->headers);
+	out_bool("trace", net->trace);
+	text("rtt %s  initial window %s  wai %.2fB  eta %.3f  stage %u  react %s  headers %u%s%s\n",
+	     time_text(a, sizeof(a), c->t), size_text(b, sizeof(b), init), wai,
+	     eta, c->max_stage, reactions[c->react], net->headers,
+	     c->rx ? "  rx-rate" : "", net->trace ? "  trace" : "");
+}
+
+static void show_flow(const struct flow *flow)
+{
+	char rate[32];
+
+	out_open(NULL, '{');
+	out_number("local_port", flow->sport);
+	out_number("remote_port", flow->dport);
+	out_string("cc", flow->cc);
+	out_number("cwnd", flow->cwnd);
+	out_number("rtt_us", flow->rtt_us);
+	out_number("pacing_rate", flow->pacing);
+	out_number("records", flow->is.echo.count);
+	out_close('}');
+	text("  ports %u %u  %s  cwnd %u  rate %s  rtt %uus  records %u\n",
+	     flow->sport, flow->dport, flow->cc, flow->cwnd,
+	     rate_text(rate, sizeof(rate), flow->pacing * 8.0), flow->rtt_us,
+	     flow->is.echo.count);
+}
+
+static void hpcc_show(int argc, char **argv)
+{
+	const uint32_t zero = 0;
+	struct hpcc_net net;
+	struct flow *flows;
+	unsigned int n, i;
+	int fd;
+
+	if (argc)
+		usage_fail("what is \"%s\"?", *argv);
+	bpf_begin();
+	fd = pin_open(pin_path("/hpcc_net"));
+	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &net))
+		fail("HPCC is off");
+	close(fd);
+	out_open(NULL, '{');
+	show_conf(&net);
+	out_open("flows", '[');
+	n = tcp_flows(&flows);
+	for (i = 0; i < n; i++)
+		if (!strcmp(flows[i].cc, "bfc_hpcc") ||
+		    !strcmp(flows[i].cc, "bfc_window"))
+			show_flow(&flows[i]);
+	free(flows);
+	out_close(']');
+	out_close('}');
+}
+
+int cmd_hpcc(int argc, char **argv)
+{
+	const char *word = next_word(&argc, &argv, "hpcc");
+
+	if (!strcmp(word, "on"))
+		hpcc_on(argc, argv);
+	else if (!strcmp(word, "off"))
+		hpcc_off(argc, argv);
+	else if (!strcmp(word, "show"))
+		hpcc_show(argc, argv);
+	else
+		usage_fail("what is \"hpcc %s\"?", word);
+	return 0;
+}
+
+/* ---- delay ---- */
+
+static void delay_on(int argc, char **argv)
+{
+	uint64_t rate = 0, base = 0, packet = PACKET_DEFAULT;
+	uint64_t target = DELAY_TARGET_DEFAULT;
+	struct tcp_delay *skel;
+	struct delay_conf conf;
+	const char *word, *bad;
+
+	while (argc) {
+		word = next_word(&argc, &argv, "");
+		if (!strcmp(word, "rate"))
+			rate = rate_arg(word, next_word(&argc, &argv, word));
+		else if (!strcmp(word, "rtt"))
+			base = nanoseconds(word, next_word(&argc, &argv, word),
+					   DELAY_RTT_MIN, DELAY_RTT_MAX);
+		else if (!strcmp(word, "target"))
+			target = number(word, next_word(&argc, &argv, word),
+					1001, DELAY_TARGET_MAX);
+		else if (!strcmp(word, "packet"))
+			packet = number(word, next_word(&argc, &argv, word),
+					PACKET_MIN, PACKET_MAX);
+		else
+			usage_fail("what is \"%s\"?", word);
+	}
+	if (!rate || !base)
+		usage_fail("give \"rate\", that of the hosts' links, and \"rtt\", that of the empty network");
+	bad = delay_configure(&conf, rate, base, target, packet);
+	if (bad)
+		fail("the %s is out of range with these parameters", bad);
+	bpf_begin();
+	if (change(pin_path("/delay_ops"), pin_path("/delay_conf"), &conf,
+		   "bfc_delay"))
+		return;
+	skel = tcp_delay__open();
+	if (!skel)
+		fail("cannot open bfc_delay: %s", strerror(errno));
+	pin_mkdir(pin_path("%s", ""));
+	pin_share(skel->maps.bfc_delay_conf, pin_path("/delay_conf"));
+	bpf_loaded(tcp_delay__load(skel), "bfc_delay");
+	set_entry(bpf_map__fd(skel->maps.bfc_delay_conf), &conf, "bfc_delay");
+	enlist(skel->maps.bfc_delay, pin_path("/delay_ops"), "bfc_delay");
+	tcp_delay__destroy(skel);
+}
+
+static void delay_show(void)
+{
+	const uint32_t zero = 0;
+	struct delay_conf conf;
+	double init, max;
+	char a[32];
+	int fd;
+
+	fd = pin_open(pin_path("/delay_conf"));
+	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &conf))
+		fail("bfc_delay is off");
+	close(fd);
+	init = conf.w_init / (double)DELAY_PACKET;
+	max = conf.w_max / (double)DELAY_PACKET;
+	out_open(NULL, '{');
+	out_number("target_ns", conf.target);
+	out_fraction("initial_window", init);
+	out_fraction("largest_window", max);
+	out_close('}');
+	text("target %s  initial window %.2f packets  largest %.2f\n",
+	     time_text(a, sizeof(a), conf.target), init, max);
+}
+
+int cmd_delay(int argc, char **argv)
+{
+	const char *word = next_word(&argc, &argv, "delay");
+
+	if (!strcmp(word, "on")) {
+		delay_on(argc, argv);
+		return 0;
+	}
+	if (strcmp(word, "off") && strcmp(word, "show"))
+		usage_fail("what is \"delay %s\"?", word);
+	if (argc)
+		usage_fail("what is \"%s\"?", *argv);
+	bpf_begin();
+	if (!strcmp(word, "show")) {
+		delay_show();
+	} else {
+		if (!dismiss(pin_path("/delay_ops")))
+			fail("bfc_delay is not registered");
+		pin_remove(pin_path("/delay_conf"));
+		pin_rmdir(pin_path("%s", ""));
+	}
+	return 0;
+}
