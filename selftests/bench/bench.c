@@ -16,6 +16,13 @@
  * VLAN id BFC_VID(0), BFC_VID(1) ...: its ingress hook notes where it came from,
  * as in a switch.
  *
+ *   echo DEV FLOWS BURST ROUNDS IN PORTS >/sys/module/test_bench/parameters/run
+ *	Packets come in through the devices IN0, IN1 ... in turn, without tags.
+ *	The queue grows: one of them leaves when two have come, and only those are
+ *	measured, each for itself: "MEAN MEDIAN" of what they take. ROUNDS 0: they
+ *	stay in the queue of DEV, which should have a low rate, and nothing is
+ *	measured
+ *
  * The packets are made before and used again and again: only their headers are
  * looked at. Nothing has hashed them: as when a NIC has not.
  */
@@ -26,6 +33,7 @@
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
+#include <linux/sort.h>
 #include <linux/udp.h>
 #include <net/net_namespace.h>
 #include <net/pkt_sched.h>
@@ -51,6 +59,8 @@ struct bench_packet {
  * struct bench - one measurement
  * @dev: whose root qdisc
  * @in: where packets come in first, or NULL
+ * @prefix: of the names of devices where they come in
+ * @ports: number of these, or 0
  * @flows: number of flows
  * @burst: packets that go in before they come out
  * @rounds: bursts
@@ -64,6 +74,8 @@ struct bench_packet {
 struct bench {
 	struct net_device *dev;
 	struct net_device *in;
+	const char *prefix;
+	unsigned int ports;
 	unsigned int flows;
 	unsigned int burst;
 	unsigned int rounds;
@@ -145,14 +157,34 @@ static int bench_receive(struct bench *b, unsigned int i)
 	struct sk_buff *skb = skb_get(b->packet[i].skb);
 
 	skb->protocol = eth_type_trans(skb, b->in);
-	__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021AD),
-			       BFC_VID(i % b->flows % BENCH_UPSTREAM));
+	if (!b->ports)
+		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021AD),
+				       BFC_VID(i % b->flows % BENCH_UPSTREAM));
 	local_bh_disable();
 	netif_receive_skb(skb);
 	local_bh_enable();
 	if (b->caught == i + 1)
 		kfree_skb(skb);
 	return b->caught == i + 1 && b->packet[i].tc_index ? 0 : -ENODATA;
+}
+
+/* Packet i comes in through port i % ports. */
+static int bench_through_ports(struct bench *b, unsigned int i)
+{
+	char name[IFNAMSIZ];
+	int err;
+
+	snprintf(name, sizeof(name), "%s%u", b->prefix, i % b->ports);
+	b->in = __dev_get_by_name(&init_net, name);
+	if (!b->in)
+		return -ENODEV;
+	err = netdev_rx_handler_register(b->in, bench_catch, b);
+	if (err)
+		return err;
+	err = bench_receive(b, i);
+	netdev_rx_handler_unregister(b->in);
+	b->in = NULL;
+	return err;
 }
 
 static int bench_prepare(struct bench *b)
@@ -171,6 +203,8 @@ static int bench_prepare(struct bench *b)
 			err = -ENOMEM;
 		else if (b->in)
 			err = bench_receive(b, i);
+		else if (b->ports)
+			err = bench_through_ports(b, i);
 	}
 	if (b->in)
 		netdev_rx_handler_unregister(b->in);
@@ -237,6 +271,79 @@ static unsigned int bench_burst(struct bench *b, struct Qdisc *q,
 	return b->burst - min(b->burst, out + late);
 }
 
+static int bench_compare(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Two come, one leaves.
+ *
+ * Return: 0, or a negative errno.
+ */
+static int bench_grow(struct bench *b, struct Qdisc *q, u64 *took)
+{
+	struct sk_buff *to_free = NULL, *gone = NULL, *skb;
+	unsigned int i, n = 0;
+	u64 t, sum = 0;
+
+	spin_lock_bh(qdisc_lock(q));
+	for (i = 0; i < b->burst; i++) {
+		skb = bench_restore(&b->packet[i % b->n]);
+		q->enqueue(skb, q, &to_free);
+		if (!b->rounds || !(i & 1))
+			continue;
+		t = bench_cycles();
+		skb = q->dequeue(q);
+		took[n++] = bench_cycles() - t;
+		if (!skb)
+			break;
+		skb->next = gone;
+		gone = skb;
+	}
+	while (b->rounds && (skb = q->dequeue(q))) {
+		skb->next = gone;
+		gone = skb;
+	}
+	spin_unlock_bh(qdisc_lock(q));
+	kfree_skb_list(gone);
+	kfree_skb_list(to_free);
+	if (to_free || n != (b->rounds ? b->burst / 2 : 0))
+		return -EIO;
+	for (i = 0; i < n; i++)
+		sum += took[i];
+	if (!n)
+		return 0;
+	sort(took, n, sizeof(*took), bench_compare, NULL);
+	b->enqueue = min(b->enqueue, div_u64(sum, n));
+	b->dequeue = min(b->dequeue, took[n / 2]);
+	return 0;
+}
+
+/* Packets are used once: in a burst they are in the queue at the same time. */
+static int bench_measure_growing(struct bench *b)
+{
+	struct Qdisc *q = rtnl_dereference(b->dev->qdisc);
+	unsigned int i;
+	int err = 0;
+	u64 *took;
+
+	took = kvcalloc(b->burst, sizeof(*took), GFP_KERNEL);
+	if (!took)
+		return -ENOMEM;
+	b->enqueue = U64_MAX;
+	b->dequeue = U64_MAX;
+	for (i = 0; i < max(b->rounds, 1U) && !err; i++) {
+		err = bench_grow(b, q, took);
+		cond_resched();
+	}
+	kvfree(took);
+	bench_enqueue = b->enqueue;
+	bench_dequeue = b->dequeue;
+	return err;
+}
+
 static int bench_measure(struct bench *b)
 {
 	struct Qdisc *q = rtnl_dereference(b->dev->qdisc);
@@ -273,7 +380,7 @@ static int bench_run(struct bench *b)
 		goto out;
 	err = bench_prepare(b);
 	if (!err)
-		err = bench_measure(b);
+		err = b->ports ? bench_measure_growing(b) : bench_measure(b);
 	for (i = 0; i < b->n; i++)
 		kfree_skb(b->packet[i].skb);
 out:
@@ -288,9 +395,10 @@ static int bench_set(const char *val, const struct kernel_param *kp)
 	struct bench b = {};
 	int fields, err;
 
-	fields = sscanf(val, "%15s %u %u %u %15s", name, &b.flows, &b.burst,
-			&b.rounds, in);
-	if (fields < 4 || !b.flows || !b.burst || !b.rounds ||
+	fields = sscanf(val, "%15s %u %u %u %15s %u", name, &b.flows, &b.burst,
+			&b.rounds, in, &b.ports);
+	if (fields < 4 || !b.flows || !b.burst || (!b.rounds && !b.ports) ||
+	    (fields == 6 && !b.ports) ||
 	    b.flows > BENCH_MAX || b.burst > BENCH_MAX)
 		return -EINVAL;
 
@@ -299,7 +407,8 @@ static int bench_set(const char *val, const struct kernel_param *kp)
 	b.dev = __dev_get_by_name(&init_net, name);
 	if (fields == 5)
 		b.in = __dev_get_by_name(&init_net, in);
-	err = b.dev && (b.in || fields == 4) ? bench_run(&b) : -ENODEV;
+	b.prefix = in;
+	err = b.dev && (b.in || fields != 5) ? bench_run(&b) : -ENODEV;
 	rtnl_unlock();
 	mutex_unlock(&bench_mutex);
 	return err;
@@ -321,7 +430,7 @@ static const struct kernel_param_ops bench_ops = {
 };
 
 module_param_cb(run, &bench_ops, NULL, 0600);
-MODULE_PARM_DESC(run, "DEV FLOWS BURST ROUNDS [IN]; reads as ENQUEUE DEQUEUE");
+MODULE_PARM_DESC(run, "DEV FLOWS BURST ROUNDS [IN [PORTS]]; reads as ENQUEUE DEQUEUE");
 
 MODULE_DESCRIPTION("Cycles per packet of a qdisc");
 MODULE_LICENSE("GPL");

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # What a packet costs in bfc and in other qdiscs, what a port costs in memory, and
-# FAFC's pause times (make bench).
+# FAFC's pauses (make bench).
 #
 # Cycles are those of the host's TSC in the simulated machine, whose kernel's code
 # runs at the host's speed, the least of many bursts: what the code takes when
@@ -21,5 +21,6 @@ scripts/sim --real-time -- selftests/bench/inside.sh 3 60 >"$out/cycles"
 scripts/vm --icount --cpus 1 --mem 1024 --timeout 1200 -- \
 	selftests/bench/inside.sh 1 2 >"$out/instructions"
 selftests/bench/report.py "$out/cycles" "$out/instructions"
+scripts/sim --real-time -- selftests/bench/fafc.sh
 make -s -C selftests/bench
 "$out/alloc_bench"
