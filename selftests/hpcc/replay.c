@@ -5,12 +5,13 @@
  *   replay bpf OBJECT	a simulated network, whose senders run as eBPF (OBJECT is
  *			replay.bpf.o) and in this program: their states must be the
  *			same, bit by bit, after every ACK. KTAP.
- *   replay trace PIN SECONDS
+ *   replay trace PIN ACKS SECONDS
  *			reads a front end's ring buffer (map bfc_hpcc_trace, pinned
- *			at PIN) for so long; its parameters are those of the map
- *			beside it, PIN's directory/hpcc_net. Goes through the same
- *			ACKs itself: every window must be the same. KTAP; a line
- *			"# acks N flows N turned N".
+ *			at PIN) until there were so many ACKs, but no longer than
+ *			that; its parameters are those of the map beside it, PIN's
+ *			directory/hpcc_net. Goes through the same ACKs itself:
+ *			every window must be the same. KTAP; a line
+ *			"# acks N flows N updated N turned N".
  *
  * Exit code: 0, 1 something differs or is missing, 2 usage.
  */
@@ -176,13 +177,14 @@ static int run_bpf(const char *path)
  * @flows: how many
  * @acks: so far
  * @turned: of these, once an RTT
+ * @updated: of these, that gave a window
  * @different: of these, windows that were not the same
  */
 struct replay {
 	struct hpcc_net net;
 	u32 id[FLOWS_MAX];
 	struct hpcc_sk hs[FLOWS_MAX];
-	u32 flows, acks, turned, different;
+	u32 flows, acks, turned, updated, different;
 };
 
 static int on_trace(void *arg, void *data, size_t size)
@@ -208,6 +210,7 @@ static int on_trace(void *arg, void *data, size_t size)
 	result = hpcc_sk_new_ack(hs, &r->net, &t->ack, mss);
 	r->acks++;
 	r->turned += result == HPCC_TURNED;
+	r->updated += result == HPCC_TURNED || result == HPCC_STAYED;
 	if (result != t->result || hs->s.w != t->w || hs->s.wc != t->wc ||
 	    hs->s.u != t->u || hs->rate != t->rate ||
 	    hs->packets != t->packets) {
@@ -221,12 +224,12 @@ static int on_trace(void *arg, void *data, size_t size)
 	return 0;
 }
 
-static int run_trace(const char *pin, const char *seconds)
+static int run_trace(const char *pin, u32 acks, u32 seconds)
 {
 	static struct replay r;
 	struct ring_buffer *ring;
 	char path[PATH_MAX], copy[PATH_MAX];
-	time_t end = time(NULL) + atoi(seconds);
+	time_t end = time(NULL) + seconds;
 	u32 zero = 0;
 	int fd;
 
@@ -245,9 +248,10 @@ static int run_trace(const char *pin, const char *seconds)
 	do {
 		if (ring_buffer__poll(ring, 100) < 0)
 			break;
-	} while (time(NULL) < end);
-	printf("# acks %u flows %u turned %u\n", r.acks, r.flows, r.turned);
-	report(r.acks && r.turned && !r.different,
+	} while (r.acks < acks && time(NULL) < end);
+	printf("# acks %u flows %u updated %u turned %u\n", r.acks, r.flows,
+	       r.updated, r.turned);
+	report(r.acks >= acks && r.updated && !r.different,
 	       "trace: every window is that of the same arithmetic here");
 	printf("1..%u\n", tests);
 	return failures ? 1 : 0;
@@ -258,8 +262,9 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc == 3 && !strcmp(argv[1], "bpf"))
 		return run_bpf(argv[2]);
-	if (argc == 4 && !strcmp(argv[1], "trace") && atoi(argv[3]) > 0)
-		return run_trace(argv[2], argv[3]);
-	fprintf(stderr, "usage: replay bpf OBJECT | trace PIN SECONDS\n");
+	if (argc == 5 && !strcmp(argv[1], "trace") && atoi(argv[3]) > 0 &&
+	    atoi(argv[4]) > 0)
+		return run_trace(argv[2], atoi(argv[3]), atoi(argv[4]));
+	fprintf(stderr, "usage: replay bpf OBJECT | trace PIN ACKS SECONDS\n");
 	return 2;
 }
