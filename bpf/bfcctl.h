@@ -151,6 +151,7 @@ struct flow {
 
 void tcp_on(const char *cgroup, const struct bfc_int_config *conf);
 bool tcp_off(const char *cgroup);
+void tcp_release(void);
 bool tcp_config(const char *cgroup, struct bfc_int_config *conf);
 unsigned int tcp_flows(struct flow **flows);
 

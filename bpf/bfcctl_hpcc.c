@@ -324,6 +324,7 @@ static void hpcc_off(int argc, char **argv)
 	pin_remove(pin_path("/hpcc_net"));
 	pin_remove(pin_path("/hpcc_sk"));
 	pin_remove(pin_path("/hpcc_trace"));
+	tcp_release();
 	pin_rmdir(pin_path("%s", ""));
 }
 

@@ -101,6 +101,27 @@ void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 }
 
 /**
+ * tcp_release() - take the storage out of the bpf file system if nobody needs it
+ *
+ * Not while bfc_hpcc is registered: it would go on looking into this map, and
+ * connections to come would have another.
+ */
+void tcp_release(void)
+{
+	int ops;
+
+	if (tcp_cgroups())
+		return;
+	ops = pin_open(pin_path("/hpcc_ops"));
+	if (ops >= 0) {
+		close(ops);
+		return;
+	}
+	pin_remove(storage_path());
+	pin_rmdir(pin_path("%s", ""));
+}
+
+/**
  * tcp_off() - undo tcp_on()
  * @cgroup: its directory
  *
@@ -119,12 +140,11 @@ bool tcp_off(const char *cgroup)
 	close(fd);
 	was = pin_remove(pin_path("/cgroup-%llu/link", (unsigned long long)id));
 	pin_remove(pin_path("/cgroup-%llu/config", (unsigned long long)id));
+	/* HPCC as a program of the cgroup has nothing to work with any more. */
+	pin_remove(pin_path("/cgroup-%llu/hpcc", (unsigned long long)id));
 	rmdir(pin_path("/cgroup-%llu", (unsigned long long)id));
-	/* The last one takes the storage along. */
-	if (was && !tcp_cgroups()) {
-		pin_remove(storage_path());
-		pin_rmdir(pin_path("%s", ""));
-	}
+	if (was)
+		tcp_release();
 	return was;
 }
 

@@ -147,6 +147,29 @@ test_cgroups() {
 	rmdir "$group" "$other"
 }
 
+# The storage that bfc_hpcc looks into is that of all connections to come.
+test_storage() {
+	local before
+	if [ ! -e /sys/kernel/btf/vmlinux ]; then
+		say "no struct_ops in this kernel"
+		refuses 1 'this kernel has no BTF' hpcc on rate 10gbit rtt 10us
+		equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+		return
+	fi
+	mkdir -p "$group"
+	check "hpcc on" bfcctl hpcc on rate 10gbit rtt 10us
+	check "attach" bfcctl int attach --cgroup "$group"
+	before=$(bpftool -j map show pinned /sys/fs/bpf/bfc/int_sk | jq .id)
+	check "detach" bfcctl int detach --cgroup "$group"
+	check "attach again" bfcctl int attach --cgroup "$group"
+	equal "storage" "$(bpftool -j map show pinned /sys/fs/bpf/bfc/int_sk |
+		jq .id)" "$before"
+	check "hpcc off" bfcctl hpcc off
+	check "detach at last" bfcctl int detach --cgroup "$group"
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	rmdir "$group"
+}
+
 test_watch() {
 	topology
 	bfc a e0 role nic
@@ -158,4 +181,4 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage reasons stamp cgroups watch
+run_tests usage reasons stamp cgroups storage watch
