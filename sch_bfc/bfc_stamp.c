@@ -11,7 +11,7 @@
  * counted. (bpf_clone_redirect() does take that lock. A program must not call it.)
  *
  * bpf_prog_get_type_dev() asks the verifier's word: a program of this type cannot
- * crash or loop. What it can do to a packet is counted here.
+ * crash or loop. What it can do to a packet is undone or counted here.
  */
 #include <linux/bpf.h>
 #include <linux/filter.h>
@@ -136,12 +136,17 @@ static bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 vid,
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	bool tag = bfc_tag_due(q->port, skb, vid);
+	u16 txq = skb_get_queue_mapping(skb);
 	unsigned int len = skb->len;
+	int act;
 
 	bfc_stamp_facts(sch, skb, vid, prio, tag, now);
 	bpf_compute_data_pointers(skb);
 	q->stamp.runs++;
-	switch (bfc_stamp_call(q->stamp.prog, skb)) {
+	act = bfc_stamp_call(q->stamp.prog, skb);
+	/* Programs may write it, and nobody looks behind us if there is such a queue. */
+	skb_set_queue_mapping(skb, txq);
+	switch (act) {
 	case TC_ACT_OK:
 	case TC_ACT_UNSPEC:
 	case TC_ACT_RECLASSIFY:

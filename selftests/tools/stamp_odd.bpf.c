@@ -72,6 +72,15 @@ int odd_verdict(struct __sk_buff *skb)
 }
 
 SEC("tc")
+int odd_queue(struct __sk_buff *skb)
+{
+	tag(skb);
+	if (is_meant(skb))
+		skb->queue_mapping = 60000;
+	return is_meant(skb) ? 42 : TC_ACT_OK;	/* so that it is counted */
+}
+
+SEC("tc")
 int odd_silent(struct __sk_buff *skb)
 {
 	return is_meant(skb) ? TC_ACT_UNSPEC : tag(skb);

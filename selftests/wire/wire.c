@@ -271,8 +271,11 @@ static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
 	unsigned int len;
 	u64 now;
 
-	/* The receiver must not depend on when the sender reuses its pages. */
-	if (unlikely(skb_orphan_frags_rx(skb, GFP_ATOMIC) ||
+	/* Drivers take the queue on trust; here it is those who chose it that are
+	 * tested. The receiver must not depend on when the sender reuses its pages.
+	 */
+	if (WARN_ON_ONCE(queue >= dev->num_tx_queues) ||
+	    unlikely(skb_orphan_frags_rx(skb, GFP_ATOMIC) ||
 		     !pskb_may_pull(skb, ETH_HLEN))) {
 		spin_lock(&lane->lock);
 		goto drop;
