@@ -95,29 +95,64 @@ static void bfc_stamp_facts(struct Qdisc *sch, struct sk_buff *skb,
 	cb[BFC_STAMP_CB_TIME] = now;
 }
 
-static bool bfc_fits_mtu(const struct sk_buff *skb, const struct net_device *dev)
+/* Tags are not part of what an MTU bounds. One that was in the metadata is in the
+ * packet now if there is another before it.
+ */
+static unsigned int bfc_mac_len(const struct sk_buff *skb)
 {
 	unsigned int hlen = ETH_HLEN;
+	__be16 proto = skb->protocol;
 
-	if (skb_is_gso(skb))
-		return skb_gso_validate_network_len(skb, dev->mtu);
-	if (eth_type_vlan(skb->protocol))
+	while (eth_type_vlan(proto)) {
+		const struct vlan_hdr *hdr;
+		struct vlan_hdr room;
+
+		hdr = skb_header_pointer(skb, hlen, sizeof(room), &room);
+		if (!hdr)
+			break;
+		proto = hdr->h_vlan_encapsulated_proto;
 		hlen += VLAN_HLEN;
-	return skb->len <= dev->mtu + hlen;
+	}
+	return hlen;
 }
 
-/* The program changed the packet's length: does it still fit the link? */
-static bool bfc_stamp_resized(struct Qdisc *sch, struct sk_buff *skb, int more)
+static bool bfc_fits_mtu(const struct sk_buff *skb, const struct net_device *dev)
+{
+	if (skb_is_gso(skb))
+		return skb_gso_validate_network_len(skb, dev->mtu);
+	return skb->len <= dev->mtu + bfc_mac_len(skb);
+}
+
+/* From the network header to the next one, which stays where it is when room is
+ * made between them.
+ */
+static int bfc_network_len(const struct sk_buff *skb)
+{
+	return skb_transport_header_was_set(skb) ?
+	       (int)skb->transport_header - (int)skb->network_header : 0;
+}
+
+/* The program changed the packet's length: does it still fit the link? @network_len:
+ * as it was before.
+ */
+static bool bfc_stamp_resized(struct Qdisc *sch, struct sk_buff *skb, int more,
+			      int network_len)
 {
 	const u32 *cb = (const u32 *)qdisc_skb_cb(skb)->data;
+	s64 len = (s64)more * max_t(u16, skb_shinfo(skb)->gso_segs, 1);
 	struct bfc_sched *q = qdisc_priv(sch);
 
-	qdisc_skb_cb(skb)->pkt_len += more;
+	/* A size table can have made it shorter than it is. */
+	len += qdisc_skb_cb(skb)->pkt_len;
+	qdisc_skb_cb(skb)->pkt_len = max_t(s64, len, 1);
 	if (cb[BFC_STAMP_CB_PACKET] & BFC_STAMP_F_MOVED) {
+		/* Not all of @more: a tag may have moved into the packet as well. */
+		int moved = bfc_network_len(skb) - network_len;
+
 		if (skb_transport_header_was_set(skb))
-			skb->transport_header -= more;
+			skb->transport_header -= moved;
 		if (skb->ip_summed == CHECKSUM_PARTIAL)
-			skb->csum_start -= more;
+			skb->csum_start -= moved;
 	}
 	if (more > 0)
 		q->stamp.grown++;
@@ -137,6 +172,7 @@ static bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 vid,
 	struct bfc_sched *q = qdisc_priv(sch);
 	bool tag = bfc_tag_due(q->port, skb, vid);
 	u16 txq = skb_get_queue_mapping(skb);
+	int network_len = bfc_network_len(skb);
 	unsigned int len = skb->len;
 	int act;
 
@@ -165,7 +201,7 @@ static bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 vid,
 		q->stamp.unknown++;
 	}
 	if (unlikely(skb->len != len) &&
-	    !bfc_stamp_resized(sch, skb, (int)skb->len - (int)len))
+	    !bfc_stamp_resized(sch, skb, (int)skb->len - (int)len, network_len))
 		return false;
 	if (tag && vid != BFC_VID_NONE) {
 		if (likely(skb_vlan_tag_present(skb) &&
