@@ -2,8 +2,8 @@
 /*
  * q_bfc_stamp.c - the eBPF program of "stamp pinned", for tc(8)
  *
- * The kernel wants a descriptor of the program, which lives in tc only until the
- * request has been answered; what it shows of it later is what bpftool shows.
+ * The kernel wants a descriptor of the program, which tc has until the next one is
+ * opened or it ends; what the kernel shows of it later is what bpftool shows.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -18,13 +18,17 @@ const char * const bfc_stamp_words[] = {
 	NULL
 };
 
-/* A descriptor of what is pinned there, -1 and a message if there is none. */
+/* A descriptor of what is pinned there, -1 and a message if there is none. It is good
+ * until the next call: a batch may have more lines than there are descriptors.
+ */
 int bfc_stamp_open(const char *path)
 {
+	static int fd = -1;
 	union bpf_attr attr;
 	const char *hint = "";
-	int fd;
 
+	if (fd >= 0)
+		close(fd);
 	memset(&attr, 0, sizeof(attr));
 	attr.pathname = (__u64)(uintptr_t)path;
 	fd = syscall(__NR_bpf, BPF_OBJ_GET, &attr, sizeof(attr));

@@ -119,7 +119,7 @@ static const struct bfc_stat port_stats[] = {
 	STAT(STORM_DROPS, NUMBER, "storm_drops"),
 };
 
-/* And of one of their priorities. */
+/* Of programs that stamp */
 static const struct bfc_stat stamp_stats[] = {
 	STAT(STAMP_RUNS, NUMBER, "stamp_runs"),
 	STAT(STAMP_DROPS, NUMBER, "stamp_drops"),
@@ -131,6 +131,7 @@ static const struct bfc_stat stamp_stats[] = {
 	STAT(STAMP_UNKNOWN, NUMBER, "stamp_unknown"),
 };
 
+/* And of one of their priorities. */
 static const struct bfc_stat prio_stats[] = {
 	PRIO_STAT(HELD, SIZE, "held"),
 	PRIO_STAT(HEADROOM, SIZE, "headroom"),
