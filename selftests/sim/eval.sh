@@ -261,13 +261,15 @@ test_capfc_long() {
 	bound unfinished == 0
 }
 
-# Fig. 9: from a shared memory CaPFC cal drops nothing, and is ahead of CaPFC max.
+# Fig. 9: from a shared memory CaPFC cal drops nothing, and is not behind CaPFC max, whose
+# tail depends on which packets it loses.
 test_capfc_shared() {
 	experiment capfc-fig9
 	bound pfc_drop_drops '>=' 100
 	bound capfc_cal_drops == 0
+	bound capfc_max_drops '<' pfc_drop_drops 0.1
 	bound capfc_cal_query_ms '<' pfc_drop_query_ms
-	bound capfc_cal_query_ms '<' capfc_max_query_ms 0.5
+	bound capfc_cal_query_ms '<' capfc_max_query_ms
 	bound unfinished == 0
 }
 
