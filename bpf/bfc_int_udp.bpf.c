@@ -7,12 +7,12 @@
  *
  * Egress asks for INT: it changes the port and puts an empty head behind the UDP
  * header. The hops append to it. Ingress takes all of it off before the stack sees
- * the packet, keeps by flow what the hops wrote, and puts lengths, port and checksums
+ * the packet, keeps by flow what the hops wrote, and puts lengths, port and checksum
  * back as the sender had them: RoCEv2's own checksum (ICRC) covers them. A packet
  * that has no whole INT behind its UDP header is left alone, and counted.
  *
- * Egress leaves alone what has a UDP checksum: RoCEv2 has none, and a device that is
- * to fill one in would look for it where it was.
+ * RoCEv2 has no UDP checksum, over IPv6 neither. What has one is not marked, and is
+ * somebody else's if it comes in: our port is one of those that the system gives out.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -28,7 +28,6 @@
 #include "bfc_int_udp.h"
 
 #define IP_FRAGMENT	0x3fff	/* more of them, or an offset */
-#define INT_LEN_MAX	BFC_INT_LEN(BFC_INT_UDP_HOPS)
 
 _Static_assert(BFC_INT_UDP_HOPS == BFC_INT_HOPS_MAX, "records of a packet");
 
@@ -46,14 +45,11 @@ struct {
 	__type(value, __u64);
 } bfc_int_udp_count SEC(".maps");
 
-/* INT as it is in the packet; two bytes ahead of it make it a multiple of four long,
- * as bpf_csum_diff() wants it, and are zero.
- */
+/* INT as it is in the packet */
 struct int_bytes {
-	__u8 zero[2];
 	__u8 head[BFC_INT_HEAD_LEN];
 	__be64 hop[BFC_INT_UDP_HOPS];
-} __attribute__((packed, aligned(4)));
+} __attribute__((packed, aligned(2)));
 
 static __always_inline void count(__u32 what)
 {
@@ -125,36 +121,6 @@ static __always_inline void keep(const struct bfc_int_udp_key *key,
 	flow->time = bpf_ktime_get_ns();
 }
 
-/* Lengths and checksum of the UDP header at @at, which is to lose @len bytes of INT
- * and has an UDP length of @old.
- */
-static __always_inline int mend(struct __sk_buff *skb, __u32 at, __u32 len,
-				struct int_bytes *in, __u16 old)
-{
-	__u32 check = at + offsetof(struct udphdr, check);
-	__be16 from = bpf_htons(old), to = bpf_htons(old - len);
-	__be16 port = bpf_htons(BFC_INT_ROCE_PORT);
-	__be16 was = bpf_htons(BFC_INT_UDP_PORT);
-	const __u64 mangled = BPF_F_MARK_MANGLED_0;
-	__s64 diff;
-
-	/* With MARK_MANGLED_0, a checksum of 0 (none) stays so. */
-	diff = bpf_csum_diff((__be32 *)in, len + sizeof(in->zero), NULL, 0, 0);
-	if (diff < 0 ||
-	    bpf_l4_csum_replace(skb, check, 0, diff, mangled) ||
-	    bpf_l4_csum_replace(skb, check, from, to,
-				mangled | BPF_F_PSEUDO_HDR | sizeof(to)) ||
-	    bpf_l4_csum_replace(skb, check, from, to, mangled | sizeof(to)) ||
-	    bpf_l4_csum_replace(skb, check, was, port, mangled | sizeof(port)))
-		return -1;
-	if (bpf_skb_store_bytes(skb, at + offsetof(struct udphdr, len), &to,
-				sizeof(to), BPF_F_RECOMPUTE_CSUM) ||
-	    bpf_skb_store_bytes(skb, at + offsetof(struct udphdr, dest), &port,
-				sizeof(port), BPF_F_RECOMPUTE_CSUM))
-		return -1;
-	return 0;
-}
-
 /* The IP header's length, by @more. */
 static __always_inline int mend_ip(struct __sk_buff *skb, __u16 family,
 				   __s32 more)
@@ -187,8 +153,9 @@ int bfc_int_udp_ingress(struct __sk_buff *skb)
 	if (!at)
 		return TC_ACT_UNSPEC;
 	from = at + sizeof(udp);
-	if (bpf_skb_load_bytes(skb, at, &udp, sizeof(udp)) ||
-	    bpf_skb_load_bytes(skb, from, in.head, sizeof(in.head)))
+	if (bpf_skb_load_bytes(skb, at, &udp, sizeof(udp)) || udp.check)
+		return TC_ACT_UNSPEC;
+	if (bpf_skb_load_bytes(skb, from, in.head, sizeof(in.head)))
 		goto bad;
 	bfc_int_get_head(in.head, &head);
 	hops = head.nhop < BFC_INT_UDP_HOPS ? head.nhop : BFC_INT_UDP_HOPS;
@@ -199,9 +166,9 @@ int bfc_int_udp_ingress(struct __sk_buff *skb)
 		goto bad;
 
 	/* The UDP header goes to where INT ends; what is before that goes. */
-	if (mend(skb, at, len, &in, bpf_ntohs(udp.len)) ||
-	    mend_ip(skb, key.family, -(__s32)len) ||
-	    bpf_skb_load_bytes(skb, at, &udp, sizeof(udp)) ||
+	udp.dest = bpf_htons(BFC_INT_ROCE_PORT);
+	udp.len = bpf_htons(bpf_ntohs(udp.len) - len);
+	if (mend_ip(skb, key.family, -(__s32)len) ||
 	    bpf_skb_store_bytes(skb, at + len, &udp, sizeof(udp), 0) ||
 	    bpf_skb_adjust_room(skb, -(__s32)len, BPF_ADJ_ROOM_NET, 0)) {
 		count(BFC_INT_UDP_FAILED);

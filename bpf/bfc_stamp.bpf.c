@@ -9,7 +9,9 @@
  *  - INT in TCP: fills the next record of the sender's option in place; headers
  *    stay where they are, so that GSO packets need no care: what is written into
  *    their header goes to each segment.
- *  - INT in UDP (RoCEv2): the packet grows by a record.
+ *  - INT in UDP (RoCEv2): the packet grows by a record. RoCEv2 has no UDP checksum:
+ *    a packet that has one is somebody else's, who drew our port from those that
+ *    the system gives out.
  *
  * Only what the kernel promises to user space is used, no type of its own: nothing
  * to relocate, so that it loads with and without BTF, on any kernel from 5.13 on.
@@ -254,16 +256,10 @@ static __always_inline __u32 udp_len(__u32 nhop)
 
 /* Only the head changes: there are as many records as there can be. */
 static __always_inline int pass_udp(struct __sk_buff *skb, __u32 l4,
-				    struct udp_int *u, const __u8 *head)
+				    const __u8 *head)
 {
-	__u32 change = csum_change(sum16(u->rec, BFC_INT_HEAD_LEN),
-				   sum16(head, BFC_INT_HEAD_LEN), 0);
-
 	count(BFC_STAMP_NO_ROOM);
-	/* the flag leaves a checksum of 0, which is none, as it is */
-	if (bpf_skb_store_bytes(skb, l4 + UDP_HLEN, head, BFC_INT_HEAD_LEN, 0) ||
-	    bpf_l4_csum_replace(skb, l4 + UDP_CSUM, 0, change,
-				BPF_F_MARK_MANGLED_0)) {
+	if (bpf_skb_store_bytes(skb, l4 + UDP_HLEN, head, BFC_INT_HEAD_LEN, 0)) {
 		count(BFC_STAMP_FAILED);
 		return TC_ACT_SHOT;
 	}
@@ -290,17 +286,17 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 				     const struct bfc_stamp_config *conf,
 				     const struct packet *pkt)
 {
-	__u32 l4 = pkt->l4, nhop, len, old, new, mtu = 0;
-	__u32 csum = l4 + UDP_CSUM;
+	__u32 l4 = pkt->l4, nhop, len, mtu = 0;
 	struct bfc_int_head head;
 	struct bfc_int_hop hop;
 	struct udp_int u = {};
 	__u8 now[BFC_INT_HEAD_LEN], rec[BFC_INT_HOP_LEN];
-	int err;
 
 	if (bpf_skb_load_bytes(skb, l4, &u, UDP_HLEN + BFC_INT_HEAD_LEN))
 		return TC_ACT_OK;
 	if (get16(u.udp + UDP_DPORT) != (conf->udp_port ? conf->udp_port : BFC_INT_UDP_PORT + 0U))
+		return TC_ACT_OK;
+	if (u.udp[UDP_CSUM] | u.udp[UDP_CSUM + 1])
 		return TC_ACT_OK;
 	bfc_int_get_head(u.rec, &head);
 	nhop = head.nhop;
@@ -310,7 +306,7 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 	bfc_int_pass(&head, bfc_int_hop_id(conf->node, skb->ifindex));
 	bfc_int_put_head(now, &head);
 	if (nhop >= BFC_INT_HOPS_MAX)
-		return pass_udp(skb, l4, &u, now);
+		return pass_udp(skb, l4, now);
 	if (skb->gso_segs > 1 ||
 	    pkt->l4 - pkt->l3 != (pkt->version == 4 ? IP4_HLEN : IP6_HLEN) ||
 	    skb->protocol != (pkt->version == 4 ? bpf_htons(ETH_P_IP) :
@@ -327,32 +323,19 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 		return TC_ACT_OK;	/* shorter than it says */
 
 	/* Room behind the IP header; the UDP header moves to the front of it. */
-	err = bpf_skb_adjust_room(skb, BFC_INT_HOP_LEN, BPF_ADJ_ROOM_NET,
-				  BPF_F_ADJ_ROOM_NO_CSUM_RESET);
-	if (err) {
+	if (bpf_skb_adjust_room(skb, BFC_INT_HOP_LEN, BPF_ADJ_ROOM_NET,
+				BPF_F_ADJ_ROOM_NO_CSUM_RESET)) {
 		count(BFC_STAMP_FAILED);
 		return TC_ACT_OK;
 	}
 	hop_here(skb, &hop);
 	bfc_int_put_hop(rec, &hop);
-	old = sum16(u.rec, BFC_INT_HEAD_LEN) + len;
-	new = sum16(now, BFC_INT_HEAD_LEN) + len + BFC_INT_HOP_LEN +
-	      sum16(rec, BFC_INT_HOP_LEN);
 	put16(u.udp + UDP_LEN, len + BFC_INT_HOP_LEN);
 	u.rec[0] = now[0];
 	u.rec[1] = now[1];
-	err = bpf_skb_store_bytes(skb, l4, &u, udp_len(nhop), 0) ||
-	      bpf_skb_store_bytes(skb, l4 + udp_len(nhop), rec, sizeof(rec), 0) ||
-	      ip_longer(skb, pkt, BFC_INT_HOP_LEN);
-	if (!err)
-		/* The length is in the pseudo-header as well. */
-		err = bpf_l4_csum_replace(skb, csum, bpf_htons(len),
-					  bpf_htons(len + BFC_INT_HOP_LEN),
-					  BPF_F_PSEUDO_HDR | BPF_F_MARK_MANGLED_0 |
-					  sizeof(__u16)) ||
-		      bpf_l4_csum_replace(skb, csum, 0, csum_change(old, new, 0),
-					  BPF_F_MARK_MANGLED_0);
-	if (err) {
+	if (bpf_skb_store_bytes(skb, l4, &u, udp_len(nhop), 0) ||
+	    bpf_skb_store_bytes(skb, l4 + udp_len(nhop), rec, sizeof(rec), 0) ||
+	    ip_longer(skb, pkt, BFC_INT_HOP_LEN)) {
 		count(BFC_STAMP_FAILED);
 		return TC_ACT_SHOT;
 	}

@@ -443,37 +443,51 @@ test_offloads() {
 	clean_group
 }
 
+# udp send|other COUNT ADDRESS...: what came of COUNT packets to each is in
+# $scratch/udp.json
+udp() {
+	local what=$1 count=$2 receiver other=() port=4791
+	shift 2
+	if [ "$what" = other ]; then
+		other=(other) port=49089
+	fi
+	in_ns r timeout 60 python3 "$top/selftests/tools/udpint.py" receive \
+		$((count * $#)) "${other[@]}" >"$scratch/udp.json" &
+	receiver=$!
+	pids+=("$receiver")
+	check "no UDP receiver" wait_for 20 udp_listens "$port"
+	check "sender" in_ns h1 python3 "$top/selftests/tools/udpint.py" "$what" \
+		"$count" "$@"
+	finish "$receiver"
+	equal "packets, and those that are as they were sent" \
+		"$(jq -r '"\(.packets) \(.intact)"' "$scratch/udp.json")" \
+		"$((count * $#)) $((count * $#))"
+}
+
+udp_listens() { in_ns r ss -Huln "sport = :$1" | grep -q .; }
+
 # RoCEv2's packets, but for what is in them: UDP to port 4791 without a checksum.
 test_udp() {
-	local receiver
 	topology 3
 	ip -n h1 addr add fd00::1/64 dev e0 nodad
 	ip -n r addr add fd00::100/64 dev e0 nodad
 	ctl -n r int attach e0
 	ctl -n h1 int attach e0
-	in_ns r timeout 60 python3 "$top/selftests/tools/udpint.py" receive 200 \
-		>"$scratch/udp.json" &
-	pids+=($!)
-	receiver=$!
-	check "no UDP receiver" wait_for 20 udp_listens
-	check "sender" in_ns h1 python3 "$top/selftests/tools/udpint.py" send \
-		100 10.0.0.100 fd00::100
-	finish "$receiver"
-	equal "packets, and those that are as they were sent" \
-		"$(jq -r '"\(.packets) \(.intact)"' "$scratch/udp.json")" \
-		"200 200"
+	udp send 100 10.0.0.100 fd00::100
 	equal "flows" "$(bfcctl -n r -j int show e0 | jq -c \
 		'[.[] | [.carrier, .src, .nhop, (.hops | length), .records]] | sort')" \
 		'[["udp","10.0.0.1",3,3,100],["udp","fd00::1",3,3,100]]'
 	equal "speeds" "$(bfcctl -n r -j int show e0 | jq -c \
 		'[.[0].hops[].speed]')" '[100000000,100000000,10000000]'
+	# Those of somebody who drew our port
+	udp other 20 10.0.0.100 fd00::100
+	equal "records" "$(bfcctl -n r -j int show e0 | jq -c \
+		'[.[].records]')" '[100,100]'
 	ctl -n h1 int detach e0
 	ctl -n r int detach e0
 	rm -r /sys/fs/bpf/bfc/int_udp /sys/fs/bpf/bfc/int_udp_count
 	clean_group
 }
-
-udp_listens() { [ "$(in_ns r ss -Huln "sport = :4791" | wc -l)" -ge 1 ]; }
 
 tests=(three_hops congested overflow peer_without hop_without syn_ack_lost loss
 	reordering path_change both_ways swap offloads udp)

@@ -17,8 +17,9 @@ a list of what came of each kind, the packets in the order in which they came.
   nops=N                 NOPs before it; and with ts=1 timestamps before these
   kind=N optlen=N        of the TCP option, if not as it should be
   syn=1                  the segment is a SYN
-  sum=ok|none|partial|gso  transport checksum: there; 0 (UDP); left to the device;
-                         also segments of mss=N bytes for the device to cut
+  sum=ok|none|partial|gso  transport checksum: there; 0 (carrier=udp has none if
+                         nothing is said); left to the device; also segments of
+                         mss=N bytes for the device to cut
   nhop=N path=N          in the head that is sent
   records=N              of them that are sent already, with UDP (default nhop)
   vlan=ID                a C-tag in the packet, stag=ID an S-tag around it
@@ -59,7 +60,7 @@ VNET_GSO = {4: 1, 6: 4}
 Fields = Dict[str, Any]
 DEFAULT: Fields = {
     "carrier": "tcp", "count": 1, "gap": 0.0, "size": 100, "version": 4, "slots": 3, "nops": 0,
-    "ts": 0, "kind": 253, "optlen": None, "syn": 0, "sum": "ok", "mss": 0, "nhop": 0, "path": 0,
+    "ts": 0, "kind": 253, "optlen": None, "syn": 0, "sum": None, "mss": 0, "nhop": 0, "path": 0,
     "records": None, "vlan": None, "stag": None, "ipopts": 0, "fragment": 0, "tos": 0, "ethertype": 0,
     "wait": 3.0,
 }
@@ -281,6 +282,11 @@ def parse(args: List[str], base: Fields) -> Fields:
     return f
 
 
+def checked(f: Fields) -> Fields:
+    """RoCEv2 has no UDP checksum."""
+    return dict(f, sum=f["sum"] or ("none" if f["carrier"] == "udp" else "ok"))
+
+
 def mac_of(sock: socket.socket) -> bytes:
     address: bytes = sock.getsockname()[4]
     return address
@@ -298,7 +304,7 @@ def main() -> int:
         else:
             groups[-1].append(arg)
     first = parse(groups[0], DEFAULT)
-    kinds = [first] + [parse(group, first) for group in groups[1:]]
+    kinds = [checked(first)] + [checked(parse(group, first)) for group in groups[1:]]
 
     source = in_ns(ends[0][0], lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
     source.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)

@@ -4,7 +4,9 @@
 a checksum, from a socket that knows nothing of INT to one that does not, either.
 
   udpint.py send COUNT ADDRESS...   COUNT to each, 1 ms apart, of growing size
-  udpint.py receive COUNT           until so many have come, or none for 10 s;
+  udpint.py other COUNT ADDRESS...  the same, but like those of others: with a
+                                    checksum, and to the port that INT has
+  udpint.py receive COUNT [other]   until so many have come, or none for 10 s;
                                     prints JSON: how many came, how many intact
 """
 from __future__ import annotations
@@ -18,6 +20,7 @@ import time
 from typing import List
 
 PORT = 4791
+INT_PORT = 49089
 SO_NO_CHECK = 11
 UDP_NO_CHECK6_TX = 101
 UDP_NO_CHECK6_RX = 102
@@ -27,25 +30,27 @@ def payload(number: int) -> bytes:
     return number.to_bytes(4, "big") + random.Random(number).randbytes(60 + 13 * number % 1300)
 
 
-def send(count: int, addresses: List[str]) -> None:
+def send(count: int, addresses: List[str], other: bool) -> None:
     for text in addresses:
         six = ipaddress.ip_address(text).version == 6
         with socket.socket(socket.AF_INET6 if six else socket.AF_INET, socket.SOCK_DGRAM) as sock:
-            if six:
+            if other:
+                pass
+            elif six:
                 sock.setsockopt(socket.IPPROTO_UDP, UDP_NO_CHECK6_TX, 1)
             else:
                 sock.setsockopt(socket.SOL_SOCKET, SO_NO_CHECK, 1)
             sock.bind(("", 50000))
             for number in range(count):
-                sock.sendto(payload(number), (text, PORT))
+                sock.sendto(payload(number), (text, INT_PORT if other else PORT))
                 time.sleep(0.001)
 
 
-def receive(count: int) -> None:
+def receive(count: int, port: int) -> None:
     packets = intact = 0
     with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sock:
         sock.setsockopt(socket.IPPROTO_UDP, UDP_NO_CHECK6_RX, 1)
-        sock.bind(("::", PORT))
+        sock.bind(("::", port))
         sock.settimeout(10)
         try:
             while packets < count:
@@ -58,9 +63,9 @@ def receive(count: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["send"] and len(sys.argv) > 3:
-        send(int(sys.argv[2]), sys.argv[3:])
-    elif sys.argv[1:2] == ["receive"] and len(sys.argv) == 3:
-        receive(int(sys.argv[2]))
+    if sys.argv[1:2] in (["send"], ["other"]) and len(sys.argv) > 3:
+        send(int(sys.argv[2]), sys.argv[3:], sys.argv[1] == "other")
+    elif sys.argv[1:2] == ["receive"] and sys.argv[3:] in ([], ["other"]):
+        receive(int(sys.argv[2]), INT_PORT if sys.argv[3:] else PORT)
     else:
         sys.exit(__doc__)
