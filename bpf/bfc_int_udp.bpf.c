@@ -13,6 +13,10 @@
  *
  * RoCEv2 has no UDP checksum, over IPv6 neither. What has one is not marked, and is
  * somebody else's if it comes in: our port is one of those that the system gives out.
+ *
+ * Not marked is what has a VLAN tag: it may come in with the tag in the packet, behind
+ * that of upstreamQ, where a packet cannot be made shorter. The VLAN's own device sees
+ * packets without a tag, at both ends.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -196,7 +200,7 @@ int bfc_int_udp_egress(struct __sk_buff *skb)
 	if (!at)
 		return TC_ACT_UNSPEC;
 	if (bpf_skb_load_bytes(skb, at, &new.udp, sizeof(new.udp)) ||
-	    new.udp.check || skb->gso_segs > 1 ||
+	    new.udp.check || skb->vlan_present || skb->gso_segs > 1 ||
 	    bpf_check_mtu(skb, 0, &mtu, sizeof(new.head), 0)) {
 		count(BFC_INT_UDP_UNMARKED);
 		return TC_ACT_UNSPEC;

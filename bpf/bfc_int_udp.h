@@ -46,7 +46,7 @@ struct bfc_int_udp_flow {
 /* Packets, of all devices together: the map "bfc_int_udp_count". */
 enum {
 	BFC_INT_UDP_MARKED,	/* sent with an empty head */
-	BFC_INT_UDP_UNMARKED,	/* sent without: checksum, MTU, GSO */
+	BFC_INT_UDP_UNMARKED,	/* sent without: checksum, VLAN tag, MTU, GSO */
 	BFC_INT_UDP_STRIPPED,	/* received, INT taken off */
 	BFC_INT_UDP_BAD,	/* received, left alone: no whole INT */
 	BFC_INT_UDP_FAILED,	/* dropped: changed half-way */

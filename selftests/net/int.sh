@@ -489,6 +489,35 @@ test_udp() {
 	clean_group
 }
 
+# The device of a VLAN has INT; the one below it leaves the VLAN's packets alone,
+# which come in with upstreamQ's tag around theirs.
+test_udp_vlan() {
+	local ns
+	topology 3
+	for ns in h1 r; do
+		ip -n "$ns" link add link e0 name e0.5 type vlan id 5
+		ip -n "$ns" link set e0.5 up
+		ctl -n "$ns" int attach e0
+	done
+	ip -n h1 addr add 10.5.0.1/24 dev e0.5
+	ip -n r addr add 10.5.0.100/24 dev e0.5
+	udp send 50 10.5.0.100
+	equal "flows" "$(bfcctl -n r -j int show)" '[]'
+	for ns in h1 r; do
+		ctl -n "$ns" int attach e0.5
+	done
+	udp send 50 10.5.0.100
+	equal "flows of the VLAN" "$(bfcctl -n r -j int show e0.5 | jq -c \
+		'[.[] | [.carrier, .src, .nhop, .records]]')" \
+		'[["udp","10.5.0.1",3,50]]'
+	for ns in h1 r; do
+		ctl -n "$ns" int detach e0
+		ctl -n "$ns" int detach e0.5
+	done
+	rm -r /sys/fs/bpf/bfc/int_udp /sys/fs/bpf/bfc/int_udp_count
+	clean_group
+}
+
 tests=(three_hops congested overflow peer_without hop_without syn_ack_lost loss
-	reordering path_change both_ways swap offloads udp)
+	reordering path_change both_ways swap offloads udp udp_vlan)
 run_tests "${tests[@]}"
