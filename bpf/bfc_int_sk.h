@@ -58,6 +58,8 @@ struct bfc_int_sk_record {
  * @seen: for the receiver: what the network wrote into the peer's segments
  * @echoed: @seen.count at the newest ACK that took it along
  * @slots: hops that our segments have room for
+ * @reserved: bytes of options that the MSS leaves for us at present: a segment
+ *	      with data has no more of them
  * @credit: segments since the last one with room for a record ("every N")
  * @sent: packets (of one or, with GSO, several segments) sent with such room
  * @acked: packets sent with an echo
@@ -72,6 +74,7 @@ struct bfc_int_sk {
 	struct bfc_int_sk_record	seen;
 	__u32	echoed;
 	__u32	slots;
+	__u32	reserved;
 	__u32	credit;
 	__u32	sent;
 	__u32	acked;

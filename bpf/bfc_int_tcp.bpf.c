@@ -18,8 +18,10 @@
  * the program was attached.
  *
  * SACK goes first: the kernel asks for our options when its own are placed, and
- * what does not fit then is left out. The MSS always accounts for a record, also
- * if only one in N segments has one: it must not change from packet to packet.
+ * what does not fit then is left out. The MSS always accounts for a record of ours
+ * or an echo of the peer's, whichever is longer, also if only one in N segments has
+ * one: it must not change from packet to packet. What the MSS has not left room for,
+ * segments with data do without, or they would be longer than the MTU.
  *
  * All callbacks but those for SYN-ACKs run with the socket locked; so does the
  * congestion control, and the ACK's options are parsed before it looks.
@@ -237,6 +239,24 @@ static __always_inline int record_due(const struct bfc_int_sk *is, __u32 segs)
 	return !is->sent || is->credit >= (every - 1) * segs;
 }
 
+/* The longest option that data may have to take along; the echo's only once it is
+ * known that the peer sends records.
+ */
+static __always_inline void reserve_mss(struct bpf_sock_ops *skops,
+					struct bfc_int_sk *is)
+{
+	__u32 slots = is->slots, len;
+
+	is->reserved = 0;
+	if (slots < is->seen.slots)
+		slots = is->seen.slots;
+	if (!slots)
+		return;
+	len = BFC_INT_TCP_LEN(slots);
+	if (!bpf_reserve_hdr_opt(skops, len, 0))
+		is->reserved = len;
+}
+
 static __always_inline void reserve(struct bpf_sock_ops *skops)
 {
 	struct bfc_int_sk *is = storage(skops);
@@ -246,10 +266,8 @@ static __always_inline void reserve(struct bpf_sock_ops *skops)
 
 	if (!is)
 		return;
-	len = BFC_INT_TCP_LEN(is->slots);
 	if (skops->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS) {
-		if (is->slots)
-			bpf_reserve_hdr_opt(skops, len, 0);
+		reserve_mss(skops, is);
 		return;
 	}
 	is->next = BFC_INT_SK_NOTHING;
@@ -274,9 +292,9 @@ static __always_inline void reserve(struct bpf_sock_ops *skops)
 		return;
 	is->last = next;
 
-	if (next == BFC_INT_SK_ECHO)
-		len = BFC_INT_TCP_LEN(is->seen.hops);
-	if (bpf_reserve_hdr_opt(skops, len, 0))
+	len = BFC_INT_TCP_LEN(next == BFC_INT_SK_ECHO ? is->seen.hops :
+						       is->slots);
+	if ((segs && len > is->reserved) || bpf_reserve_hdr_opt(skops, len, 0))
 		is->no_room++;
 	else
 		is->next = next;

@@ -14,6 +14,7 @@
 
 PATH=$top/build/bpf:$PATH
 group=/sys/fs/cgroup/int
+declare -A groups=()	# of namespaces whose sockets have another one
 
 # topology SWITCHES: so many in a row
 topology() {
@@ -62,8 +63,8 @@ in_group() {
 	local ns=$1
 	shift
 	# shellcheck disable=SC2016
-	bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" \
-		ip netns exec "$ns" "$@"
+	bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' \
+		"${groups[$ns]:-$group}" ip netns exec "$ns" "$@"
 }
 
 # outside NS COMMAND...: with sockets that do not
@@ -373,6 +374,58 @@ test_both_ways() {
 	clean_group
 }
 
+# exchange: data both ways; no segment is longer than the MTU, echoes and all
+exchange() {
+	head -c 400000 /dev/urandom >"$scratch/answer"
+	make_data 400000
+	transfer in_group in_group
+	check "not all data came back" wait_for 60 answered
+	check "other data came back" cmp "$scratch/got_back" "$scratch/answer"
+	at_least "records" "$(flow h1 .records)" 50
+	at_least "records back" "$(bfcctl -n r -j int show e0 |
+		jq '.[] | select(.side == "sender") | .records')" 50
+	equal "segments longer than the MTU" \
+		"$(snmp h1 Ip FragFails) $(snmp r Ip FragFails)" "0 0"
+}
+
+answered() { [ "$(wc -c <"$scratch/got_back")" -ge 400000 ]; }
+
+# The records that come are longer than those that go.
+test_longer_echoes() {
+	topology 3
+	stamp "sw1 p1" "sw2 y1" "sw3 y2"
+	groups[h1]=$group.h1
+	mkdir -p "${groups[h1]}"
+	ctl int attach --cgroup "${groups[h1]}" hops 1
+	exchange
+	equal "hops told of" "$(flow h1 '"\(.nhop) \(.hops | length)"')" "3 1"
+	equal "hops told of back" "$(bfcctl -n r -j int show e0 |
+		jq -r '.[] | select(.side == "sender") |
+			"\(.nhop) \(.hops | length)"')" "3 3"
+	equal "sent again" \
+		"$(snmp h1 Tcp RetransSegs) $(snmp r Tcp RetransSegs)" "0 0"
+	hang_up
+	ctl int detach --cgroup "${groups[h1]}"
+	check "the cgroup is in use" rmdir "${groups[h1]}"
+	groups=()
+	hops+=("sw1 p1" "sw2 y1" "sw3 y2")
+	clean_group
+}
+
+# SACK has taken the place that the MSS would have left for an echo of one hop.
+test_echoes_beside_sack() {
+	topology 1
+	stamp "sw1 p1"
+	ip -n h1 link set dev e0 type wire drop 88a8 every 29
+	ip -n r link set dev e0 type wire drop 88a8 every 31
+	exchange
+	at_least "SACKs received" "$(snmp h1 TcpExt TCPSackRecovery)" 1
+	at_least "SACKs received back" "$(snmp r TcpExt TCPSackRecovery)" 1
+	hang_up
+	hops+=("sw1 p1")
+	clean_group
+}
+
 # Programs are replaced while packets go through them.
 test_swap() {
 	local i
@@ -519,5 +572,6 @@ test_udp_vlan() {
 }
 
 tests=(three_hops congested overflow peer_without hop_without syn_ack_lost loss
-	reordering path_change both_ways swap offloads udp udp_vlan)
+	reordering path_change both_ways longer_echoes echoes_beside_sack swap
+	offloads udp udp_vlan)
 run_tests "${tests[@]}"
