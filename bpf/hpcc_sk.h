@@ -80,7 +80,7 @@ struct hpcc_trace {
  * hpcc_sk_init() - a connection starts
  * @hs: result
  * @net: parameters
- * @mss: bytes of payload of a full packet
+ * @mss: bytes of payload of a full packet without INT: TCP's mss_cache
  */
 static inline void hpcc_sk_init(struct hpcc_sk *hs, const struct hpcc_net *net,
 				__u32 mss)
@@ -96,7 +96,7 @@ static inline void hpcc_sk_init(struct hpcc_sk *hs, const struct hpcc_net *net,
  * @hs: state, changed
  * @net: parameters
  * @ack: the ACK
- * @mss: bytes of payload of a full packet
+ * @mss: bytes of payload of a full packet without INT: TCP's mss_cache
  *
  * Return: what hpcc_new_ack() returns.
  */
@@ -129,17 +129,20 @@ static inline enum hpcc_result hpcc_sk_new_ack(struct hpcc_sk *hs,
  * hpcc_sk_pace() - R of the payload, as TCP itself counts when it paces
  * @hs: state
  * @net: parameters
- * @mss: bytes of payload of a full packet
+ * @mss: bytes of payload of a full packet without INT
+ * @options: bytes that INT takes of these, &bfc_int_sk.reserved
  *
  * Return: bytes/s, 1 at least.
  */
 static inline __u64 hpcc_sk_pace(const struct hpcc_sk *hs,
-				 const struct hpcc_net *net, __u32 mss)
+				 const struct hpcc_net *net, __u32 mss,
+				 __u32 options)
 {
 	__u64 packet = (__u64)mss + net->headers, pace;
+	__u64 payload = options < mss ? mss - options : mss;
 
 	/* R < 2^38 bytes/s for all windows and T in use; mss < 2^16 */
-	pace = packet && hs->rate >> 44 == 0 ? hs->rate * mss / packet :
+	pace = packet && hs->rate >> 44 == 0 ? hs->rate * payload / packet :
 	       hs->rate;
 	return pace ? pace : 1;
 }

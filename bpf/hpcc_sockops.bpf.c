@@ -29,9 +29,10 @@ char _license[] SEC("license") = "GPL";
 
 static __always_inline void apply(struct bpf_sock_ops *skops,
 				  const struct hpcc_sk *hs,
-				  const struct hpcc_net *net)
+				  const struct hpcc_net *net, __u32 options)
 {
-	__u64 pace = hpcc_sk_pace(hs, net, skops->mss_cache) / HPCC_PACE_UNIT;
+	__u64 pace = hpcc_sk_pace(hs, net, skops->mss_cache, options) /
+		     HPCC_PACE_UNIT;
 	int packets = hs->packets;
 	__u32 rate;
 
@@ -68,7 +69,7 @@ static __always_inline void begin(struct bpf_sock_ops *skops,
 	hs->count = is->echo.count;
 	packets = hs->packets;
 	bpf_setsockopt(skops, SOL_TCP, TCP_BPF_IW, &packets, sizeof(packets));
-	apply(skops, hs, net);
+	apply(skops, hs, net, is->reserved);
 }
 
 static __always_inline void parse(struct bpf_sock_ops *skops,
@@ -99,7 +100,7 @@ static __always_inline void parse(struct bpf_sock_ops *skops,
 	id = skops->local_port << 16 | bpf_ntohl(skops->remote_port);
 	if (hpcc_sk_ack(hs, net, is, seq, skops->snd_nxt, skops->mss_cache,
 			id))
-		apply(skops, hs, net);
+		apply(skops, hs, net, is->reserved);
 }
 
 SEC("sockops")

@@ -36,7 +36,8 @@ static __always_inline __u32 id(const struct sock *sk)
 }
 
 static __always_inline void apply(struct sock *sk, const struct hpcc_sk *hs,
-				  const struct hpcc_net *net)
+				  const struct hpcc_net *net,
+				  const struct bfc_int_sk *is)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -44,7 +45,8 @@ static __always_inline void apply(struct sock *sk, const struct hpcc_sk *hs,
 	tp->snd_ssthresh = hs->packets;
 	/* fq counts whole packets, TCP's own pacing the payload */
 	sk->sk_pacing_rate = sk->sk_pacing_status == SK_PACING_FQ ? hs->rate :
-			     hpcc_sk_pace(hs, net, tp->mss_cache);
+			     hpcc_sk_pace(hs, net, tp->mss_cache,
+					  is ? is->reserved : 0);
 }
 
 SEC("struct_ops/bfc_hpcc_init")
@@ -66,7 +68,7 @@ void BPF_PROG(bfc_hpcc_init, struct sock *sk)
 	hs->delivered = tp->delivered;
 	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
-	apply(sk, hs, net);
+	apply(sk, hs, net, is);
 }
 
 /* Without INT: what Reno does with packets that were delivered. */
@@ -116,7 +118,7 @@ void BPF_PROG(bfc_hpcc_cong_control, struct sock *sk)
 		hpcc_sk_ack(hs, net, is, tp->snd_una, tp->snd_nxt,
 			    tp->mss_cache, id(sk));
 	if (hs->s.nhop && bpf_ktime_get_ns() - hs->s.stamp < HPCC_TS_HALF)
-		apply(sk, hs, net);
+		apply(sk, hs, net, is);
 	else
 		reno(sk, hs, acked);
 }

@@ -647,7 +647,9 @@ static void test_socket(void)
 
 	hpcc_sk_init(&hs, &net, 934);
 	CHECK(hs.packets == 100 && hs.rate == GBIT100);
-	CHECK(hpcc_sk_pace(&hs, &net, 934) == GBIT100 * 934 / 1000);
+	CHECK(hpcc_sk_pace(&hs, &net, 934, 0) == GBIT100 * 934 / 1000);
+	CHECK(hpcc_sk_pace(&hs, &net, 934, 28) == GBIT100 * 906 / 1000);
+	CHECK(hpcc_sk_pace(&hs, &net, 934, 934) == GBIT100 * 934 / 1000);
 	CHECK(hpcc_sk_new_ack(&hs, &net, &a, 934) == HPCC_BEGUN);
 	CHECK(hpcc_sk_new_ack(&hs, &net, &b, 934) == HPCC_TURNED);
 	CHECK(hs.packets == 80, "%u", hs.packets);
@@ -660,11 +662,11 @@ static void test_socket(void)
 	CHECK(hs.begun == 1 && hs.turned == 1 && hs.stayed == 1);
 	/* never no pace at all, and no overflow */
 	hs.rate = 1;
-	CHECK(hpcc_sk_pace(&hs, &net, 934) == 1);
+	CHECK(hpcc_sk_pace(&hs, &net, 934, 28) == 1);
 	hs.rate = ~0ULL;
-	CHECK(hpcc_sk_pace(&hs, &net, 65535) == ~0ULL);
+	CHECK(hpcc_sk_pace(&hs, &net, 65535, 0) == ~0ULL);
 	hs.rate = (1ULL << 44) - 1;
-	CHECK(hpcc_sk_pace(&hs, &net, 65535) == hs.rate * 65535 / 65601);
+	CHECK(hpcc_sk_pace(&hs, &net, 65535, 0) == hs.rate * 65535 / 65601);
 }
 
 static const struct unit_case cases[] = {
