@@ -46,9 +46,11 @@ struct delay_conf {
 /**
  * struct delay - state of a sender
  * @w: 2^-16 packet, one packet at least: the paper does not pace
+ * @prior: @w before the last loss, 0 = none yet
  */
 struct delay {
 	__u64 w;
+	__u64 prior;
 };
 
 /**
@@ -99,6 +101,7 @@ static inline const char *delay_configure(struct delay_conf *c, __u64 rate,
 static inline void delay_init(struct delay *s, const struct delay_conf *c)
 {
 	s->w = c->w_init;
+	s->prior = 0;
 }
 
 /**
@@ -140,7 +143,18 @@ static inline void delay_new_ack(struct delay *s, const struct delay_conf *c,
  */
 static inline void delay_loss(struct delay *s)
 {
+	s->prior = s->w;
 	s->w = s->w / 2 > DELAY_PACKET ? s->w / 2 : DELAY_PACKET;
+}
+
+/**
+ * delay_undo() - the packets had not been lost, but overtaken or late
+ * @s: state, changed: undoes the last delay_loss(), if there was one
+ */
+static inline void delay_undo(struct delay *s)
+{
+	if (s->w < s->prior)
+		s->w = s->prior;
 }
 
 /**

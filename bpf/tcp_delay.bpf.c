@@ -97,7 +97,12 @@ __u32 BPF_PROG(bfc_delay_ssthresh, struct sock *sk)
 SEC("struct_ops/bfc_delay_undo_cwnd")
 __u32 BPF_PROG(bfc_delay_undo_cwnd, struct sock *sk)
 {
-	return tcp_reno_undo_cwnd(sk);
+	struct delay *s = state(sk);
+
+	if (!s)
+		return tcp_reno_undo_cwnd(sk);
+	delay_undo(s);
+	return delay_packets(s);
 }
 
 SEC(".struct_ops")

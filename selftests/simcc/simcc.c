@@ -130,11 +130,19 @@ static u32 delay_ca_ssthresh(struct sock *sk)
 	return delay_packets(&ca->s);
 }
 
+static u32 delay_ca_undo(struct sock *sk)
+{
+	struct delay_ca *ca = inet_csk_ca(sk);
+
+	delay_undo(&ca->s);
+	return delay_packets(&ca->s);
+}
+
 static struct tcp_congestion_ops delay_ops __read_mostly = {
 	.init		= delay_ca_init,
 	.ssthresh	= delay_ca_ssthresh,
 	.cong_avoid	= delay_ca_avoid,
-	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.undo_cwnd	= delay_ca_undo,
 	.pkts_acked	= delay_ca_acked,
 	.owner		= THIS_MODULE,
 	.name		= "bfc_delay",

@@ -155,6 +155,32 @@ static void test_loss(void)
 	CHECK(s.w == W(1), "%llu", s.w);
 }
 
+/* What was taken for lost: back to where the last loss found it, not below. */
+static void test_undo(void)
+{
+	struct delay_conf c = usual();
+	struct delay s = { .prior = W(1000) };
+
+	delay_init(&s, &c);
+	delay_undo(&s);
+	CHECK(s.w == W(100), "%llu", s.w);
+	delay_loss(&s);
+	delay_undo(&s);
+	CHECK(s.w == W(100) && delay_packets(&s) == 100, "%llu", s.w);
+	/* and Alg. 1 goes on from there */
+	delay_new_ack(&s, &c, 40000, 2);
+	CHECK(s.w == W(99), "%llu", s.w);
+	delay_loss(&s);
+	delay_loss(&s);
+	delay_undo(&s);
+	CHECK(s.w == W(49) + DELAY_PACKET / 2, "%llu", s.w);
+	/* it may have grown meanwhile */
+	delay_loss(&s);
+	s.w = W(200);
+	delay_undo(&s);
+	CHECK(s.w == W(200), "%llu", s.w);
+}
+
 static const struct unit_case cases[] = {
 	{ "delay: parameters by the paper's rules", test_configure },
 	{ "delay: ranges of parameters", test_ranges },
@@ -162,6 +188,7 @@ static const struct unit_case cases[] = {
 	{ "delay: an ACK of many packets", test_acked },
 	{ "delay: between one packet and the target's window", test_bounds },
 	{ "delay: loss halves the window", test_loss },
+	{ "delay: a loss that was none is undone", test_undo },
 };
 
 #include "unit_main.h"
