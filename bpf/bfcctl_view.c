@@ -137,7 +137,8 @@ static void add_udp(struct views *views, const struct bfc_int_udp_key *key,
 }
 
 /* The map is that of all devices, of all namespaces: only those of @ifindex, or
- * of any device that is here.
+ * of any device that is here. If the last key has given way to another flow, the map
+ * begins anew: then some come twice and some not at all, but it comes to an end.
  */
 static void add_map(struct views *views, int ifindex)
 {
@@ -145,10 +146,13 @@ static void add_map(struct views *views, int ifindex)
 	int fd = pin_open(pin_path("/int_udp"));
 	char name[IF_NAMESIZE];
 	struct bfc_int_udp_flow value;
+	unsigned int i;
 
 	if (fd < 0)
 		return;
-	for (; !bpf_map_get_next_key(fd, last, &key); last = &key) {
+	for (i = 0; i < BFC_INT_UDP_FLOWS; i++, last = &key) {
+		if (bpf_map_get_next_key(fd, last, &key))
+			break;
 		if (ifindex ? (int)key.ifindex != ifindex :
 			      !if_indextoname(key.ifindex, name))
 			continue;
