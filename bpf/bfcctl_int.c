@@ -112,6 +112,16 @@ static void udp_detach(const char *name)
 
 /* ---- int ---- */
 
+/* HPCC, if it is on there, stays on. */
+static void tcp_attach(const char *cgroup, struct bfc_int_config *conf)
+{
+	struct bfc_int_config was;
+
+	if (tcp_config(cgroup, &was))
+		memcpy(conf->cc, was.cc, sizeof(conf->cc));
+	tcp_on(cgroup, conf);
+}
+
 static void int_attach(int argc, char **argv, bool attach)
 {
 	struct bfc_int_config conf = { .every = 1 };
@@ -141,7 +151,7 @@ static void int_attach(int argc, char **argv, bool attach)
 	else if (dev)
 		udp_detach(dev);
 	else if (attach)
-		tcp_on(cgroup, &conf);
+		tcp_attach(cgroup, &conf);
 	else if (!tcp_off(cgroup))
 		fail("%s: the TCP program is not attached", cgroup);
 }

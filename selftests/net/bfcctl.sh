@@ -132,7 +132,7 @@ test_stamp() {
 }
 
 test_cgroups() {
-	local other=$group.other
+	local other=$group.other config
 	mkdir -p "$group" "$other"
 	check "attach" bfcctl int attach --cgroup "$group"
 	check "attach another" bfcctl int attach --cgroup "$other" every 4 hops 2
@@ -140,6 +140,16 @@ test_cgroups() {
 	equal "programs attached" "$(bpftool -j cgroup tree /sys/fs/cgroup 2>/dev/null |
 		jq '[.[].programs[]] | length')" 2
 	equal "flows" "$(bfcctl -j int show)" '[]'
+	# HPCC has said which congestion control
+	config=/sys/fs/bpf/bfc/cgroup-$(command stat -c %i "$group")/config
+	# shellcheck disable=SC2046
+	check "no configuration" bpftool map update pinned "$config" \
+		key 0 0 0 0 value 1 0 0 0 0 0 0 0 114 101 110 111 \
+		$(printf '0 %.0s' {1..12})
+	check "attach once more" bfcctl int attach --cgroup "$group" every 3
+	equal "every, congestion control" "$(bpftool -j map dump pinned "$config" |
+		jq -c '.[0].value | [.[0, 8, 9, 10, 11, 12]]')" \
+		'["0x03","0x72","0x65","0x6e","0x6f","0x00"]'
 	check "detach" bfcctl int detach --cgroup "$group"
 	check "the other one's storage went" [ -e /sys/fs/bpf/bfc/int_sk ]
 	check "detach another" bfcctl int detach --cgroup "$other"
