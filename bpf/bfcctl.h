@@ -61,6 +61,7 @@ void pin_mkdir(const char *path);
 void pin_rmdir(const char *path);
 void pin_undo(void);
 bool pin_remove(const char *path);
+bool pin_exists(const char *pattern);
 int pin_open(const char *path);
 void pin_share(struct bpf_map *map, const char *path);
 void pin_program(int fd, const char *path);
@@ -120,6 +121,10 @@ bool port_get(struct port *port, int ifindex);
 void port_need_bfc(struct port *port, const char *name);
 void ports_each(void (*each)(const struct port *port, void *arg), void *arg);
 void port_stamp(const struct port *port, uint8_t mode, int fd);
+
+/* ---- bfcctl_hpcc.c ---- */
+
+void hpcc_release(void);
 
 /* ---- bfcctl_tcp.c ---- */
 

@@ -7,6 +7,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <linux/capability.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -201,6 +202,21 @@ bool pin_remove(const char *path)
 	if (errno != ENOENT)
 		fail("%s: %s", path, strerror(errno));
 	return false;
+}
+
+/**
+ * pin_exists() - whether anything is pinned there
+ * @pattern: of names below <bpffs>/bfc, as for glob(3)
+ */
+bool pin_exists(const char *pattern)
+{
+	glob_t found = {};
+	int err = glob(pin_path("%s", pattern), GLOB_NOSORT, NULL, &found);
+
+	globfree(&found);
+	if (err && err != GLOB_NOMATCH)
+		fail("%s: cannot look for %s", ctl.bpffs, pattern);
+	return !err;
 }
 
 /**

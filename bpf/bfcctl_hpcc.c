@@ -290,6 +290,18 @@ static void hpcc_on(int argc, char **argv)
 		cgroup_cc(cgroup, "bfc_hpcc");
 }
 
+/**
+ * hpcc_release() - take HPCC's maps out of the bpf file system if nobody needs them
+ */
+void hpcc_release(void)
+{
+	if (pin_exists("/hpcc_ops") || pin_exists("/cgroup-*/hpcc"))
+		return;
+	pin_remove(pin_path("/hpcc_net"));
+	pin_remove(pin_path("/hpcc_sk"));
+	pin_remove(pin_path("/hpcc_trace"));
+}
+
 static void hpcc_off(int argc, char **argv)
 {
 	const char *word, *cgroup = NULL;
@@ -317,13 +329,12 @@ static void hpcc_off(int argc, char **argv)
 		}
 		if (!was)
 			fail("%s does not use HPCC", cgroup);
+		hpcc_release();
 		return;
 	}
 	if (!dismiss(pin_path("/hpcc_ops")))
 		fail("bfc_hpcc is not registered");
-	pin_remove(pin_path("/hpcc_net"));
-	pin_remove(pin_path("/hpcc_sk"));
-	pin_remove(pin_path("/hpcc_trace"));
+	hpcc_release();
 	tcp_release();
 	pin_rmdir(pin_path("%s", ""));
 }
@@ -385,6 +396,7 @@ static void hpcc_show(int argc, char **argv)
 	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &net))
 		fail("HPCC is off");
 	close(fd);
+	out_open(NULL, '[');
 	out_open(NULL, '{');
 	show_conf(&net);
 	out_open("flows", '[');
@@ -396,6 +408,7 @@ static void hpcc_show(int argc, char **argv)
 	free(flows);
 	out_close(']');
 	out_close('}');
+	out_close(']');
 }
 
 int cmd_hpcc(int argc, char **argv)
@@ -473,11 +486,13 @@ static void delay_show(void)
 	close(fd);
 	init = conf.w_init / (double)DELAY_PACKET;
 	max = conf.w_max / (double)DELAY_PACKET;
+	out_open(NULL, '[');
 	out_open(NULL, '{');
 	out_number("target_ns", conf.target);
 	out_fraction("initial_window", init);
 	out_fraction("largest_window", max);
 	out_close('}');
+	out_close(']');
 	text("target %s  initial window %.2f packets  largest %.2f\n",
 	     time_text(a, sizeof(a), conf.target), init, max);
 }

@@ -10,7 +10,6 @@
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <dirent.h>
 #include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/sock_diag.h>
@@ -30,21 +29,6 @@
 static const char *storage_path(void)
 {
 	return pin_path("/int_sk");
-}
-
-/* How many cgroups have the program. */
-static unsigned int tcp_cgroups(void)
-{
-	DIR *dir = opendir(pin_path("%s", ""));
-	const struct dirent *entry;
-	unsigned int n = 0;
-
-	if (!dir)
-		return 0;
-	while ((entry = readdir(dir)))
-		n += !strncmp(entry->d_name, "cgroup-", strlen("cgroup-"));
-	closedir(dir);
-	return n;
 }
 
 /**
@@ -108,15 +92,8 @@ void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
  */
 void tcp_release(void)
 {
-	int ops;
-
-	if (tcp_cgroups())
+	if (pin_exists("/cgroup-*") || pin_exists("/hpcc_ops"))
 		return;
-	ops = pin_open(pin_path("/hpcc_ops"));
-	if (ops >= 0) {
-		close(ops);
-		return;
-	}
 	pin_remove(storage_path());
 	pin_rmdir(pin_path("%s", ""));
 }
@@ -143,6 +120,7 @@ bool tcp_off(const char *cgroup)
 	/* HPCC as a program of the cgroup has nothing to work with any more. */
 	pin_remove(pin_path("/cgroup-%llu/hpcc", (unsigned long long)id));
 	rmdir(pin_path("/cgroup-%llu", (unsigned long long)id));
+	hpcc_release();
 	if (was)
 		tcp_release();
 	return was;

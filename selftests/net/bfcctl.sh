@@ -157,6 +157,28 @@ test_cgroups() {
 	rmdir "$group" "$other"
 }
 
+# What HPCC keeps goes with the last that has it.
+test_hpcc() {
+	local on=(rate 10gbit rtt 10us sockops) other=$group.other
+	mkdir -p "$group" "$other"
+	refuses 1 'HPCC is off' hpcc show
+	check "hpcc on" bfcctl hpcc on --cgroup "$group" "${on[@]}"
+	check "hpcc on in another" bfcctl hpcc on --cgroup "$other" "${on[@]}"
+	equal "shown" "$(bfcctl -j hpcc show | jq -c '.[0] | [.rtt_ns, .flows]')" \
+		'[10000,[]]'
+	check "hpcc off" bfcctl hpcc off --cgroup "$group"
+	check "the other one's went" bfcctl -j hpcc show >/dev/null
+	check "hpcc off in another" bfcctl hpcc off --cgroup "$other"
+	refuses 1 'HPCC is off' hpcc show
+	refuses 1 'does not use HPCC' hpcc off --cgroup "$group"
+	# INT takes it along.
+	check "hpcc on again" bfcctl hpcc on --cgroup "$group" "${on[@]}"
+	check "detach" bfcctl int detach --cgroup "$group"
+	check "detach another" bfcctl int detach --cgroup "$other"
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	rmdir "$group" "$other"
+}
+
 # The storage that bfc_hpcc looks into is that of all connections to come.
 test_storage() {
 	local before
@@ -187,8 +209,10 @@ test_watch() {
 	bfcctl -n a -j watch interval 50ms count 3 >"$scratch/out"
 	equal "objects" "$(wc -l <"$scratch/out")" 3
 	equal "ports" "$(jq -c '[.ports[].dev]' "$scratch/out" | sort -u)" '["e0"]'
+	equal "pretty objects" "$(bfcctl -n a -p watch interval 50ms count 2 |
+		jq -c '[.ports[].dev]')" $'["e0"]\n["e0"]'
 	equal "lines of text" "$(bfcctl -n a watch e0 interval 50ms count 2 |
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage reasons stamp cgroups storage watch
+run_tests usage reasons stamp cgroups hpcc storage watch
