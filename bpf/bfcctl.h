@@ -57,6 +57,7 @@ void bpf_begin(void);
 void bpf_loaded(int err, const char *what);
 const char *pin_path(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
+const char *pin_device(const char *what, int ifindex, const char *part);
 void pin_mkdir(const char *path);
 void pin_rmdir(const char *path);
 void pin_undo(void);
@@ -65,6 +66,8 @@ bool pin_exists(const char *pattern);
 int pin_open(const char *path);
 void pin_share(struct bpf_map *map, const char *path);
 void pin_program(int fd, const char *path);
+void pin_new(int fd, const char *path);
+void pin_commit(void);
 uint64_t cgroup_open(const char *path, int *fd);
 
 /* ---- bfcctl_out.c ---- */

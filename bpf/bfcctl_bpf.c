@@ -22,6 +22,7 @@
 
 #define BPF_FS_MAGIC	0xcafe4a11
 #define CGROUP2_MAGIC	0x63677270
+#define NEW		"-new"	/* behind the path of what is to be there */
 #define BTF_PATH	"/sys/kernel/btf/vmlinux"
 
 /* The oldest kernel that the programs are tested on. */
@@ -154,14 +155,42 @@ const char *pin_path(const char *fmt, ...)
 	return path;
 }
 
+/**
+ * pin_device() - a path of ours in the bpf file system that is a device's
+ * @what: it is
+ * @ifindex: of the device, in this network namespace: names are unique in a
+ *	     namespace only, and may have dots in them, which this file system refuses
+ * @part: of it, or ""
+ *
+ * Return: as pin_path()
+ */
+const char *pin_device(const char *what, int ifindex, const char *part)
+{
+	struct stat ns;
+
+	if (stat("/proc/self/ns/net", &ns))
+		fail("/proc/self/ns/net: %s", strerror(errno));
+	return pin_path("/%s-%lu-%d%s", what, (unsigned long)ns.st_ino, ifindex,
+			part);
+}
+
 /* The directory that we made: if that was for nothing, it goes. */
 static char made[256];
 
+/* What pin_new() has put there. */
+static struct {
+	char path[256];
+	char temp[256 + sizeof(NEW)];
+} news[4];
+static unsigned int n_news;
+
 /**
- * pin_undo() - something failed: leave no empty directory
+ * pin_undo() - something failed: leave no empty directory, and nothing new
  */
 void pin_undo(void)
 {
+	while (n_news)
+		unlink(news[--n_news].temp);
 	if (*made)
 		pin_rmdir(made);
 }
@@ -257,6 +286,42 @@ void pin_program(int fd, const char *path)
 	pin_remove(path);
 	if (bpf_obj_pin(fd, path))
 		fail("%s: %s", path, strerror(errno));
+}
+
+/**
+ * pin_new() - put a program or a map there, once all has worked
+ * @fd: it
+ * @path: where; what is there stays until pin_commit(), and if it does not come to
+ *	  that
+ */
+void pin_new(int fd, const char *path)
+{
+	struct stat st;
+
+	if (n_news == ARRAY_SIZE(news))
+		fail("%s: too many", path);
+	/* All else gives way when it comes to that. */
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		fail("%s: %s", path, strerror(EISDIR));
+	snprintf(news[n_news].path, sizeof(news[0].path), "%s", path);
+	snprintf(news[n_news].temp, sizeof(news[0].temp), "%s" NEW, path);
+	pin_remove(news[n_news].temp);
+	if (bpf_obj_pin(fd, news[n_news].temp))
+		fail("%s: %s", path, strerror(errno));
+	n_news++;
+}
+
+/**
+ * pin_commit() - what pin_new() was told of takes its place
+ */
+void pin_commit(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < n_news; i++)
+		if (rename(news[i].temp, news[i].path))
+			fail("%s: %s", news[i].path, strerror(errno));
+	n_news = 0;
 }
 
 /**

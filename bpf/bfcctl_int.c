@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * bfcctl int, bfcctl watch: in-band telemetry at hosts, and the view of it.
+ *
+ *	<bpffs>/bfc/int_udp			struct bfc_int_udp_flow, all devices'
+ *	<bpffs>/bfc/int_udp_count		packets, all devices'
+ *	<bpffs>/bfc/int-<netns>-<ifindex>	a device has the UDP programs
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -60,6 +64,8 @@ static void udp_attach(const char *name)
 	pin_share(skel->maps.bfc_int_udp, pin_path("/int_udp"));
 	pin_share(skel->maps.bfc_int_udp_count, pin_path("/int_udp_count"));
 	bpf_loaded(bfc_int_udp__load(skel), "the UDP programs");
+	pin_new(bpf_program__fd(skel->progs.bfc_int_udp_ingress),
+		pin_device("int", hook.ifindex, ""));
 
 	err = bpf_tc_hook_create(&hook);
 	if (err && err != -EEXIST)
@@ -78,6 +84,7 @@ static void udp_attach(const char *name)
 			fail("%s: cannot attach the UDP program at %s: %s", name,
 			     ways[i].name, strerror(-err));
 	}
+	pin_commit();
 	bfc_int_udp__destroy(skel);
 }
 
@@ -105,8 +112,15 @@ static void udp_detach(const char *name)
 			     ways[i].name, strerror(-err));
 		was++;
 	}
+	was += pin_remove(pin_device("int", hook.ifindex, ""));
 	if (!was)
 		fail("%s: the UDP programs are not attached", name);
+	/* Other devices share the maps. */
+	if (!pin_exists("/int-*")) {
+		pin_remove(pin_path("/int_udp"));
+		pin_remove(pin_path("/int_udp_count"));
+	}
+	pin_rmdir(pin_path("%s", ""));
 	/* The clsact stays: it may not be ours, and costs nothing. */
 }
 

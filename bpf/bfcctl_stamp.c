@@ -35,17 +35,9 @@ static const char *const count_names[__BFC_STAMP_COUNTS] = {
 	[BFC_STAMP_FAILED] = "failed",
 };
 
-/* Of a device: names are unique in a namespace only, and may have dots in them,
- * which the bpf file system refuses.
- */
 static const char *stamp_path(int ifindex, const char *what)
 {
-	struct stat ns;
-
-	if (stat("/proc/self/ns/net", &ns))
-		fail("/proc/self/ns/net: %s", strerror(errno));
-	return pin_path("/stamp-%lu-%d%s", (unsigned long)ns.st_ino, ifindex,
-			what);
+	return pin_device("stamp", ifindex, what);
 }
 
 /* A number of this machine and namespace that stays the same: each simulated or
@@ -115,14 +107,14 @@ static void attach(int argc, char **argv)
 		fail("cannot configure the stamping program: %s",
 		     strerror(errno));
 	fd = bpf_program__fd(skel->progs.bfc_stamp);
-	port_stamp(&port, BFC_STAMP_PINNED, fd);
-
 	pin_mkdir(pin_path("%s", ""));
-	pin_program(fd, stamp_path(port.ifindex, ""));
-	pin_program(bpf_map__fd(skel->maps.bfc_stamp_config),
-		    stamp_path(port.ifindex, "-config"));
-	pin_program(bpf_map__fd(skel->maps.bfc_stamp_count),
-		    stamp_path(port.ifindex, "-count"));
+	pin_new(fd, stamp_path(port.ifindex, ""));
+	pin_new(bpf_map__fd(skel->maps.bfc_stamp_config),
+		stamp_path(port.ifindex, "-config"));
+	pin_new(bpf_map__fd(skel->maps.bfc_stamp_count),
+		stamp_path(port.ifindex, "-count"));
+	port_stamp(&port, BFC_STAMP_PINNED, fd);
+	pin_commit();
 	bfc_stamp__destroy(skel);
 }
 
@@ -141,19 +133,19 @@ static void detach(int argc, char **argv)
 {
 	const char *dev = next_word(&argc, &argv, "detach");
 	struct port port;
-	bool was;
+	bool pinned;
 
 	if (argc)
 		usage_fail("what is \"%s\"?", *argv);
 	bpf_begin();
 	port_get(&port, device_index(dev));
-	was = unpin(port.ifindex);
-	if (port.stamp == BFC_STAMP_PINNED)
+	pinned = port.stamp == BFC_STAMP_PINNED;
+	if (pinned)
 		port_stamp(&port, BFC_STAMP_NATIVE, -1);
-	else if (!was)
-		port_need_bfc(&port, dev);
-	if (port.stamp != BFC_STAMP_PINNED && !was)
-		fail("%s stamps natively already", dev);
+	if (unpin(port.ifindex) || pinned)
+		return;
+	port_need_bfc(&port, dev);
+	fail("%s stamps natively already", dev);
 }
 
 /* Of all processors. */

@@ -102,6 +102,7 @@ test_reasons() {
 }
 
 test_stamp() {
+	local pin
 	topology
 	bfc a e0 role nic
 	equal "before" "$(bfcctl -n a -j stamp show e0)" \
@@ -123,6 +124,27 @@ test_stamp() {
 	equal "after" "$(bfcctl -n a -j stamp show)" \
 		'[{"dev":"e0","stamp":"native"}]'
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	# What does not work out changes nothing.
+	pin=/sys/fs/bpf/bfc/stamp-$(in_ns a stat -Lc %i /proc/self/ns/net)-$(
+		ip -n a -j link show dev e0 | jq '.[0].ifindex')
+	mkdir -p "$pin-count"
+	refuses 1 'Is a directory' -n a stamp attach e0
+	equal "after a failure" "$(bfcctl -n a -j stamp show)" \
+		'[{"dev":"e0","stamp":"native"}]'
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf/bfc)" \
+		"${pin##*/}-count"
+	rmdir "$pin-count"
+	check "attach" bfcctl -n a stamp attach e0 node 7
+	rm "$pin-count"
+	mkdir "$pin-count"
+	refuses 1 'Is a directory' -n a stamp attach e0 node 8
+	equal "node after a failure" "$(bpftool -j map dump pinned \
+		"$pin-config" | jq -r '.[0].value[0]')" 0x07
+	# The qdisc first: the pins say no more than they did.
+	refuses 1 'Is a directory' -n a stamp detach e0
+	equal "after detaching by half" "$(bfcctl -n a -j stamp show)" \
+		'[{"dev":"e0","stamp":"native"}]'
+	rmdir "$pin-count" "${pin%/*}"
 	# The qdisc went first.
 	check "attach once more" bfcctl -n a stamp attach e0
 	tc -n a qdisc del dev e0 root

@@ -538,7 +538,6 @@ test_udp() {
 		'[.[].records]')" '[100,100]'
 	ctl -n h1 int detach e0
 	ctl -n r int detach e0
-	rm -r /sys/fs/bpf/bfc/int_udp /sys/fs/bpf/bfc/int_udp_count
 	clean_group
 }
 
@@ -567,7 +566,6 @@ test_udp_vlan() {
 		ctl -n "$ns" int detach e0
 		ctl -n "$ns" int detach e0.5
 	done
-	rm -r /sys/fs/bpf/bfc/int_udp /sys/fs/bpf/bfc/int_udp_count
 	clean_group
 }
 
