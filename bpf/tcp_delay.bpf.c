@@ -56,7 +56,7 @@ void BPF_PROG(bfc_delay_init, struct sock *sk)
 	if (!s || !conf)
 		return;
 	delay_init(s, conf);
-	tp->snd_cwnd = delay_packets(s);
+	tcp_set_cwnd(tp, delay_packets(s));
 	tp->snd_ssthresh = tp->snd_cwnd;
 }
 
@@ -80,7 +80,7 @@ void BPF_PROG(bfc_delay_cong_avoid, struct sock *sk)
 	struct delay *s = state(sk);
 
 	if (s)
-		tcp_sk(sk)->snd_cwnd = delay_packets(s);
+		tcp_set_cwnd(tcp_sk(sk), delay_packets(s));
 }
 
 SEC("struct_ops/bfc_delay_ssthresh")

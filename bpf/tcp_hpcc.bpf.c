@@ -41,12 +41,12 @@ static __always_inline void apply(struct sock *sk, const struct hpcc_sk *hs,
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	tp->snd_cwnd = hs->packets;
-	tp->snd_ssthresh = hs->packets;
+	tcp_set_cwnd(tp, hs->packets);
+	tp->snd_ssthresh = tp->snd_cwnd;
 	/* fq counts whole packets, TCP's own pacing the payload */
-	sk->sk_pacing_rate = sk->sk_pacing_status == SK_PACING_FQ ? hs->rate :
-			     hpcc_sk_pace(hs, net, tp->mss_cache,
-					  is ? is->reserved : 0);
+	tcp_set_pace(sk, sk->sk_pacing_status == SK_PACING_FQ ? hs->rate :
+		     hpcc_sk_pace(hs, net, tp->mss_cache,
+				  is ? is->reserved : 0));
 }
 
 SEC("struct_ops/bfc_hpcc_init")
@@ -97,7 +97,7 @@ static __always_inline void reno(struct sock *sk, const struct hpcc_sk *hs,
 	/* twice the present rate, as the kernel does */
 	srtt = tp->srtt_us >> 3;
 	rate = 2 * USEC_PER_SEC * tp->mss_cache * tp->snd_cwnd;
-	sk->sk_pacing_rate = srtt ? rate / srtt : ~0UL;
+	tcp_set_pace(sk, srtt ? rate / srtt : ~0UL);
 }
 
 SEC("struct_ops/bfc_hpcc_cong_control")

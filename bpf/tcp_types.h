@@ -21,6 +21,7 @@ struct sock_common {
 struct sock {
 	struct sock_common __sk_common;
 	unsigned long sk_pacing_rate;
+	unsigned long sk_max_pacing_rate;
 	__u32 sk_pacing_status;
 };
 
@@ -38,6 +39,7 @@ struct tcp_sock {
 	__u32 snd_nxt;
 	__u32 mss_cache;
 	__u32 snd_cwnd;
+	__u32 snd_cwnd_clamp;
 	__u32 snd_ssthresh;
 	__u32 srtt_us;
 	__u32 delivered;
@@ -83,6 +85,22 @@ extern void tcp_cong_avoid_ai(struct tcp_sock *tp, __u32 w, __u32 acked) __ksym;
 static __always_inline struct tcp_sock *tcp_sk(struct sock *sk)
 {
 	return (struct tcp_sock *)sk;
+}
+
+/* Packets; not beyond the clamp, that of a route for example ("cwnd lock"). */
+static __always_inline void tcp_set_cwnd(struct tcp_sock *tp, __u32 packets)
+{
+	__u32 clamp = tp->snd_cwnd_clamp;
+
+	tp->snd_cwnd = packets < clamp ? packets : clamp;
+}
+
+/* Bytes/s; not beyond SO_MAX_PACING_RATE, whose "none" is ~0UL. */
+static __always_inline void tcp_set_pace(struct sock *sk, unsigned long rate)
+{
+	unsigned long max = sk->sk_max_pacing_rate;
+
+	sk->sk_pacing_rate = rate < max ? rate : max;
 }
 
 #endif /* BFC_TCP_TYPES_H */

@@ -75,13 +75,15 @@ in_group() {
 
 listens() { in_ns r ss -Htln "sport = :$1" | grep -q .; }
 
-# flow NS PORT: as much as it can, until it is stopped
+# flow NS PORT [SENDER...]: as much as it can, until it is stopped
 flow() {
 	in_group r busybox nc -l -p "$2" >/dev/null </dev/null &
 	pids+=($!)
 	receivers+=($!)
 	check "no TCP receiver" wait_for 20 listens "$2"
-	in_group "$1" bash -c "exec cat /dev/zero >/dev/tcp/10.0.0.100/$2" &
+	[ $# -gt 2 ] ||
+		set -- "$@" bash -c "exec cat /dev/zero >/dev/tcp/10.0.0.100/$2"
+	in_group "$1" "${@:3}" 2>/dev/null &
 	pids+=($!)
 	senders+=($!)
 }
@@ -177,4 +179,28 @@ test_same_windows() {
 	hpcc_off
 }
 
-run_tests arithmetic near_zero cubic dctcp same_windows
+# What a socket has set holds for bfc_hpcc as well. (In the simulator it is how the
+# pace comes in.)
+test_limits() {
+	local limited
+	if simulated; then
+		say "no struct_ops in this kernel"
+		return
+	fi
+	start
+	hpcc_on
+	limited="import socket
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, 47, 250000)	# SO_MAX_PACING_RATE
+s.connect(('10.0.0.100', 5002))
+while True:
+	s.sendall(bytes(65536))"
+	flow h2 5002 python3 -c "$limited"
+	sleep 2
+	at_most "pace" "$(bfcctl -n h2 -j hpcc show |
+		jq '.[0].flows[0].pacing_rate')" 250000
+	stop
+	hpcc_off
+}
+
+run_tests arithmetic near_zero cubic dctcp same_windows limits
