@@ -262,10 +262,13 @@ def options(job: Job) -> str:
     return f"{samples}\n{lead}\n" + " ".join(map(str, words)) + "\n"
 
 
-def _read_samples(path: Path) -> Dict[str, Sampled]:
+def read_samples(path: Path) -> Dict[str, Sampled]:
     rows: Dict[str, List[List[int]]] = {}
     with open(path, encoding="ascii") as file:
         for line in file:
+            # The sampler is ended when the flows have: the last line may be short.
+            if not line.endswith("\n"):
+                break
             words = line.strip().split(",")
             values = [int(words[0])]
             for word in words[2:]:
@@ -273,9 +276,7 @@ def _read_samples(path: Path) -> Dict[str, Sampled]:
             rows.setdefault(words[1], []).append(values)
     result: Dict[str, Sampled] = {}
     for node, values_of_node in rows.items():
-        # The sampler is ended when the flows have: the last line may be short.
-        width = len(values_of_node[0])
-        table = np.array([v for v in values_of_node if len(v) == width])
+        table = np.array(values_of_node)
         result[node] = Sampled(
             table[:, 0], table[:, 1::3], table[:, 2::3], table[:, 3::3]
         )
@@ -296,7 +297,7 @@ def _read_results(job: Job, directory: Path, clock: Stopwatch) -> Run:
     return Run(
         job=job,
         totals=totals,
-        samples=_read_samples(directory / "samples") if job.samples else {},
+        samples=read_samples(directory / "samples") if job.samples else {},
         kernel=(directory / "kernel").read_text().strip(),
         seconds=clock.end - clock.begin,
         flow_seconds=clock.last - clock.first,

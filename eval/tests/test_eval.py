@@ -30,7 +30,15 @@ import workload  # noqa: E402
 from clos_runs import data_center, slowdowns  # noqa: E402
 from exp_variants import collision_shares  # noqa: E402
 from experiment import Context, Experiment, UsageError  # noqa: E402
-from simulate import BATCH, SMALL, Job, batches, describe, options  # noqa: E402
+from simulate import (  # noqa: E402
+    BATCH,
+    SMALL,
+    Job,
+    batches,
+    describe,
+    options,
+    read_samples,
+)
 from topology import Topology  # noqa: E402
 
 BUILD = EVAL.parent / "build" / "eval"
@@ -541,6 +549,18 @@ class Schemes(unittest.TestCase):
         words = [options(job) for job in jobs]
         self.assertIn(" --ssthresh 105", words[0])
         self.assertEqual(words[0].replace(" --ssthresh 105", ""), words[1])
+
+
+class Samples(unittest.TestCase):
+    def test_a_sample_that_was_cut_off(self) -> None:
+        for rest in ("30,s,5/0/9,7/0", "30,s,5/0/9,", "30,s,5/0/9,7/0/1"):
+            with tempfile.TemporaryDirectory() as name:
+                path = Path(name) / "samples"
+                path.write_text(f"10,s,1/0/2,3/0/4\n20,s,5/0/6,7/0/8\n{rest}")
+                s = read_samples(path)["s"]
+            self.assertEqual(list(s.time), [10, 20])
+            self.assertEqual(s.backlog.tolist(), [[1, 3], [5, 7]])
+            self.assertEqual(s.sent.tolist(), [[2, 4], [6, 8]])
 
 
 class Batches(unittest.TestCase):
