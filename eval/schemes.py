@@ -35,6 +35,37 @@ class Pipe:
 
 
 @dataclass(frozen=True)
+class Hpcc:
+    """HPCC at hosts, and INT at switches (bfcctl(8), hpcc on)."""
+
+    rate: int  # bit/s of hosts' links
+    rtt: int  # T, ns
+    hops: int = 1  # switches of the longest path: what packets have room for
+    flows: int = 100  # for W_AI
+    wai: Optional[int] = None  # bytes, instead
+    react: str = "both"
+    rx: bool = False
+
+    @property
+    def window(self) -> int:
+        """W_init, bytes"""
+        return self.rate * self.rtt // 8_000_000_000
+
+    @property
+    def option(self) -> int:
+        """Bytes of TCP's option"""
+        return 4 + 8 * self.hops
+
+    def describe(self, headers: int) -> str:
+        """Arguments of hpcc on. headers: of a full frame, bytes."""
+        increase = f"flows {self.flows}" if self.wai is None else f"wai {self.wai}"
+        return (
+            f"rate {self.rate / 1e9:g}gbit rtt {self.rtt}ns {increase} "
+            f"react {self.react} headers {headers}"
+        ) + (" rx-rate" if self.rx else "")
+
+
+@dataclass(frozen=True)
 class Scheme:
     name: str
     nic: str  # qdisc of hosts
@@ -49,6 +80,8 @@ class Scheme:
     handshake: int = 50_000  # ns that a connection needs, source tcp
     ecn: bool = False  # tcp: ECN of RFC 3168, whatever the congestion control
     packet: int = PACKET  # bytes of a full frame
+    quickack: bool = False  # tcp: an ACK for every packet
+    hpcc: Optional[Hpcc] = None  # tcp: windows, with congestion bfc_window
     pipe: Optional[Pipe] = None
     tagged: bool = False
     offload: bool = True  # open: large pieces, where the NIC's qdisc cuts them
@@ -60,6 +93,7 @@ class Scheme:
             ETHERNET
             + (IP_TCP if self.source == "tcp" else IP_UDP)
             + (TAG if self.tagged else 0)
+            + (self.hpcc.option if self.hpcc else 0)
         )
 
     @property

@@ -207,13 +207,17 @@ def describe(job: Job) -> str:
     link = f"ring 1 mtu {scheme.mtu}"
     if scheme.source != "tcp":
         return job.topology.describe(scheme.nic, scheme.switch, link)
-    line_rate = f"initcwnd {scheme.window // scheme.packet}"
+    route = f"rto-min {scheme.rto_min}"
+    if not scheme.slow_start:
+        route = f"initcwnd {scheme.window // scheme.packet} {route}"
+    if scheme.quickack:
+        route += " quickack 1"
     # Without segmentation offload: a NIC serves its flows packet by packet.
     return job.topology.describe(
         scheme.nic,
         scheme.switch,
         f"{link} gso-segs 1",
-        f"{'' if scheme.slow_start else line_rate} rto-min {scheme.rto_min}".strip(),
+        route,
         TCP_SYSCTLS + ((TCP_ECN,) if scheme.ecn else ()),
         scheme.pipe.describe() if scheme.pipe else "",
     )
@@ -229,6 +233,8 @@ def _write_inputs(job: Job, directory: Path) -> None:
     (directory / "nodes").write_text("\n".join(n.name for n in t.nodes) + "\n")
     (directory / "options").write_text(options(job))
     (directory / "sampled").write_text("\n".join(job.sampled or t.switches()) + "\n")
+    if job.scheme.hpcc:
+        (directory / "hpcc").write_text(describe_hpcc(job))
     with open(directory / "flows", "w", encoding="ascii") as file:
         for f in job.flows:
             file.write(
@@ -236,6 +242,17 @@ def _write_inputs(job: Job, directory: Path) -> None:
                 f"{t.name(f.dst)} {t.address(f.dst, f.plane)} {f.size} {f.start}"
                 + (f" {f.dscp}\n" if f.dscp else "\n")
             )
+
+
+def describe_hpcc(job: Job) -> str:
+    """The file hpcc, see eval/inside."""
+    hpcc = job.scheme.hpcc
+    assert hpcc
+    lines = [f"hops {hpcc.hops}", hpcc.describe(job.scheme.header)]
+    switches = [n for n in job.topology.nodes if not n.host]
+    for number, node in enumerate(switches):
+        lines += [f"{node.name} e{i} {number}" for i in range(len(node.ports))]
+    return "\n".join(lines) + "\n"
 
 
 def options(job: Job) -> str:
@@ -254,7 +271,9 @@ def options(job: Job) -> str:
         words += ["--window", scheme.window, "--rto", scheme.rto]
     if scheme.source == "tcp":
         words += ["--congestion", scheme.congestion]
-        if scheme.bounded:
+        if scheme.hpcc:
+            pass  # windows are none of ours
+        elif scheme.bounded:
             words += ["--bound", scheme.window // scheme.packet]
         elif not scheme.slow_start:
             words += ["--ssthresh", scheme.window // scheme.packet]
@@ -384,6 +403,9 @@ def simulate_all(jobs: Sequence[Job], directory: Path, parallel: int) -> List[Ru
     if len(set(names)) != len(names):
         raise ValueError("two jobs have the same name")
     directory.mkdir(parents=True, exist_ok=True)
+    if any(job.scheme.hpcc for job in jobs):
+        # Not with the rest: it needs more than those who have no use for it have.
+        subprocess.run(["make", "-s", "-C", "bpf"], cwd=TOP, check=True)
     progress = Progress(names)
     try:
         with ThreadPoolExecutor(parallel) as pool:

@@ -247,6 +247,16 @@ def line(switches: int = 1, delay: int = US, rate: int = 100 * GBIT) -> Topology
     return t
 
 
+def star(hosts: int, delay: int = US, rate: int = 100 * GBIT) -> Topology:
+    """h0, h1, ... at one switch s; its port to hN is eN."""
+    t = Topology()
+    t.switch("s")
+    for h in range(hosts):
+        t.host(f"h{h}")
+        t.link(f"h{h}", "s", rate, delay)
+    return t
+
+
 def dumbbell(pairs: int, delay: int = US, rate: int = 100 * GBIT) -> Topology:
     """Hosts h0 ... on the left and as many on the right of one link."""
     t = Topology()

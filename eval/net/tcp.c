@@ -78,6 +78,22 @@ static void check_ssthresh(int fd)
 			    info.tcpi_snd_ssthresh, wanted);
 }
 
+/* HPCC's windows come from a program, on connections that agree on INT; else they
+ * would stay what they are.
+ */
+static void check_window(int fd)
+{
+	unsigned long pace = 0;
+	socklen_t len = sizeof(pace);
+
+	if (strcmp(opt.congestion, "bfc_window"))
+		return;
+	if (getsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &pace, &len))
+		die("SO_MAX_PACING_RATE");
+	if (pace == ~0UL)
+		usage_error("no program computes the window: is HPCC on, and INT?");
+}
+
 static void set_congestion(int fd, const char *name)
 {
 	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, strlen(name)))
@@ -189,6 +205,7 @@ static void open_conn(uint32_t number)
 	end_slow_start(c->tx);
 	check_congestion(c->tx);
 	check_ssthresh(c->tx);
+	check_window(c->tx);
 	check_congestion(c->rx);
 	if (epoll_ctl(epoll, EPOLL_CTL_ADD, c->rx, &ev))
 		die("epoll_ctl");

@@ -230,6 +230,8 @@ static void put_metrics(struct rtnl_msg *msg, const struct route *route)
 		rtnl_put_u32(msg, RTAX_RTO_MIN, route->rto_min);
 		rtnl_put_u32(msg, RTAX_LOCK, 1U << RTAX_RTO_MIN);
 	}
+	if (route->quickack)
+		rtnl_put_u32(msg, RTAX_QUICKACK, 1);
 	rtnl_nest_end(msg, metrics);
 }
 

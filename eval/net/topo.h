@@ -92,6 +92,7 @@ struct addr {
  * @len: its length
  * @initcwnd: packets, 0 = the kernel's default
  * @rto_min: ms, 0 = the kernel's default
+ * @quickack: acknowledge every packet at once
  */
 struct route {
 	unsigned int port;
@@ -99,6 +100,7 @@ struct route {
 	unsigned int len;
 	uint32_t initcwnd;
 	uint32_t rto_min;
+	bool quickack;
 };
 
 /* A file under /proc/sys of one node. */

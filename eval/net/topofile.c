@@ -7,6 +7,7 @@
  *		[mtu BYTES] [gso-segs N] [kind wire|veth]
  *	addr NODE PORT ADDRESS/LEN
  *	route NODE PREFIX/LEN PORT [initcwnd PACKETS] [rto-min MS]
+ *		[quickack 0|1]
  *	pipe NODE rate FRAMES/S [delay NS] [buffer BYTES] [xoff BYTES] [xon BYTES]
  *		[stall BYTES]
  *	sysctl NODE net/... VALUE
@@ -219,8 +220,10 @@ static void read_route(struct topology *t, struct input *in)
 		else if (!strcmp(what, "rto-min"))
 			route->rto_min = input_number(in, i + 1, what, 1,
 						      10000);
+		else if (!strcmp(what, "quickack"))
+			route->quickack = input_number(in, i + 1, what, 0, 1);
 		else
-			input_error(in, "what is \"%s\"? A route has initcwnd and rto-min",
+			input_error(in, "what is \"%s\"? A route has initcwnd, rto-min and quickack",
 				    what);
 	}
 }

@@ -23,6 +23,7 @@ import exp_choices  # noqa: E402
 import exp_fafc_clos  # noqa: E402
 import exp_own  # noqa: E402
 import fafc  # noqa: E402
+import hpcc  # noqa: E402
 import metrics  # noqa: E402
 import schemes  # noqa: E402
 import topology  # noqa: E402
@@ -36,6 +37,7 @@ from simulate import (  # noqa: E402
     Job,
     batches,
     describe,
+    describe_hpcc,
     options,
     read_samples,
 )
@@ -551,6 +553,42 @@ class Schemes(unittest.TestCase):
         self.assertEqual(words[0].replace(" --ssthresh 105", ""), words[1])
 
 
+class Hpcc(unittest.TestCase):
+    """HPCC's hosts, and what is seen of its runs."""
+
+    def job(self, name: str) -> Job:
+        return Job(
+            "a", topology.star(3), hpcc.make(name, 25 * 10**9, 9000, 2, 80), [], 1
+        )
+
+    def test_options(self) -> None:
+        job = self.job("hpcc-rx")
+        lines = describe_hpcc(job).splitlines()
+        self.assertEqual(lines[0], "hops 2")
+        # Ethernet, IPv4, TCP with time stamps, and two hops
+        self.assertEqual(
+            lines[1],
+            "rate 25gbit rtt 9000ns wai 80 react both headers 86 rx-rate",
+        )
+        self.assertEqual(lines[2:], ["s e0 0", "s e1 0", "s e2 0"])
+        self.assertIn(" initcwnd 28 rto-min 1 quickack 1\n", describe(job))
+        self.assertNotIn("--ssthresh", options(job))
+
+    def test_dctcp_differs_in_marks(self) -> None:
+        with_int, dctcp = self.job("hpcc").scheme, self.job("dctcp").scheme
+        self.assertEqual(dctcp.switch, with_int.switch + " ecn 75000")
+        self.assertEqual(dctcp.nic, with_int.nic)
+        self.assertEqual(dctcp.header, with_int.header - 20)
+        self.assertEqual(dctcp.mtu, with_int.mtu)
+        with self.assertRaises(ValueError):
+            self.job("dcqcn")
+
+    def test_jain(self) -> None:
+        self.assertAlmostEqual(hpcc.jain([3, 3, 3]), 1)
+        self.assertAlmostEqual(hpcc.jain([3, 0, 0]), 1 / 3)
+        self.assertEqual(hpcc.jain([0, 0]), 0)
+
+
 class Samples(unittest.TestCase):
     def test_a_sample_that_was_cut_off(self) -> None:
         for rest in ("30,s,5/0/9,7/0", "30,s,5/0/9,", "30,s,5/0/9,7/0/1"):
@@ -632,6 +670,10 @@ class Programs(unittest.TestCase):
             (two + "link a e0 b e0\nroute a 1.2.3.4/8 e0\n", "beyond the prefix"),
             (two + "link a e0 b e0\nroute a 1.0.0.0/33 e0\n", "prefix length"),
             (two + "link a e0 b e0\nroute a 1.0.0.0/8 e0 mtu 1\n", 'what is "mtu"?'),
+            (
+                two + "link a e0 b e0\nroute a 1.0.0.0/8 e0 quickack 2\n",
+                "is not a number from 0 to 1",
+            ),
             ("node a\npipe a delay 5\n", "rate is missing"),
             ("node a\npipe a\n", "rate is missing"),
             ("node a\npipe a rate 0\n", "is not a number from 1 to"),
