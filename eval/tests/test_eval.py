@@ -30,6 +30,7 @@ import topology  # noqa: E402
 import workload  # noqa: E402
 from clos_runs import data_center, slowdowns  # noqa: E402
 from exp_variants import collision_shares  # noqa: E402
+from exp_hpcc_choices import swings  # noqa: E402
 from experiment import Context, Experiment, UsageError  # noqa: E402
 from simulate import (  # noqa: E402
     BATCH,
@@ -587,6 +588,10 @@ class Hpcc(unittest.TestCase):
         self.assertAlmostEqual(hpcc.jain([3, 3, 3]), 1)
         self.assertAlmostEqual(hpcc.jain([3, 0, 0]), 1 / 3)
         self.assertEqual(hpcc.jain([0, 0]), 0)
+
+    def test_swings(self) -> None:
+        self.assertEqual(swings([0, 50, 20, 3, 1, 2, 0, 1], 5), 0)
+        self.assertEqual(swings([0, 50, 0, 20, 0, 4, 0, 5, 0], 5), 2)
 
 
 class Samples(unittest.TestCase):

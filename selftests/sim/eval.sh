@@ -20,7 +20,8 @@ set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 cd "$top" || exit 1
 tests=(unit fig7 fig8 table1 appc fig10 short buffer tcp fig22 fig23 fig27 fig28
-	choices fafc pauses capfc capfc_long capfc_shared speed schemes repeat rest)
+	choices fafc pauses capfc capfc_long capfc_shared hpcc hpcc_rx hpcc_reacts
+	hpcc_wai speed schemes repeat rest)
 out=$(mktemp -d "${TMPDIR:-/tmp}/bfc-eval.XXXXXX")
 trap 'rm -rf "$out"' EXIT
 why='' note='' line=''
@@ -271,6 +272,60 @@ test_capfc_shared() {
 	bound capfc_cal_query_ms '<' pfc_drop_query_ms
 	bound capfc_cal_query_ms '<' capfc_max_query_ms
 	bound unfinished == 0
+}
+
+# HPCC Fig. 9: near-zero queues, and so mice that take little more than the 5.4 us of the
+# empty network; an incast that is over soon; equal shares.
+test_hpcc() {
+	experiment hpcc-fig9
+	bound hpcc_long_short_recovery_us '<=' 100
+	bound hpcc_long_short_alone_gbps '>=' 23
+	bound hpcc_long_short_queue_p95_kb '<=' 5
+	bound hpcc_incast_drained_us '<=' 200
+	bound hpcc_incast_drained_us '<' dctcp_incast_drained_us 0.5
+	bound hpcc_incast_later_kb '<=' 10
+	bound hpcc_incast_finished_us '<' dctcp_incast_finished_us
+	bound hpcc_mice_p50_us '<=' 6
+	bound hpcc_mice_p99_us '<' dctcp_mice_p50_us 0.5
+	bound hpcc_mice_queue_mean_kb '<=' 3
+	bound dctcp_mice_queue_mean_kb '>=' 40
+	bound hpcc_fairness_jain_4 '>=' 0.95
+	bound hpcc_fairness_jain_2 '>' dctcp_fairness_jain_2
+	all_arrived
+}
+
+# Fig. 6: what went out says how much is in flight; with what came in the queue swings.
+test_hpcc_rx() {
+	experiment hpcc-fig6
+	bound hpcc_swings == 0
+	bound hpcc_rx_swings '>=' 1
+	bound hpcc_second_peak_kb '<=' 5
+	bound hpcc_rx_second_peak_kb '>=' 15
+	bound drops == 0
+}
+
+# Fig. 13: per ACK overreacts, per RTT is late, both together are neither.
+test_hpcc_reacts() {
+	experiment hpcc-fig13
+	bound hpcc_mean_gbps '>=' 90
+	bound hpcc_min_gbps '>=' 60
+	bound hpcc_ack_min_gbps '<=' 20
+	bound hpcc_ack_mean_gbps '<' hpcc_mean_gbps 0.7
+	bound hpcc_drained_us '<' hpcc_rtt_drained_us 0.8
+	bound dctcp_p95_kb '>' hpcc_p95_kb
+	bound drops == 0
+}
+
+# Fig. 14: up to 150 bytes the queue is short; the larger the fairer.
+test_hpcc_wai() {
+	experiment hpcc-fig14
+	bound wai25_p95_kb '<=' 8
+	bound wai150_p95_kb '<=' 8
+	bound wai300_p95_kb '>' wai150_p95_kb 1.5
+	bound wai150_jain '>' wai25_jain
+	bound wai25_jain '>=' 0.9
+	bound wai25_gbps '>=' 90
+	bound drops == 0
 }
 
 # 0.96 on an idle computer; wide, for others may be at work on this one.
