@@ -149,6 +149,15 @@ FAIR_NIC = "bfc fc none queues 1024 flows 65536 limit 1Gb"
 IDEAL = f"{FAIR_NIC} new-first off"  # the paper's: plain round robin
 
 
+# HPCC on BFC's networks: queues of a port, by scheme (BFC §6.2.2, §6.3).
+HPCC_QUEUES = {
+    "hpcc": ("queues 1 assign single new-first off", "HPCC"),
+    "hpcc-sfq": ("queues {queues} assign stochastic new-first off", "HPCC + SFQ"),
+    "hpcc-dqa": ("queues {queues} new-first off", "HPCC + dynamic queues"),
+}
+HPCC_T = 8500  # ns: what BDP stands for, and a bit
+
+
 def make(
     name: str,
     queues: int = 32,
@@ -198,6 +207,20 @@ def make(
             source="tcp",
             congestion="dctcp",
             slow_start=slow_start,
+        )
+    if name in HPCC_QUEUES:
+        options, label = HPCC_QUEUES[name]
+        control = Hpcc(rate=100 * 10**9, rtt=HPCC_T, hops=3)
+        return Scheme(
+            name=name,
+            label=label,
+            nic=FAIR_NIC,
+            switch=f"bfc fc none {options.format(queues=queues)} limit {LIMIT}",
+            source="tcp",
+            congestion="bfc_window",
+            window=control.window,
+            quickack=True,
+            hpcc=control,
         )
     if name == "fq_codel":
         return Scheme(
@@ -260,6 +283,9 @@ NAMES = (
     "ideal-fq-open",
     "dctcp",
     "dctcp-ss",
+    "hpcc",
+    "hpcc-sfq",
+    "hpcc-dqa",
     "fq_codel",
     "pfifo",
     "pfifo-open",

@@ -584,6 +584,18 @@ class Hpcc(unittest.TestCase):
         with self.assertRaises(ValueError):
             self.job("dcqcn")
 
+    def test_queues_on_the_networks_of_bfc(self) -> None:
+        """Paths of three switches, and frames as long as with other schemes."""
+        for name, words in (
+            ("hpcc", "bfc fc none queues 1 assign single "),
+            ("hpcc-sfq", "bfc fc none queues 32 assign stochastic "),
+            ("hpcc-dqa", "bfc fc none queues 32 new-first "),
+        ):
+            s = schemes.make(name)
+            self.assertTrue(s.switch.startswith(words), s.switch)
+            self.assertEqual(s.header, schemes.make("dctcp").header + 4 + 3 * 8)
+            self.assertEqual(s.window, 106_250)
+
     def test_jain(self) -> None:
         self.assertAlmostEqual(hpcc.jain([3, 3, 3]), 1)
         self.assertAlmostEqual(hpcc.jain([3, 0, 0]), 1 / 3)
