@@ -8,9 +8,10 @@
  *
  *   echo DEV FLOWS BURST ROUNDS [IN] >/sys/module/test_bench/parameters/run
  *   cat /sys/module/test_bench/parameters/run
- *	"ENQUEUE DEQUEUE": cycles per packet, each the minimum over ROUNDS of a
- *	burst that goes in and comes out. Packets are of FLOWS flows in turn,
- *	also from burst to burst
+ *	"ENQUEUE DEQUEUE STAMPED": cycles per packet, each the minimum over ROUNDS
+ *	of a burst that goes in and comes out. Packets are of FLOWS flows in turn,
+ *	also from burst to burst. STAMPED: packets of all rounds that came out with
+ *	their first record of INT filled
  *
  * With IN each packet first comes in through that device with an S-tag of
  * VLAN id BFC_VID(0), BFC_VID(1) ...: its ingress hook notes where it came from,
@@ -19,12 +20,14 @@
  *   echo DEV FLOWS BURST ROUNDS IN PORTS >/sys/module/test_bench/parameters/run
  *	Packets come in through the devices IN0, IN1 ... in turn, without tags.
  *	The queue grows: one of them leaves when two have come, and only those are
- *	measured, each for itself: "MEAN MEDIAN" of what they take. ROUNDS 0: they
+ *	measured, each for itself: "MEAN MEDIAN 0" of what they take. ROUNDS 0: they
  *	stay in the queue of DEV, which should have a low rate, and nothing is
  *	measured
  *
  * The packets are made before and used again and again: only their headers are
- * looked at. Nothing has hashed them: as when a NIC has not.
+ * looked at. Nothing has hashed them: as when a NIC has not. They are UDP, or, with
+ * the parameter int_hops, TCP with timestamps and behind them room for INT of so
+ * many hops, which is empty each time they go in.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -34,16 +37,22 @@
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/sort.h>
+#include <linux/tcp.h>
 #include <linux/udp.h>
 #include <net/net_namespace.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
 
+#include <linux/bfc_int.h>
 #include <linux/pkt_sch_bfc.h>
 
 #define BENCH_LEN	1000	/* bytes of a packet */
 #define BENCH_UPSTREAM	32	/* queues of the neighbour at IN */
 #define BENCH_MAX	100000
+#define BENCH_TS_LEN	12	/* timestamps, as Linux sends them */
+#define BENCH_HOPS_MAX	3	/* beside these */
+#define BENCH_INT	(ETH_HLEN + sizeof(struct iphdr) + \
+			 sizeof(struct tcphdr) + BENCH_TS_LEN + 2)
 
 /**
  * struct bench_packet - a packet and what to restore before it is used again
@@ -64,12 +73,14 @@ struct bench_packet {
  * @flows: number of flows
  * @burst: packets that go in before they come out
  * @rounds: bursts
+ * @int_hops: records of INT that packets have room for, 0: they are UDP
  * @n: number of packets
  * @caught: of these, come in through @in so far
  * @packet: the packets
  * @order: those of a burst: as they go in, then as they came out
  * @enqueue: result, cycles per packet
  * @dequeue: result
+ * @stamped: result, packets
  */
 struct bench {
 	struct net_device *dev;
@@ -79,16 +90,22 @@ struct bench {
 	unsigned int flows;
 	unsigned int burst;
 	unsigned int rounds;
+	unsigned int int_hops;
 	unsigned int n;
 	unsigned int caught;
 	struct bench_packet *packet;
 	struct sk_buff **order;
 	u64 enqueue;
 	u64 dequeue;
+	u64 stamped;
 };
 
 static DEFINE_MUTEX(bench_mutex);	/* the last result */
-static u64 bench_enqueue, bench_dequeue;
+static u64 bench_enqueue, bench_dequeue, bench_stamped;
+
+static unsigned int bench_int_hops;
+module_param_named(int_hops, bench_int_hops, uint, 0600);
+MODULE_PARM_DESC(int_hops, "Records of INT that packets have room for, 0 to 3; 0: UDP (default)");
 
 /* Not before all that comes first in the program is done, nor after. */
 static u64 bench_cycles(void)
@@ -100,11 +117,37 @@ static u64 bench_cycles(void)
 	return (u64)high << 32 | low;
 }
 
+static void bench_put_udp(struct sk_buff *skb, unsigned int flow)
+{
+	struct udphdr *udp = skb_put_zero(skb, sizeof(*udp));
+
+	udp->source = htons(1024 + flow % 50000);
+	udp->dest = htons(9);
+	udp->len = htons(BENCH_LEN - sizeof(struct ethhdr) -
+			 sizeof(struct iphdr));
+}
+
+static void bench_put_tcp(struct sk_buff *skb, unsigned int flow,
+			  unsigned int hops)
+{
+	static const u8 ts[BENCH_TS_LEN] = { 1, 1, 8, 10 };
+	struct tcphdr *tcp = skb_put_zero(skb, sizeof(*tcp));
+	u8 *option;
+
+	tcp->source = htons(1024 + flow % 50000);
+	tcp->dest = htons(9);
+	tcp->ack = 1;
+	tcp->doff = (sizeof(*tcp) + sizeof(ts) + BFC_INT_TCP_LEN(hops)) / 4;
+	skb_put_data(skb, ts, sizeof(ts));
+	option = skb_put_zero(skb, BFC_INT_TCP_LEN(hops));
+	option[0] = BFC_INT_TCP_RECORD;
+	option[1] = BFC_INT_TCP_LEN(hops);
+}
+
 static struct sk_buff *bench_build(const struct bench *b, unsigned int flow)
 {
 	struct sk_buff *skb = alloc_skb(NET_SKB_PAD + BENCH_LEN, GFP_KERNEL);
 	struct ethhdr *eth;
-	struct udphdr *udp;
 	struct iphdr *ip;
 
 	if (!skb)
@@ -121,15 +164,15 @@ static struct sk_buff *bench_build(const struct bench *b, unsigned int flow)
 	ip->version = 4;
 	ip->ihl = sizeof(*ip) / 4;
 	ip->ttl = 64;
-	ip->protocol = IPPROTO_UDP;
+	ip->protocol = b->int_hops ? IPPROTO_TCP : IPPROTO_UDP;
 	ip->tot_len = htons(BENCH_LEN - sizeof(*eth));
 	ip->saddr = htonl(0x0a000000 + flow / 100);
 	ip->daddr = htonl(0x0a010000 + flow % 100);
 	skb_set_transport_header(skb, sizeof(*eth) + sizeof(*ip));
-	udp = skb_put_zero(skb, sizeof(*udp));
-	udp->source = htons(1024 + flow % 50000);
-	udp->dest = htons(9);
-	udp->len = htons(BENCH_LEN - sizeof(*eth) - sizeof(*ip));
+	if (b->int_hops)
+		bench_put_tcp(skb, flow, b->int_hops);
+	else
+		bench_put_udp(skb, flow);
 	skb_put_zero(skb, BENCH_LEN - skb->len);
 	skb->protocol = htons(ETH_P_IP);
 	skb->dev = b->dev;
@@ -212,7 +255,8 @@ static int bench_prepare(struct bench *b)
 }
 
 /* As it was when it came in, with a reference for the qdisc. */
-static struct sk_buff *bench_restore(struct bench_packet *p)
+static struct sk_buff *bench_restore(const struct bench *b,
+				     struct bench_packet *p)
 {
 	struct sk_buff *skb = skb_get(p->skb);
 
@@ -222,7 +266,21 @@ static struct sk_buff *bench_restore(struct bench_packet *p)
 	skb->tstamp = 0;
 	skb->tc_index = p->tc_index;
 	qdisc_skb_cb(skb)->pkt_len = skb->len;
+	if (b->int_hops)
+		memset(skb->data + BENCH_INT, 0, BFC_INT_LEN(b->int_hops));
 	return skb;
+}
+
+static bool bench_is_stamped(const struct bench *b, const struct sk_buff *skb)
+{
+	struct bfc_int_head head;
+	struct bfc_int_hop hop;
+
+	if (!b->int_hops || skb->len != BENCH_LEN)
+		return false;
+	bfc_int_get_head(skb->data + BENCH_INT, &head);
+	bfc_int_get_hop(skb->data + BENCH_INT + BFC_INT_HEAD_LEN, &hop);
+	return head.nhop == 1 && head.path && hop.speed;
 }
 
 /* One burst. The qdisc may send a frame of its own; then one of ours comes out
@@ -238,7 +296,7 @@ static unsigned int bench_burst(struct bench *b, struct Qdisc *q,
 	u64 t0, t1, t2;
 
 	for (i = 0; i < b->burst; i++)
-		b->order[i] = bench_restore(&b->packet[(first + i) % b->n]);
+		b->order[i] = bench_restore(b, &b->packet[(first + i) % b->n]);
 
 	spin_lock_bh(qdisc_lock(q));
 	t0 = bench_cycles();
@@ -253,14 +311,17 @@ static unsigned int bench_burst(struct bench *b, struct Qdisc *q,
 	}
 	t2 = bench_cycles();
 	while ((skb = q->dequeue(q))) {
+		b->stamped += bench_is_stamped(b, skb);
 		skb->next = rest;
 		rest = skb;
 		late++;
 	}
 	spin_unlock_bh(qdisc_lock(q));
 
-	for (i = 0; i < out; i++)
+	for (i = 0; i < out; i++) {
+		b->stamped += bench_is_stamped(b, b->order[i]);
 		kfree_skb(b->order[i]);
+	}
 	kfree_skb_list(rest);
 	b->enqueue = min(b->enqueue, t1 - t0);
 	b->dequeue = min(b->dequeue, t2 - t1);
@@ -290,7 +351,7 @@ static int bench_grow(struct bench *b, struct Qdisc *q, u64 *took)
 
 	spin_lock_bh(qdisc_lock(q));
 	for (i = 0; i < b->burst; i++) {
-		skb = bench_restore(&b->packet[i % b->n]);
+		skb = bench_restore(b, &b->packet[i % b->n]);
 		q->enqueue(skb, q, &to_free);
 		if (!b->rounds || !(i & 1))
 			continue;
@@ -341,6 +402,7 @@ static int bench_measure_growing(struct bench *b)
 	kvfree(took);
 	bench_enqueue = b->enqueue;
 	bench_dequeue = b->dequeue;
+	bench_stamped = 0;
 	return err;
 }
 
@@ -365,6 +427,7 @@ static int bench_measure(struct bench *b)
 	}
 	bench_enqueue = div_u64(b->enqueue + b->burst / 2, b->burst);
 	bench_dequeue = div_u64(b->dequeue + b->burst / 2, b->burst);
+	bench_stamped = b->stamped;
 	return 0;
 }
 
@@ -401,6 +464,9 @@ static int bench_set(const char *val, const struct kernel_param *kp)
 	    (fields == 6 && !b.ports) ||
 	    b.flows > BENCH_MAX || b.burst > BENCH_MAX)
 		return -EINVAL;
+	b.int_hops = READ_ONCE(bench_int_hops);
+	if (b.int_hops > BENCH_HOPS_MAX)
+		return -EINVAL;
 
 	mutex_lock(&bench_mutex);
 	rtnl_lock();
@@ -419,7 +485,8 @@ static int bench_get(char *buffer, const struct kernel_param *kp)
 	int len;
 
 	mutex_lock(&bench_mutex);
-	len = sysfs_emit(buffer, "%llu %llu\n", bench_enqueue, bench_dequeue);
+	len = sysfs_emit(buffer, "%llu %llu %llu\n", bench_enqueue,
+			 bench_dequeue, bench_stamped);
 	mutex_unlock(&bench_mutex);
 	return len;
 }
@@ -430,7 +497,7 @@ static const struct kernel_param_ops bench_ops = {
 };
 
 module_param_cb(run, &bench_ops, NULL, 0600);
-MODULE_PARM_DESC(run, "DEV FLOWS BURST ROUNDS [IN [PORTS]]; reads as ENQUEUE DEQUEUE");
+MODULE_PARM_DESC(run, "DEV FLOWS BURST ROUNDS [IN [PORTS]]; reads as ENQUEUE DEQUEUE STAMPED");
 
 MODULE_DESCRIPTION("Cycles per packet of a qdisc");
 MODULE_LICENSE("GPL");

@@ -47,7 +47,7 @@ for ports in 8 48 64; do
 	done
 	sleep 0.01
 	echo "p0 1 20000 20 p $ports" >$run || fail "$ports ports: no result"
-	read -r mean median <$run
+	read -r mean median _ <$run
 	[ "$(stat p0 solved)" -gt 10000 ] || fail "too few allocations"
 	[ "$(stat "p$((ports - 1))" backlog)" -gt 5120 ] || fail "not congested"
 	echo "bench fafc-dequeue ports=$ports cycles=$mean median=$median"

@@ -15,15 +15,26 @@
 #
 #   packet NAME QUEUES FLOWS ENQUEUE DEQUEUE	(QUEUES 0: not bfc)
 #   memory NAME QUEUES BYTES	of a port
+#   jit				programs were compiled, else interpreted
 #
 # bfc-none is bfc as a fair queueing scheduler; bfc-tags has neighbours on either
 # side: packets come with upstreamQs, are counted, and leave with one.
+#
+# What stamping costs is measured with TCP packets that have timestamps and room for
+# INT of three hops, and come without upstreamQs: by bfc-stamp-none (fc none),
+# bfc-stamp-off (fc bfc, and nobody to stamp for), bfc-stamp-native (upstreamQ by the
+# qdisc), bfc-stamp-ebpf (by bfc_stamp.bpf.c), bfc-stamp-int (by it, and INT).
+# Where the kernel has no JIT, as in the simulator, programs are interpreted.
 
 set -u
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 export TC_LIB_DIR=$top/build/tc
 run=/sys/module/test_bench/parameters/run
+int_hops=/sys/module/test_bench/parameters/int_hops
+jit=/proc/sys/net/core/bpf_jit_enable
+object=$top/build/bpf/bfc_stamp.bpf.o
+pins=/run/bpf
 [ $# -eq 2 ] || { echo "bench: inside.sh PASSES BURSTS" >&2; exit 2; }
 passes=$1 bursts=$2
 
@@ -38,7 +49,13 @@ declare -A qdisc=(
 	[cake]='cake unlimited rtt 100s memlimit 128m'
 	[bfc-none]='bfc fc none limit 128m'
 	[bfc-tags]='bfc fc bfc peer on limit 128m'
+	[bfc-stamp-none]='bfc fc none limit 128m'
+	[bfc-stamp-off]='bfc fc bfc peer off limit 128m'
+	[bfc-stamp-native]='bfc fc bfc peer on limit 128m'
+	[bfc-stamp-ebpf]="bfc fc bfc peer on limit 128m stamp pinned $pins/bench"
+	[bfc-stamp-int]="bfc fc bfc peer on limit 128m stamp pinned $pins/bench"
 )
+stamps=(bfc-stamp-none bfc-stamp-off bfc-stamp-native bfc-stamp-ebpf bfc-stamp-int)
 others=(pfifo sfq fq_codel fq cake)
 flows=(1 32 1024 10000)
 queues=(32 128 1024)
@@ -56,26 +73,60 @@ stat_above_zero() {
 	tc -s -j qdisc show dev bench0 root | grep -q "\"$1\": *[1-9]"
 }
 
+# int_off 0|1: does the program write INT?
+int_off() {
+	bpftool map update pinned $pins/bench-maps/bfc_stamp_config \
+		key 0 0 0 0 value 1 0 0 0 0 0 0 0 0 0 "$1" 0 ||
+		fail "bpftool: no configuration"
+}
+
 declare -A enqueue dequeue
 # measure NAME QUEUES FLOWS [IN]
 measure() {
-	local key="$1 $2 $3" options=${qdisc[$1]} burst=$((2 * $3)) e d
+	local key="$1 $2 $3" options=${qdisc[$1]} burst=$((2 * $3)) e d rounds
+	local stamped
 	[ "$2" = 0 ] || options+=" queues $2"
 	[ "$burst" -ge 64 ] || burst=64
 	# shellcheck disable=SC2086
 	add bench0 $options
-	echo "bench0 $3 $burst $((bursts + 20000 / burst)) ${4:-}" >$run ||
-		fail "$key: no result"
-	read -r e d <$run
+	rounds=$((bursts + 20000 / burst))
+	echo "bench0 $3 $burst $rounds ${4:-}" >$run || fail "$key: no result"
+	read -r e d stamped <$run
 	# Else it has not measured what it says.
 	if [ -n "${4:-}" ]; then
 		stat_above_zero tagged_tx || fail "$key: nothing tagged"
 		stat_above_zero counted || fail "$key: nothing counted"
 	fi
+	case $1 in
+	bfc-stamp-native) stat_above_zero tagged_tx || fail "$key: nothing tagged" ;;
+	bfc-stamp-ebpf|bfc-stamp-int)
+		stat_above_zero stamp_runs || fail "$key: the program has not run"
+		stat_above_zero tagged_tx || fail "$key: nothing tagged"
+		! stat_above_zero stamp_untagged || fail "$key: not all tagged"
+		;;
+	esac
+	case $1 in
+	bfc-stamp-int) [ "$stamped" -eq $((rounds * burst)) ] ;;
+	*) [ "$stamped" -eq 0 ] ;;
+	esac || fail "$key: $stamped of $((rounds * burst)) packets have INT"
 	tc qdisc del dev bench0 root
 	[ "$e" -ge "${enqueue[$key]:-$e}" ] || enqueue[$key]=$e
 	[ "$d" -ge "${dequeue[$key]:-$d}" ] || dequeue[$key]=$d
 	: "${enqueue[$key]:=$e}" "${dequeue[$key]:=$d}"
+}
+
+# measure_stamps FLOWS
+measure_stamps() {
+	local name
+	echo 3 >$int_hops
+	for name in "${stamps[@]}"; do
+		case $name in
+		bfc-stamp-ebpf)	int_off 1 ;;
+		bfc-stamp-int)	int_off 0 ;;
+		esac
+		measure "$name" 32 "$1"
+	done
+	echo 0 >$int_hops
 }
 
 free_bytes() { echo $((1024 * $(sed -n 's/^MemFree: *\([0-9]*\) kB/\1/p' /proc/meminfo))); }
@@ -108,6 +159,9 @@ for dev in bench0 bench1; do
 done
 # The port where tagged packets come in
 add bench1 bfc fc bfc peer on
+[ ! -e $jit ] || echo 1 >$jit
+bpftool prog load "$object" $pins/bench type classifier \
+	pinmaps $pins/bench-maps || fail "$object: not loaded"
 
 for ((pass = 0; pass < passes; pass++)); do
 	for n in "${flows[@]}"; do
@@ -118,13 +172,16 @@ for ((pass = 0; pass < passes; pass++)); do
 			measure bfc-none "$q" "$n"
 			measure bfc-tags "$q" "$n" bench1
 		done
+		measure_stamps "$n"
 	done
 done
 for key in "${!enqueue[@]}"; do
 	echo "packet $key ${enqueue[$key]} ${dequeue[$key]}"
 done
+[ ! -e $jit ] || echo jit
 ip link del bench0
 ip link del bench1
+rm -r $pins/bench $pins/bench-maps
 memory fq_codel 0 fq_codel
 for q in "${queues[@]}"; do
 	memory bfc "$q" bfc queues "$q"

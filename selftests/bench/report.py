@@ -6,7 +6,10 @@ report.py CYCLES INSTRUCTIONS: what it printed in the two machines
 
   bench NAME cycles=C instructions=I ratio_fq_codel=R ratio_instructions=R
       enqueue and dequeue of a packet, with 32 queues; means over the numbers of
-      flows (geometric ones of the ratios)
+      flows (geometric ones of the ratios). What stamps (bfc-stamp-*) also has
+      ratio_none and ratio_none_instructions, to the same packets with fc none. Of
+      programs that were interpreted, where the kernel has no JIT, cycles are called
+      cycles_interpreted, and there is no ratio of them
   bench NAME queues=N growth=R    cycles with most flows divided by those with one
   bench NAME queues=N bytes_per_port=N
 """
@@ -17,6 +20,9 @@ from typing import Callable, Dict, List, NamedTuple, Sequence, Tuple
 
 PEER = "fq_codel"
 QUEUES = 32  # bfc's default
+STAMPS = "bfc-stamp-"
+STAMPS_BASE = STAMPS + "none"
+PROGRAMS = (STAMPS + "ebpf", STAMPS + "int")
 
 
 class Key(NamedTuple):
@@ -42,9 +48,22 @@ class Cost(NamedTuple):
 Costs = Dict[Tuple[Key, int], Cost]  # by flows
 
 
-def read(path: str) -> Tuple[Costs, Dict[Key, int]]:
+class Machine(NamedTuple):
+    costs: Costs
+    memory: Dict[Key, int]
+    jit: bool
+
+    def interprets(self, key: Key) -> bool:
+        return key.name in PROGRAMS and not self.jit
+
+    def ratio(self, key: Key, n: int, peer: Key) -> float:
+        return self.costs[(key, n)].total / self.costs[(peer, n)].total
+
+
+def read(path: str) -> Machine:
     costs: Costs = {}
     memory: Dict[Key, int] = {}
+    jit = False
     with open(path, encoding="ascii") as file:
         for line in file:
             words = line.split()
@@ -53,9 +72,11 @@ def read(path: str) -> Tuple[Costs, Dict[Key, int]]:
                 costs[(key, int(words[3]))] = Cost(int(words[4]), int(words[5]))
             elif words[:1] == ["memory"]:
                 memory[Key(words[1], int(words[2]))] = int(words[3])
+            elif words == ["jit"]:
+                jit = True
     if not costs or not memory:
         sys.exit(f"report: {path}: no measurement")
-    return costs, memory
+    return Machine(costs, memory, jit)
 
 
 def geometric_mean(values: Sequence[float]) -> float:
@@ -73,25 +94,48 @@ def table(
     print()
 
 
+def summary(key: Key, flows: Sequence[int], machines: Dict[str, Machine]) -> str:
+    """The line of a qdisc, or of a way to stamp."""
+    means: List[str] = []
+    ratios: List[str] = []
+    peers = {"fq_codel": Key(PEER, 0)}
+    if key.name.startswith(STAMPS) and key.name != STAMPS_BASE:
+        peers["none"] = Key(STAMPS_BASE, key.queues)
+    for what, machine in machines.items():
+        mean = sum(machine.costs[(key, n)].total for n in flows) / len(flows)
+        if machine.interprets(key):
+            means.append(f"{what}_interpreted={mean:.0f}")
+            continue
+        means.append(f"{what}={mean:.0f}")
+        for name, peer in peers.items():
+            by = geometric_mean([machine.ratio(key, n, peer) for n in flows])
+            if what == "cycles":
+                ratios.append(f"ratio_{name}={by:.2f}")
+            elif name == "fq_codel":
+                ratios.append(f"ratio_{what}={by:.2f}")
+            else:
+                ratios.append(f"ratio_{name}_{what}={by:.2f}")
+    return f"bench {key.name} " + " ".join(means + ratios)
+
+
 def main(argv: List[str]) -> int:
     if len(argv) != 2:
         print(__doc__, file=sys.stderr)
         return 2
-    cycles, _ = read(argv[0])
-    # Of a real kernel: pages and slabs are not User-Mode Linux's.
-    instructions, memory = read(argv[1])
-    keys = sorted({key for key, _ in cycles}, key=lambda k: ("bfc" in k.name, k))
-    flows = sorted({n for _, n in cycles})
+    machines = {"cycles": read(argv[0]), "instructions": read(argv[1])}
+    costs = machines["cycles"].costs
+    keys = sorted({key for key, _ in costs}, key=lambda k: ("bfc" in k.name, k))
+    flows = sorted({n for _, n in costs})
     peer = Key(PEER, 0)
 
-    def ratio(costs: Costs, key: Key, n: int) -> float:
-        return costs[(key, n)].total / costs[(peer, n)].total
+    for what, machine in machines.items():
 
-    for what, costs in (("cycles", cycles), ("instructions", instructions)):
-
-        def cell(key: Key, n: int, costs: Costs = costs) -> str:
-            cost = costs[(key, n)]
-            return f"{cost.enqueue}+{cost.dequeue} {ratio(costs, key, n):7.2f}"
+        def cell(key: Key, n: int, machine: Machine = machine) -> str:
+            cost = machine.costs[(key, n)]
+            ratio = f"{machine.ratio(key, n, peer):.2f}"
+            if machine.interprets(key):
+                ratio = "(interp.)"
+            return f"{cost.enqueue}+{cost.dequeue} {ratio:>9}"
 
         table(
             f"{what} of a packet: enqueue + dequeue, and both by {PEER}'s",
@@ -100,24 +144,15 @@ def main(argv: List[str]) -> int:
             cell,
         )
     for key in keys:
-        if key.queues not in (0, QUEUES):
-            continue
-        by_cycles, by_instructions = (
-            geometric_mean([ratio(costs, key, n) for n in flows])
-            for costs in (cycles, instructions)
-        )
-        means = [
-            sum(costs[(key, n)].total for n in flows) / len(flows)
-            for costs in (cycles, instructions)
-        ]
-        print(
-            f"bench {key.name} cycles={means[0]:.0f} instructions={means[1]:.0f} "
-            f"ratio_fq_codel={by_cycles:.2f} ratio_instructions={by_instructions:.2f}"
-        )
+        if key.queues in (0, QUEUES):
+            print(summary(key, flows, machines))
     for key in keys:
-        growth = cycles[(key, flows[-1])].total / cycles[(key, flows[0])].total
+        if key.name.startswith(STAMPS):
+            continue
+        growth = costs[(key, flows[-1])].total / costs[(key, flows[0])].total
         print(f"bench {key.words()} growth={growth:.2f}")
-    for key, size in memory.items():
+    # Of a real kernel: pages and slabs are not User-Mode Linux's.
+    for key, size in machines["instructions"].memory.items():
         print(f"bench {key.words()} bytes_per_port={size}")
     return 0
 
