@@ -54,6 +54,8 @@
 #define TCP_OPTIONS	16	/* looked at, NOPs as well; Linux sends 8 at most */
 #define TCP_OPT_END	0
 #define TCP_OPT_NOP	1
+#define TCP_TS		0x0101080a	/* two NOPs, and timestamps begin */
+#define TCP_TS_LEN	12
 
 #define UDP_HLEN	8
 #define UDP_DPORT	2
@@ -74,6 +76,24 @@ struct {
 	__type(value, __u64);
 } bfc_stamp_count SEC(".maps");
 
+/* The last id, with its port's key in the high half: for the next packet, if each
+ * port has an instance of the program, as bfcctl does it.
+ */
+static __u64 last_id;
+
+static __always_inline __u32 id_here(const struct __sk_buff *skb,
+				     const struct bfc_stamp_config *conf)
+{
+	__u32 key = bfc_int_port_key(conf->node, skb->ifindex), id;
+	__u64 last = *(volatile __u64 *)&last_id;
+
+	if (last >> 32 == key && (__u32)last)
+		return last;
+	id = bfc_int_key_id(key);
+	*(volatile __u64 *)&last_id = (__u64)key << 32 | id;
+	return id;
+}
+
 static void count(__u32 what)
 {
 	__u64 *n = bpf_map_lookup_elem(&bfc_stamp_count, &what);
@@ -90,6 +110,12 @@ struct packet {
 	__u8 proto;
 };
 
+/* A word of a packet as it lies there, at an even offset from the IP header. */
+static __always_inline __u32 word16(const __u8 *p)
+{
+	return *(const __u16 *)p;
+}
+
 static __always_inline __u32 get16(const __u8 *p)
 {
 	return (__u32)p[0] << 8 | p[1];
@@ -101,33 +127,13 @@ static __always_inline void put16(__u8 *p, __u32 v)
 	p[1] = v;
 }
 
-/* The Internet checksum's sum of @n bytes, an even number, as a device of any byte
- * order has it. What is at an odd offset counts with its bytes swapped.
- */
-static __always_inline __u32 sum16(const __u8 *p, int n)
+/* The Internet checksum's sum of words of 16 or 32 bits, as they lie in memory. */
+static __always_inline __u32 fold64(__u64 sum)
 {
-	__u32 sum = 0;
-	int i;
-
-	for (i = 0; i < n; i += 2)
-		sum += get16(p + i);
-	return sum;
-}
-
-static __always_inline __u32 fold(__u32 sum)
-{
+	sum = (__u32)sum + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
 	return (sum & 0xffff) + (sum >> 16);
-}
-
-/* What changed, for bpf_l4_csum_replace(). */
-static __always_inline __u32 csum_change(__u32 old, __u32 new, __u32 odd)
-{
-	__u32 diff = fold(new + (fold(old) ^ 0xffff));
-
-	if (odd)
-		diff = (diff & 0xff) << 8 | diff >> 8;
-	return bpf_htons(diff);
 }
 
 static __always_inline void hop_here(const struct __sk_buff *skb,
@@ -142,19 +148,24 @@ static __always_inline void hop_here(const struct __sk_buff *skb,
 
 /* ---- TCP ---- */
 
-/* Where the option is, from the MAC header; 0 if there is none. */
-static __always_inline __u32 find_record(const struct __sk_buff *skb, __u32 at,
-					 __u32 end)
+/* Where the option is, from the TCP header; 0 if there is none. */
+static __always_inline __u32 find_record(const __u8 *tcp, const __u8 *data_end,
+					 __u32 hlen)
 {
-	const __u8 *data = (const __u8 *)(long)skb->data;
-	const __u8 *data_end = (const __u8 *)(long)skb->data_end;
+	__u32 at = TCP_HLEN;
 	const __u8 *p;
 	int i;
 
+	/* As Linux sends it: behind timestamps */
+	p = tcp + TCP_HLEN;
+	if (p + TCP_TS_LEN > data_end)
+		return 0;
+	if (*(const __u32 *)p == bpf_htonl(TCP_TS))
+		at += TCP_TS_LEN;
 	for (i = 0; i < TCP_OPTIONS; i++) {
-		if (at + BFC_INT_TCP_LEN(1) > end)
+		if (at + BFC_INT_TCP_LEN(1) > hlen)
 			return 0;
-		p = data + at;
+		p = tcp + at;
 		if (p + 2 > data_end || *p == TCP_OPT_END)
 			return 0;
 		if (*p == BFC_INT_TCP_RECORD)
@@ -178,62 +189,124 @@ static __always_inline int is_chosen(const struct bfc_stamp_config *conf,
 
 	if (nhop || every <= 1)
 		return 1;
-	seq = get16(tcp + TCP_SEQ) << 16 | get16(tcp + TCP_SEQ + 2);
+	seq = bpf_ntohl(*(const __u32 *)(tcp + TCP_SEQ));
 	return ((__u64)(seq * 0x9e3779b1U) * every) >> 32 == 0;
+}
+
+/* Head and record of this hop, as they lie in the packet. */
+struct tcp_int {
+	__u32 hop[2];
+	__u16 head;
+};
+
+static __always_inline __u64 tcp_int_sum(const struct tcp_int *t)
+{
+	return (__u64)t->hop[0] + t->hop[1] + t->head;
+}
+
+/* Fills the record, if there is @room for it.
+ *
+ * Return: what that changes in the sum of the packet's words.
+ */
+static __always_inline __u64 pass_tcp(const struct __sk_buff *skb,
+				      const struct bfc_stamp_config *conf,
+				      struct tcp_int *t, int room)
+{
+	/* a multiple of 0xffff, which is 0, and more than any old sum */
+	__u64 sum = 0xffffffffULL * 4 - tcp_int_sum(t);
+	struct bfc_int_hop hop;
+	__u64 bits;
+
+	t->head = bpf_htons(bfc_int_pass_bits(bpf_ntohs(t->head),
+					      id_here(skb, conf)));
+	if (room) {
+		hop_here(skb, &hop);
+		bits = bfc_int_hop_bits(&hop);
+		t->hop[0] = bpf_htonl(bits >> 32);
+		t->hop[1] = bpf_htonl(bits);
+	}
+	return sum + tcp_int_sum(t);
+}
+
+/* Where words cannot be read, or the checksum is not all there yet.
+ *
+ * @head, @hop: where they are, from the MAC header
+ */
+static __always_inline int stamp_tcp_anywhere(struct __sk_buff *skb,
+					      const struct bfc_stamp_config *conf,
+					      __u32 l4, __u32 head, __u32 hop,
+					      int room)
+{
+	struct tcp_int t;
+	__u32 diff;
+
+	if (bpf_skb_load_bytes(skb, head, &t.head, sizeof(t.head)) ||
+	    bpf_skb_load_bytes(skb, hop, t.hop, sizeof(t.hop)))
+		return TC_ACT_OK;
+	diff = fold64(pass_tcp(skb, conf, &t, room));
+	/* What is at an odd offset counts with its bytes swapped. */
+	if ((head - l4) & 1)
+		diff = (diff & 0xff) << 8 | diff >> 8;
+	/* The last one knows if the checksum is left to the device. */
+	if (bpf_skb_store_bytes(skb, head, &t.head, sizeof(t.head), 0) ||
+	    bpf_skb_store_bytes(skb, hop, t.hop, sizeof(t.hop), 0) ||
+	    bpf_l4_csum_replace(skb, l4 + TCP_CSUM, 0, diff, 0)) {
+		count(BFC_STAMP_FAILED);
+		return TC_ACT_SHOT;
+	}
+	return TC_ACT_OK;
 }
 
 static __always_inline int stamp_tcp(struct __sk_buff *skb,
 				     const struct bfc_stamp_config *conf,
 				     __u32 l4)
 {
-	__u8 *data = (__u8 *)(long)skb->data;
 	const __u8 *data_end = (const __u8 *)(long)skb->data_end;
-	struct bfc_int_head head;
-	struct bfc_int_hop hop;
-	__u32 hlen, at, room, old, new;
-	__u8 *tcp = data + l4, *p, *q;
+	__u8 *tcp = (__u8 *)(long)skb->data + l4, *p, *q;
+	__u32 hlen, at, nhop, hops;
+	struct tcp_int t;
+	__u16 *csum;
+	int room;
 
 	if (tcp + TCP_HLEN > data_end || tcp[TCP_FLAGS] & TCP_SYN)
 		return TC_ACT_OK;
 	hlen = (tcp[TCP_DOFF] >> 4) * 4;
 	if (hlen < TCP_HLEN + BFC_INT_TCP_LEN(1))
 		return TC_ACT_OK;
-	at = find_record(skb, l4 + TCP_HLEN, l4 + hlen);
-	if (!at || at > 512)
+	at = find_record(tcp, data_end, hlen);
+	if (!at || at > TCP_HLEN_MAX)
 		return TC_ACT_OK;
-	p = data + at;
+	p = tcp + at;
 	if (p + BFC_INT_TCP_LEN(0) > data_end)
 		return TC_ACT_OK;
-	room = bfc_int_tcp_hops(p[1]);
-	if (!room || at + p[1] > l4 + hlen)
+	hops = bfc_int_tcp_hops(p[1]);
+	if (!hops || at + p[1] > hlen)
 		return TC_ACT_OK;
-	p += 2;
-	bfc_int_get_head(p, &head);
-	if (!is_chosen(conf, tcp, head.nhop))
+	nhop = p[2] >> 4;
+	if (!is_chosen(conf, tcp, nhop))
 		return TC_ACT_OK;
-
-	old = sum16(p, BFC_INT_HEAD_LEN);
-	new = 0;
-	if (head.nhop < room) {
-		q = p + BFC_INT_LEN(head.nhop);
-		if (q + BFC_INT_HOP_LEN > data_end)
-			return TC_ACT_OK;
-		old += sum16(q, BFC_INT_HOP_LEN);
-		hop_here(skb, &hop);
-		bfc_int_put_hop(q, &hop);
-		new = sum16(q, BFC_INT_HOP_LEN);
-	} else {
+	room = nhop < hops;
+	if (!room) {
 		count(BFC_STAMP_NO_ROOM);
+		nhop = 0;	/* stays as it is */
 	}
-	bfc_int_pass(&head, bfc_int_hop_id(conf->node, skb->ifindex));
-	bfc_int_put_head(p, &head);
-	new += sum16(p, BFC_INT_HEAD_LEN);
-	/* knows if the checksum is left to the device */
-	if (bpf_l4_csum_replace(skb, l4 + TCP_CSUM, 0,
-				csum_change(old, new, (at - l4) & 1), 0)) {
-		count(BFC_STAMP_FAILED);
-		return TC_ACT_SHOT;
-	}
+	if (at & 3 || !(skb->cb[BFC_STAMP_CB_PACKET] & BFC_STAMP_F_SUM))
+		return stamp_tcp_anywhere(skb, conf, l4, l4 + at + 2,
+					  l4 + at + BFC_INT_TCP_LEN(nhop), room);
+
+	/* As nearly all are. The mask is for the verifier. */
+	p = tcp + (at & ~3U & 0x3f);
+	q = p + BFC_INT_TCP_LEN(nhop);
+	if (p + BFC_INT_TCP_LEN(0) > data_end || q + BFC_INT_HOP_LEN > data_end)
+		return TC_ACT_OK;
+	t.head = *(__u16 *)(p + 2);
+	t.hop[0] = *(__u32 *)q;
+	t.hop[1] = *(__u32 *)(q + 4);
+	csum = (__u16 *)(tcp + TCP_CSUM);
+	*csum = ~fold64(pass_tcp(skb, conf, &t, room) + (__u16)~*csum);
+	*(__u16 *)(p + 2) = t.head;
+	*(__u32 *)q = t.hop[0];
+	*(__u32 *)(q + 4) = t.hop[1];
 	return TC_ACT_OK;
 }
 
@@ -289,12 +362,15 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 	__u32 l4 = pkt->l4, nhop, len, mtu = 0;
 	struct bfc_int_head head;
 	struct bfc_int_hop hop;
-	struct udp_int u = {};
+	const __u8 *p = (const __u8 *)(long)skb->data + l4;
+	struct udp_int u;
 	__u8 now[BFC_INT_HEAD_LEN], rec[BFC_INT_HOP_LEN];
 
-	if (bpf_skb_load_bytes(skb, l4, &u, UDP_HLEN + BFC_INT_HEAD_LEN))
+	if (p + UDP_HLEN + BFC_INT_HEAD_LEN > (const __u8 *)(long)skb->data_end ||
+	    word16(p + UDP_DPORT) != bpf_htons(conf->udp_port ?: BFC_INT_UDP_PORT))
 		return TC_ACT_OK;
-	if (get16(u.udp + UDP_DPORT) != (conf->udp_port ? conf->udp_port : BFC_INT_UDP_PORT + 0U))
+	__builtin_memset(&u, 0, sizeof(u));
+	if (bpf_skb_load_bytes(skb, l4, &u, UDP_HLEN + BFC_INT_HEAD_LEN))
 		return TC_ACT_OK;
 	if (u.udp[UDP_CSUM] | u.udp[UDP_CSUM + 1])
 		return TC_ACT_OK;
@@ -303,7 +379,7 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 	len = get16(u.udp + UDP_LEN);
 	if (len < UDP_HLEN + BFC_INT_HEAD_LEN)
 		return TC_ACT_OK;
-	bfc_int_pass(&head, bfc_int_hop_id(conf->node, skb->ifindex));
+	bfc_int_pass(&head, id_here(skb, conf));
 	bfc_int_put_head(now, &head);
 	if (nhop >= BFC_INT_HOPS_MAX)
 		return pass_udp(skb, l4, now);
@@ -355,28 +431,29 @@ static __always_inline int parse(const struct __sk_buff *skb, struct packet *pkt
 
 	if (data + ETH_HLEN > data_end)
 		return -1;
-	proto = get16(data + ETH_HLEN - 2);
+	proto = word16(data + ETH_HLEN - 2);
 	for (i = 0; i < VLAN_TAGS; i++) {
-		if (proto != ETH_P_8021Q && proto != ETH_P_8021AD)
+		if (proto != bpf_htons(ETH_P_8021Q) &&
+		    proto != bpf_htons(ETH_P_8021AD))
 			break;
 		p = data + l3;
 		if (p + VLAN_HLEN > data_end)
 			return -1;
-		proto = get16(p + 2);
+		proto = word16(p + 2);
 		l3 += VLAN_HLEN;
 	}
 	p = data + l3;
 	pkt->l3 = l3;
-	if (proto == ETH_P_IP) {
+	if (proto == bpf_htons(ETH_P_IP)) {
 		if (p + IP4_HLEN > data_end || p[0] >> 4 != 4 ||
-		    get16(p + IP4_FRAG) & IP4_FRAG_MASK)
+		    word16(p + IP4_FRAG) & bpf_htons(IP4_FRAG_MASK))
 			return -1;
 		pkt->version = 4;
 		pkt->proto = p[IP4_PROTO];
 		pkt->l4 = l3 + (p[0] & 0xf) * 4;
 		return pkt->l4 < l3 + IP4_HLEN ? -1 : 0;
 	}
-	if (proto != ETH_P_IPV6 || p + IP6_HLEN > data_end || p[0] >> 4 != 6)
+	if (proto != bpf_htons(ETH_P_IPV6) || p + IP6_HLEN > data_end || p[0] >> 4 != 6)
 		return -1;
 	pkt->version = 6;
 	pkt->proto = p[IP6_NEXT];

@@ -88,6 +88,7 @@ static void bfc_stamp_facts(struct Qdisc *sch, struct sk_buff *skb,
 		vid | (prio & BFC_STAMP_CLASS_MASK) << BFC_STAMP_CLASS_SHIFT |
 		(u32)q->stamp.speed << BFC_STAMP_SPEED_SHIFT |
 		(tag ? BFC_STAMP_F_TAG : 0) |
+		(skb->ip_summed != CHECKSUM_PARTIAL ? BFC_STAMP_F_SUM : 0) |
 		(q->port->tpid == htons(ETH_P_8021Q) ? BFC_STAMP_F_8100 : 0);
 	cb[BFC_STAMP_CB_BACKLOG] = sch->qstats.backlog;
 	cb[BFC_STAMP_CB_TX_LOW] = sent;

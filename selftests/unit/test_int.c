@@ -96,6 +96,11 @@ static void test_cut(void)
 	bfc_int_get_hop(p, &got);
 	CHECK(got.tx == 1 && !got.speed && !got.ts && !got.qlen);
 	h.tx = 0;
+	h.qlen = 0xf0001;
+	bfc_int_put_hop(p, &h);
+	bfc_int_get_hop(p, &got);
+	CHECK(got.qlen == 1 && !got.speed && !got.ts && !got.tx);
+	h.qlen = 0;
 	h.speed = 0xf1;
 	bfc_int_put_hop(p, &h);
 	bfc_int_get_hop(p, &got);
@@ -166,6 +171,14 @@ static void test_units(void)
 		CHECK(h.tx == table[i].units, "case %u: %u", i, h.tx);
 		CHECK(h.qlen == table[i].qlen, "case %u: %u", i, h.qlen);
 		CHECK(h.speed == i);
+	}
+	for (i = 1; i <= BFC_INT_QLEN_MAX; i++) {
+		struct bfc_int_hop full, less;
+
+		bfc_int_hop_set(&full, 0, 0, i * BFC_INT_QLEN_UNIT, 0);
+		bfc_int_hop_set(&less, 0, 0, i * BFC_INT_QLEN_UNIT - 1, 0);
+		if (!CHECK(full.qlen == i && less.qlen == i - 1, "%u units", i))
+			return;
 	}
 }
 

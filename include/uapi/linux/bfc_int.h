@@ -73,10 +73,15 @@
 #define BFC_STAMP_F_TAG		0x01000000U	/* write a tag with this VLAN id */
 #define BFC_STAMP_F_8100	0x02000000U	/* of TPID 0x8100, else 0x88a8 */
 #define BFC_STAMP_F_MOVED	0x04000000U	/* set by the program: see below */
+#define BFC_STAMP_F_SUM		0x08000000U	/* TCP's or UDP's checksum is there */
 
 /* A program may make a packet longer, up to the MTU. If it moved the transport
  * header forward by that much, it says so with BFC_STAMP_F_MOVED, or a device that
  * fills in the checksum would look for it where it was.
+ *
+ * Without BFC_STAMP_F_SUM the transport checksum is left to the device, and what
+ * there is now is of the pseudo-header only: what a program changes behind that must
+ * not change it. bpf_l4_csum_replace() knows by itself.
  */
 
 /**
@@ -104,15 +109,37 @@ struct bfc_int_hop {
 };
 
 /**
+ * bfc_int_head_bits() - a head as a number, big-endian on the wire
+ * @head: value
+ */
+static inline __u16 bfc_int_head_bits(const struct bfc_int_head *head)
+{
+	return (head->nhop & BFC_INT_NHOP_MAX) << 12 |
+	       (head->path & BFC_INT_PATH_MASK);
+}
+
+/**
+ * bfc_int_head_set() - a head from that number
+ * @head: result
+ * @bits: from bfc_int_head_bits()
+ */
+static inline void bfc_int_head_set(struct bfc_int_head *head, __u16 bits)
+{
+	head->nhop = bits >> 12;
+	head->path = bits & BFC_INT_PATH_MASK;
+}
+
+/**
  * bfc_int_put_head() - write a head
  * @p: BFC_INT_HEAD_LEN bytes
  * @head: value
  */
 static inline void bfc_int_put_head(__u8 *p, const struct bfc_int_head *head)
 {
-	p[0] = (head->nhop & BFC_INT_NHOP_MAX) << 4 |
-	       (head->path & BFC_INT_PATH_MASK) >> 8;
-	p[1] = head->path;
+	__u16 bits = bfc_int_head_bits(head);
+
+	p[0] = bits >> 8;
+	p[1] = bits;
 }
 
 /**
@@ -122,8 +149,19 @@ static inline void bfc_int_put_head(__u8 *p, const struct bfc_int_head *head)
  */
 static inline void bfc_int_get_head(const __u8 *p, struct bfc_int_head *head)
 {
-	head->nhop = p[0] >> 4;
-	head->path = (p[0] & 0xfU) << 8 | p[1];
+	bfc_int_head_set(head, (__u16)(p[0] << 8 | p[1]));
+}
+
+/**
+ * bfc_int_hop_bits() - a record as a number, big-endian on the wire
+ * @hop: value; what does not fit its field is cut
+ */
+static inline __u64 bfc_int_hop_bits(const struct bfc_int_hop *hop)
+{
+	return (__u64)(hop->speed & BFC_INT_SPEED_MASK) << 60 |
+	       (__u64)(hop->ts & BFC_INT_TS_MASK) << 36 |
+	       (__u64)(hop->tx & BFC_INT_TX_MASK) << 16 |
+	       (hop->qlen & 0xffffU);
 }
 
 /**
@@ -133,14 +171,11 @@ static inline void bfc_int_get_head(const __u8 *p, struct bfc_int_head *head)
  */
 static inline void bfc_int_put_hop(__u8 *p, const struct bfc_int_hop *hop)
 {
-	p[0] = (hop->speed & BFC_INT_SPEED_MASK) << 4 | (hop->ts >> 20 & 0xf);
-	p[1] = hop->ts >> 12;
-	p[2] = hop->ts >> 4;
-	p[3] = (hop->ts & 0xf) << 4 | (hop->tx >> 16 & 0xf);
-	p[4] = hop->tx >> 8;
-	p[5] = hop->tx;
-	p[6] = hop->qlen >> 8;
-	p[7] = hop->qlen;
+	__u64 bits = bfc_int_hop_bits(hop);
+	int i;
+
+	for (i = 0; i < BFC_INT_HOP_LEN; i++)
+		p[i] = bits >> (56 - 8 * i);
 }
 
 /**
@@ -168,7 +203,8 @@ static inline void bfc_int_get_hop(const __u8 *p, struct bfc_int_hop *hop)
 static inline void bfc_int_hop_set(struct bfc_int_hop *hop, __u32 ns, __u32 tx,
 				   __u32 backlog, __u32 speed)
 {
-	__u32 qlen = backlog / BFC_INT_QLEN_UNIT;
+	/* Divided, exactly, by BFC_INT_QLEN_UNIT: clang would divide for eBPF. */
+	__u32 qlen = (__u64)backlog * 0xcccccccdU >> 38;
 
 	hop->ts = ns & BFC_INT_TS_MASK;
 	hop->tx = tx / BFC_INT_TX_UNIT & BFC_INT_TX_MASK;
@@ -202,15 +238,54 @@ static inline __u32 bfc_int_tx_delta(__u32 now, __u32 before)
 }
 
 /**
- * bfc_int_pass() - one hop more, whether or not there is room for its record
+ * bfc_int_pass_bits() - one hop more, whether or not there is room for its record
+ * @bits: of a head, from bfc_int_head_bits()
+ * @id: of the hop, 1 to 4095
+ *
+ * Return: of the head behind that hop.
+ */
+static inline __u16 bfc_int_pass_bits(__u32 bits, __u32 id)
+{
+	if (bits < BFC_INT_NHOP_MAX << 12)
+		bits += 1 << 12;
+	return bits ^ (id & BFC_INT_PATH_MASK);
+}
+
+/**
+ * bfc_int_pass() - the same for a head that is no number
  * @head: changed
  * @id: of the hop, 1 to 4095
  */
 static inline void bfc_int_pass(struct bfc_int_head *head, __u32 id)
 {
-	if (head->nhop < BFC_INT_NHOP_MAX)
-		head->nhop++;
-	head->path ^= id & BFC_INT_PATH_MASK;
+	bfc_int_head_set(head, bfc_int_pass_bits(bfc_int_head_bits(head), id));
+}
+
+/**
+ * bfc_int_port_key() - a port, for bfc_int_key_id()
+ * @node: a number of the switch, the same for all its ports
+ * @port: a number of the port there: its ifindex
+ */
+static inline __u32 bfc_int_port_key(__u32 node, __u32 port)
+{
+	return node * 0x9e3779b1U ^ port;
+}
+
+/**
+ * bfc_int_key_id() - the id of a port, for pathID
+ * @x: from bfc_int_port_key()
+ *
+ * Return: 1 to 4095.
+ */
+static inline __u32 bfc_int_key_id(__u32 x)
+{
+	/* a finalizer of MurmurHash3 */
+	x ^= x >> 16;
+	x *= 0x85ebca6bU;
+	x ^= x >> 13;
+	x *= 0xc2b2ae35U;
+	x ^= x >> 16;
+	return x % BFC_INT_PATH_MASK + 1;
 }
 
 /**
@@ -224,15 +299,7 @@ static inline void bfc_int_pass(struct bfc_int_head *head, __u32 id)
  */
 static inline __u32 bfc_int_hop_id(__u32 node, __u32 port)
 {
-	__u32 x = node * 0x9e3779b1U ^ port;
-
-	/* a finalizer of MurmurHash3 */
-	x ^= x >> 16;
-	x *= 0x85ebca6bU;
-	x ^= x >> 13;
-	x *= 0xc2b2ae35U;
-	x ^= x >> 16;
-	return x % BFC_INT_PATH_MASK + 1;
+	return bfc_int_key_id(bfc_int_port_key(node, port));
 }
 
 /**
@@ -243,11 +310,12 @@ static inline __u32 bfc_int_hop_id(__u32 node, __u32 port)
  */
 static inline __u32 bfc_int_tcp_hops(__u32 len)
 {
-	if (len < BFC_INT_TCP_LEN(1) ||
-	    len > BFC_INT_TCP_LEN(BFC_INT_TCP_HOPS_MAX) ||
-	    (len - BFC_INT_TCP_LEN(0)) % BFC_INT_HOP_LEN)
+	__u32 more = len - BFC_INT_TCP_LEN(1);
+
+	/* Both are powers of two. */
+	if (more & ~((BFC_INT_TCP_HOPS_MAX - 1U) * BFC_INT_HOP_LEN))
 		return 0;
-	return (len - BFC_INT_TCP_LEN(0)) / BFC_INT_HOP_LEN;
+	return more / BFC_INT_HOP_LEN + 1;
 }
 
 /**
