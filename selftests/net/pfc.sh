@@ -53,7 +53,8 @@ loses_nothing() {
 	equal "packets received" "$(received r 5000 .packets)" $((senders * packets))
 	equal "packets dropped by any port" "$(sum_stat drops)" 0
 	equal "reordered" "$(received r 5000 .reordered)" 0
-	at_least "PFC frames sent" "$(sum_stat pfc_tx)" 8
+	# Emulated hosts do not send all at once: a pause and its end is enough there.
+	at_least "PFC frames sent" "$(sum_stat pfc_tx)" "$(simulated && echo 8 || echo 2)"
 	say "$(sum_stat pfc_tx) PFC frames, peak memory $(stat sw r0 memory_peak)"
 	all_idle
 }
