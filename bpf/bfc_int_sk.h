@@ -12,17 +12,14 @@
  *
  *	if (is && is->echo.count != my->count) {	// this ACK has a record
  *		my->count = is->echo.count;
- *		if (is->echo.hops == BFC_INT_SK_NHOP(is->echo.path)) ...
+ *		bfc_int_head_set(&head, is->echo.path);
+ *		if (is->echo.hops == head.nhop) ...
  *	}
  */
 #ifndef BFC_INT_SK_H
 #define BFC_INT_SK_H
 
 #define BFC_INT_SK_HOPS		4	/* BFC_INT_TCP_HOPS_MAX */
-
-/* Of a path word: hops that it went through, and the XOR of their ids. */
-#define BFC_INT_SK_NHOP(path)	((path) >> 12)
-#define BFC_INT_SK_PATHID(path)	((path) & 0xfff)
 
 /* What a packet takes along. */
 enum {
@@ -35,7 +32,7 @@ enum {
  * struct bfc_int_sk_record - newest INT record of one direction
  * @time: bpf_ktime_get_ns() when it came
  * @count: records that came so far; 0 = none yet, the rest is void
- * @path: nHop << 12 | pathID, host order
+ * @path: bfc_int_head_bits()
  * @hops: valid entries of @hop; less than nHop if the path has more hops than
  *	  the option had room for (the last ones are then missing)
  * @slots: hops that the option had room for
@@ -97,4 +94,15 @@ struct bfc_int_config {
 	char	cc[16];		/* TCP_CA_NAME_MAX */
 };
 
+#ifdef __bpf__
+#include <bpf/bpf_helpers.h>
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct bfc_int_sk);
+} bfc_int_sk SEC(".maps");
+
+#endif
 #endif /* BFC_INT_SK_H */

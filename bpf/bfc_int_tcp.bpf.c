@@ -58,13 +58,6 @@
 #define ECHO_NHOP_MAX	14U
 
 struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct bfc_int_sk);
-} bfc_int_sk SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
@@ -175,7 +168,7 @@ static __always_inline void take(struct bpf_sock_ops *skops,
 
 	rec = opt[0] == BFC_INT_TCP_RECORD ? &is->seen : &is->echo;
 	bfc_int_get_head(&opt[2], &head);
-	path = head.nhop << 12 | head.path;
+	path = bfc_int_head_bits(&head);
 	hops = head.nhop < slots ? head.nhop : slots;
 	if (rec->count && !head.nhop)
 		return;
@@ -331,8 +324,7 @@ static __always_inline void write(struct bpf_sock_ops *skops)
 	case BFC_INT_SK_ECHO:
 		opt[0] = BFC_INT_TCP_ECHO;
 		opt[1] = BFC_INT_TCP_LEN(is->seen.hops);
-		head.nhop = BFC_INT_SK_NHOP(is->seen.path);
-		head.path = BFC_INT_SK_PATHID(is->seen.path);
+		bfc_int_head_set(&head, is->seen.path);
 		if (head.nhop > ECHO_NHOP_MAX)
 			head.nhop = ECHO_NHOP_MAX;
 		bfc_int_put_head(&opt[2], &head);

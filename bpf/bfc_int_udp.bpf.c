@@ -30,6 +30,7 @@
 #include <bpf/bpf_helpers.h>
 #include <linux/bfc_int.h>
 #include "bfc_int_udp.h"
+#include "ip_len.h"
 
 #define IP_FRAGMENT	0x3fff	/* more of them, or an offset */
 
@@ -118,30 +119,11 @@ static __always_inline void keep(const struct bfc_int_udp_key *key,
 	flow->packets++;
 	if (head->nhop > hops)
 		flow->overflows++;
-	flow->path = head->nhop << 12 | head->path;
+	flow->path = bfc_int_head_bits(head);
 	flow->hops = hops;
 	for (i = 0; i < BFC_INT_UDP_HOPS; i++)
 		flow->hop[i] = i < hops ? in->hop[i] : 0;
 	flow->time = bpf_ktime_get_ns();
-}
-
-/* The IP header's length, by @more. */
-static __always_inline int mend_ip(struct __sk_buff *skb, __u16 family,
-				   __s32 more)
-{
-	__u32 at = sizeof(struct ethhdr), field;
-	__be16 from, to;
-
-	field = at + (family == 4 ? offsetof(struct iphdr, tot_len) :
-				    offsetof(struct ipv6hdr, payload_len));
-	if (bpf_skb_load_bytes(skb, field, &from, sizeof(from)))
-		return -1;
-	to = bpf_htons(bpf_ntohs(from) + more);
-	if (family == 4 &&
-	    bpf_l3_csum_replace(skb, at + offsetof(struct iphdr, check), from,
-				to, sizeof(to)))
-		return -1;
-	return bpf_skb_store_bytes(skb, field, &to, sizeof(to), 0);
 }
 
 SEC("tc")
@@ -172,7 +154,7 @@ int bfc_int_udp_ingress(struct __sk_buff *skb)
 	/* The UDP header goes to where INT ends; what is before that goes. */
 	udp.dest = bpf_htons(BFC_INT_ROCE_PORT);
 	udp.len = bpf_htons(bpf_ntohs(udp.len) - len);
-	if (mend_ip(skb, key.family, -(__s32)len) ||
+	if (ip_len_add(skb, sizeof(struct ethhdr), key.family, -(__s32)len) ||
 	    bpf_skb_store_bytes(skb, at + len, &udp, sizeof(udp), 0) ||
 	    bpf_skb_adjust_room(skb, -(__s32)len, BPF_ADJ_ROOM_NET, 0)) {
 		count(BFC_INT_UDP_FAILED);
@@ -213,7 +195,8 @@ int bfc_int_udp_egress(struct __sk_buff *skb)
 	}
 	if (bpf_skb_store_bytes(skb, at, &new, sizeof(new.udp) + sizeof(new.head),
 				0) ||
-	    mend_ip(skb, key.family, sizeof(new.head))) {
+	    ip_len_add(skb, sizeof(struct ethhdr), key.family,
+		       sizeof(new.head))) {
 		count(BFC_INT_UDP_FAILED);
 		return TC_ACT_SHOT;
 	}

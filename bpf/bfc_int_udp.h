@@ -30,7 +30,7 @@ struct bfc_int_udp_key {
  * @time: bpf_ktime_get_ns() when it came
  * @packets: with INT, so far
  * @overflows: of these, with more hops than records
- * @path: nHop << 12 | pathID, host order
+ * @path: bfc_int_head_bits()
  * @hops: valid entries of @hop
  * @hop: as on the wire, in the path's order; entries from @hops on are 0
  */

@@ -5,7 +5,7 @@
  * The qdisc runs it on each packet at dequeue (`stamp pinned`), with the facts in
  * cb[]: <linux/bfc_int.h>.
  *
- *  - upstreamQ: the tag that `stamp native` writes.
+ *  - upstreamQ: the qdisc is asked for the tag that `stamp native` writes.
  *  - INT in TCP: fills the next record of the sender's option in place; headers
  *    stay where they are, so that GSO packets need no care: what is written into
  *    their header goes to each segment.
@@ -29,19 +29,17 @@
 
 #include <linux/bfc_int.h>
 #include "bfc_stamp.h"
+#include "ip_len.h"
 
 #define PULL		128	/* bytes: all headers of most packets */
 #define VLAN_TAGS	2
 #define VLAN_HLEN	4
 
 #define IP4_HLEN	20
-#define IP4_LEN		2	/* offsets in the header */
-#define IP4_FRAG	6
+#define IP4_FRAG	6	/* offsets in the header */
 #define IP4_PROTO	9
-#define IP4_CSUM	10
 #define IP4_FRAG_MASK	0x3fff	/* more fragments, or not the first */
 #define IP6_HLEN	40
-#define IP6_LEN		4
 #define IP6_NEXT	6
 
 #define TCP_HLEN	20
@@ -62,12 +60,10 @@
 #define UDP_LEN		4
 #define UDP_CSUM	6
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct bfc_stamp_config);
-} bfc_stamp_config SEC(".maps");
+/* The only variable in .data, so that this map, "bfc_stam.data", has its bytes: the
+ * program reads them without looking them up, and they may change while it runs.
+ */
+struct bfc_stamp_config bfc_stamp_config SEC(".data");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -81,10 +77,9 @@ struct {
  */
 static __u64 last_id;
 
-static __always_inline __u32 id_here(const struct __sk_buff *skb,
-				     const struct bfc_stamp_config *conf)
+static __always_inline __u32 id_here(const struct __sk_buff *skb)
 {
-	__u32 key = bfc_int_port_key(conf->node, skb->ifindex), id;
+	__u32 key = bfc_int_port_key(bfc_stamp_config.node, skb->ifindex), id;
 	__u64 last = *(volatile __u64 *)&last_id;
 
 	if (last >> 32 == key && (__u32)last)
@@ -152,7 +147,7 @@ static __always_inline void hop_here(const struct __sk_buff *skb,
 static __always_inline __u32 find_record(const __u8 *tcp, const __u8 *data_end,
 					 __u32 hlen)
 {
-	__u32 at = TCP_HLEN;
+	__u32 at = TCP_HLEN, nop, len;
 	const __u8 *p;
 	int i;
 
@@ -170,22 +165,23 @@ static __always_inline __u32 find_record(const __u8 *tcp, const __u8 *data_end,
 			return 0;
 		if (*p == BFC_INT_TCP_RECORD)
 			return at;
-		if (*p == TCP_OPT_NOP) {
-			at++;
-			continue;
-		}
-		if (p[1] < 2)
+		/* Without a branch, which would double what there is to verify
+		 * with each turn.
+		 */
+		nop = ((*p ^ TCP_OPT_NOP) - 1U) >> 31;
+		asm volatile("" : "+r"(nop));
+		len = (p[1] & (nop - 1)) + nop;
+		if (len + nop < 2)
 			return 0;
-		at += p[1];
+		at += len;
 	}
 	return 0;
 }
 
 /* One in @every: the same at all hops. Who stamped first has decided. */
-static __always_inline int is_chosen(const struct bfc_stamp_config *conf,
-				     const __u8 *tcp, __u32 nhop)
+static __always_inline int is_chosen(const __u8 *tcp, __u32 nhop)
 {
-	__u32 every = conf->every, seq;
+	__u32 every = bfc_stamp_config.every, seq;
 
 	if (nhop || every <= 1)
 		return 1;
@@ -209,7 +205,6 @@ static __always_inline __u64 tcp_int_sum(const struct tcp_int *t)
  * Return: what that changes in the sum of the packet's words.
  */
 static __always_inline __u64 pass_tcp(const struct __sk_buff *skb,
-				      const struct bfc_stamp_config *conf,
 				      struct tcp_int *t, int room)
 {
 	/* a multiple of 0xffff, which is 0, and more than any old sum */
@@ -218,7 +213,7 @@ static __always_inline __u64 pass_tcp(const struct __sk_buff *skb,
 	__u64 bits;
 
 	t->head = bpf_htons(bfc_int_pass_bits(bpf_ntohs(t->head),
-					      id_here(skb, conf)));
+					      id_here(skb)));
 	if (room) {
 		hop_here(skb, &hop);
 		bits = bfc_int_hop_bits(&hop);
@@ -233,7 +228,6 @@ static __always_inline __u64 pass_tcp(const struct __sk_buff *skb,
  * @head, @hop: where they are, from the MAC header
  */
 static __always_inline int stamp_tcp_anywhere(struct __sk_buff *skb,
-					      const struct bfc_stamp_config *conf,
 					      __u32 l4, __u32 head, __u32 hop,
 					      int room)
 {
@@ -243,7 +237,7 @@ static __always_inline int stamp_tcp_anywhere(struct __sk_buff *skb,
 	if (bpf_skb_load_bytes(skb, head, &t.head, sizeof(t.head)) ||
 	    bpf_skb_load_bytes(skb, hop, t.hop, sizeof(t.hop)))
 		return TC_ACT_OK;
-	diff = fold64(pass_tcp(skb, conf, &t, room));
+	diff = fold64(pass_tcp(skb, &t, room));
 	/* What is at an odd offset counts with its bytes swapped. */
 	if ((head - l4) & 1)
 		diff = (diff & 0xff) << 8 | diff >> 8;
@@ -257,9 +251,7 @@ static __always_inline int stamp_tcp_anywhere(struct __sk_buff *skb,
 	return TC_ACT_OK;
 }
 
-static __always_inline int stamp_tcp(struct __sk_buff *skb,
-				     const struct bfc_stamp_config *conf,
-				     __u32 l4)
+static __always_inline int stamp_tcp(struct __sk_buff *skb, __u32 l4)
 {
 	const __u8 *data_end = (const __u8 *)(long)skb->data_end;
 	__u8 *tcp = (__u8 *)(long)skb->data + l4, *p, *q;
@@ -283,7 +275,7 @@ static __always_inline int stamp_tcp(struct __sk_buff *skb,
 	if (!hops || at + p[1] > hlen)
 		return TC_ACT_OK;
 	nhop = p[2] >> 4;
-	if (!is_chosen(conf, tcp, nhop))
+	if (!is_chosen(tcp, nhop))
 		return TC_ACT_OK;
 	room = nhop < hops;
 	if (!room) {
@@ -291,7 +283,7 @@ static __always_inline int stamp_tcp(struct __sk_buff *skb,
 		nhop = 0;	/* stays as it is */
 	}
 	if (at & 3 || !(skb->cb[BFC_STAMP_CB_PACKET] & BFC_STAMP_F_SUM))
-		return stamp_tcp_anywhere(skb, conf, l4, l4 + at + 2,
+		return stamp_tcp_anywhere(skb, l4, l4 + at + 2,
 					  l4 + at + BFC_INT_TCP_LEN(nhop), room);
 
 	/* As nearly all are. The mask is for the verifier. */
@@ -303,7 +295,7 @@ static __always_inline int stamp_tcp(struct __sk_buff *skb,
 	t.hop[0] = *(__u32 *)q;
 	t.hop[1] = *(__u32 *)(q + 4);
 	csum = (__u16 *)(tcp + TCP_CSUM);
-	*csum = ~fold64(pass_tcp(skb, conf, &t, room) + (__u16)~*csum);
+	*csum = ~fold64(pass_tcp(skb, &t, room) + (__u16)~*csum);
 	*(__u16 *)(p + 2) = t.head;
 	*(__u32 *)q = t.hop[0];
 	*(__u32 *)(q + 4) = t.hop[1];
@@ -339,24 +331,7 @@ static __always_inline int pass_udp(struct __sk_buff *skb, __u32 l4,
 	return TC_ACT_OK;
 }
 
-/* The length of the IP packet, in its header. */
-static __always_inline int ip_longer(struct __sk_buff *skb,
-				     const struct packet *pkt, __u32 more)
-{
-	__u32 at = pkt->l3 + (pkt->version == 4 ? IP4_LEN : IP6_LEN);
-	__be16 old, new;
-
-	if (bpf_skb_load_bytes(skb, at, &old, sizeof(old)))
-		return -1;
-	new = bpf_htons(bpf_ntohs(old) + more);
-	if (pkt->version == 4 &&
-	    bpf_l3_csum_replace(skb, pkt->l3 + IP4_CSUM, old, new, sizeof(new)))
-		return -1;
-	return bpf_skb_store_bytes(skb, at, &new, sizeof(new), 0);
-}
-
 static __always_inline int stamp_udp(struct __sk_buff *skb,
-				     const struct bfc_stamp_config *conf,
 				     const struct packet *pkt)
 {
 	__u32 l4 = pkt->l4, nhop, len, mtu = 0;
@@ -367,7 +342,8 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 	__u8 now[BFC_INT_HEAD_LEN], rec[BFC_INT_HOP_LEN];
 
 	if (p + UDP_HLEN + BFC_INT_HEAD_LEN > (const __u8 *)(long)skb->data_end ||
-	    word16(p + UDP_DPORT) != bpf_htons(conf->udp_port ?: BFC_INT_UDP_PORT))
+	    word16(p + UDP_DPORT) !=
+	    bpf_htons(bfc_stamp_config.udp_port ?: BFC_INT_UDP_PORT))
 		return TC_ACT_OK;
 	__builtin_memset(&u, 0, sizeof(u));
 	if (bpf_skb_load_bytes(skb, l4, &u, UDP_HLEN + BFC_INT_HEAD_LEN))
@@ -379,7 +355,7 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 	len = get16(u.udp + UDP_LEN);
 	if (len < UDP_HLEN + BFC_INT_HEAD_LEN)
 		return TC_ACT_OK;
-	bfc_int_pass(&head, id_here(skb, conf));
+	bfc_int_pass(&head, id_here(skb));
 	bfc_int_put_head(now, &head);
 	if (nhop >= BFC_INT_HOPS_MAX)
 		return pass_udp(skb, l4, now);
@@ -411,7 +387,7 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 	u.rec[1] = now[1];
 	if (bpf_skb_store_bytes(skb, l4, &u, udp_len(nhop), 0) ||
 	    bpf_skb_store_bytes(skb, l4 + udp_len(nhop), rec, sizeof(rec), 0) ||
-	    ip_longer(skb, pkt, BFC_INT_HOP_LEN)) {
+	    ip_len_add(skb, pkt->l3, pkt->version, BFC_INT_HOP_LEN)) {
 		count(BFC_STAMP_FAILED);
 		return TC_ACT_SHOT;
 	}
@@ -463,13 +439,10 @@ static __always_inline int parse(const struct __sk_buff *skb, struct packet *pkt
 
 static __always_inline int stamp_int(struct __sk_buff *skb)
 {
-	struct bfc_stamp_config *conf;
 	struct packet pkt;
 	const __u8 *data;
-	__u32 zero = 0;
 
-	conf = bpf_map_lookup_elem(&bfc_stamp_config, &zero);
-	if (!conf || conf->int_off)
+	if (bfc_stamp_config.int_off)
 		return TC_ACT_OK;
 	/* Headers can be anywhere, if not in what the driver copied. */
 	data = (const __u8 *)(long)skb->data;
@@ -478,26 +451,17 @@ static __always_inline int stamp_int(struct __sk_buff *skb)
 	if (parse(skb, &pkt))
 		return TC_ACT_OK;
 	if (pkt.proto == IPPROTO_TCP)
-		return stamp_tcp(skb, conf, pkt.l4);
+		return stamp_tcp(skb, pkt.l4);
 	if (pkt.proto == IPPROTO_UDP)
-		return stamp_udp(skb, conf, &pkt);
+		return stamp_udp(skb, &pkt);
 	return TC_ACT_OK;
 }
 
 SEC("tc")
 int bfc_stamp(struct __sk_buff *skb)
 {
-	__u32 facts = skb->cb[BFC_STAMP_CB_PACKET];
-	int act = stamp_int(skb);
-
-	if (act == TC_ACT_OK && facts & BFC_STAMP_F_TAG &&
-	    bpf_skb_vlan_push(skb, facts & BFC_STAMP_F_8100 ?
-			      bpf_htons(ETH_P_8021Q) : bpf_htons(ETH_P_8021AD),
-			      facts & BFC_STAMP_VID_MASK)) {
-		count(BFC_STAMP_FAILED);
-		act = TC_ACT_SHOT;
-	}
-	return act;
+	skb->cb[BFC_STAMP_CB_PACKET] |= BFC_STAMP_F_NATIVE;
+	return stamp_int(skb);
 }
 
 char _license[] SEC("license") = "GPL";

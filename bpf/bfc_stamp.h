@@ -6,7 +6,7 @@
 #define BFC_STAMP_CONFIG_H
 
 /**
- * struct bfc_stamp_config - the map "bfc_stamp_config"; all zero is the default
+ * struct bfc_stamp_config - the map "bfc_stam.data"; all zero is the default
  * @node: a number of the switch, for the ids in pathID; the same in all programs of
  *	  a switch, another one in each switch
  * @every: stamp one TCP segment in so many, 0 or 1 = each. The same everywhere on a

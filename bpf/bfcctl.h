@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "bfc_int_sk.h"
+#include "hpcc_sk.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -57,7 +58,9 @@ void bpf_begin(void);
 void bpf_loaded(int err, const char *what);
 const char *pin_path(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
+uint64_t netns_id(void);
 const char *pin_device(const char *what, int ifindex, const char *part);
+const char *pin_cgroup(const char *cgroup, const char *part);
 void pin_mkdir(const char *path);
 void pin_rmdir(const char *path);
 void pin_undo(void);
@@ -68,7 +71,9 @@ void pin_share(struct bpf_map *map, const char *path);
 void pin_program(int fd, const char *path);
 void pin_new(int fd, const char *path);
 void pin_commit(void);
-uint64_t cgroup_open(const char *path, int *fd);
+int cgroup_open(const char *path);
+void conf_set(int map, const void *value, const char *what);
+bool conf_get(int map, void *value);
 
 /* ---- bfcctl_out.c ---- */
 
@@ -143,6 +148,8 @@ void hpcc_release(void);
  * @rtt_us: smoothed
  * @pacing: bytes/s
  * @is: what the programs keep with the socket
+ * @has_hpcc: HPCC keeps something, too
+ * @hpcc: it
  */
 struct flow {
 	int family;
@@ -155,6 +162,8 @@ struct flow {
 	uint32_t rtt_us;
 	uint64_t pacing;
 	struct bfc_int_sk is;
+	bool has_hpcc;
+	struct hpcc_sk hpcc;
 };
 
 void tcp_on(const char *cgroup, const struct bfc_int_config *conf);

@@ -156,6 +156,18 @@ const char *pin_path(const char *fmt, ...)
 }
 
 /**
+ * netns_id() - the number of this network namespace
+ */
+uint64_t netns_id(void)
+{
+	struct stat ns;
+
+	if (stat("/proc/self/ns/net", &ns))
+		fail("/proc/self/ns/net: %s", strerror(errno));
+	return ns.st_ino;
+}
+
+/**
  * pin_device() - a path of ours in the bpf file system that is a device's
  * @what: it is
  * @ifindex: of the device, in this network namespace: names are unique in a
@@ -166,12 +178,26 @@ const char *pin_path(const char *fmt, ...)
  */
 const char *pin_device(const char *what, int ifindex, const char *part)
 {
-	struct stat ns;
+	return pin_path("/%s-%llu-%d%s", what, (unsigned long long)netns_id(),
+			ifindex, part);
+}
 
-	if (stat("/proc/self/ns/net", &ns))
-		fail("/proc/self/ns/net: %s", strerror(errno));
-	return pin_path("/%s-%lu-%d%s", what, (unsigned long)ns.st_ino, ifindex,
-			part);
+/**
+ * pin_cgroup() - a path of ours in the bpf file system that is a cgroup's
+ * @cgroup: its directory
+ * @part: of it, or ""
+ *
+ * Return: as pin_path()
+ */
+const char *pin_cgroup(const char *cgroup, const char *part)
+{
+	int fd = cgroup_open(cgroup);
+	struct stat st;
+
+	if (fstat(fd, &st))
+		fail("cgroup %s: %s", cgroup, strerror(errno));
+	close(fd);
+	return pin_path("/cgroup-%llu%s", (unsigned long long)st.st_ino, part);
 }
 
 /* The directory that we made: if that was for nothing, it goes. */
@@ -327,22 +353,48 @@ void pin_commit(void)
 /**
  * cgroup_open() - open a cgroup
  * @path: its directory
- * @fd: result, to be closed by the caller
  *
- * Return: its id.
+ * Return: a file descriptor, to be closed by the caller.
  */
-uint64_t cgroup_open(const char *path, int *fd)
+int cgroup_open(const char *path)
 {
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct statfs fs;
-	struct stat st;
 
-	*fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (*fd < 0)
+	if (fd < 0)
 		fail("cgroup %s: %s", path, strerror(errno));
-	if (fstatfs(*fd, &fs) || (uint32_t)fs.f_type != CGROUP2_MAGIC)
+	if (fstatfs(fd, &fs) || (uint32_t)fs.f_type != CGROUP2_MAGIC)
 		fail("%s is not a cgroup of version 2 (they are usually below /sys/fs/cgroup)",
 		     path);
-	if (fstat(*fd, &st))
-		fail("cgroup %s: %s", path, strerror(errno));
-	return st.st_ino;
+	return fd;
+}
+
+/* ---- maps of one entry ---- */
+
+/**
+ * conf_set() - change what programs are told
+ * @map: its only entry is that; pinned, or about to be
+ * @value: of its type
+ * @what: they are, for messages
+ */
+void conf_set(int map, const void *value, const char *what)
+{
+	const uint32_t zero = 0;
+
+	if (bpf_map_update_elem(map, &zero, value, BPF_ANY))
+		fail("cannot configure %s: %s", what, strerror(errno));
+}
+
+/**
+ * conf_get() - what programs are told
+ * @map: its only entry is that
+ * @value: result
+ *
+ * Return: false if it cannot be read.
+ */
+bool conf_get(int map, void *value)
+{
+	const uint32_t zero = 0;
+
+	return !bpf_map_lookup_elem(map, &zero, value);
 }

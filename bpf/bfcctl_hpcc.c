@@ -85,15 +85,6 @@ static unsigned int word_arg(const char *name, const char *text,
 		   list);
 }
 
-/* Parameters into the only entry of a map that is pinned, or is about to be. */
-static void set_entry(int map, const void *value, const char *what)
-{
-	const uint32_t zero = 0;
-
-	if (bpf_map_update_elem(map, &zero, value, BPF_ANY))
-		fail("cannot configure %s: %s", what, strerror(errno));
-}
-
 /* Is it registered already? Then its parameters are all there is to change. */
 static bool change(const char *ops, const char *conf, const void *value,
 		   const char *what)
@@ -106,7 +97,7 @@ static bool change(const char *ops, const char *conf, const void *value,
 	map = pin_open(conf);
 	if (map < 0)
 		fail("%s is registered, but %s is gone", what, conf);
-	set_entry(map, value, what);
+	conf_set(map, value, what);
 	close(map);
 	return true;
 }
@@ -175,7 +166,7 @@ static void hpcc_on_ops(const struct hpcc_net *net)
 	pin_share(skel->maps.bfc_hpcc_net, pin_path("/hpcc_net"));
 	pin_share(skel->maps.bfc_hpcc_trace, pin_path("/hpcc_trace"));
 	bpf_loaded(tcp_hpcc__load(skel), "bfc_hpcc");
-	set_entry(bpf_map__fd(skel->maps.bfc_hpcc_net), net, "bfc_hpcc");
+	conf_set(bpf_map__fd(skel->maps.bfc_hpcc_net), net, "bfc_hpcc");
 	enlist(skel->maps.bfc_hpcc, pin_path("/hpcc_ops"), "bfc_hpcc");
 	tcp_hpcc__destroy(skel);
 }
@@ -184,16 +175,11 @@ static void hpcc_on_ops(const struct hpcc_net *net)
 static void hpcc_on_sockops(const struct hpcc_net *net, const char *cgroup)
 {
 	struct hpcc_sockops *skel;
-	const char *path;
-	uint64_t id;
+	const char *path = pin_cgroup(cgroup, "/hpcc");
 	int fd, link;
 
-	id = cgroup_open(cgroup, &fd);
-	path = pin_path("/cgroup-%llu/hpcc", (unsigned long long)id);
-	if (change(path, pin_path("/hpcc_net"), net, "hpcc_sockops")) {
-		close(fd);
+	if (change(path, pin_path("/hpcc_net"), net, "hpcc_sockops"))
 		return;
-	}
 	skel = hpcc_sockops__open();
 	if (!skel)
 		fail("cannot open hpcc_sockops: %s", strerror(errno));
@@ -202,7 +188,8 @@ static void hpcc_on_sockops(const struct hpcc_net *net, const char *cgroup)
 	pin_share(skel->maps.bfc_hpcc_net, pin_path("/hpcc_net"));
 	pin_share(skel->maps.bfc_hpcc_trace, pin_path("/hpcc_trace"));
 	bpf_loaded(hpcc_sockops__load(skel), "hpcc_sockops");
-	set_entry(bpf_map__fd(skel->maps.bfc_hpcc_net), net, "hpcc_sockops");
+	conf_set(bpf_map__fd(skel->maps.bfc_hpcc_net), net, "hpcc_sockops");
+	fd = cgroup_open(cgroup);
 	link = bpf_link_create(bpf_program__fd(skel->progs.hpcc_sockops), fd,
 			       BPF_CGROUP_SOCK_OPS, NULL);
 	if (link < 0)
@@ -306,8 +293,6 @@ static void hpcc_off(int argc, char **argv)
 {
 	const char *word, *cgroup = NULL;
 	bool was = false;
-	uint64_t id;
-	int fd;
 
 	while (argc) {
 		word = next_word(&argc, &argv, "");
@@ -319,10 +304,7 @@ static void hpcc_off(int argc, char **argv)
 	if (cgroup) {
 		struct bfc_int_config conf;
 
-		id = cgroup_open(cgroup, &fd);
-		close(fd);
-		was = pin_remove(pin_path("/cgroup-%llu/hpcc",
-					  (unsigned long long)id));
+		was = pin_remove(pin_cgroup(cgroup, "/hpcc"));
 		if (tcp_config(cgroup, &conf) && *conf.cc) {
 			cgroup_cc(cgroup, "");
 			was = true;
@@ -364,7 +346,12 @@ static void show_conf(const struct hpcc_net *net)
 
 static void show_flow(const struct flow *flow)
 {
-	char rate[32];
+	uint64_t window = flow->hpcc.s.w >> HPCC_W_SHIFT;
+	double u = flow->hpcc.s.u / (double)HPCC_ONE;
+	/* no limit is the largest number */
+	uint64_t pace = flow->pacing < UINT64_MAX / 8 ? flow->pacing * 8 :
+							UINT64_MAX;
+	char rate[32], w[32];
 
 	out_open(NULL, '{');
 	out_number("local_port", flow->sport);
@@ -372,18 +359,25 @@ static void show_flow(const struct flow *flow)
 	out_string("cc", flow->cc);
 	out_number("cwnd", flow->cwnd);
 	out_number("rtt_us", flow->rtt_us);
-	out_number("pacing_rate", flow->pacing);
+	out_number("pacing_rate", pace);
 	out_number("records", flow->is.echo.count);
+	if (flow->has_hpcc) {
+		out_number("window", window);
+		out_fraction("utilization", u);
+	}
 	out_close('}');
-	text("  ports %u %u  %s  cwnd %u  rate %s  rtt %uus  records %u\n",
+	text("  ports %u %u  %s  cwnd %u  rate %s  rtt %uus  records %u",
 	     flow->sport, flow->dport, flow->cc, flow->cwnd,
-	     rate_text(rate, sizeof(rate), flow->pacing * 8.0), flow->rtt_us,
+	     rate_text(rate, sizeof(rate), pace), flow->rtt_us,
 	     flow->is.echo.count);
+	if (flow->has_hpcc)
+		text("  window %s  utilization %.3f",
+		     size_text(w, sizeof(w), window), u);
+	text("\n");
 }
 
 static void hpcc_show(int argc, char **argv)
 {
-	const uint32_t zero = 0;
 	struct hpcc_net net;
 	struct flow *flows;
 	unsigned int n, i;
@@ -393,7 +387,7 @@ static void hpcc_show(int argc, char **argv)
 		usage_fail("what is \"%s\"?", *argv);
 	bpf_begin();
 	fd = pin_open(pin_path("/hpcc_net"));
-	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &net))
+	if (fd < 0 || !conf_get(fd, &net))
 		fail("HPCC is off");
 	close(fd);
 	out_open(NULL, '[');
@@ -467,21 +461,20 @@ static void delay_on(int argc, char **argv)
 	pin_mkdir(pin_path("%s", ""));
 	pin_share(skel->maps.bfc_delay_conf, pin_path("/delay_conf"));
 	bpf_loaded(tcp_delay__load(skel), "bfc_delay");
-	set_entry(bpf_map__fd(skel->maps.bfc_delay_conf), &conf, "bfc_delay");
+	conf_set(bpf_map__fd(skel->maps.bfc_delay_conf), &conf, "bfc_delay");
 	enlist(skel->maps.bfc_delay, pin_path("/delay_ops"), "bfc_delay");
 	tcp_delay__destroy(skel);
 }
 
 static void delay_show(void)
 {
-	const uint32_t zero = 0;
 	struct delay_conf conf;
 	double init, max;
 	char a[32];
 	int fd;
 
 	fd = pin_open(pin_path("/delay_conf"));
-	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &conf))
+	if (fd < 0 || !conf_get(fd, &conf))
 		fail("bfc_delay is off");
 	close(fd);
 	init = conf.w_init / (double)DELAY_PACKET;

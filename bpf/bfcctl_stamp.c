@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <linux/bfc_int.h>
@@ -27,6 +26,8 @@
 #define EVERY_MAX	65536
 
 _Static_assert(TCA_BFC_STATS_MAX < PORT_STATS, "room for all statistics");
+_Static_assert(sizeof(*((struct bfc_stamp *)NULL)->data) ==
+	       sizeof(struct bfc_stamp_config), "nothing else in the map");
 
 static const char *const count_names[__BFC_STAMP_COUNTS] = {
 	[BFC_STAMP_NO_ROOM] = "no_room",
@@ -47,22 +48,18 @@ static uint32_t default_node(void)
 {
 	FILE *file = fopen(MACHINE_ID, "r");
 	uint32_t hash = 2166136261U;	/* FNV-1a */
-	struct stat ns;
 	int c;
 
 	while (file && (c = getc(file)) != EOF)
 		hash = (hash ^ c) * 16777619U;
 	if (file)
 		fclose(file);
-	if (!stat("/proc/self/ns/net", &ns))
-		hash = (hash ^ ns.st_ino) * 16777619U;
-	return hash;
+	return (hash ^ netns_id()) * 16777619U;
 }
 
 static void attach(int argc, char **argv)
 {
 	struct bfc_stamp_config conf = {};
-	const uint32_t zero = 0;
 	const char *dev, *word;
 	struct bfc_stamp *skel;
 	bool node_given = false;
@@ -101,15 +98,12 @@ static void attach(int argc, char **argv)
 	skel = bfc_stamp__open();
 	if (!skel)
 		fail("cannot open the stamping program: %s", strerror(errno));
+	skel->data->bfc_stamp_config = conf;
 	bpf_loaded(bfc_stamp__load(skel), "the stamping program");
-	if (bpf_map_update_elem(bpf_map__fd(skel->maps.bfc_stamp_config), &zero,
-				&conf, BPF_ANY))
-		fail("cannot configure the stamping program: %s",
-		     strerror(errno));
 	fd = bpf_program__fd(skel->progs.bfc_stamp);
 	pin_mkdir(pin_path("%s", ""));
 	pin_new(fd, stamp_path(port.ifindex, ""));
-	pin_new(bpf_map__fd(skel->maps.bfc_stamp_config),
+	pin_new(bpf_map__fd(skel->maps.data),
 		stamp_path(port.ifindex, "-config"));
 	pin_new(bpf_map__fd(skel->maps.bfc_stamp_count),
 		stamp_path(port.ifindex, "-count"));
@@ -171,14 +165,14 @@ static void show_ours(const struct port *port)
 	int config = pin_open(stamp_path(port->ifindex, "-config"));
 	int counts = pin_open(stamp_path(port->ifindex, "-count"));
 	struct bpf_prog_info info = {};
-	uint32_t len = sizeof(info), zero = 0, i;
+	uint32_t len = sizeof(info), i;
 	struct bfc_stamp_config conf;
 	uint64_t n;
 
 	if (prog < 0 || config < 0 || counts < 0 ||
 	    bpf_obj_get_info_by_fd(prog, &info, &len) ||
 	    info.id != port->prog_id ||
-	    bpf_map_lookup_elem(config, &zero, &conf))
+	    !conf_get(config, &conf))
 		return;
 	out_number("node", conf.node);
 	out_bool("int", !conf.int_off);

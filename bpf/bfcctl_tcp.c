@@ -42,45 +42,41 @@ static const char *storage_path(void)
  */
 void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 {
-	const uint32_t zero = 0;
+	const char *dir, *path;
 	struct bfc_int_tcp *skel;
-	const char *dir;
 	int fd, link, prog;
-	uint64_t id;
 
 	bpf_begin();
-	id = cgroup_open(cgroup, &fd);
-	dir = pin_path("/cgroup-%llu", (unsigned long long)id);
+	dir = pin_cgroup(cgroup, "");
+	path = pin_cgroup(cgroup, "/link");
 	skel = bfc_int_tcp__open();
 	if (!skel)
 		fail("cannot open the TCP program: %s", strerror(errno));
 	pin_mkdir(dir);
 	pin_share(skel->maps.bfc_int_sk, storage_path());
-	pin_share(skel->maps.bfc_int_config,
-		  pin_path("/cgroup-%llu/config", (unsigned long long)id));
+	pin_share(skel->maps.bfc_int_config, pin_cgroup(cgroup, "/config"));
 	bpf_loaded(bfc_int_tcp__load(skel), "the TCP program");
-	if (bpf_map_update_elem(bpf_map__fd(skel->maps.bfc_int_config), &zero,
-				conf, BPF_ANY))
-		fail("cannot configure the TCP program: %s", strerror(errno));
+	conf_set(bpf_map__fd(skel->maps.bfc_int_config), conf,
+		 "the TCP program");
 
 	prog = bpf_program__fd(skel->progs.bfc_int_tcp);
-	link = pin_open(pin_path("/cgroup-%llu/link", (unsigned long long)id));
+	link = pin_open(path);
 	if (link >= 0) {
 		if (bpf_link_update(link, prog, NULL))
 			fail("cannot replace the TCP program of %s: %s", cgroup,
 			     strerror(errno));
 	} else {
+		fd = cgroup_open(cgroup);
 		link = bpf_link_create(prog, fd, BPF_CGROUP_SOCK_OPS, NULL);
 		if (link < 0)
 			fail("cannot attach the TCP program to %s: %s", cgroup,
 			     errno == EPERM ?
 			     "a program is attached there that excludes others" :
 			     strerror(errno));
-		pin_program(link, pin_path("/cgroup-%llu/link",
-					   (unsigned long long)id));
+		pin_program(link, path);
+		close(fd);
 	}
 	close(link);
-	close(fd);
 	bfc_int_tcp__destroy(skel);
 }
 
@@ -108,18 +104,14 @@ void tcp_release(void)
  */
 bool tcp_off(const char *cgroup)
 {
-	uint64_t id;
 	bool was;
-	int fd;
 
 	bpf_begin();
-	id = cgroup_open(cgroup, &fd);
-	close(fd);
-	was = pin_remove(pin_path("/cgroup-%llu/link", (unsigned long long)id));
-	pin_remove(pin_path("/cgroup-%llu/config", (unsigned long long)id));
+	was = pin_remove(pin_cgroup(cgroup, "/link"));
+	pin_remove(pin_cgroup(cgroup, "/config"));
 	/* HPCC as a program of the cgroup has nothing to work with any more. */
-	pin_remove(pin_path("/cgroup-%llu/hpcc", (unsigned long long)id));
-	rmdir(pin_path("/cgroup-%llu", (unsigned long long)id));
+	pin_remove(pin_cgroup(cgroup, "/hpcc"));
+	rmdir(pin_cgroup(cgroup, ""));
 	hpcc_release();
 	if (was)
 		tcp_release();
@@ -135,25 +127,30 @@ bool tcp_off(const char *cgroup)
  */
 bool tcp_config(const char *cgroup, struct bfc_int_config *conf)
 {
-	const uint32_t zero = 0;
-	uint64_t id;
 	bool on;
 	int fd;
 
 	bpf_begin();
-	id = cgroup_open(cgroup, &fd);
-	close(fd);
-	fd = pin_open(pin_path("/cgroup-%llu/config", (unsigned long long)id));
+	fd = pin_open(pin_cgroup(cgroup, "/config"));
 	if (fd < 0)
 		return false;
-	on = !bpf_map_lookup_elem(fd, &zero, conf);
+	on = conf_get(fd, conf);
 	close(fd);
 	return on;
 }
 
 /* ---- what is kept with the sockets ---- */
 
+/**
+ * struct flow_list - a dump of sockets
+ * @int_id: of the map with their INT
+ * @hpcc_id: of that with HPCC's state, 0 if there is none
+ * @flows: result
+ * @n: entries
+ */
 struct flow_list {
+	uint32_t int_id;
+	uint32_t hpcc_id;
 	struct flow *flows;
 	unsigned int n;
 };
@@ -166,23 +163,50 @@ static void copy_attr(void *to, size_t room, const struct rtattr *attr)
 	memcpy(to, RTA_DATA(attr), len < room ? len : room);
 }
 
-/* One map was asked for. */
-static bool get_storage(const struct rtattr *storages, struct bfc_int_sk *is)
+/* What one map keeps with the socket.
+ *
+ * Return: whether it is the map with INT: the socket takes part.
+ */
+static bool get_storage(const struct flow_list *list,
+			const struct rtattr *storage, struct flow *flow)
 {
-	const struct rtattr *one, *attr;
-	int room = RTA_PAYLOAD(storages), inner;
+	const struct rtattr *attr, *value = NULL;
+	int room = RTA_PAYLOAD(storage);
+	uint32_t id = 0;
 
-	rtnl_for_each_attr(one, RTA_DATA(storages), room) {
-		inner = RTA_PAYLOAD(one);
-		rtnl_for_each_attr(attr, RTA_DATA(one), inner) {
-			if ((attr->rta_type & NLA_TYPE_MASK) !=
-			    SK_DIAG_BPF_STORAGE_MAP_VALUE)
-				continue;
-			copy_attr(is, sizeof(*is), attr);
-			return true;
+	rtnl_for_each_attr(attr, RTA_DATA(storage), room) {
+		switch (attr->rta_type & NLA_TYPE_MASK) {
+		case SK_DIAG_BPF_STORAGE_MAP_ID:
+			copy_attr(&id, sizeof(id), attr);
+			break;
+		case SK_DIAG_BPF_STORAGE_MAP_VALUE:
+			value = attr;
+			break;
 		}
 	}
+	if (!value || !id)
+		return false;
+	if (id == list->int_id) {
+		copy_attr(&flow->is, sizeof(flow->is), value);
+		return true;
+	}
+	if (id == list->hpcc_id) {
+		copy_attr(&flow->hpcc, sizeof(flow->hpcc), value);
+		flow->has_hpcc = true;
+	}
 	return false;
+}
+
+static bool get_storages(const struct flow_list *list,
+			 const struct rtattr *storages, struct flow *flow)
+{
+	int room = RTA_PAYLOAD(storages);
+	const struct rtattr *storage;
+	bool takes_part = false;
+
+	rtnl_for_each_attr(storage, RTA_DATA(storages), room)
+		takes_part |= get_storage(list, storage, flow);
+	return takes_part;
 }
 
 static void get_info(const struct rtattr *attr, struct flow *flow)
@@ -225,7 +249,7 @@ static void add_flow(const struct nlmsghdr *h, void *arg)
 			   room) {
 		switch (attr->rta_type & NLA_TYPE_MASK) {
 		case INET_DIAG_SK_BPF_STORAGES:
-			takes_part = get_storage(attr, &flow.is);
+			takes_part = get_storages(list, attr, &flow);
 			break;
 		case INET_DIAG_INFO:
 			get_info(attr, &flow);
@@ -249,6 +273,18 @@ static void add_flow(const struct nlmsghdr *h, void *arg)
 	list->flows[list->n++] = flow;
 }
 
+static uint32_t map_id(int fd)
+{
+	struct bpf_map_info info = {};
+	uint32_t len = sizeof(info);
+
+	if (fd < 0)
+		return 0;
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		fail("sockets' storage: %s", strerror(errno));
+	return info.id;
+}
+
 /**
  * tcp_flows() - connections of this network namespace that take part
  * @flows: result, to be freed by the caller
@@ -258,9 +294,9 @@ static void add_flow(const struct nlmsghdr *h, void *arg)
 unsigned int tcp_flows(struct flow **flows)
 {
 	static const uint8_t families[] = { AF_INET, AF_INET6 };
-	struct flow_list list = {};
-	int fd = pin_open(storage_path());
+	int fd = pin_open(storage_path()), hpcc;
 	struct inet_diag_req_v2 *req;
+	struct flow_list list = {};
 	struct rtnl_msg msg;
 	struct rtattr *nest;
 	const char *error;
@@ -270,6 +306,9 @@ unsigned int tcp_flows(struct flow **flows)
 	*flows = NULL;
 	if (fd < 0)
 		return 0;
+	hpcc = pin_open(pin_path("/hpcc_sk"));
+	list.int_id = map_id(fd);
+	list.hpcc_id = map_id(hpcc);
 	rt.seq = 0;
 	rt.sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	if (rt.sock < 0)
@@ -283,6 +322,9 @@ unsigned int tcp_flows(struct flow **flows)
 				 1 << (INET_DIAG_CONG - 1);
 		nest = rtnl_nest(&msg, INET_DIAG_REQ_SK_BPF_STORAGES);
 		rtnl_put_u32(&msg, SK_DIAG_BPF_STORAGE_REQ_MAP_FD, fd);
+		if (hpcc >= 0)
+			rtnl_put_u32(&msg, SK_DIAG_BPF_STORAGE_REQ_MAP_FD,
+				     hpcc);
 		rtnl_nest_end(&msg, nest);
 		error = rtnl_dump(&rt, &msg, add_flow, &list);
 		/* No IPv6 in this kernel: then there are no such sockets. */
@@ -291,6 +333,8 @@ unsigned int tcp_flows(struct flow **flows)
 	}
 	close(rt.sock);
 	close(fd);
+	if (hpcc >= 0)
+		close(hpcc);
 	*flows = list.flows;
 	return list.n;
 }

@@ -277,14 +277,16 @@ static void print_hop(const struct view *was, const struct view *v,
 
 static void print(const struct view *was, const struct view *v)
 {
-	unsigned int nhop = BFC_INT_SK_NHOP(v->path), h;
+	struct bfc_int_head head;
 	struct timespec now;
+	unsigned int h;
 	uint64_t age;
 	char buf[32];
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	age = now.tv_sec * 1000000000ULL + now.tv_nsec;
 	age = age > v->time ? age - v->time : 0;
+	bfc_int_head_set(&head, v->path);
 
 	out_open(NULL, '{');
 	out_string("carrier", v->carrier);
@@ -297,18 +299,19 @@ static void print(const struct view *was, const struct view *v)
 	out_number("overflows", v->overflows);
 	out_number("stale", v->stale);
 	out_number("age", age);
-	out_number("nhop", nhop);
-	out_number("path_id", BFC_INT_SK_PATHID(v->path));
+	out_number("nhop", head.nhop);
+	out_number("path_id", head.path);
 	out_open("hops", '[');
 	text("%s %s %s port %u > %s port %u  path 0x%03x  %u hops  records %llu  age %s\n",
 	     v->carrier, v->side, v->src, v->sport, v->dst, v->dport,
-	     BFC_INT_SK_PATHID(v->path), nhop, (unsigned long long)v->count,
+	     head.path, head.nhop, (unsigned long long)v->count,
 	     time_text(buf, sizeof(buf), age));
 	for (h = 0; h < v->hops; h++)
 		print_hop(was, v, h);
-	if (nhop > v->hops)
-		text("  and %u%s for which there was no room\n", nhop - v->hops,
-		     nhop == BFC_INT_NHOP_MAX ? " or more" : "");
+	if (head.nhop > v->hops)
+		text("  and %u%s for which there was no room\n",
+		     head.nhop - v->hops,
+		     head.nhop == BFC_INT_NHOP_MAX ? " or more" : "");
 	out_close(']');
 	out_close('}');
 }

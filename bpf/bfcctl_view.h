@@ -19,7 +19,7 @@
  * @count: records so far
  * @overflows: of these, of more hops than there was room for
  * @stale: that came, but were not newer than the one before
- * @path: nHop << 12 | pathID
+ * @path: bfc_int_head_bits()
  * @hops: valid entries of @hop
  * @hop: records
  */

@@ -11,13 +11,6 @@ struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct bfc_int_sk);
-} bfc_int_sk SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
 	__type(value, struct hpcc_sk);
 } bfc_hpcc_sk SEC(".maps");
 
@@ -85,8 +78,7 @@ static __always_inline int hpcc_sk_ack(struct hpcc_sk *hs,
 	ack.now = echo->time;
 	ack.seq = seq;
 	ack.snd_nxt = snd_nxt;
-	ack.head.nhop = BFC_INT_SK_NHOP(echo->path);
-	ack.head.path = BFC_INT_SK_PATHID(echo->path);
+	bfc_int_head_set(&ack.head, echo->path);
 	/* The option had no room for the last hops: one may be the bottleneck. */
 	if (echo->hops < ack.head.nhop) {
 		hs->blind++;

@@ -179,7 +179,7 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	q->p.buffer_size = 0;
 	q->p.stamp_fd = -1;
 	q->rate = rate;
-	q->stamp.speed = bfc_int_speed_code(rate);
+	q->stamp.facts = bfc_int_speed_code(rate) << BFC_STAMP_SPEED_SHIFT;
 	q->sticky = p->sticky == BFC_STICKY_AUTO ? 2 * p->hrtt : p->sticky;
 	q->quantum = p->quantum ?: frame;
 	q->count = p->fc == BFC_FC_BFC && p->role == BFC_ROLE_SWITCH;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Stamping at dequeue, where queue and backlog are known: the number of the queue
- * (upstreamQ) in a link-local tag, by ourselves or, with whatever else it may add,
- * by an eBPF program of type SCHED_CLS (`stamp pinned`).
+ * (upstreamQ) in a link-local tag, and with `stamp pinned` whatever an eBPF program
+ * of type SCHED_CLS writes. Such a program writes the tag, too, or asks us for it,
+ * which costs less.
  *
  * A program sees the packet from its MAC header on, and the facts of the dequeue
  * in __sk_buff->cb[] (<linux/bfc_int.h>). It runs under the root lock of the port:
@@ -81,15 +82,18 @@ static void bfc_stamp_facts(struct Qdisc *sch, struct sk_buff *skb,
 	struct bfc_sched *q = qdisc_priv(sch);
 	u64 sent = u64_stats_read(&sch->bstats.bytes);
 	u32 *cb = (u32 *)qdisc_skb_cb(skb)->data;
+	u32 facts = q->stamp.facts | vid | prio << BFC_STAMP_CLASS_SHIFT;
 
 	BUILD_BUG_ON(sizeof(qdisc_skb_cb(skb)->data) <
 		     (BFC_STAMP_CB_TIME + 1) * sizeof(*cb));
-	cb[BFC_STAMP_CB_PACKET] =
-		vid | (prio & BFC_STAMP_CLASS_MASK) << BFC_STAMP_CLASS_SHIFT |
-		(u32)q->stamp.speed << BFC_STAMP_SPEED_SHIFT |
-		(tag ? BFC_STAMP_F_TAG : 0) |
-		(skb->ip_summed != CHECKSUM_PARTIAL ? BFC_STAMP_F_SUM : 0) |
-		(q->port->tpid == htons(ETH_P_8021Q) ? BFC_STAMP_F_8100 : 0);
+	BUILD_BUG_ON(BFC_PRIORITIES - 1 > BFC_STAMP_CLASS_MASK);
+	if (tag)
+		facts |= BFC_STAMP_F_TAG;
+	if (likely(skb->ip_summed != CHECKSUM_PARTIAL))
+		facts |= BFC_STAMP_F_SUM;
+	if (unlikely(q->port->tpid == htons(ETH_P_8021Q)))
+		facts |= BFC_STAMP_F_8100;
+	cb[BFC_STAMP_CB_PACKET] = facts;
 	cb[BFC_STAMP_CB_BACKLOG] = sch->qstats.backlog;
 	cb[BFC_STAMP_CB_TX_LOW] = sent;
 	cb[BFC_STAMP_CB_TX_HIGH] = sent >> 32;
@@ -125,19 +129,19 @@ static bool bfc_fits_mtu(const struct sk_buff *skb, const struct net_device *dev
 }
 
 /* From the network header to the next one, which stays where it is when room is
- * made between them.
+ * made between them. Of two such numbers the difference is right even if there is
+ * no next one.
  */
-static int bfc_network_len(const struct sk_buff *skb)
+static u16 bfc_network_len(const struct sk_buff *skb)
 {
-	return skb_transport_header_was_set(skb) ?
-	       (int)skb->transport_header - (int)skb->network_header : 0;
+	return skb->transport_header - skb->network_header;
 }
 
 /* The program changed the packet's length: does it still fit the link? @network_len:
- * as it was before.
+ * as it was before. (Not inline: others should not pay for what it needs on the stack.)
  */
-static bool bfc_stamp_resized(struct Qdisc *sch, struct sk_buff *skb, int more,
-			      int network_len)
+static noinline bool bfc_stamp_resized(struct Qdisc *sch, struct sk_buff *skb,
+				       int more, u16 network_len)
 {
 	const u32 *cb = (const u32 *)qdisc_skb_cb(skb)->data;
 	s64 len = (s64)more * max_t(u16, skb_shinfo(skb)->gso_segs, 1);
@@ -148,7 +152,7 @@ static bool bfc_stamp_resized(struct Qdisc *sch, struct sk_buff *skb, int more,
 	qdisc_skb_cb(skb)->pkt_len = max_t(s64, len, 1);
 	if (cb[BFC_STAMP_CB_PACKET] & BFC_STAMP_F_MOVED) {
 		/* Not all of @more: a tag may have moved into the packet as well. */
-		int moved = bfc_network_len(skb) - network_len;
+		s16 moved = bfc_network_len(skb) - network_len;
 
 		if (skb_transport_header_was_set(skb))
 			skb->transport_header -= moved;
@@ -167,13 +171,51 @@ static bool bfc_stamp_resized(struct Qdisc *sch, struct sk_buff *skb, int more,
 	return true;
 }
 
-static bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 vid,
-			  u8 prio, u64 now)
+/* What a program said other than TC_ACT_OK: may the packet go? */
+static bool bfc_stamp_verdict(struct bfc_stamp *s, int act)
 {
+	switch (act) {
+	case TC_ACT_UNSPEC:
+	case TC_ACT_RECLASSIFY:
+	case TC_ACT_PIPE:
+		return true;
+	case TC_ACT_SHOT:
+		s->drops++;
+		return false;
+	case TC_ACT_REDIRECT:
+	case TC_ACT_STOLEN:
+	case TC_ACT_QUEUED:
+	case TC_ACT_TRAP:
+		s->redirects++;
+		return false;
+	default:
+		s->unknown++;
+		return true;
+	}
+}
+
+/* The program wrote the tag by itself, or it was to. */
+static void bfc_stamp_check(struct bfc_sched *q, const struct sk_buff *skb,
+			    u16 vid)
+{
+	if (vid == BFC_VID_NONE)
+		return;
+	if (skb_vlan_tag_present(skb) && skb->vlan_proto == q->port->tpid &&
+	    skb_vlan_tag_get_id(skb) == vid)
+		q->tagged_tx++;
+	else
+		q->stamp.untagged++;
+}
+
+/* Not inline: stamping natively should not pay for its registers. */
+static noinline bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb,
+				   u16 vid, u8 prio, u64 now)
+{
+	const u32 *cb = (const u32 *)qdisc_skb_cb(skb)->data;
 	struct bfc_sched *q = qdisc_priv(sch);
 	bool tag = bfc_tag_due(q->port, skb, vid);
 	u16 txq = skb_get_queue_mapping(skb);
-	int network_len = bfc_network_len(skb);
+	u16 network_len = bfc_network_len(skb);
 	unsigned int len = skb->len;
 	int act;
 
@@ -183,35 +225,16 @@ static bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 vid,
 	act = bfc_stamp_call(q->stamp.prog, skb);
 	/* Programs may write it, and nobody looks behind us if there is such a queue. */
 	skb_set_queue_mapping(skb, txq);
-	switch (act) {
-	case TC_ACT_OK:
-	case TC_ACT_UNSPEC:
-	case TC_ACT_RECLASSIFY:
-	case TC_ACT_PIPE:
-		break;
-	case TC_ACT_SHOT:
-		q->stamp.drops++;
+	if (unlikely(act != TC_ACT_OK) && !bfc_stamp_verdict(&q->stamp, act))
 		return false;
-	case TC_ACT_REDIRECT:
-	case TC_ACT_STOLEN:
-	case TC_ACT_QUEUED:
-	case TC_ACT_TRAP:
-		q->stamp.redirects++;
-		return false;
-	default:
-		q->stamp.unknown++;
-	}
 	if (unlikely(skb->len != len) &&
 	    !bfc_stamp_resized(sch, skb, (int)skb->len - (int)len, network_len))
 		return false;
-	if (tag && vid != BFC_VID_NONE) {
-		if (likely(skb_vlan_tag_present(skb) &&
-			   skb->vlan_proto == q->port->tpid &&
-			   skb_vlan_tag_get_id(skb) == vid))
-			q->tagged_tx++;
-		else
-			q->stamp.untagged++;
-	}
+	if (!tag)
+		return true;
+	if (likely(cb[BFC_STAMP_CB_PACKET] & BFC_STAMP_F_NATIVE))
+		return bfc_stamp_native(q, skb, vid);
+	bfc_stamp_check(q, skb, vid);
 	return true;
 }
 
@@ -333,37 +356,5 @@ int bfc_stamp_dump(struct sk_buff *msg, const struct bpf_prog *prog)
 	    nla_put(msg, TCA_BFC_STAMP_TAG, sizeof(prog->tag), prog->tag) ||
 	    nla_put_string(msg, TCA_BFC_STAMP_NAME, prog->aux->name))
 		return -EMSGSIZE;
-	return 0;
-}
-
-/**
- * bfc_stamp_dump_stats() - what programs have done
- * @msg: message
- * @s: counters
- *
- * Context: root lock.
- * Return: 0 or -EMSGSIZE.
- */
-int bfc_stamp_dump_stats(struct sk_buff *msg, const struct bfc_stamp *s)
-{
-	const struct {
-		int attr;
-		u64 value;
-	} stats[] = {
-		{ TCA_BFC_STATS_STAMP_RUNS, s->runs },
-		{ TCA_BFC_STATS_STAMP_DROPS, s->drops },
-		{ TCA_BFC_STATS_STAMP_REDIRECTS, s->redirects },
-		{ TCA_BFC_STATS_STAMP_GROWN, s->grown },
-		{ TCA_BFC_STATS_STAMP_SHRUNK, s->shrunk },
-		{ TCA_BFC_STATS_STAMP_BAD_LEN, s->bad_len },
-		{ TCA_BFC_STATS_STAMP_UNTAGGED, s->untagged },
-		{ TCA_BFC_STATS_STAMP_UNKNOWN, s->unknown },
-	};
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(stats); i++)
-		if (bfc_put_uint(msg, stats[i].attr, sizeof(u64),
-				 stats[i].value))
-			return -EMSGSIZE;
 	return 0;
 }

@@ -18,7 +18,8 @@ struct sk_buff;
 /**
  * struct bfc_stamp - a program that stamps, and what it has done
  * @prog: of type SCHED_CLS, with a reference; NULL = `stamp native`
- * @speed: code of the port's rate, for INT
+ * @facts: what cb[BFC_STAMP_CB_PACKET] has of all packets: the code of the port's
+ *	   rate, for INT
  * @runs: packets that it was run on
  * @drops: packets that it dropped
  * @redirects: packets dropped because it wanted them somewhere else
@@ -32,7 +33,7 @@ struct sk_buff;
  */
 struct bfc_stamp {
 	struct bpf_prog *prog;
-	u8 speed;
+	u32 facts;
 	u64 runs;
 	u64 drops;
 	u64 redirects;
@@ -50,6 +51,5 @@ struct bpf_prog *bfc_stamp_get(struct Qdisc *sch, const struct bfc_params *p,
 void bfc_stamp_set(struct Qdisc *sch, struct bpf_prog *prog);
 void bfc_stamp_put(struct bpf_prog *prog);
 int bfc_stamp_dump(struct sk_buff *msg, const struct bpf_prog *prog);
-int bfc_stamp_dump_stats(struct sk_buff *msg, const struct bfc_stamp *s);
 
 #endif /* _BFC_STAMP_H */

@@ -212,11 +212,18 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 		{ TCA_BFC_STATS_STORM_DROPS, q->storm_drops },
 		{ TCA_BFC_STATS_SOLVED, q->solved },
 		{ TCA_BFC_STATS_UNSOLVED, q->unsolved },
+		{ TCA_BFC_STATS_STAMP_RUNS, q->stamp.runs },
+		{ TCA_BFC_STATS_STAMP_DROPS, q->stamp.drops },
+		{ TCA_BFC_STATS_STAMP_REDIRECTS, q->stamp.redirects },
+		{ TCA_BFC_STATS_STAMP_GROWN, q->stamp.grown },
+		{ TCA_BFC_STATS_STAMP_SHRUNK, q->stamp.shrunk },
+		{ TCA_BFC_STATS_STAMP_BAD_LEN, q->stamp.bad_len },
+		{ TCA_BFC_STATS_STAMP_UNTAGGED, q->stamp.untagged },
+		{ TCA_BFC_STATS_STAMP_UNKNOWN, q->stamp.unknown },
 	};
 
 	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s)) ?:
-	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s)) ?:
-	       bfc_stamp_dump_stats(skb, &q->stamp);
+	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
 }
 
 /* A pause that still lasts is in the times. Under the root lock. */

@@ -105,6 +105,9 @@ in_ns() {
 	ip netns exec "$ns" "$@"
 }
 
+# ctl ARGS...: bfcctl, which must succeed
+ctl() { check "bfcctl $*" bfcctl "$@"; }
+
 # cable A PORT B PORT [WIRE-OPTIONS]: a test wire (default 20mbit, 100us)
 # between two ports; ports of a switch join its bridge, a host's take its
 # addresses
@@ -291,10 +294,12 @@ receive() {
 	bg=$!
 	pids+=("$bg")
 	check "receiver $ns $port did not start" \
-		wait_for 10 listening "$ns" "$port"
+		wait_for 10 udp_listens "$ns" "$port"
 }
 
-listening() { in_ns "$1" ss -Huln "sport = :$2" | grep -q .; }
+# udp_listens, tcp_listens NS PORT
+udp_listens() { in_ns "$1" ss -Huln "sport = :$2" | grep -q .; }
+tcp_listens() { in_ns "$1" ss -Htln "sport = :$2" | grep -q .; }
 
 # send NS ADDRESS PORT [OPTIONS], in the background
 send() {
@@ -323,13 +328,21 @@ finish() {
 
 gone() { ! kill -0 "$1"; }
 
-clean_up() {
-	local pid ns
+end_background() {
+	local pid
 	for pid in "${pids[@]}"; do
 		kill "$pid" 2>/dev/null
 		wait "$pid" 2>/dev/null
 	done
 	pids=()
+}
+
+# What ends a test
+after_test=clean_up
+
+clean_up() {
+	local ns
+	end_background
 	for ns in "${namespaces[@]}"; do
 		ip netns del "$ns" 2>/dev/null
 	done
@@ -355,7 +368,7 @@ run_tests() {
 		n=$((n + 1))
 		why='' note='' drops_before=0
 		"test_$name"
-		clean_up
+		"$after_test"
 		if [ -z "$why" ]; then
 			echo "ok $n $name${note:+ # $note}"
 		else

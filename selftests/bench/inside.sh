@@ -4,12 +4,13 @@
 # In the machine: feed packets to bfc and to other qdiscs and print what the TSC
 # says, for selftests/bench/run.sh, which starts it in two kinds of machine.
 #
-#   inside.sh PASSES BURSTS
+#   inside.sh PASSES BURSTS [NAME...]
 #	PASSES	over everything, so that a slow moment of the host hits none for
 #		good
 #	BURSTS	of each measurement at least; small ones are more. A burst is two
 #		packets of each flow, and 64 at least, all of them queued before the
 #		first leaves
+#	NAME	of the rows below: only these, and no memory
 #
 # Prints the least of all bursts:
 #
@@ -35,8 +36,10 @@ int_hops=/sys/module/test_bench/parameters/int_hops
 jit=/proc/sys/net/core/bpf_jit_enable
 object=$top/build/bpf/bfc_stamp.bpf.o
 pins=/run/bpf
-[ $# -eq 2 ] || { echo "bench: inside.sh PASSES BURSTS" >&2; exit 2; }
+[ $# -ge 2 ] || { echo "bench: inside.sh PASSES BURSTS [NAME...]" >&2; exit 2; }
 passes=$1 bursts=$2
+shift 2
+only=" $* "
 
 fail() { echo "bench: $*" >&2; exit 1; }
 
@@ -75,7 +78,7 @@ stat_above_zero() {
 
 # int_off 0|1: does the program write INT?
 int_off() {
-	bpftool map update pinned $pins/bench-maps/bfc_stamp_config \
+	bpftool map update pinned $pins/bench-maps/bfc_stam_data \
 		key 0 0 0 0 value 1 0 0 0 0 0 0 0 0 0 "$1" 0 ||
 		fail "bpftool: no configuration"
 }
@@ -115,11 +118,15 @@ measure() {
 	: "${enqueue[$key]:=$e}" "${dequeue[$key]:=$d}"
 }
 
+# wanted NAME
+wanted() { [[ $only = "  " || $only = *" $1 "* ]]; }
+
 # measure_stamps FLOWS
 measure_stamps() {
 	local name
 	echo 3 >$int_hops
 	for name in "${stamps[@]}"; do
+		wanted "$name" || continue
 		case $name in
 		bfc-stamp-ebpf)	int_off 1 ;;
 		bfc-stamp-int)	int_off 0 ;;
@@ -166,11 +173,11 @@ bpftool prog load "$object" $pins/bench type classifier \
 for ((pass = 0; pass < passes; pass++)); do
 	for n in "${flows[@]}"; do
 		for name in "${others[@]}"; do
-			measure "$name" 0 "$n"
+			! wanted "$name" || measure "$name" 0 "$n"
 		done
 		for q in "${queues[@]}"; do
-			measure bfc-none "$q" "$n"
-			measure bfc-tags "$q" "$n" bench1
+			! wanted bfc-none || measure bfc-none "$q" "$n"
+			! wanted bfc-tags || measure bfc-tags "$q" "$n" bench1
 		done
 		measure_stamps "$n"
 	done
@@ -182,6 +189,7 @@ done
 ip link del bench0
 ip link del bench1
 rm -r $pins/bench $pins/bench-maps
+[ "$only" = "  " ] || exit 0
 memory fq_codel 0 fq_codel
 for q in "${queues[@]}"; do
 	memory bfc "$q" bfc queues "$q"

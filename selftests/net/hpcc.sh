@@ -20,10 +20,6 @@ group=/sys/fs/cgroup/hpcc
 rtt=4500us
 on=() receivers=() senders=()
 
-simulated() { [ ! -e /sys/kernel/btf/vmlinux ]; }
-
-ctl() { check "bfcctl $*" bfcctl "$@"; }
-
 # start [QDISC of r0, with options]
 start() {
 	local h
@@ -73,14 +69,12 @@ in_group() {
 		ip netns exec "$ns" "$@"
 }
 
-listens() { in_ns r ss -Htln "sport = :$1" | grep -q .; }
-
 # flow NS PORT [SENDER...]: as much as it can, until it is stopped
 flow() {
 	in_group r busybox nc -l -p "$2" >/dev/null </dev/null &
 	pids+=($!)
 	receivers+=($!)
-	check "no TCP receiver" wait_for 20 listens "$2"
+	check "no TCP receiver" wait_for 20 tcp_listens r "$2"
 	[ $# -gt 2 ] ||
 		set -- "$@" bash -c "exec cat /dev/zero >/dev/tcp/10.0.0.100/$2"
 	in_group "$1" "${@:3}" 2>/dev/null &
@@ -198,9 +192,41 @@ while True:
 	flow h2 5002 python3 -c "$limited"
 	sleep 2
 	at_most "pace" "$(bfcctl -n h2 -j hpcc show |
-		jq '.[0].flows[0].pacing_rate')" 250000
+		jq '.[0].flows[0].pacing_rate')" 2000000
 	stop
 	hpcc_off
 }
 
-run_tests arithmetic near_zero cubic dctcp same_windows limits
+# Windows and utilization, as the connections themselves show what they are: two of
+# them share 95 % of what the link carries in T (56 KB), less what a hundred W_AI are.
+test_shown() {
+	local h shown packets windows=0
+	start
+	hpcc_on
+	flow h1 5001
+	flow h2 5002
+	sleep 2
+	for h in h1 h2; do
+		shown=$(bfcctl -n $h -j hpcc show |
+			jq -r '.[0].flows[0] | "\(.window // 0) \(.utilization // 0) \(.cwnd) \(.pacing_rate)"')
+		read -r window u cwnd pace <<<"$shown"
+		packets=$(((window + 1513) / 1514))
+		# W/T in bits per second, of which headers and options take some
+		at_most "pace of $h" "$pace" $((window * 8000000 / 4500))
+		at_least "pace of $h" "$pace" $((window * 7200000 / 4500))
+		equal "packets that $h's window of $window is" "$packets" "$cwnd"
+		at_least "utilization that $h knows of" "$u" 0.8
+		at_most "utilization that $h knows of" "$u" 1.1
+		windows=$((windows + window))
+	done
+	at_least "windows of both" "$windows" 40000
+	at_most "windows of both" "$windows" 60000
+	say "windows of both $windows, utilization $u"
+	check "not in the text" grep -Eq \
+		'^  ports [0-9]+ 5002 .* window [0-9.]+Kb  utilization [01]\.[0-9]{3}$' \
+		<(bfcctl -n h2 hpcc show)
+	stop
+	hpcc_off
+}
+
+run_tests arithmetic near_zero cubic dctcp same_windows limits shown

@@ -48,8 +48,6 @@ topology() {
 	ctl int attach --cgroup "$group"
 }
 
-ctl() { check "bfcctl $*" bfcctl "$@"; }
-
 # stamp "NS PORT"...: by the program
 stamp() {
 	local hop
@@ -70,8 +68,6 @@ in_group() {
 # outside NS COMMAND...: with sockets that do not
 outside() { ip netns exec "$@"; }
 
-listens() { in_ns r ss -Htln "sport = :5001" | grep -q .; }
-
 # make_data BYTES: what is sent
 make_data() {
 	size=$1
@@ -85,7 +81,7 @@ server() {
 	"$1" r busybox nc -l -p 5001 <"$scratch/answer" >"$scratch/got" &
 	server=$!
 	pids+=("$server")
-	check "no TCP receiver" wait_for 5 listens
+	check "no TCP receiver" wait_for 5 tcp_listens r 5001
 }
 
 # client in_group|outside: sends all data, and holds the connection until
@@ -512,7 +508,7 @@ udp() {
 		$((count * $#)) "${other[@]}" >"$scratch/udp.json" &
 	receiver=$!
 	pids+=("$receiver")
-	check "no UDP receiver" wait_for 20 udp_listens "$port"
+	check "no UDP receiver" wait_for 20 udp_listens r "$port"
 	check "sender" in_ns h1 python3 "$top/selftests/tools/udpint.py" "$what" \
 		"$count" "$@"
 	finish "$receiver"
@@ -520,8 +516,6 @@ udp() {
 		"$(jq -r '"\(.packets) \(.intact)"' "$scratch/udp.json")" \
 		"$((count * $#)) $((count * $#))"
 }
-
-udp_listens() { in_ns r ss -Huln "sport = :$1" | grep -q .; }
 
 # RoCEv2's packets, but for what is in them: UDP to port 4791 without a checksum.
 test_udp() {

@@ -61,8 +61,6 @@ netstat() {
 						print $i }' /proc/net/netstat
 }
 
-tcp_listens() { in_ns r ss -Htln "sport = :5001" | grep -q .; }
-
 # no_reordering BFC-OPTIONS
 no_reordering() {
 	local udp_r udp_q tcp
@@ -74,7 +72,7 @@ no_reordering() {
 	ip netns exec r busybox nc -l -p 5001 </dev/null >"$scratch/tcp" &
 	tcp=$!
 	pids+=("$tcp")
-	check "no TCP receiver" wait_for 5 tcp_listens
+	check "no TCP receiver" wait_for 5 tcp_listens r 5001
 	equal "segments out of order before" "$(netstat TCPOFOQueue)" 0
 
 	send s1 10.0.0.100 5000 -f 6 -n 150
@@ -140,7 +138,7 @@ test_reordering_is_seen() {
 	ip netns exec r busybox nc -l -p 5001 </dev/null >"$scratch/tcp" &
 	local tcp=$!
 	pids+=("$tcp")
-	check "no TCP receiver" wait_for 5 tcp_listens
+	check "no TCP receiver" wait_for 5 tcp_listens r 5001
 	send s1 10.0.0.100 5000 -f 2 -n 300
 	background ip netns exec s1 bash -c \
 		"exec head -c 600000 /dev/zero >/dev/tcp/10.0.0.100/5001"

@@ -21,6 +21,7 @@ a list of what came of each kind, the packets in the order in which they came.
                          nothing is said); left to the device; also segments of
                          mss=N bytes for the device to cut
   nhop=N path=N          in the head that is sent
+  junk=1                 in the records of the TCP option
   records=N              of them that are sent already, with UDP (default nhop)
   vlan=ID                a C-tag in the packet, stag=ID an S-tag around it
   ipopts=WORDS           IP options that do nothing
@@ -61,7 +62,7 @@ Fields = Dict[str, Any]
 DEFAULT: Fields = {
     "carrier": "tcp", "count": 1, "gap": 0.0, "size": 100, "version": 4, "slots": 3, "nops": 0,
     "ts": 0, "kind": 253, "optlen": None, "syn": 0, "sum": None, "mss": 0, "nhop": 0, "path": 0,
-    "records": None, "vlan": None, "stag": None, "ipopts": 0, "fragment": 0, "tos": 0, "ethertype": 0,
+    "records": None, "junk": 0, "vlan": None, "stag": None, "ipopts": 0, "fragment": 0, "tos": 0, "ethertype": 0,
     "wait": 3.0,
 }
 
@@ -88,7 +89,7 @@ def payload_of(f: Fields, number: int) -> bytes:
 
 def segment(f: Fields, number: int) -> Tuple[bytes, int]:
     """TCP header and payload; where the checksum is."""
-    records = bytes(8 * f["slots"])
+    records = bytes((i * 53 + number * 11 + 7) * f["junk"] & 0xff for i in range(8 * f["slots"]))
     option = struct.pack("!BBH", f["kind"], len(records) + 4, f["nhop"] << 12 | f["path"]) + records
     if f["optlen"] is not None:
         option = option[:1] + bytes([f["optlen"]]) + option[2:]

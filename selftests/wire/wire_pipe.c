@@ -45,7 +45,6 @@
 
 #include "wire_dev.h"
 
-#define WIRE_MAC_CONTROL	0x8808
 #define WIRE_OPCODE_PFC		0x0101
 #define WIRE_PFC_BYTES		60
 #define WIRE_QUANTA		0xffff
@@ -177,11 +176,11 @@ static void wire_pipe_tell(struct wire_end *end)
 	pfc = skb_put_zero(skb, WIRE_PFC_BYTES);
 	ether_addr_copy(pfc->eth.h_dest, group);
 	ether_addr_copy(pfc->eth.h_source, dev->dev_addr);
-	pfc->eth.h_proto = htons(WIRE_MAC_CONTROL);
+	pfc->eth.h_proto = htons(ETH_P_PAUSE);
 	pfc->opcode = htons(WIRE_OPCODE_PFC);
 	skb_reset_mac_header(skb);
 	skb_set_network_header(skb, ETH_HLEN);
-	skb->protocol = htons(WIRE_MAC_CONTROL);
+	skb->protocol = htons(ETH_P_PAUSE);
 	skb->priority = TC_PRIO_CONTROL;
 	skb->mark = WIRE_MARK;
 	dev_queue_xmit(skb);
@@ -435,7 +434,7 @@ void wire_pipe_sent(struct wire_end *end, struct sk_buff *skb)
 	unsigned int prio;
 
 	spin_lock(&pipe->lock);
-	if (skb->protocol == htons(WIRE_MAC_CONTROL)) {
+	if (skb->protocol == htons(ETH_P_PAUSE)) {
 		wire_pipe_merge(in, skb);
 	} else if (in->conf.stall) {
 		prio = wire_prio(skb);

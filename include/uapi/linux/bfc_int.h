@@ -74,8 +74,13 @@
 #define BFC_STAMP_F_8100	0x02000000U	/* of TPID 0x8100, else 0x88a8 */
 #define BFC_STAMP_F_MOVED	0x04000000U	/* set by the program: see below */
 #define BFC_STAMP_F_SUM		0x08000000U	/* TCP's or UDP's checksum is there */
+#define BFC_STAMP_F_NATIVE	0x10000000U	/* set by the program: see below */
 
-/* A program may make a packet longer, up to the MTU. If it moved the transport
+/* A program that is to write a tag pushes it, bpf_skb_vlan_push(), or sets
+ * BFC_STAMP_F_NATIVE: then the qdisc writes it, once the program has ended, as with
+ * `stamp native`. That costs less. Set without BFC_STAMP_F_TAG it means nothing.
+ *
+ * A program may make a packet longer, up to the MTU. If it moved the transport
  * header forward by that much, it says so with BFC_STAMP_F_MOVED, or a device that
  * fills in the checksum would look for it where it was.
  *
