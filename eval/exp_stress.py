@@ -94,7 +94,7 @@ EXPERIMENTS = [
             "points": [0.5, 0.6, 0.7, 0.8, 0.9, 0.95],
         },
         seconds=9,
-        full_seconds=2300,
+        full_seconds=5400,
     ),
     Experiment(
         "bfc-fig13",

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """What FAFC's experiments share: schemes, and runs with several seeds as one.
 
-All schemes have the same senders, DCTCP that starts at line rate (FAFC §IV), and
-the same flows. What the paper compares is the switches: none that pauses, PFC and
-FAFC. BFC goes beyond the paper, over the same senders.
+All schemes have the same senders, DCTCP or HPCC, both of which start at line rate
+(FAFC §IV), and the same flows. What the paper compares is the switches: none that
+pauses, PFC and FAFC. BFC goes beyond the paper, over the same senders.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from schemes import PACKET, Scheme, bfc
+from schemes import PACKET, Hpcc, Scheme, bfc
 from simulate import Run, Sampled
 
 DELAY = "1us"  # of every link: the paper's T_hop
@@ -34,8 +34,11 @@ class Control:
     ecn: bool  # do switches mark?
 
 
-# The paper also has HPCC and TIMELY, both without ECN: their senders go here.
-CONTROLS: Dict[str, Control] = {"dctcp": Control("tcp", "dctcp", True)}
+# The paper also has TIMELY, without ECN: its senders would go here.
+CONTROLS: Dict[str, Control] = {
+    "dctcp": Control("tcp", "dctcp", True),
+    "hpcc": Control("tcp", "bfc_window", False),
+}
 
 # Schemes by name, as --set schemes=... has it.
 LABELS = {
@@ -79,12 +82,16 @@ def make(
     queues: int = 32,
     called: str = "",
     label: str = "",
+    hpcc: Optional[Hpcc] = None,
 ) -> Scheme:
     """ecn, threshold (FAFC's) and xoff (PFC's): bytes. window: of a sender, bytes,
-    in the beginning and, if bounded, at most. queues: of BFC. called: its name in the results.
+    in the beginning and, if bounded, at most. queues: of BFC. called: its name in the
+    results. hpcc: with control hpcc; the window is its own then.
     """
     if control not in CONTROLS:
         raise ValueError(f"no control {control}; there are {', '.join(CONTROLS)}")
+    if (control == "hpcc") != bool(hpcc):
+        raise ValueError(f"parameters of HPCC are for control hpcc, not {control}")
     how = CONTROLS[control]
     called = called or name
     label = label or LABELS.get(name, name)
@@ -99,8 +106,10 @@ def make(
             scheme,
             source=how.source,
             congestion=how.congestion,
-            window=window,
+            window=hpcc.window if hpcc else window,
             bounded=bounded,
+            quickack=bool(hpcc),
+            hpcc=hpcc,
         )
     switch = _mode(name, threshold, xoff)
     fafc = switch.startswith("bfc fc fafc")
@@ -115,8 +124,10 @@ def make(
         switch=f"{switch}{marks} limit {UNLIMITED if unlimited else LIMIT}",
         source=how.source,
         congestion=how.congestion,
-        window=window,
+        window=hpcc.window if hpcc else window,
         bounded=bounded,
+        quickack=bool(hpcc),
+        hpcc=hpcc,
     )
 
 

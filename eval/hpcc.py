@@ -3,8 +3,12 @@
 
 All have the same switches: PFC with a threshold that is 11 % of what is free of the
 buffer, which they share with all their ports. HPCC's stamp INT, DCTCP's mark.
+
+What is in PFC's place (§5.3, Fig. 12) loses packets: a port that they came in through
+may fill as much of the buffer as is left free (alpha = 1).
 """
 
+from dataclasses import replace
 from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
@@ -13,7 +17,7 @@ from schemes import FAIR_NIC, PACKET, Hpcc, Scheme
 from simulate import Run
 
 BUFFER = "32Mb"
-DCTCP_KB = 30  # Kmin = Kmax at 10 Gbit/s
+MARKS = 3000  # bytes for each Gbit/s: Kmin = Kmax = 30 KB at 10 Gbit/s
 
 LABELS = {
     "hpcc": "HPCC",
@@ -24,38 +28,38 @@ LABELS = {
 }
 
 
-def marks_at(rate: int) -> int:
-    """DCTCP's threshold with links of so many bit/s, bytes."""
-    return DCTCP_KB * 1000 * rate // 10**10
+# Flow control, and the switch's words for it; with losses, how TCP repairs them.
+CHOICES = {
+    "pfc": ("lossless 0 dynamic 11%", "PFC"),
+    "sack": ("lossless none", "SACK"),
+    "nosack": ("lossless none", "no SACK"),
+}
 
 
 def make(
-    name: str, rate: int, rtt: int, hops: int = 1, wai: Optional[int] = None
+    name: str,
+    rate: int,
+    rtt: int,
+    hops: int = 1,
+    wai: Optional[int] = None,
+    choice: str = "pfc",
+    buffer: str = BUFFER,
 ) -> Scheme:
     """rate: of hosts' links, bit/s. rtt: T, ns: all begin with what a link takes in
     this time, also DCTCP, and without slow start. hops: switches of the longest path.
-    wai: W_AI, bytes; without, that for 100 flows.
+    wai: W_AI, bytes; without, that for 100 flows. choice: of flow control. buffer: of
+    a switch.
     """
     if name not in LABELS:
         raise ValueError(f"no scheme {name}; there are {', '.join(LABELS)}")
+    if choice not in CHOICES:
+        raise ValueError(f"no choice {choice}; there are {', '.join(CHOICES)}")
+    words, repair = CHOICES[choice]
     switch = (
-        f"bfc fc pfc queues 8 hrtt 4us buffer chip size {BUFFER} dynamic 11% "
+        f"bfc fc pfc queues 8 {words} hrtt 4us buffer chip size {buffer} "
         "share 100% limit 64Mb"
     )
-    nic = FAIR_NIC.replace("fc none", "role nic fc pfc hrtt 4us")
-    window = rate * rtt // 8_000_000_000
-    if name == "dctcp":
-        return Scheme(
-            name=name,
-            label=LABELS[name],
-            nic=nic,
-            switch=f"{switch} ecn {marks_at(rate)}",
-            source="tcp",
-            congestion="dctcp",
-            window=window,
-            quickack=True,
-        )
-    hpcc = Hpcc(
+    control = Hpcc(
         rate,
         rtt,
         hops,
@@ -63,16 +67,28 @@ def make(
         react={"hpcc-ack": "per-ack", "hpcc-rtt": "per-rtt"}.get(name, "both"),
         rx=name == "hpcc-rx",
     )
-    return Scheme(
+    dctcp = name == "dctcp"
+    scheme = Scheme(
         name=name,
         label=LABELS[name],
-        nic=nic,
+        nic=FAIR_NIC.replace("fc none", "role nic fc pfc hrtt 4us"),
         switch=switch,
+        marks=MARKS if dctcp else 0,
         source="tcp",
-        congestion="bfc_window",
-        window=max(window, PACKET),
+        congestion="dctcp" if dctcp else "bfc_window",
+        window=max(control.window, PACKET),
         quickack=True,
-        hpcc=hpcc,
+        hpcc=None if dctcp else control,
+    )
+    if choice == "pfc":
+        return scheme
+    # IRN, which repairs single packets as SACK does, bounds the window as well.
+    return replace(
+        scheme,
+        name=f"{name}-{choice}",
+        label=f"{LABELS[name]}, {repair}",
+        sack=choice == "sack",
+        bounded=choice == "sack",
     )
 
 

@@ -43,6 +43,7 @@ class Hpcc:
     hops: int = 1  # switches of the longest path: what packets have room for
     flows: int = 100  # for W_AI
     wai: Optional[int] = None  # bytes, instead
+    eta: int = 950  # thousandths
     react: str = "both"
     rx: bool = False
 
@@ -60,9 +61,25 @@ class Hpcc:
         """Arguments of hpcc on. headers: of a full frame, bytes."""
         increase = f"flows {self.flows}" if self.wai is None else f"wai {self.wai}"
         return (
-            f"rate {self.rate / 1e9:g}gbit rtt {self.rtt}ns {increase} "
+            f"rate {self.rate / 1e9:g}gbit rtt {self.rtt}ns {increase} eta {self.eta} "
             f"react {self.react} headers {headers}"
         ) + (" rx-rate" if self.rx else "")
+
+
+@dataclass(frozen=True)
+class Delay:
+    """The delay-based control that BFC may be combined with (BFC App. A.1, Alg. 1)."""
+
+    rate: int  # bit/s of hosts' links
+    rtt: int  # of the empty network, ns
+    target: int = 2500  # thousandths of it
+
+    def describe(self, packet: int) -> str:
+        """Parameters of module bfc_simcc. packet: bytes of a full frame."""
+        return (
+            f"base_ns {self.rtt}\nrate {self.rate // 8}\n"
+            f"factor {self.target}\npacket {packet}\n"
+        )
 
 
 @dataclass(frozen=True)
@@ -70,6 +87,7 @@ class Scheme:
     name: str
     nic: str  # qdisc of hosts
     switch: str  # qdisc of switch ports
+    marks: int = 0  # ECN there: from so many bytes for each Gbit/s of the port on
     source: str = "open"  # open, window or tcp
     congestion: str = ""  # tcp: congestion control
     window: int = BDP
@@ -81,7 +99,9 @@ class Scheme:
     ecn: bool = False  # tcp: ECN of RFC 3168, whatever the congestion control
     packet: int = PACKET  # bytes of a full frame
     quickack: bool = False  # tcp: an ACK for every packet
+    sack: bool = True  # tcp: selective acknowledgements
     hpcc: Optional[Hpcc] = None  # tcp: windows, with congestion bfc_window
+    delay: Optional[Delay] = None  # tcp: windows, with congestion bfc_delay
     pipe: Optional[Pipe] = None
     tagged: bool = False
     offload: bool = True  # open: large pieces, where the NIC's qdisc cuts them
@@ -158,6 +178,58 @@ HPCC_QUEUES = {
 HPCC_T = 8500  # ns: what BDP stands for, and a bit
 
 
+def hpcc(name: str = "hpcc", queues: int = 32, eta: int = 950) -> Scheme:
+    """name: one of HPCC_QUEUES. eta: thousandths."""
+    options, label = HPCC_QUEUES[name]
+    control = Hpcc(rate=100 * 10**9, rtt=HPCC_T, hops=3, eta=eta)
+    return Scheme(
+        name=name,
+        label=label,
+        nic=FAIR_NIC,
+        switch=f"bfc fc none {options.format(queues=queues)} limit {LIMIT}",
+        source="tcp",
+        congestion="bfc_window",
+        window=control.window,
+        quickack=True,
+        hpcc=control,
+    )
+
+
+def dctcp(slow_start: bool = False, kmin: int = 100) -> Scheme:
+    """Marks between kmin and four times that, KB: 100 and 400 in BFC §6.2.1; 20 %
+    there, as in HPCC's simulator.
+    """
+    # A burst of min / avpkt packets makes RED's average follow the queue within two
+    # packets. bandwidth is for the average's decay in an empty queue only, and tc
+    # takes no more than 34 Gbit/s.
+    return Scheme(
+        name="dctcp-ss" if slow_start else "dctcp",
+        label="DCTCP + slow start" if slow_start else "DCTCP",
+        nic=FAIR_NIC,
+        switch=f"red limit 12000000 min {kmin}000 max {4 * kmin}000 avpkt 1000 "
+        f"burst {kmin} probability 0.2 bandwidth 30gbit ecn",
+        source="tcp",
+        congestion="dctcp",
+        slow_start=slow_start,
+    )
+
+
+def delay_based(scheme: Scheme) -> Scheme:
+    """BFC (CC): a scheme of BFC with windows from the round-trip time. Nothing is
+    lost, and packets may be paused for long: a time-out would be wrong.
+    """
+    return replace(
+        scheme,
+        name=f"{scheme.name}-cc",
+        label=f"{scheme.label} (CC)",
+        source="tcp",
+        congestion="bfc_delay",
+        quickack=True,
+        rto_min=200,
+        delay=Delay(rate=100 * 10**9, rtt=BDP * 8 // 100),
+    )
+
+
 def make(
     name: str,
     queues: int = 32,
@@ -193,35 +265,11 @@ def make(
             return ideal
         return replace(ideal, source="open", label="FQ, no window")
     if name in ("dctcp", "dctcp-ss"):
-        # Kmin 100 KB, Kmax 400 KB (BFC §6.2.1), 20 % there as in HPCC's
-        # simulator. A burst of min / avpkt packets makes RED's average follow
-        # the queue within two packets. bandwidth is for the average's decay in
-        # an empty queue only, and tc takes no more than 34 Gbit/s.
-        slow_start = name == "dctcp-ss"
-        return Scheme(
-            name=name,
-            label="DCTCP + slow start" if slow_start else "DCTCP",
-            nic=FAIR_NIC,
-            switch="red limit 12000000 min 100000 max 400000 avpkt 1000 "
-            "burst 100 probability 0.2 bandwidth 30gbit ecn",
-            source="tcp",
-            congestion="dctcp",
-            slow_start=slow_start,
-        )
+        return dctcp(name == "dctcp-ss")
     if name in HPCC_QUEUES:
-        options, label = HPCC_QUEUES[name]
-        control = Hpcc(rate=100 * 10**9, rtt=HPCC_T, hops=3)
-        return Scheme(
-            name=name,
-            label=label,
-            nic=FAIR_NIC,
-            switch=f"bfc fc none {options.format(queues=queues)} limit {LIMIT}",
-            source="tcp",
-            congestion="bfc_window",
-            window=control.window,
-            quickack=True,
-            hpcc=control,
-        )
+        return hpcc(name, queues)
+    if name in ("bfc-cc", "bfc-paper-cc"):
+        return delay_based(make(name[:-3], queues, hrtt, nic_queues, limit))
     if name == "fq_codel":
         return Scheme(
             name=name,
@@ -277,6 +325,8 @@ NAMES = (
     "bfc-drained",
     "bfc-any",
     "bfc-128",
+    "bfc-cc",
+    "bfc-paper-cc",
     "stochastic",
     "single",
     "ideal-fq",

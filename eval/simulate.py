@@ -28,6 +28,8 @@ SMALL, BATCH = 512, 8
 # Linux' TCP for data centers: no memory of earlier connections.
 TCP_SYSCTLS = (("net/ipv4/tcp_no_metrics_save", "1"),)
 TCP_ECN = ("net/ipv4/tcp_ecn", "1")
+TCP_NO_SACK = ("net/ipv4/tcp_sack", "0")
+STAMP = "/sys/fs/bpf/bfc_stamp"  # the program that stamps INT at switches
 
 
 class RunError(Exception):
@@ -212,14 +214,20 @@ def describe(job: Job) -> str:
         route = f"initcwnd {scheme.window // scheme.packet} {route}"
     if scheme.quickack:
         route += " quickack 1"
+    sysctls: Tuple[Tuple[str, str], ...] = TCP_SYSCTLS
+    if scheme.ecn:
+        sysctls += (TCP_ECN,)
+    if not scheme.sack:
+        sysctls += (TCP_NO_SACK,)
     # Without segmentation offload: a NIC serves its flows packet by packet.
     return job.topology.describe(
         scheme.nic,
-        scheme.switch,
+        scheme.switch + (f" stamp pinned {STAMP}" if scheme.hpcc else ""),
         f"{link} gso-segs 1",
         route,
-        TCP_SYSCTLS + ((TCP_ECN,) if scheme.ecn else ()),
+        sysctls,
         scheme.pipe.describe() if scheme.pipe else "",
+        scheme.marks,
     )
 
 
@@ -235,6 +243,9 @@ def _write_inputs(job: Job, directory: Path) -> None:
     (directory / "sampled").write_text("\n".join(job.sampled or t.switches()) + "\n")
     if job.scheme.hpcc:
         (directory / "hpcc").write_text(describe_hpcc(job))
+    if job.scheme.delay:
+        parameters = job.scheme.delay.describe(job.scheme.packet)
+        (directory / "delay").write_text(parameters)
     with open(directory / "flows", "w", encoding="ascii") as file:
         for f in job.flows:
             file.write(
@@ -248,11 +259,7 @@ def describe_hpcc(job: Job) -> str:
     """The file hpcc, see eval/inside."""
     hpcc = job.scheme.hpcc
     assert hpcc
-    lines = [f"hops {hpcc.hops}", hpcc.describe(job.scheme.header)]
-    switches = [n for n in job.topology.nodes if not n.host]
-    for number, node in enumerate(switches):
-        lines += [f"{node.name} e{i} {number}" for i in range(len(node.ports))]
-    return "\n".join(lines) + "\n"
+    return f"hops {hpcc.hops}\n{hpcc.describe(job.scheme.header)}\n{STAMP}\n"
 
 
 def options(job: Job) -> str:
@@ -271,7 +278,7 @@ def options(job: Job) -> str:
         words += ["--window", scheme.window, "--rto", scheme.rto]
     if scheme.source == "tcp":
         words += ["--congestion", scheme.congestion]
-        if scheme.hpcc:
+        if scheme.hpcc or scheme.delay:
             pass  # windows are none of ours
         elif scheme.bounded:
             words += ["--bound", scheme.window // scheme.packet]

@@ -192,9 +192,11 @@ class Topology:
         route_options: str = "",
         host_sysctls: Tuple[Tuple[str, str], ...] = (),
         pipe: str = "",
+        marks: int = 0,
     ) -> str:
         """nic and switch: qdiscs of the ports of hosts and switches. pipe: the
-        ingress pipeline of switches.
+        ingress pipeline of switches. marks: where they begin to mark, bytes for each
+        Gbit/s of a port.
         """
         lines: List[str] = []
         for node in self.nodes:
@@ -225,9 +227,11 @@ class Topology:
                         f"route {node.name} {prefix} {self._port_of(n, number)}"
                     )
             for number in node.ports:
+                ecn = marks * self.links[number].rate // GBIT
                 lines.append(
                     f"tc {node.name} qdisc replace dev "
                     f"{self._port_of(n, number)} root {switch}"
+                    + (f" ecn {ecn}" if ecn else "")
                 )
         return "\n".join(lines) + "\n"
 
@@ -302,9 +306,11 @@ def clos(
     per_rack: int = 16,
     spines: int = 8,
     host_rate: int = 100 * GBIT,
+    core_rate: int = 100 * GBIT,
+    core_delay: int = US,
 ) -> Topology:
     """BFC §6.2.1: leaf and spine, a plane per spine. host_rate: of hosts' links,
-    25 Gbit/s in FAFC §IV-B.
+    25 Gbit/s in FAFC §IV-B. core_rate, core_delay: of the others.
     """
     t = Topology(planes=spines)
     tors = [t.switch(f"t{r}") for r in range(racks)]
@@ -315,7 +321,33 @@ def clos(
             t.link(f"h{r * per_rack + i}", tor, host_rate)
     for tor in tors:
         for top in tops:
-            t.link(tor, top)
+            t.link(tor, top, core_rate, core_delay)
+    return t
+
+
+def pod(
+    racks: int = 4,
+    per_rack: int = 16,
+    uplinks: int = 4,
+    rate: int = 25 * GBIT,
+    core_rate: int = 100 * GBIT,
+    delay: int = US,
+    core_delay: int = US,
+) -> Topology:
+    """HPCC §5.1's testbed: switches of racks, each with some links to the same switch
+    above. rate, delay: of hosts' links. A plane for each pair of a link up and one
+    down.
+    """
+    t = Topology(planes=uplinks * uplinks)
+    tors = [t.switch(f"t{r}") for r in range(racks)]
+    agg = t.switch("agg", stride=uplinks)
+    for r, tor in enumerate(tors):
+        for i in range(per_rack):
+            t.host(f"h{r * per_rack + i}")
+            t.link(f"h{r * per_rack + i}", tor, rate, delay)
+    for tor in tors:
+        for _ in range(uplinks):
+            t.link(tor, agg, core_rate, core_delay)
     return t
 
 

@@ -35,6 +35,7 @@ from experiment import Context, Experiment, UsageError  # noqa: E402
 from simulate import (  # noqa: E402
     BATCH,
     SMALL,
+    STAMP,
     Job,
     batches,
     describe,
@@ -373,7 +374,12 @@ class Networks(unittest.TestCase):
 
     def test_written_routes_follow_the_paths(self) -> None:
         """Longest prefix match over what is written gives path()."""
-        for t in (topology.clos(3, 5, 2), topology.fat_tree(4), topology.fig6((2, 3, 2))):
+        for t in (
+            topology.clos(3, 5, 2),
+            topology.pod(3, 5, 2),
+            topology.fat_tree(4),
+            topology.fig6((2, 3, 2)),
+        ):
             routes = self.routes(t)
             for src in range(len(t.hosts)):
                 for dst in range(len(t.hosts)):
@@ -435,7 +441,7 @@ class Fafc(unittest.TestCase):
         self.assertEqual({f.size for f in flows if f.incast >= 0}, {500_000})
 
     def test_names_of_schemes(self) -> None:
-        ctx = self.context(0)
+        ctx = self.context(0, "control=dctcp")
         for name, words in (
             ("pfc-250", "fc pfc queues 8 hrtt 2us xoff 250000 ecn 150000"),
             ("pfc-wfq-350", "threshold 400000000 xoff 350000 ecn 200000"),
@@ -451,7 +457,7 @@ class Fafc(unittest.TestCase):
             with self.assertRaises(UsageError):
                 exp_fafc_clos.scheme(ctx, name)
         with self.assertRaises(UsageError):
-            exp_fafc_clos.scheme(self.context(0, "control=hpcc"), "pfc-350")
+            exp_fafc_clos.scheme(self.context(0, "control=timely"), "pfc-350")
 
     def test_one_bandwidth_delay_product(self) -> None:
         # 3 hops: 6 us and four packets of 320 ns.
@@ -558,8 +564,13 @@ class Hpcc(unittest.TestCase):
     """HPCC's hosts, and what is seen of its runs."""
 
     def job(self, name: str) -> Job:
+        rate = 25 * topology.GBIT
         return Job(
-            "a", topology.star(3), hpcc.make(name, 25 * 10**9, 9000, 2, 80), [], 1
+            name="a",
+            topology=topology.star(3, rate=rate),
+            scheme=hpcc.make(name, rate, 9000, 2, 80),
+            flows=[],
+            until=1,
         )
 
     def test_options(self) -> None:
@@ -569,15 +580,20 @@ class Hpcc(unittest.TestCase):
         # Ethernet, IPv4, TCP with time stamps, and two hops
         self.assertEqual(
             lines[1],
-            "rate 25gbit rtt 9000ns wai 80 react both headers 86 rx-rate",
+            "rate 25gbit rtt 9000ns wai 80 eta 950 react both headers 86 rx-rate",
         )
-        self.assertEqual(lines[2:], ["s e0 0", "s e1 0", "s e2 0"])
+        self.assertEqual(lines[2:], [STAMP])
+        # All ports of the switch, none of the hosts
+        stamping = [t for t in describe(job).splitlines() if t.endswith(STAMP)]
+        self.assertEqual([t.split()[1] for t in stamping], ["s", "s", "s"])
         self.assertIn(" initcwnd 28 rto-min 1 quickack 1\n", describe(job))
         self.assertNotIn("--ssthresh", options(job))
 
     def test_dctcp_differs_in_marks(self) -> None:
         with_int, dctcp = self.job("hpcc").scheme, self.job("dctcp").scheme
-        self.assertEqual(dctcp.switch, with_int.switch + " ecn 75000")
+        self.assertEqual(dctcp.switch, with_int.switch)
+        self.assertEqual(describe(self.job("dctcp")).count(" ecn 75000\n"), 3)
+        self.assertNotIn(" ecn ", describe(self.job("hpcc")))
         self.assertEqual(dctcp.nic, with_int.nic)
         self.assertEqual(dctcp.header, with_int.header - 20)
         self.assertEqual(dctcp.mtu, with_int.mtu)

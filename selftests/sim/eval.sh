@@ -21,7 +21,8 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 cd "$top" || exit 1
 tests=(unit fig7 fig8 table1 appc fig10 short buffer tcp fig22 fig23 fig27 fig28
 	choices fafc pauses capfc capfc_long capfc_shared hpcc hpcc_rx hpcc_reacts
-	hpcc_wai speed schemes repeat rest)
+	hpcc_wai hpcc_testbed hpcc_fabric hpcc_choices hpcc_queues hpcc_eta delay
+	delay_clos fafc_hpcc speed schemes repeat rest)
 out=$(mktemp -d "${TMPDIR:-/tmp}/bfc-eval.XXXXXX")
 trap 'rm -rf "$out"' EXIT
 why='' note='' line=''
@@ -67,11 +68,14 @@ all_arrived() {
 
 test_unit() {
 	make -s -C eval/net >"$out/make" 2>&1 || fail "make -C eval/net"
-	/usr/bin/python3 eval/tests/test_eval.py >"$out/unit" 2>&1 || {
-		sed 's/^/# /' "$out/unit"
-		fail "eval/tests/test_eval.py"
-	}
-	note=$(grep -E '^Ran' "$out/unit")
+	local test
+	for test in eval control; do
+		/usr/bin/python3 "eval/tests/test_$test.py" >"$out/unit" 2>&1 || {
+			sed 's/^/# /' "$out/unit"
+			fail "eval/tests/test_$test.py"
+		}
+		note="$note$(grep -E '^Ran' "$out/unit") "
+	done
 }
 
 # Two flows: a full link and short queues with "resume early"; with the paper's
@@ -326,6 +330,97 @@ test_hpcc_wai() {
 	bound wai25_jain '>=' 0.9
 	bound wai25_gbps '>=' 90
 	bound drops == 0
+}
+
+# Fig. 10: no queues to speak of, where DCTCP keeps one.
+test_hpcc_testbed() {
+	experiment hpcc-fig10
+	bound hpcc_load50_queue_p95_kb '<=' 5
+	bound hpcc_load50_queue_p99_kb '<' dctcp_load50_queue_p99_kb 0.5
+	bound hpcc_load50_all_p50 '<=' dctcp_load50_all_p50 1.2
+	bound hpcc_load50_pausing_pct == 0
+	all_arrived
+}
+
+# Fig. 11: packets take little more than the 12 us of the empty network.
+test_hpcc_fabric() {
+	experiment hpcc-fig11
+	bound hpcc_load50_latency_p95_us '<' dctcp_load50_latency_p95_us
+	bound hpcc_load50_latency_p95_us '<=' 14
+	bound hpcc_load50_latency_p95_us '>=' 12
+	bound hpcc_load50_small_p95 '<' dctcp_load50_small_p95
+	bound hpcc_incast_small_p95 '<' dctcp_incast_small_p95
+	bound hpcc_load50_pausing_pct == 0
+	all_arrived
+}
+
+# Fig. 12, with little buffer: PFC loses nothing, others do not pause, and HPCC asks
+# less of either than DCTCP. What is lost is repaired.
+test_hpcc_choices() {
+	experiment hpcc-fig12
+	bound hpcc_incast_drops == 0
+	bound dctcp_incast_drops == 0
+	bound hpcc_incast_pausing_pct '>=' 3
+	bound hpcc_incast_pausing_pct '<' dctcp_incast_pausing_pct
+	bound hpcc_sack_incast_pausing_pct == 0
+	bound hpcc_nosack_incast_pausing_pct == 0
+	bound hpcc_sack_incast_drops '>=' 20
+	bound hpcc_sack_incast_drops '<' dctcp_sack_incast_drops
+	bound hpcc_sack_incast_all_p95 '<' hpcc_incast_all_p95
+	bound unfinished == 0
+}
+
+# BFC Fig. 14: queues of their own help HPCC's short flows, and not its long ones.
+test_hpcc_queues() {
+	experiment bfc-fig14
+	bound hpcc_sfq_short_p99 '<=' hpcc_short_p99
+	bound hpcc_dqa_short_p99 '<=' hpcc_sfq_short_p99
+	bound hpcc_dqa_short_p99 '<' hpcc_short_p99 0.5
+	bound hpcc_dqa_long_mean '>=' hpcc_long_mean 0.95
+	bound bfc_long_mean '<' hpcc_dqa_long_mean 0.95
+	bound bfc_held_max_kb '<' hpcc_dqa_held_max_kb 0.5
+	all_arrived
+}
+
+# BFC Fig. 21: the more of the link HPCC is to use, the better for long flows, and the
+# longer DCTCP's queues may be.
+test_hpcc_eta() {
+	experiment bfc-fig21
+	bound hpcc_980_long_mean '<' hpcc_900_long_mean 0.97
+	bound dctcp_200_long_mean '<' dctcp_50_long_mean 0.97
+	bound dctcp_200_held_max_kb '>' dctcp_50_held_max_kb 1.2
+	all_arrived
+}
+
+# BFC Fig. 15: with more long flows than queues mice wait, those to the neighbour as
+# well, but with control at the ends less. With fewer nobody does.
+test_delay() {
+	experiment bfc-fig15
+	bound bfc_paper_direct_p50_at_4 '<=' 1.1
+	bound bfc_paper_cc_direct_p50_at_4 '<=' 1.1
+	bound bfc_paper_direct_p50_at_64 '>' bfc_paper_cc_direct_p50_at_64 1.2
+	bound bfc_paper_indirect_p50_at_64 '>' bfc_paper_cc_indirect_p50_at_64 1.4
+	bound bfc_paper_cc_direct_p50_at_64 '>=' ideal_fq_direct_p50_at_64
+	bound ideal_fq_indirect_p50_at_64 '<=' 1.05
+	all_arrived
+}
+
+# BFC Fig. 16: it does no harm otherwise.
+test_delay_clos() {
+	experiment bfc-fig16
+	bound bfc_cc_noincast_short_p99 '<=' bfc_noincast_short_p99 1.1
+	bound bfc_cc_noincast_long_mean '<=' bfc_noincast_long_mean 1.1
+	bound bfc_cc_incast_long_mean '<=' bfc_incast_long_mean 1.1
+	all_arrived
+}
+
+# FAFC Fig. 7, with HPCC's senders: "very close to its theoretical minimum 1".
+test_fafc_hpcc() {
+	experiment fafc-fig7
+	bound pfc_350_short_mean '<=' 1.15
+	bound fafc_350_short_mean '<=' 1.15
+	bound fafc_350_held_max_kb '<' pfc_350_held_max_kb
+	all_arrived
 }
 
 # 0.96 on an idle computer; wide, for others may be at work on this one.
