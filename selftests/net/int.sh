@@ -184,7 +184,8 @@ test_three_hops() {
 	at_least "ns from hop 1 to hop 2" \
 		"$(flow h1 '(.hops[1].ts - .hops[0].ts + 16777216) % 16777216')" \
 		100000
-	at_least "records" "$(flow h1 .records)" 200
+	# As many as there are ACKs: fewer where GRO makes much of each
+	at_least "records" "$(flow h1 .records)" 50
 	equal "records without room" "$(flow h1 .overflows)" 0
 	equal "sent again" "$(snmp h1 Tcp RetransSegs)" 0
 	hang_up

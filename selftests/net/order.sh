@@ -117,22 +117,26 @@ test_short_sticky() { no_reordering queues 4 sticky 1ms; }
 # The same without GRO: in order
 test_short_sticky_no_gro() { gro=off no_reordering queues 4 sticky 1ms; }
 
-# The counters that must not move do when packets overtake each other.
+# The counters that must not move do when packets overtake each other: in a switch,
+# where they wait whatever the sender's TCP thinks of its own queue.
 test_reordering_is_seen() {
+	switch sw
 	host s1 10.0.0.1/24
 	host r 10.0.0.100/24
+	cable sw p1 s1 e0
 	# So slow that packets of both priorities wait
-	cable s1 e0 r e0 rate 2mbit delay 100us ring 8
+	cable sw r0 r e0 rate 2mbit delay 100us ring 8
 	meet 10.0.0.100 s1
 	# Two queues of different priority, by turns
-	tc -n s1 qdisc replace dev e0 root handle 1: prio bands 2 \
+	tc -n sw qdisc replace dev r0 root handle 1: prio bands 2 \
 		priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
 	# UDP by the IP id, TCP by the sequence number
-	tc -n s1 filter add dev e0 parent 1: protocol ip u32 \
+	tc -n sw filter add dev r0 parent 1: protocol ip u32 \
 		match u8 17 0xff at 9 match u16 0 1 at 4 flowid 1:1
-	tc -n s1 filter add dev e0 parent 1: protocol ip u32 \
+	tc -n sw filter add dev r0 parent 1: protocol ip u32 \
 		match u8 6 0xff at 9 match u32 0x1000 0x1000 at 24 flowid 1:1
 	in_ns s1 ethtool -K e0 gso off
+	in_ns sw ethtool -K p1 gro off
 	receive r 5000 -t 20 -i 2
 	local udp_r=$bg
 	ip netns exec r busybox nc -l -p 5001 </dev/null >"$scratch/tcp" &
