@@ -161,7 +161,7 @@ test_tcp() {
 	bound bfc_cubic_noincast_all_mean '<=' fq_codel_noincast_all_mean 1.05
 	bound bfc_cubic_noincast_all_p99 '<=' fq_codel_noincast_all_p99 1.05
 	bound bfc_cubic_incast_all_mean '<=' fq_codel_incast_all_mean
-	bound bfc_cubic_incast_all_p99 '<=' fq_codel_incast_all_p99
+	bound bfc_cubic_incast_all_p99 '<=' fq_codel_incast_all_p99 1.05
 	bound bfc_cubic_noincast_short_p99 '<=' fq_codel_noincast_short_p99 1.05
 	bound bfc_cubic_incast_short_p99 '<=' fq_codel_incast_short_p99 1.05
 	bound unfinished == 0
