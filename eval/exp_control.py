@@ -5,7 +5,7 @@ Fig. 15 and 16).
 """
 
 from dataclasses import replace
-from typing import Dict, List
+from typing import Dict, List, Sequence
 
 from clos_runs import Row, figure, flows_job, metrics, params, report, run_cases, schemes
 from experiment import COLOURS, Context, Experiment, Metrics, Value
@@ -50,7 +50,7 @@ LOAD = 0.03  # of a link: mice of each kind
 KINDS = ("direct", "indirect")
 
 
-def mice_and_elephants(ctx: Context, elephants: int) -> List[Flow]:
+def mice_and_elephants(ctx: Context, elephants: int, repeat: int) -> List[Flow]:
     """Elephants to host 0 from all other racks, for as long as mice come; mice to it
     (direct), and to its neighbour (indirect), from anywhere there. The same for all
     schemes.
@@ -59,7 +59,7 @@ def mice_and_elephants(ctx: Context, elephants: int) -> List[Flow]:
     begin = round(ctx.number("settle") * 1e6)
     duration = round(ctx.number("ms") * 1e6)
     hosts = range(per_rack, racks * per_rack)
-    rng = ctx.rng("fig15", elephants)
+    rng = ctx.rng("fig15", elephants, repeat)
     first = rng.randrange(len(hosts))
     # Half as much again as the link can take.
     size = round((begin + duration) * 12.5 * 1.5 / elephants)
@@ -75,15 +75,15 @@ def mice_and_elephants(ctx: Context, elephants: int) -> List[Flow]:
     return spread(rng, flows, spines)
 
 
-def fig15_job(ctx: Context, scheme: Scheme, elephants: int) -> Job:
-    flows = mice_and_elephants(ctx, elephants)
+def fig15_job(ctx: Context, scheme: Scheme, elephants: int, repeat: int) -> Job:
+    flows = mice_and_elephants(ctx, elephants, repeat)
     job = flows_job(
-        f"{scheme.name}-{elephants}",
+        f"{scheme.name}-{elephants}-{repeat}",
         clos(*ctx.integers("clos")),
         scheme,
         flows,
         flows[-1].start,
-        ctx.seed,
+        ctx.seed + repeat,
     )
     # Elephants are done in half as long again, if they get the whole link.
     job.until = 4 * flows[-1].start + 50_000_000
@@ -91,31 +91,44 @@ def fig15_job(ctx: Context, scheme: Scheme, elephants: int) -> Job:
     return job
 
 
-def mice(run: Run, kind: str) -> List[float]:
-    return [f.slowdown for f in run.done() if f.group == kind]
+def mice(runs: Sequence[Run], kind: str) -> List[float]:
+    return [f.slowdown for run in runs for f in run.done() if f.group == kind]
 
 
 def run_fig15(ctx: Context) -> Metrics:
+    """Who shares a queue with whom is a matter of the hash, for as long as a run lasts:
+    the mice of several runs are taken together.
+    """
     points = ctx.integers("points")
+    repeats = range(ctx.integer("repeats"))
     some = schemes(ctx)
     todo = [(s, n) for s in some for n in points]
-    runs = ctx.simulate([fig15_job(ctx, s, n) for s, n in todo])
+    runs = ctx.simulate([fig15_job(ctx, s, n, r) for s, n in todo for r in repeats])
+    alike = [runs[i : i + len(repeats)] for i in range(0, len(runs), len(repeats))]
     rows: List[Row] = []
     result: Metrics = {}
     found: Dict[str, Dict[str, List[float]]] = {s.label: {} for s in some}
-    for (scheme, n), run in zip(todo, runs):
+    for (scheme, n), some_runs in zip(todo, alike):
         row: Row = [scheme.name, n]
         for kind in KINDS:
-            values = mice(run, kind)
-            p50, p99 = (percentile(values, p) for p in (50, 99))
-            row += [len(values), p50, p99]
+            values = mice(some_runs, kind)
+            p50, p90, p99 = (percentile(values, p) for p in (50, 90, 99))
+            row += [len(values), p50, p90, p99]
             found[scheme.label].setdefault(kind, []).append(p50)
-            result[f"{scheme.name.replace('-', '_')}_{kind}_p50_at_{n}"] = p50
-        rows.append([*row, run.total("collisions"), run.drops()])
+            name = f"{scheme.name.replace('-', '_')}_{kind}"
+            result[f"{name}_p50_at_{n}"] = p50
+            result[f"{name}_p90_at_{n}"] = p90
+        rows.append(
+            [
+                *row,
+                sum(run.total("collisions") for run in some_runs),
+                sum(run.drops() for run in some_runs),
+            ]
+        )
     ctx.table(
         "fig15",
         ["scheme", "elephants"]
-        + [f"{kind}_{what}" for kind in KINDS for what in ("n", "p50", "p99")]
+        + [f"{kind}_{what}" for kind in KINDS for what in ("n", "p50", "p90", "p99")]
         + ["collisions", "drops"],
         rows,
     )
@@ -167,6 +180,7 @@ EXPERIMENTS = [
             "queues": 8,
             "limit": LIMIT,
             "points": [4, 64],
+            "repeats": 2,
             "settle": 1.0,  # ms, before the mice come
             "ms": 0.3,
         },
@@ -176,6 +190,7 @@ EXPERIMENTS = [
             "clos": [8, 16, 8],
             "queues": 32,
             "points": [8, 16, 32, 64, 128, 256, 512, 1000],
+            "repeats": 1,
             "settle": 20.0,
             "ms": 10.0,
         },

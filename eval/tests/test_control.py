@@ -296,7 +296,7 @@ class Bfc(unittest.TestCase):
         ctx = context(
             exp_control.EXPERIMENTS, "bfc-fig15", "clos=3,4,2", "ms=20", "settle=2"
         )
-        some = exp_control.mice_and_elephants(ctx, 20)
+        some = exp_control.mice_and_elephants(ctx, 20, 0)
         kinds: Dict[str, List[Flow]] = {}
         for f in some:
             kinds.setdefault(f.group, []).append(f)

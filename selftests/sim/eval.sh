@@ -398,8 +398,8 @@ test_delay() {
 	experiment bfc-fig15
 	bound bfc_paper_direct_p50_at_4 '<=' 1.1
 	bound bfc_paper_cc_direct_p50_at_4 '<=' 1.1
-	bound bfc_paper_direct_p50_at_64 '>' bfc_paper_cc_direct_p50_at_64 1.2
-	bound bfc_paper_indirect_p50_at_64 '>' bfc_paper_cc_indirect_p50_at_64 1.4
+	bound bfc_paper_direct_p90_at_64 '>' bfc_paper_cc_direct_p90_at_64 2
+	bound bfc_paper_indirect_p90_at_64 '>' bfc_paper_cc_indirect_p90_at_64 2
 	bound bfc_paper_cc_direct_p50_at_64 '>=' ideal_fq_direct_p50_at_64
 	bound ideal_fq_indirect_p50_at_64 '<=' 1.05
 	all_arrived
