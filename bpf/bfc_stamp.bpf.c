@@ -122,10 +122,11 @@ static __always_inline void put16(__u8 *p, __u32 v)
 	p[1] = v;
 }
 
-/* The Internet checksum's sum of words of 16 or 32 bits, as they lie in memory. */
-static __always_inline __u32 fold64(__u64 sum)
+/* The Internet checksum's sum of words of 16 or 32 bits, as they lie in memory: less
+ * than 2^36.
+ */
+static __always_inline __u32 fold36(__u64 sum)
 {
-	sum = (__u32)sum + (sum >> 32);
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
 	return (sum & 0xffff) + (sum >> 16);
@@ -237,7 +238,7 @@ static __always_inline int stamp_tcp_anywhere(struct __sk_buff *skb,
 	if (bpf_skb_load_bytes(skb, head, &t.head, sizeof(t.head)) ||
 	    bpf_skb_load_bytes(skb, hop, t.hop, sizeof(t.hop)))
 		return TC_ACT_OK;
-	diff = fold64(pass_tcp(skb, &t, room));
+	diff = fold36(pass_tcp(skb, &t, room));
 	/* What is at an odd offset counts with its bytes swapped. */
 	if ((head - l4) & 1)
 		diff = (diff & 0xff) << 8 | diff >> 8;
@@ -251,33 +252,28 @@ static __always_inline int stamp_tcp_anywhere(struct __sk_buff *skb,
 	return TC_ACT_OK;
 }
 
-static __always_inline int stamp_tcp(struct __sk_buff *skb, __u32 l4)
+/* The option is @at bytes into the TCP header.
+ *
+ * @seen: four bytes of it are known to be there
+ */
+static __always_inline int stamp_record(struct __sk_buff *skb, __u8 *tcp, __u32 l4,
+					__u32 at, int seen)
 {
 	const __u8 *data_end = (const __u8 *)(long)skb->data_end;
-	__u8 *tcp = (__u8 *)(long)skb->data + l4, *p, *q;
-	__u32 hlen, at, nhop, hops;
+	__u8 *p = tcp + at, *q;
 	struct tcp_int t;
 	__u16 *csum;
+	__u32 nhop;
 	int room;
 
-	if (tcp + TCP_HLEN > data_end || tcp[TCP_FLAGS] & TCP_SYN)
+	if (!seen && p + BFC_INT_TCP_LEN(0) > data_end)
 		return TC_ACT_OK;
-	hlen = (tcp[TCP_DOFF] >> 4) * 4;
-	if (hlen < TCP_HLEN + BFC_INT_TCP_LEN(1))
-		return TC_ACT_OK;
-	at = find_record(tcp, data_end, hlen);
-	if (!at || at > TCP_HLEN_MAX)
-		return TC_ACT_OK;
-	p = tcp + at;
-	if (p + BFC_INT_TCP_LEN(0) > data_end)
-		return TC_ACT_OK;
-	hops = bfc_int_tcp_hops(p[1]);
-	if (!hops || at + p[1] > hlen)
+	if (!bfc_int_tcp_len_ok(p[1]) || at + p[1] > (tcp[TCP_DOFF] >> 4) * 4U)
 		return TC_ACT_OK;
 	nhop = p[2] >> 4;
 	if (!is_chosen(tcp, nhop))
 		return TC_ACT_OK;
-	room = nhop < hops;
+	room = BFC_INT_TCP_LEN(nhop + 1) <= p[1];
 	if (!room) {
 		count(BFC_STAMP_NO_ROOM);
 		nhop = 0;	/* stays as it is */
@@ -289,17 +285,73 @@ static __always_inline int stamp_tcp(struct __sk_buff *skb, __u32 l4)
 	/* As nearly all are. The mask is for the verifier. */
 	p = tcp + (at & ~3U & 0x3f);
 	q = p + BFC_INT_TCP_LEN(nhop);
-	if (p + BFC_INT_TCP_LEN(0) > data_end || q + BFC_INT_HOP_LEN > data_end)
+	if (!seen && p + BFC_INT_TCP_LEN(0) > data_end)
+		return TC_ACT_OK;
+	if (q + BFC_INT_HOP_LEN > data_end)
 		return TC_ACT_OK;
 	t.head = *(__u16 *)(p + 2);
 	t.hop[0] = *(__u32 *)q;
 	t.hop[1] = *(__u32 *)(q + 4);
 	csum = (__u16 *)(tcp + TCP_CSUM);
-	*csum = ~fold64(pass_tcp(skb, &t, room) + (__u16)~*csum);
+	*csum = ~fold36(pass_tcp(skb, &t, room) + (__u16)~*csum);
 	*(__u16 *)(p + 2) = t.head;
 	*(__u32 *)q = t.hop[0];
 	*(__u32 *)(q + 4) = t.hop[1];
 	return TC_ACT_OK;
+}
+
+static __always_inline int stamp_tcp(struct __sk_buff *skb, __u32 l4)
+{
+	const __u8 *data_end = (const __u8 *)(long)skb->data_end;
+	__u8 *tcp = (__u8 *)(long)skb->data + l4;
+	__u32 hlen, at;
+
+	if (tcp + TCP_HLEN > data_end || tcp[TCP_FLAGS] & TCP_SYN)
+		return TC_ACT_OK;
+	hlen = (tcp[TCP_DOFF] >> 4) * 4;
+	if (hlen < TCP_HLEN + BFC_INT_TCP_LEN(1))
+		return TC_ACT_OK;
+	at = find_record(tcp, data_end, hlen);
+	if (!at || at > TCP_HLEN_MAX)
+		return TC_ACT_OK;
+	return stamp_record(skb, tcp, l4, at, 0);
+}
+
+/* The headers that nearly all packets with INT have, at offsets that the compiler
+ * knows and the verifier need not see checked one by one: no VLAN tag in the packet, no
+ * IP options, timestamps and then the record. The first PULL bytes are there.
+ */
+static __always_inline int usual_tcp(const __u8 *tcp)
+{
+	return *(const __u32 *)(tcp + TCP_HLEN) == bpf_htonl(TCP_TS) &&
+	       tcp[TCP_HLEN + TCP_TS_LEN] == BFC_INT_TCP_RECORD &&
+	       !(tcp[TCP_FLAGS] & TCP_SYN);
+}
+
+static __always_inline int usual_ip4(const __u8 *data)
+{
+	const __u8 *ip = data + ETH_HLEN;
+
+	return word16(ip - 2) == bpf_htons(ETH_P_IP) && ip[0] == 0x45 &&
+	       !(word16(ip + IP4_FRAG) & bpf_htons(IP4_FRAG_MASK)) &&
+	       ip[IP4_PROTO] == IPPROTO_TCP && usual_tcp(ip + IP4_HLEN);
+}
+
+static __always_inline int usual_ip6(const __u8 *data)
+{
+	const __u8 *ip = data + ETH_HLEN;
+
+	return word16(ip - 2) == bpf_htons(ETH_P_IPV6) && ip[0] >> 4 == 6 &&
+	       ip[IP6_NEXT] == IPPROTO_TCP && usual_tcp(ip + IP6_HLEN);
+}
+
+static __always_inline int stamp_usual(struct __sk_buff *skb, __u32 l4)
+{
+	__u8 *data = (__u8 *)(long)skb->data;
+
+	if (data + PULL > (const __u8 *)(long)skb->data_end)
+		return TC_ACT_OK;
+	return stamp_record(skb, data + l4, l4, TCP_HLEN + TCP_TS_LEN, 1);
 }
 
 /* ---- UDP ---- */
@@ -439,15 +491,20 @@ static __always_inline int parse(const struct __sk_buff *skb, struct packet *pkt
 
 static __always_inline int stamp_int(struct __sk_buff *skb)
 {
+	const __u8 *data = (const __u8 *)(long)skb->data;
 	struct packet pkt;
-	const __u8 *data;
 
 	if (bfc_stamp_config.int_off)
 		return TC_ACT_OK;
-	/* Headers can be anywhere, if not in what the driver copied. */
-	data = (const __u8 *)(long)skb->data;
-	if (data + PULL > (const __u8 *)(long)skb->data_end)
+	if (data + PULL <= (const __u8 *)(long)skb->data_end) {
+		if (usual_ip4(data))
+			return stamp_usual(skb, ETH_HLEN + IP4_HLEN);
+		if (usual_ip6(data))
+			return stamp_usual(skb, ETH_HLEN + IP6_HLEN);
+	} else {
+		/* Headers can be anywhere, if not in what the driver copied. */
 		bpf_skb_pull_data(skb, skb->len < PULL ? skb->len : PULL);
+	}
 	if (parse(skb, &pkt))
 		return TC_ACT_OK;
 	if (pkt.proto == IPPROTO_TCP)

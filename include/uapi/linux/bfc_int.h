@@ -308,6 +308,17 @@ static inline __u32 bfc_int_hop_id(__u32 node, __u32 port)
 }
 
 /**
+ * bfc_int_tcp_len_ok() - is a TCP option of this length one that hops fill?
+ * @len: its second byte
+ */
+static inline int bfc_int_tcp_len_ok(__u32 len)
+{
+	/* Both are powers of two. */
+	return !((len - BFC_INT_TCP_LEN(1)) &
+		 ~((BFC_INT_TCP_HOPS_MAX - 1U) * BFC_INT_HOP_LEN));
+}
+
+/**
  * bfc_int_tcp_hops() - records in a TCP option
  * @len: its second byte
  *
@@ -315,12 +326,9 @@ static inline __u32 bfc_int_hop_id(__u32 node, __u32 port)
  */
 static inline __u32 bfc_int_tcp_hops(__u32 len)
 {
-	__u32 more = len - BFC_INT_TCP_LEN(1);
-
-	/* Both are powers of two. */
-	if (more & ~((BFC_INT_TCP_HOPS_MAX - 1U) * BFC_INT_HOP_LEN))
+	if (!bfc_int_tcp_len_ok(len))
 		return 0;
-	return more / BFC_INT_HOP_LEN + 1;
+	return (len - BFC_INT_TCP_LEN(1)) / BFC_INT_HOP_LEN + 1;
 }
 
 /**
