@@ -349,8 +349,7 @@ static void show_flow(const struct flow *flow)
 	uint64_t window = flow->hpcc.s.w >> HPCC_W_SHIFT;
 	double u = flow->hpcc.s.u / (double)HPCC_ONE;
 	/* no limit is the largest number */
-	uint64_t pace = flow->pacing < UINT64_MAX / 8 ? flow->pacing * 8 :
-							UINT64_MAX;
+	bool paced = flow->pacing < UINT64_MAX / 8;
 	char rate[32], w[32];
 
 	out_open(NULL, '{');
@@ -359,7 +358,8 @@ static void show_flow(const struct flow *flow)
 	out_string("cc", flow->cc);
 	out_number("cwnd", flow->cwnd);
 	out_number("rtt_us", flow->rtt_us);
-	out_number("pacing_rate", pace);
+	if (paced)
+		out_number("pacing_rate", flow->pacing * 8);
 	out_number("records", flow->is.echo.count);
 	if (flow->has_hpcc) {
 		out_number("window", window);
@@ -368,7 +368,8 @@ static void show_flow(const struct flow *flow)
 	out_close('}');
 	text("  ports %u %u  %s  cwnd %u  rate %s  rtt %uus  records %u",
 	     flow->sport, flow->dport, flow->cc, flow->cwnd,
-	     rate_text(rate, sizeof(rate), pace), flow->rtt_us,
+	     paced ? rate_text(rate, sizeof(rate), flow->pacing * 8) : "none",
+	     flow->rtt_us,
 	     flow->is.echo.count);
 	if (flow->has_hpcc)
 		text("  window %s  utilization %.3f",

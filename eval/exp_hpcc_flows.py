@@ -167,7 +167,8 @@ def pausing(run: Run) -> float:
     assert run.job.samples
     nodes = run.job.topology.switches()
     ports = sum(1 for row in run.totals if row["node"] in nodes)
-    duration = run.job.samples[2]
+    # Until the last flow had ended, as the statistics.
+    duration = max(run.job.samples[2], *map(int, run.last), 0)
     return 100 * run.total("prio_pausing_ns", nodes) / (ports * duration)
 
 
@@ -251,9 +252,12 @@ def draw(
                         marker=".",
                         label=f"{run.job.scheme.label}, {value}",
                     )
+                distribution = values(run)
+                if not distribution:
+                    continue
                 shares = np.linspace(0, 100, 401)
                 axes[1].plot(
-                    np.percentile(values(run), shares),
+                    np.percentile(distribution, shares),
                     shares / 100,
                     color=colour,
                     label=run.job.scheme.label,

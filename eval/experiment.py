@@ -85,6 +85,7 @@ class Context:
     parallel: int
     command: str
     source: str  # the commit
+    resume: bool = False
     runs: List[Run] = field(default_factory=list)
     files: List[str] = field(default_factory=list)
 
@@ -117,7 +118,9 @@ class Context:
     def simulate(self, jobs: Sequence[Job], alone: bool = False) -> List[Run]:
         """alone: nothing runs beside a run, whose speed is measured."""
         parallel = 1 if alone else self.parallel
-        runs = simulate_all(jobs, self.out / "runs", parallel)
+        # What was measured on a machine that did other things is not taken over.
+        resume = self.resume and not alone
+        runs = simulate_all(jobs, self.out / "runs", parallel, resume)
         self.runs += runs
         return runs
 

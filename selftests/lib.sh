@@ -367,7 +367,11 @@ run_tests() {
 	for name in "${names[@]}"; do
 		n=$((n + 1))
 		why='' note='' drops_before=0
-		"test_$name"
+		if declare -F "test_$name" >/dev/null; then
+			"test_$name"
+		else
+			fail "there is no such test"
+		fi
 		"$after_test"
 		if [ -z "$why" ]; then
 			echo "ok $n $name${note:+ # $note}"

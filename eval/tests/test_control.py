@@ -29,10 +29,10 @@ from simulate import (  # noqa: E402
     Job,
     Run,
     Sampled,
-    _write_inputs,
     describe,
     describe_hpcc,
     options,
+    write_inputs,
 )
 from topology import GBIT, Topology  # noqa: E402
 from workload import Distribution, Flow  # noqa: E402
@@ -276,7 +276,7 @@ class Bfc(unittest.TestCase):
                 ("bfc", set()),
             ):
                 job = Job("a", topology.star(2), schemes.make(scheme), [], 1)
-                _write_inputs(job, Path(name))
+                write_inputs(job, Path(name))
                 found = {path.name for path in Path(name).iterdir()}
                 self.assertEqual(found & {"delay", "hpcc"}, there)
 

@@ -129,11 +129,11 @@ test_same_tags() {
 	load a 1 0 0 1
 	load_odd
 	for tpid in 88a8 8100; do
-		bfc sw r0 queues 1 hrtt 4ms tpid "$tpid"
+		bfc sw r0 queues 1 hrtt 4ms tpid "$tpid" stamp native
 		bfc r e0 role nic hrtt 4ms tpid "$tpid"
 		peers_up
 		frames_of_all_kinds native
-		runs=0
+		runs=$(stat sw r0 stamp_runs)
 		# The first pushes its tag, the second has the qdisc write it.
 		for prog in odd/odd_facts a/prog; do
 			pinned sw r0 $prog || fail "tc refuses $prog"

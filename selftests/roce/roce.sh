@@ -58,7 +58,7 @@ network() {
 	cable sw2 x2 sw3 y2 rate 100mbit delay 100us ring 8
 	ip link set eth0 netns sw3
 	plug sw3 eth0
-	check "the other VM does not answer" wait_for 90 b true
+	check "the other VM does not answer" wait_for 400 b true
 	bfc a e0 role nic hrtt 4ms
 	for i in "sw1 p1" "sw1 x1" "sw2 y1" "sw2 x2" "sw3 y2"; do
 		bfc "${i% *}" "${i#* }" hrtt 4ms
@@ -259,11 +259,13 @@ test_shown() {
 		>"$scratch/shown"
 	equal "hops to b, their Mbit/s" "$(jq -c .[:2] "$scratch/shown" | sort -u)" \
 		'[3,[100,100,10]]'
-	read -r qlen rate < <(jq -r -s '"\(map(.[2]) | max) \(map(.[3] // 0) | max)"' \
+	# A record's way to here takes now longer and now shorter: the median rate.
+	read -r qlen rate < <(jq -r -s '"\(map(.[2]) | max) " +
+		"\(map(.[3] // empty) | sort | .[length / 2 | floor] // 0)"' \
 		"$scratch/shown")
 	at_least "queue at the last hop" "$qlen" 1000
-	at_least "its rate" "$rate" 500000
-	at_most "its rate" "$rate" 2100000
+	at_least "its rate" "$rate" 1000000
+	at_most "its rate" "$rate" 2500000
 	equal "hops to a, their Mbit/s" "$(bfcctl -j int show e0 | jq -c 'min_by(.age) |
 		[.nhop, [.hops[].speed / 1000000]]')" '[3,[100,100,100]]'
 	pauses=$(($(stat a e0 pause_rx) - pauses))

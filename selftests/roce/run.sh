@@ -16,7 +16,7 @@
 set -u
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
-vm=("$top/scripts/vm" --cpus 1 --mem 1024 --timeout 900)
+vm=("$top/scripts/vm" --cpus 1 --mem 1024 --timeout 1500)
 
 peer='' main=''
 dir=$(mktemp -d)

@@ -9,7 +9,8 @@
 # what BFC is better at is compared on the same flows. The figures themselves are
 # in docs/results.md.
 #
-# Usage: eval.sh [TEST...]
+# Usage: [JOBS=N] eval.sh [TEST...]
+#	JOBS	simulations side by side (default 2)
 # Exit code: 0, 1 a test failed, 4 cannot run here.
 
 # Functions are called by name.
@@ -32,7 +33,7 @@ fail() { why=${why:-$*}; }
 
 # experiment NAME OPTIONS...: its last line is left in $line
 experiment() {
-	if ! timeout 900 eval/run "$@" --out "$out" >"$out/stdout" \
+	if ! timeout 900 eval/run "$@" --jobs "${JOBS:-2}" --out "$out" >"$out/stdout" \
 			2>"$out/stderr"; then
 		sed 's/^/# /' "$out/stderr"
 		fail "eval/run $1 failed"
@@ -439,6 +440,7 @@ test_schemes() {
 }
 
 # Same seed, same nanoseconds; another seed, other ones.
+when_made() { stat -c '%Y %i' "$out/bfc-fig8/runs/dynamic-4-0/flows.csv"; }
 test_repeat() {
 	local run seed
 	for run in 1 2 3; do
@@ -449,6 +451,15 @@ test_repeat() {
 	done
 	cmp -s "$out/flows.1" "$out/flows.2" || fail "two runs differ"
 	! cmp -s "$out/flows.1" "$out/flows.3" || fail "the seed does nothing"
+	# --resume takes over what is there, and nothing else.
+	run=$(when_made)
+	experiment bfc-fig8 --seed 2 --set seeds=1 --set group2=4 \
+		--set assign=dynamic --resume
+	[ "$(when_made)" = "$run" ] || fail "--resume repeated a finished run"
+	experiment bfc-fig8 --seed 1 --set seeds=1 --set group2=4 \
+		--set assign=dynamic --resume
+	cmp -s "$out/flows.1" "$out/bfc-fig8/runs/dynamic-4-0/flows.csv" ||
+		fail "--resume took another seed's run"
 	note=''
 }
 

@@ -78,7 +78,8 @@
 
 /* A program that is to write a tag pushes it, bpf_skb_vlan_push(), or sets
  * BFC_STAMP_F_NATIVE: then the qdisc writes it, once the program has ended, as with
- * `stamp native`. That costs less. Set without BFC_STAMP_F_TAG it means nothing.
+ * `stamp native`. That costs less. Set without BFC_STAMP_F_TAG it means nothing. It is
+ * one or the other: with both there are two tags. So this word is not for notes.
  *
  * A program may make a packet longer, up to the MTU. If it moved the transport
  * header forward by that much, it says so with BFC_STAMP_F_MOVED, or a device that
