@@ -345,12 +345,8 @@ static __always_inline int usual_ip6(const __u8 *data)
 	       ip[IP6_NEXT] == IPPROTO_TCP && usual_tcp(ip + IP6_HLEN);
 }
 
-static __always_inline int stamp_usual(struct __sk_buff *skb, __u32 l4)
+static __always_inline int stamp_usual(struct __sk_buff *skb, __u8 *data, __u32 l4)
 {
-	__u8 *data = (__u8 *)(long)skb->data;
-
-	if (data + PULL > (const __u8 *)(long)skb->data_end)
-		return TC_ACT_OK;
 	return stamp_record(skb, data + l4, l4, TCP_HLEN + TCP_TS_LEN, 1);
 }
 
@@ -491,16 +487,16 @@ static __always_inline int parse(const struct __sk_buff *skb, struct packet *pkt
 
 static __always_inline int stamp_int(struct __sk_buff *skb)
 {
-	const __u8 *data = (const __u8 *)(long)skb->data;
+	__u8 *data = (__u8 *)(long)skb->data;
 	struct packet pkt;
 
 	if (bfc_stamp_config.int_off)
 		return TC_ACT_OK;
 	if (data + PULL <= (const __u8 *)(long)skb->data_end) {
 		if (usual_ip4(data))
-			return stamp_usual(skb, ETH_HLEN + IP4_HLEN);
+			return stamp_usual(skb, data, ETH_HLEN + IP4_HLEN);
 		if (usual_ip6(data))
-			return stamp_usual(skb, ETH_HLEN + IP6_HLEN);
+			return stamp_usual(skb, data, ETH_HLEN + IP6_HLEN);
 	} else {
 		/* Headers can be anywhere, if not in what the driver copied. */
 		bpf_skb_pull_data(skb, skb->len < PULL ? skb->len : PULL);

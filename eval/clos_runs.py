@@ -335,9 +335,7 @@ def link_rows(case: str, run: Run) -> List[Row]:
         for link in t.links
         for node, port in ((link.a, link.port_a), (link.b, link.port_b))
     }
-    assert run.job.samples
-    # Until the last flow had ended, not only while flows were started.
-    duration = max(int(run.last.max()), run.job.samples[2])
+    duration = run.lasted()
     return [
         [
             run.job.scheme.name,

@@ -50,7 +50,7 @@ LOAD = 0.03  # of a link: mice of each kind
 KINDS = ("direct", "indirect")
 
 
-def mice_and_elephants(ctx: Context, elephants: int, repeat: int) -> List[Flow]:
+def mice_and_elephants(ctx: Context, elephants: int, seed: int) -> List[Flow]:
     """Elephants to host 0 from all other racks, for as long as mice come; mice to it
     (direct), and to its neighbour (indirect), from anywhere there. The same for all
     schemes.
@@ -59,7 +59,7 @@ def mice_and_elephants(ctx: Context, elephants: int, repeat: int) -> List[Flow]:
     begin = round(ctx.number("settle") * 1e6)
     duration = round(ctx.number("ms") * 1e6)
     hosts = range(per_rack, racks * per_rack)
-    rng = ctx.rng("fig15", elephants, repeat)
+    rng = ctx.rng("fig15", elephants, seed)
     first = rng.randrange(len(hosts))
     # Half as much again as the link can take.
     size = round((begin + duration) * 12.5 * 1.5 / elephants)
@@ -75,15 +75,15 @@ def mice_and_elephants(ctx: Context, elephants: int, repeat: int) -> List[Flow]:
     return spread(rng, flows, spines)
 
 
-def fig15_job(ctx: Context, scheme: Scheme, elephants: int, repeat: int) -> Job:
-    flows = mice_and_elephants(ctx, elephants, repeat)
+def fig15_job(ctx: Context, scheme: Scheme, elephants: int, seed: int) -> Job:
+    flows = mice_and_elephants(ctx, elephants, seed)
     job = flows_job(
-        f"{scheme.name}-{elephants}-{repeat}",
+        f"{scheme.name}-{elephants}-{seed}",
         clos(*ctx.integers("clos")),
         scheme,
         flows,
         flows[-1].start,
-        ctx.seed + repeat,
+        ctx.seed + seed,
     )
     # Elephants are done in half as long again, if they get the whole link.
     job.until = 4 * flows[-1].start + 50_000_000
@@ -100,11 +100,11 @@ def run_fig15(ctx: Context) -> Metrics:
     the mice of several runs are taken together.
     """
     points = ctx.integers("points")
-    repeats = range(ctx.integer("repeats"))
+    seeds = range(ctx.integer("seeds"))
     some = schemes(ctx)
     todo = [(s, n) for s in some for n in points]
-    runs = ctx.simulate([fig15_job(ctx, s, n, r) for s, n in todo for r in repeats])
-    alike = [runs[i : i + len(repeats)] for i in range(0, len(runs), len(repeats))]
+    runs = ctx.simulate([fig15_job(ctx, s, n, k) for s, n in todo for k in seeds])
+    alike = [runs[i : i + len(seeds)] for i in range(0, len(runs), len(seeds))]
     rows: List[Row] = []
     result: Metrics = {}
     found: Dict[str, Dict[str, List[float]]] = {s.label: {} for s in some}
@@ -180,7 +180,7 @@ EXPERIMENTS = [
             "queues": 8,
             "limit": LIMIT,
             "points": [4, 64],
-            "repeats": 2,
+            "seeds": 2,
             "settle": 1.0,  # ms, before the mice come
             "ms": 0.3,
         },
@@ -190,7 +190,7 @@ EXPERIMENTS = [
             "clos": [8, 16, 8],
             "queues": 32,
             "points": [8, 16, 32, 64, 128, 256, 512, 1000],
-            "repeats": 1,
+            "seeds": 1,
             "settle": 20.0,
             "ms": 10.0,
         },

@@ -164,12 +164,9 @@ def queues(run: Run) -> List[float]:
 
 def pausing(run: Run) -> float:
     """The share of the time that ports of switches keep their neighbour paused, %."""
-    assert run.job.samples
     nodes = run.job.topology.switches()
     ports = sum(1 for row in run.totals if row["node"] in nodes)
-    # Until the last flow had ended, as the statistics.
-    duration = max(run.job.samples[2], *map(int, run.last), 0)
-    return 100 * run.total("prio_pausing_ns", nodes) / (ports * duration)
+    return 100 * run.total("prio_pausing_ns", nodes) / (ports * run.lasted())
 
 
 def lost(runs: Named, metrics: Metrics) -> Metrics:

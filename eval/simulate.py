@@ -100,6 +100,11 @@ class Run:
                 return row
         raise KeyError(f"{node} {port}")
 
+    def lasted(self) -> int:
+        """Until the last flow had ended, not only while flows were started: ns."""
+        assert self.job.samples
+        return max(self.job.samples[2], *map(int, self.last), 0)
+
     def done(self) -> List[Done]:
         """The flows that have arrived. An FCT lasts until the last ACK would be
         back if nothing held it up: open-loop sources have none.
@@ -257,12 +262,12 @@ def inputs(job: Job) -> Dict[str, str]:
     return files
 
 
-def write_inputs(job: Job, directory: Path) -> None:
+def write_inputs(texts: Dict[str, str], directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     for old in directory.iterdir():
         if old.is_file():
             old.unlink()
-    for name, text in inputs(job).items():
+    for name, text in texts.items():
         (directory / name).write_text(text, encoding="ascii")
 
 
@@ -359,8 +364,8 @@ def batches(jobs: Sequence[Job]) -> List[List[Job]]:
 def _start(batch: Sequence[Job], directory: Path) -> List[str]:
     places = [str(directory / job.name) for job in batch]
     return [
-        *("scripts/sim", "--no-unload"),
-        *("--seed", str(batch[0].seed), "--mem", str(max(j.mem for j in batch))),
+        *("scripts/sim", "--no-unload", "--seed", str(batch[0].seed)),
+        *("--mem", str(max(j.mem for j in batch))),
         *("--timeout", str(sum(j.timeout for j in batch)), "--out", str(directory)),
         *("--log", f"{places[0]}/console", "--", "eval/inside", *places),
     ]
@@ -384,30 +389,32 @@ def _programs() -> str:
     return digest.hexdigest()
 
 
-def _fingerprint(batch: Sequence[Job]) -> str:
-    """What decides the results of runs that share a machine."""
+def _fingerprint(batch: Sequence[Job], texts: Sequence[Dict[str, str]]) -> str:
+    """What decides the results of runs that share a machine. texts: inputs() of each."""
     digest = hashlib.sha256(_programs().encode())
-    for job in batch:
+    for job, files in zip(batch, texts):
         digest.update(f"{job.name} {job.seed} {job.mem}\n".encode())
-        for name, text in inputs(job).items():
+        for name, text in files.items():
             digest.update(f"{name} {len(text)}\n{text}".encode())
     return digest.hexdigest()
 
 
-def _mark_finished(batch: Sequence[Job], directory: Path, runs: Sequence[Run]) -> None:
+def _mark_finished(runs: Sequence[Run], directory: Path, fingerprint: str) -> None:
     finished = {
-        "fingerprint": _fingerprint(batch),
+        "fingerprint": fingerprint,
         "seconds": [[run.seconds, run.flow_seconds] for run in runs],
     }
-    (directory / batch[0].name / FINISHED).write_text(json.dumps(finished) + "\n")
+    (directory / runs[0].job.name / FINISHED).write_text(json.dumps(finished) + "\n")
 
 
-def finished_runs(batch: Sequence[Job], directory: Path) -> Optional[List[Run]]:
+def finished_runs(
+    batch: Sequence[Job], directory: Path, fingerprint: str
+) -> Optional[List[Run]]:
     """What an earlier call left of these very runs, if that is all of them."""
     try:
         text = (directory / batch[0].name / FINISHED).read_text()
         found = json.loads(text)
-        if found["fingerprint"] != _fingerprint(batch):
+        if found["fingerprint"] != fingerprint:
             return None
         return [
             _read_results(
@@ -423,14 +430,15 @@ def simulate(
     batch: Sequence[Job], directory: Path, progress: Progress, resume: bool = False
 ) -> List[Run]:
     """Some runs in one machine, one after the other."""
-    if resume:
-        old = finished_runs(batch, directory)
-        if old is not None:
-            for job in batch:
-                progress.update(job.name, 1.0)
-            return old
-    for job in batch:
-        write_inputs(job, directory / job.name)
+    texts = [inputs(job) for job in batch]
+    fingerprint = _fingerprint(batch, texts)
+    old = finished_runs(batch, directory, fingerprint) if resume else None
+    if old is not None:
+        for job in batch:
+            progress.update(job.name, 1.0)
+        return old
+    for job, files in zip(batch, texts):
+        write_inputs(files, directory / job.name)
     log_file = directory / batch[0].name / "log"
     clocks, current = [Stopwatch() for _ in batch], -1
     clocks[0].begin = time.monotonic()  # it boots the machine
@@ -473,7 +481,7 @@ def simulate(
     ]
     for run in runs:
         run.write_fct(directory / run.job.name / "fct.csv")
-    _mark_finished(batch, directory, runs)
+    _mark_finished(runs, directory, fingerprint)
     return runs
 
 

@@ -301,6 +301,15 @@ def fig6(
     return t
 
 
+def _fill_racks(
+    t: Topology, tors: List[str], per_rack: int, rate: int, delay: int = US
+) -> None:
+    for r, tor in enumerate(tors):
+        for i in range(per_rack):
+            t.host(f"h{r * per_rack + i}")
+            t.link(f"h{r * per_rack + i}", tor, rate, delay)
+
+
 def clos(
     racks: int = 8,
     per_rack: int = 16,
@@ -315,10 +324,7 @@ def clos(
     t = Topology(planes=spines)
     tors = [t.switch(f"t{r}") for r in range(racks)]
     tops = [t.switch(f"s{s}") for s in range(spines)]
-    for r, tor in enumerate(tors):
-        for i in range(per_rack):
-            t.host(f"h{r * per_rack + i}")
-            t.link(f"h{r * per_rack + i}", tor, host_rate)
+    _fill_racks(t, tors, per_rack, host_rate)
     for tor in tors:
         for top in tops:
             t.link(tor, top, core_rate, core_delay)
@@ -341,10 +347,7 @@ def pod(
     t = Topology(planes=uplinks * uplinks)
     tors = [t.switch(f"t{r}") for r in range(racks)]
     agg = t.switch("agg", stride=uplinks)
-    for r, tor in enumerate(tors):
-        for i in range(per_rack):
-            t.host(f"h{r * per_rack + i}")
-            t.link(f"h{r * per_rack + i}", tor, rate, delay)
+    _fill_racks(t, tors, per_rack, rate, delay)
     for tor in tors:
         for _ in range(uplinks):
             t.link(tor, agg, core_rate, core_delay)

@@ -32,6 +32,7 @@ from simulate import (  # noqa: E402
     describe,
     describe_hpcc,
     options,
+    inputs,
     write_inputs,
 )
 from topology import GBIT, Topology  # noqa: E402
@@ -276,7 +277,7 @@ class Bfc(unittest.TestCase):
                 ("bfc", set()),
             ):
                 job = Job("a", topology.star(2), schemes.make(scheme), [], 1)
-                write_inputs(job, Path(name))
+                write_inputs(inputs(job), Path(name))
                 found = {path.name for path in Path(name).iterdir()}
                 self.assertEqual(found & {"delay", "hpcc"}, there)
 

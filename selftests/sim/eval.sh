@@ -439,26 +439,29 @@ test_schemes() {
 	bound unfinished == 0
 }
 
+repeated=bfc-fig8/runs/dynamic-4-0/flows.csv
+# one_run SEED [OPTION]: leaves $out/$repeated
+one_run() {
+	experiment bfc-fig8 --seed "$1" --set seeds=1 --set group2=4 \
+		--set assign=dynamic "${@:2}"
+}
+when_made() { stat -c '%Y %i' "$out/$repeated"; }
+
 # Same seed, same nanoseconds; another seed, other ones.
-when_made() { stat -c '%Y %i' "$out/bfc-fig8/runs/dynamic-4-0/flows.csv"; }
 test_repeat() {
-	local run seed
+	local run
 	for run in 1 2 3; do
-		seed=$((run == 3 ? 2 : 1))
-		experiment bfc-fig8 --seed $seed --set seeds=1 --set group2=4 \
-			--set assign=dynamic
-		cp "$out/bfc-fig8/runs/dynamic-4-0/flows.csv" "$out/flows.$run"
+		one_run $((run == 3 ? 2 : 1))
+		cp "$out/$repeated" "$out/flows.$run"
 	done
 	cmp -s "$out/flows.1" "$out/flows.2" || fail "two runs differ"
 	! cmp -s "$out/flows.1" "$out/flows.3" || fail "the seed does nothing"
 	# --resume takes over what is there, and nothing else.
 	run=$(when_made)
-	experiment bfc-fig8 --seed 2 --set seeds=1 --set group2=4 \
-		--set assign=dynamic --resume
+	one_run 2 --resume
 	[ "$(when_made)" = "$run" ] || fail "--resume repeated a finished run"
-	experiment bfc-fig8 --seed 1 --set seeds=1 --set group2=4 \
-		--set assign=dynamic --resume
-	cmp -s "$out/flows.1" "$out/bfc-fig8/runs/dynamic-4-0/flows.csv" ||
+	one_run 1 --resume
+	cmp -s "$out/flows.1" "$out/$repeated" ||
 		fail "--resume took another seed's run"
 	note=''
 }
@@ -489,7 +492,11 @@ number=0 bad=0
 for name in "${tests[@]}"; do
 	number=$((number + 1))
 	why='' note=''
-	"test_$name"
+	if declare -F "test_$name" >/dev/null; then
+		"test_$name"
+	else
+		fail "there is no such test"
+	fi
 	if [ -z "$why" ]; then
 		echo "ok $number $name${note:+ # $note}"
 	else
