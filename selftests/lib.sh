@@ -61,9 +61,16 @@ wait_for() {
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.1
+		sleep "$poll"
 	done
 }
+
+# sleep SECONDS: without a process
+sleep() { read -rt "$1" -u "$never" || [ $? -gt 128 ]; }
+exec {never}<> <(:)
+
+# seconds between looks; those that ask all ports take them more rarely
+poll=0.1
 
 # ---- topology ----
 
@@ -166,9 +173,30 @@ bfc() {
 		fail "tc refuses bfc $* on $ns $port"
 }
 
-# stat NS PORT FIELD: of the root qdisc, e.g. pause_tx, drops, options.queues
+# stat NS PORT FIELD: of the root qdisc, e.g. pause_tx, options.queues, prios[0].peak;
+# not from two processes at a time
 stat() {
-	tc -n "$1" -s -j qdisc show dev "$2" root | jq -r ".[0].$3"
+	local qdisc value
+	qdisc=$(tc -n "$1" -s -j qdisc show dev "$2" root)
+	[ -n "$qdisc" ] || return
+	printf '"%s"\n%s\n' "$3" "$qdisc" >&"$to_fields"
+	read -r value <&"$from_fields" || { echo "stat: jq has ended" >&2; return 1; }
+	echo "$value"
+}
+
+# jq takes longer to start than anything else: one of it for all of stat's questions,
+# each of them a FIELD and the qdiscs
+fields_start() {
+	mkfifo "$scratch/to_fields" "$scratch/from_fields"
+	jq -nrc --unbuffered '
+		foreach inputs as $x ({};
+			if .field then {path: .field, qdiscs: $x}
+			else {field: ($x / "." | map(scan("[^][]+") | tonumber? // .))} end;
+			select(.path) | .path as $path | .qdiscs[0] |
+			try getpath($path) catch null)
+		' <"$scratch/to_fields" >"$scratch/from_fields" &
+	fields_pid=$!
+	exec {to_fields}>"$scratch/to_fields" {from_fields}<"$scratch/from_fields"
 }
 
 # mac NS PORT
@@ -217,7 +245,7 @@ not_up() { snapshot '.[] | select(.peer_state != "up") | "\(.ns) \(.dev)"'; }
 
 # peers_up: every bfc port of all namespaces has agreed
 peers_up() {
-	wait_for 20 is_empty not_up ||
+	poll=0.3 wait_for 20 is_empty not_up ||
 		fail "no agreement with the neighbour: $(not_up | tr '\n' ' ')"
 }
 
@@ -232,7 +260,7 @@ not_idle() {
 
 # all_idle: nothing is queued, counted or paused anywhere any more
 all_idle() {
-	wait_for 15 is_empty not_idle ||
+	poll=0.3 wait_for 15 is_empty not_idle ||
 		fail "not back at zero: $(not_idle | tr '\n' ' ')"
 }
 
@@ -359,6 +387,7 @@ run_tests() {
 	modprobe test_wire || { echo "Bail out! test_wire does not load"; exit 1; }
 	scratch=$(mktemp -d)
 	trap 'clean_up; rm -rf "$scratch"' EXIT
+	fields_start
 	if [ ${#wanted[@]} -gt 0 ]; then
 		names=("${wanted[@]}")
 	fi
@@ -373,6 +402,7 @@ run_tests() {
 			fail "there is no such test"
 		fi
 		"$after_test"
+		check "the process behind stat has ended" kill -0 "$fields_pid"
 		if [ -z "$why" ]; then
 			echo "ok $n $name${note:+ # $note}"
 		else
