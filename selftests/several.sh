@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Tests of several files of net/ in one machine, for booting it takes as long as many a
+# test.
+#
+# Usage: several.sh FILE:TEST,TEST... ...
+#	e.g. several.sh order:early incast:bfc_loses_nothing
+# Exit code: 0, 1 a test failed. Who leaves namespaces behind is named.
+
+set -u
+
+net=$(cd "$(dirname "${BASH_SOURCE[0]}")/net" && pwd -P)
+rc=0
+for arg in "$@"; do
+	IFS=, read -ra tests <<<"${arg#*:}"
+	echo "# ${arg%%:*}.sh"
+	"$net/${arg%%:*}.sh" "${tests[@]}"
+	case $? in
+	0|4)	;;	# a skip has been counted
+	*)	rc=1 ;;
+	esac
+	for ns in /run/netns/*; do
+		[ ! -e "$ns" ] || { echo "not ok - ${arg%%:*}.sh left ${ns##*/}"; rc=1; }
+	done
+done
+exit $rc
