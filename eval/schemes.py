@@ -310,9 +310,12 @@ def make(
             source="tcp",
             congestion="dctcp",
         )
-    if name == "bfc-cubic":
+    if name in ("bfc-cubic", "bfc-128-cubic"):
+        below = make(name.removesuffix("-cubic"), queues, hrtt, nic_queues, limit)
         return replace(
-            bfc(queues, nic_queues, hrtt, "", limit, name=name, label="CUBIC over BFC"),
+            below,
+            name=name,
+            label=f"CUBIC over {below.label}",
             source="tcp",
             congestion="cubic",
         )
@@ -342,4 +345,5 @@ NAMES = (
     "pfifo-gbn",
     "bfc-dctcp",
     "bfc-cubic",
+    "bfc-128-cubic",
 )

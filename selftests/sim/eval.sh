@@ -435,7 +435,7 @@ test_speed() {
 # Sources and qdiscs that no other test has: all flows arrive.
 test_schemes() {
 	experiment bfc-fig9 --set sizes=fb-hadoop-bfc --set clos=2,4,2 --set \
-		schemes=bfc-drained,bfc-any,bfc-128,ideal-fq-open,pfifo,pfifo-gbn,bfc-dctcp,hpcc,hpcc-sfq,hpcc-dqa
+		schemes=bfc-drained,bfc-any,bfc-128,ideal-fq-open,pfifo,pfifo-gbn,bfc-dctcp,bfc-128-cubic,hpcc,hpcc-sfq,hpcc-dqa
 	bound unfinished == 0
 }
 
