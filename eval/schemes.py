@@ -304,20 +304,15 @@ def make(
             switch="pfifo limit 12000",
             source="window",
         )
-    if name == "bfc-dctcp":
-        return replace(
-            bfc(queues, nic_queues, hrtt, "", limit, name=name, label="DCTCP over BFC"),
-            source="tcp",
-            congestion="dctcp",
-        )
-    if name in ("bfc-cubic", "bfc-128-cubic"):
-        below = make(name.removesuffix("-cubic"), queues, hrtt, nic_queues, limit)
+    if name in ("bfc-dctcp", "bfc-cubic", "bfc-128-cubic"):
+        under, _, congestion = name.rpartition("-")
+        below = make(under, queues, hrtt, nic_queues, limit)
         return replace(
             below,
             name=name,
-            label=f"CUBIC over {below.label}",
+            label=f"{congestion.upper()} over {below.label}",
             source="tcp",
-            congestion="cubic",
+            congestion=congestion,
         )
     raise ValueError(f"no scheme {name}; there are {', '.join(NAMES)}")
 
