@@ -11,9 +11,10 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from schemes import PACKET, Hpcc, Scheme, bfc
+from schemes import PACKET, Hpcc, Scheme, bfc, delay_based
 from simulate import Run, Sampled
 
+RATE = 25 * 10**9  # of hosts' links, bit/s
 DELAY = "1us"  # of every link: the paper's T_hop
 HRTT = "2us"
 NIC = "queues 1024 flows 65536 limit 1Gb"  # a queue for each connection
@@ -50,6 +51,7 @@ LABELS = {
     "bfc": "BFC",
     "bfc-sticky": "BFC, sticky 20 µs",
     "bfc-open": "BFC, no congestion control",
+    "bfc-cc": "BFC, delay-based control",
 }
 NAMES = tuple(LABELS)
 
@@ -95,13 +97,16 @@ def make(
     how = CONTROLS[control]
     called = called or name
     label = label or LABELS.get(name, name)
-    if name in ("bfc", "bfc-sticky", "bfc-open"):
+    if name in ("bfc", "bfc-sticky", "bfc-open", "bfc-cc"):
         # A flow that waits for ACKs has gaps in which it would lose its queue,
         # paused as that is, and take the next: STICKY is longer than they are.
         keep = f"sticky {STICKY}" if name == "bfc-sticky" else ""
         scheme = bfc(queues, hrtt=HRTT, options=keep, name=called, label=label)
         if name == "bfc-open":
             return scheme
+        if name == "bfc-cc":  # instead of control: BFC hides queues from marks
+            scheme = delay_based(scheme, RATE, window * 8 * 10**9 // RATE)
+            return replace(scheme, name=called, label=label)
         return replace(
             scheme,
             source=how.source,

@@ -214,9 +214,12 @@ def dctcp(slow_start: bool = False, kmin: int = 100) -> Scheme:
     )
 
 
-def delay_based(scheme: Scheme) -> Scheme:
+def delay_based(
+    scheme: Scheme, rate: int = 100 * 10**9, rtt: int = BDP * 8 // 100
+) -> Scheme:
     """BFC (CC): a scheme of BFC with windows from the round-trip time. Nothing is
-    lost, and packets may be paused for long: a time-out would be wrong.
+    lost, and packets may be paused for long: a time-out would be wrong. rate, rtt:
+    of Delay.
     """
     return replace(
         scheme,
@@ -226,7 +229,7 @@ def delay_based(scheme: Scheme) -> Scheme:
         congestion="bfc_delay",
         quickack=True,
         rto_min=200,
-        delay=Delay(rate=100 * 10**9, rtt=BDP * 8 // 100),
+        delay=Delay(rate=rate, rtt=rtt),
     )
 
 

@@ -335,6 +335,10 @@ class Fafc(unittest.TestCase):
             self.assertEqual(scheme.mtu + 14 + 4 * scheme.tagged, 1000)
         open_loop = exp_fafc_clos.scheme(ctx, "bfc-open")
         self.assertEqual((open_loop.source, open_loop.hpcc), ("open", None))
+        with_delay = exp_fafc_clos.scheme(ctx, "bfc-cc")
+        self.assertEqual((with_delay.name, with_delay.hpcc), ("bfc-cc", None))
+        assert with_delay.delay
+        self.assertEqual((with_delay.delay.rate, with_delay.delay.rtt), (25 * GBIT, 8960))
 
     def test_base_round_trip(self) -> None:
         t = topology.clos(2, 2, 1, 25 * GBIT)
