@@ -401,11 +401,17 @@ static void bfc_fafc_pause(struct bfc_sched *q, unsigned int prio, s64 offset,
 	left = bfc_fafc_solve(&p->alloc, p->out, offset, t_hop);
 	q->solved++;
 	q->unsolved += !!left;
-	for (i = 0; i < p->alloc.ports; i++)
-		if (p->alloc.port[i].pause)
-			bfc_fafc_pause_port(q, prio, p->slot[i],
-					    p->alloc.port[i].pause, again, now);
-	out->last = now;
+	for (i = 0; i < p->alloc.ports; i++) {
+		if (!p->alloc.port[i].pause)
+			continue;
+		bfc_fafc_pause_port(q, prio, p->slot[i],
+				    p->alloc.port[i].pause, again, now);
+		/* Rates that are decreased may ask for no pause at all: such a
+		 * trigger is none that the next one follows, or they would be
+		 * decreased for ever while the queue grows.
+		 */
+		out->last = now;
+	}
 	trace_bfc_fafc_solve(q->port->dev, prio, p->alloc.ports,
 			     bfc_fafc_predict(&out->all, offset) >>
 			     BFC_AMOUNT_SHIFT, left >> BFC_AMOUNT_SHIFT);

@@ -81,6 +81,28 @@ test_incast() {
 	all_idle
 }
 
+# Two senders with 60 % of the link each, and a backstop out of reach. Rates that are
+# decreased, because a pause was a moment ago (Alg. 2 line 9), are less than the link
+# together: they ask for no pause. The next ones, 4 T_hop = 12 ms later, do.
+test_pauses_again() {
+	local i receiver sent=()
+	star xoff 4Mb limit 32Mb fdec 0.5
+	neighbours_up
+	receive r 5000 -t 60 -i 3
+	receiver=$bg
+	for i in 1 2; do
+		send "s$i" 10.0.0.100 5000 -F "$i" -t 4 -r 12000000
+		sent+=("$bg")
+	done
+	finish "${sent[@]}" "$receiver"
+	at_least "pauses of s1 in 4 s" "$(stat sw p1 pause_tx)" 200
+	at_least "ms for which s1 was paused" \
+		"$(($(stat s1 e0 'prios[0].paused_time') / 1000000))" 100
+	equal "dropped" "$(sum_stat drops)" 0
+	say "backlog of $(stat sw r0 backlog_peak), $(stat sw p1 pause_tx) pauses"
+	all_idle
+}
+
 # Two ports send to r, one of them half its packets to somebody else: pausing the
 # other costs less (FAFC Fig. 2).
 test_least_harm() {
@@ -218,5 +240,5 @@ test_parameters_change_under_traffic() {
 	all_idle
 }
 
-run_tests incast least_harm quanta_for_others marks host_slows_down \
+run_tests incast pauses_again least_harm quanta_for_others marks host_slows_down \
 	parameters_change_under_traffic
