@@ -223,9 +223,12 @@ int bfc_port_layout(struct bfc_port *port, unsigned int queues)
 		} else {
 			err = -EMSGSIZE;
 		}
-		if (err)
+		if (err && queues)
 			net_warn_ratelimited("bfc: %s: cannot serve a neighbour with %u queues: %d\n",
 					     port->dev->name, queues, err);
+		else if (err)
+			net_warn_ratelimited("bfc: %s: cannot count what is held of it, nor pause its neighbour: %d\n",
+					     port->dev->name, err);
 	}
 	old = rcu_dereference_protected(port->ingress,
 					lockdep_is_held(&port->lock));
@@ -234,6 +237,17 @@ int bfc_port_layout(struct bfc_port *port, unsigned int queues)
 	if (old)
 		bfc_ingress_retire(old);
 	return err;
+}
+
+/* With a port-level mode, or in a buffer: is nothing charged to this port, so that its
+ * neighbour will never be paused, because there was no memory or no handle? A
+ * neighbour that speaks BFC has its HELLOs to try again.
+ */
+static bool bfc_port_lacks_counters(const struct bfc_port *port)
+{
+	return port->cfg.fc != BFC_FC_BFC && bfc_port_holds(port) &&
+	       port->cfg.role != BFC_ROLE_NIC &&
+	       !rcu_access_pointer(port->ingress);
 }
 
 /* Who is gone cannot resume us. */
@@ -379,9 +393,10 @@ static void bfc_hello_work(struct work_struct *work)
 					     struct bfc_port, hello);
 	u64 now = ktime_get_ns(), next = BFC_HELLO_SLOW_NS;
 	struct sk_buff *skb = NULL;
-	bool speak;
+	bool speak, again;
 
 	spin_lock_bh(&port->lock);
+	again = bfc_port_lacks_counters(port) && bfc_port_layout(port, 0);
 	speak = bfc_fc_says_hello(port->cfg.fc) &&
 		port->cfg.peer != BFC_PEER_OFF && port->users;
 	if (bfc_peer_tick(&port->peer, now) & BFC_EV_STATE) {
@@ -402,7 +417,7 @@ static void bfc_hello_work(struct work_struct *work)
 
 	if (skb)
 		dev_queue_xmit(skb);
-	if (speak)
+	if (speak || again)
 		queue_delayed_work(system_wq, &port->hello,
 				   nsecs_to_jiffies(next));
 }

@@ -66,6 +66,31 @@ test_capfc_cal_loses_nothing() { loses_nothing fc capfc-cal; }
 # A reserve is part of a buffer: without one it must not keep XOFF from being reached.
 test_reserve_without_buffer() { loses_nothing fc pfc reserve 1mb; }
 
+# Without a handle nothing is charged to a port, and nobody was ever paused, even when
+# there were handles again.
+test_handles_come_later() {
+	local i all='' senders=3
+	host x
+	# All that namespaces other than the first may have: 31 x 33 runs and one.
+	for i in {0..31}; do
+		ip -n x link add "d$i" type dummy
+		ip -n x link set "d$i" up
+		bfc x "d$i" peer on flows 16 queues $((i < 31 ? 1024 : 16))
+		all+=" d$i"
+	done
+	star fc pfc
+	incast
+	equal "PFC frames sent" "$(sum_stat pfc_tx)" 0
+	for i in $all; do
+		ip -n x link del "$i"
+	done
+	# Handles that nobody holds come back within a second, and ports try every second.
+	sleep 4
+	incast
+	at_least "PFC frames sent" "$(sum_stat pfc_tx)" 3
+	all_idle
+}
+
 # So that the tests above can fail: frames that were on their way are lost.
 test_too_little_headroom_loses() {
 	star fc pfc xoff 20kb xon 10kb headroom 1600b max 24kb
@@ -414,4 +439,5 @@ run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
 	pfc_frames_that_we_send link_down_ends_pauses lost_frames \
 	modes_change_under_traffic thresholds_change_under_traffic \
 	ingress_port_vanishes mixed_modes reserve_without_buffer \
-	first_frame_is_sent lossy_while_paused lossy_priorities_are_apart elide
+	first_frame_is_sent lossy_while_paused lossy_priorities_are_apart elide \
+	handles_come_later
