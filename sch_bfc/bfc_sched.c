@@ -244,6 +244,12 @@ static void bfc_watch(struct bfc_sched *q, unsigned int prio, bool paused,
 				w->holdoff);
 }
 
+/* Are pauses of a packet's priority, or those of queues, ignored as a storm? */
+static bool bfc_in_storm(const struct bfc_sched *q, u8 prio)
+{
+	return q->ignoring & BIT(prio & (q->stride - 1));
+}
+
 static void bfc_watch_prios(struct bfc_sched *q, u8 paused, u64 now)
 {
 	unsigned int prio;
@@ -417,7 +423,7 @@ static unsigned int bfc_drop_longest(struct Qdisc *sch, u64 now,
 		skb = bfc_queue_pop(sch, longest, now);
 		q->queues[longest].drops++;
 		q->drop_limit++;
-		q->storm_drops += !!q->ignoring;
+		q->storm_drops += bfc_in_storm(q, bfc_cb(skb)->prio);
 		qdisc_qstats_drop(sch);
 		__qdisc_drop(skb, to_free);
 	} while (bfc_over_limit(q) && q->queues[longest].mem > half);
@@ -459,7 +465,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	    (u64)BFC_CAP_ALPHA * (q->p.limit - min(q->mem, q->p.limit))) {
 		queue->drops++;
 		q->drop_cap++;
-		q->storm_drops += !!q->ignoring;
+		q->storm_drops += bfc_in_storm(q, prio);
 		return qdisc_drop(skb, sch, to_free);
 	}
 
@@ -472,7 +478,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	cb->held = 0;
 	if (static_branch_unlikely(&bfc_holds) && !bfc_hold(q, skb, now)) {
 		queue->drops++;
-		q->storm_drops += !!q->ignoring;
+		q->storm_drops += bfc_in_storm(q, prio);
 		return qdisc_drop(skb, sch, to_free);
 	}
 	flow->size++;
@@ -695,7 +701,7 @@ again:
 		queue = &q->queues[cb.queue];
 		vid = BFC_VID(cb.queue);
 		q->prio[cb.prio].sent++;
-		q->storm_tx += !!q->ignoring;
+		q->storm_tx += bfc_in_storm(q, cb.prio);
 	} else {
 		cb.prio = 0;
 		queue = NULL;

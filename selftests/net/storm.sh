@@ -66,6 +66,9 @@ test_pfc_storm() {
 	finish "$sender" "$bg"
 	frames seen n dport=4000
 	at_least "packets of the other priority" "$(answered length)" 100
+	frames seen n dport=3000
+	at_most "packets sent meanwhile, of that priority" "$(stat sw pn storm_tx)" \
+		"$(answered length)"
 	# 0.1 s until it is one, then 0.2, 0.4, 0.8 and 1.6 s of peace
 	at_most "storms in 3 s" "$(stat sw pn storms)" "$(simulated && echo 4 || echo 6)"
 }
