@@ -68,6 +68,9 @@ test_dynamic_xoff() {
 	at_least "taken" "$(stat sw p1 buffer_used)" 20000
 	at_most "XOFF" "$(stat sw p1 xoff)" \
 		"$(($(stat sw p1 buffer_size) * 11 / 100))"
+	# The static one would be 18750.
+	at_least "XOFF" "$(stat sw p1 xoff)" \
+		"$(($(stat sw p1 buffer_size) * 7 / 100))"
 	equal "all ports see it" "$(stat sw p2 buffer_size)" \
 		"$(stat sw p1 buffer_size)"
 	ended

@@ -104,10 +104,11 @@ test_pauses_again() {
 }
 
 # Two ports send to r, one of them half its packets to somebody else: pausing the
-# other costs less (FAFC Fig. 2).
+# other costs less (FAFC Fig. 2). The backstop, which knows nothing of it, is out of
+# reach.
 test_least_harm() {
 	local sent=() receiver other
-	star
+	star xoff 4Mb limit 32Mb
 	neighbours_up
 	receive r 5000 -t 60 -i 3
 	receiver=$bg
@@ -123,7 +124,7 @@ test_least_harm() {
 	local one two
 	one=$(stat s1 e0 'prios[0].paused_time')
 	two=$(stat s2 e0 'prios[0].paused_time')
-	at_least "ms that s1 was paused" "$((one / 1000000))" 100
+	at_least "ms that s1 was paused" "$((one / 1000000))" 50
 	at_most "pauses of s2, with a victim, to s1's" "$(calc "$two / $one")" 0.6
 	equal "dropped" "$(sum_stat drops)" 0
 	say "s1 $((one / 1000000)) ms, s2 $((two / 1000000)) ms"
@@ -225,7 +226,7 @@ test_parameters_change_under_traffic() {
 		"fdec 0.3 congested 10kb" "fc pfc" "fc fafc" "thop 2ms" \
 		"lossless none" "lossless all"; do
 		sleep 0.3
-		for i in r0 p1 p2 p3 p4 p5 p6; do
+		for i in r0 $(seq -f p%g $senders); do
 			# shellcheck disable=SC2086
 			tc -n sw qdisc change dev "$i" root bfc $option ||
 				fail "refused: $option"
