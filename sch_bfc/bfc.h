@@ -192,11 +192,14 @@ struct bfc_params {
  * @cell: bytes; any egress changes it under its own root lock
  * @signals: bit o: the egress of slot o holds us responsible (CaPFC's E)
  * @peak: most bytes
+ * @grace: without a buffer: bytes that it may hold although MAX was lowered, until it
+ *	   holds less than the new XOFF; 0: none
  */
 struct bfc_held {
 	struct bfc_cell cell;
 	atomic64_t signals;
 	u32 peak;
+	u32 grace;
 };
 
 /**
@@ -717,6 +720,7 @@ DECLARE_STATIC_KEY_FALSE(bfc_holds);
 u8 bfc_prio_of(const struct bfc_sched *q, const struct sk_buff *skb);
 bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb, u64 now);
 void bfc_unhold(struct sk_buff *skb, u64 now);
+void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_conf *conf);
 void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now);
 void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 			 u64 now);

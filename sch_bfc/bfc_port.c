@@ -695,7 +695,7 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 			struct bfc_conf *conf, u64 rate, u64 link_rate)
 {
-	bool level = bfc_fc_is_port_level(p->fc), leave, restart, same;
+	bool level = bfc_fc_is_port_level(p->fc), leave, restart, same, stop;
 	u64 refresh = p->refresh ?:
 		      bfc_refresh_auto(rate, level ? BFC_PFC_WIRE :
 						     bfc_pause_len(p->queues));
@@ -721,7 +721,9 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 		  port->tpid != htons(p->tpid) || port->fresh || !same;
 	port->fresh = false;
 	leave = p->fc != port->cfg.fc || p->peer == BFC_PEER_OFF;
-	if (leave && bfc_fc_is_port_level(port->cfg.fc) && port->live &&
+	/* A NIC pauses nobody, and so ends no pause later. */
+	stop = leave || p->role != port->cfg.role;
+	if (stop && bfc_fc_is_port_level(port->cfg.fc) && port->live &&
 	    port->cfg.role == BFC_ROLE_SWITCH)
 		resume = bfc_pfc_resume(port);
 	if (leave && (port->stamp || port->told))
@@ -735,6 +737,8 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	smp_store_release(&port->rx_gen, port->rx_gen + 1);
 	ing = rcu_dereference_protected(port->ingress,
 					lockdep_is_held(&port->lock));
+	if (ing && same && !ing->buffer)
+		bfc_hold_by(ing, conf);
 	if (ing && same)
 		rcu_assign_pointer(ing->conf, conf);
 	if (ing && same && ing->fafc &&

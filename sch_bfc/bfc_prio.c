@@ -130,10 +130,45 @@ static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_conf *conf,
 			   u32 len, u64 *word)
 {
 	*word = atomic64_add_return(len, &held->cell.word);
-	if (likely(*word <= conf->in.max))
+	if (likely(*word <= conf->in.max) ||
+	    *word <= READ_ONCE(held->grace))
 		return true;
 	atomic64_sub(len, &held->cell.word);
 	return false;
+}
+
+/**
+ * bfc_hold_by() - other thresholds from now on
+ * @ing: the object that is charged, without a shared buffer
+ * @conf: the new ones, nobody goes by them yet
+ *
+ * A neighbour that was not paused yet by the old XOFF sends until the pause by the
+ * new one reaches it: what is held then may be more than the new MAX, and there was
+ * room for it.
+ *
+ * Context: process, the port's lock held.
+ */
+void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_conf *conf)
+{
+	unsigned int prio;
+	u64 most;
+
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		struct bfc_held *held = &ing->held[prio];
+
+		most = atomic64_read(&held->cell.word) + conf->in.headroom;
+		WRITE_ONCE(held->grace, most > conf->in.max ?
+			   min_t(u64, most, U32_MAX) : 0);
+	}
+}
+
+static void bfc_hold_grace_ends(struct bfc_ingress *ing, struct bfc_held *held,
+				u64 bytes)
+{
+	const struct bfc_conf *conf = rcu_dereference(ing->conf);
+
+	if (!conf || bytes <= conf->in.xoff)
+		WRITE_ONCE(held->grace, 0);
 }
 
 /**
@@ -232,7 +267,10 @@ void bfc_unhold(struct sk_buff *skb, u64 now)
 					       &cell, len, &word) ==
 			     BFC_POOL_REFUSED);
 	} else {
-		WARN_ON_ONCE(atomic64_sub_return(len, &held->cell.word) < 0);
+		word = atomic64_sub_return(len, &held->cell.word);
+		WARN_ON_ONCE((s64)word < 0);
+		if (unlikely(READ_ONCE(held->grace)))
+			bfc_hold_grace_ends(ing, held, word);
 	}
 	if (ing->fafc)
 		bfc_fafc_held(ing, rcu_dereference(ing->conf), cb->prio, len,

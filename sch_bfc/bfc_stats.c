@@ -233,7 +233,8 @@ static int bfc_put_prio_stats(struct sk_buff *skb, const struct bfc_sched *q,
 {
 	const struct bfc_port *port = q->port;
 	u64 until = port->tx_until[prio] ?: now;
-	bool pausing = port->tx_prio_paused & BIT(prio);
+	bool pausing = port->cfg.role == BFC_ROLE_SWITCH &&
+		       port->tx_prio_paused & BIT(prio);
 	u64 lasts = pausing ? min(until, now) - port->tx_prio[prio].since : 0;
 	bool paused = q->prio_paused & BIT(prio);
 	const struct bfc_stat u32s[] = {

@@ -69,15 +69,20 @@ test_reserve_without_buffer() { loses_nothing fc pfc reserve 1mb; }
 # Without a handle nothing is charged to a port, and nobody was ever paused, even when
 # there were handles again.
 test_handles_come_later() {
-	local i all='' senders=3
+	local queues i=0 all='' senders=3
+	sleep 2		# those of earlier tests come back
 	host x
-	# All that namespaces other than the first may have: 31 x 33 runs and one.
-	for i in {0..31}; do
-		ip -n x link add "d$i" type dummy
-		ip -n x link set "d$i" up
-		bfc x "d$i" peer on flows 16 queues $((i < 31 ? 1024 : 16))
-		all+=" d$i"
+	# All that namespaces other than the first may have, down to the last run.
+	for queues in 1024 16; do
+		while ((++i < 200)); do
+			ip -n x link add "d$i" type dummy
+			ip -n x link set "d$i" up
+			bfc x "d$i" peer on flows 16 queues "$queues"
+			all+=" d$i"
+			[ "$(stat x "d$i" peer_state)" != refused ] || break
+		done
 	done
+	at_most "ports that took all handles" "$i" 199
 	star fc pfc
 	incast
 	equal "PFC frames sent" "$(sum_stat pfc_tx)" 0
@@ -388,6 +393,46 @@ test_thresholds_change_under_traffic() {
 	all_idle
 }
 
+# XOFF was far away, and then MAX was exceeded all at once.
+test_lower_xoff() {
+	local i sent=() receiver port
+	star fc pfc xoff 300kb
+	meet 10.0.0.100 s1 s2 s3
+	receive r 5000 -t 60 -i 3
+	receiver=$bg
+	for i in 1 2 3; do
+		send "s$i" 10.0.0.100 5000 -F "$i" -t 1
+		sent+=("$bg")
+	done
+	for port in p1 p2 p3; do
+		wait_for 5 holds "$port" 80000 || fail "$port does not fill"
+	done
+	equal "pauses" "$(stat sw p1 pause_tx)" 0
+	for port in p1 p2 p3; do
+		tc -n sw qdisc change dev $port root bfc xoff 10kb
+	done
+	finish "${sent[@]}" "$receiver"
+	equal "dropped" "$(sum_stat drops)" 0
+	at_most "held later" "$(stat sw p1 'prios[0].peak')" 310000
+	all_idle
+}
+
+holds() { [ "$(stat sw "$1" 'prios[0].held')" -ge "$2" ]; }
+
+# The neighbour of a port that is told to be a NIC meanwhile was left paused.
+test_role_ends_pauses() {
+	line fc pfc hold 2s
+	ip -n sw link set dev p1 type wire rate 2mbit
+	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 \
+		size=1000 count=60
+	frames wait n 3 1 kind=pfc paused=1
+	tc -n sw qdisc change dev pn root bfc role nic
+	sleep 0.05
+	frames seen n kind=pfc
+	equal "the last frame" "$(answered '.[-1].paused')" 0
+	equal "pausing" "$(stat sw pn 'prios[0].pausing')" false
+}
+
 test_ingress_port_vanishes() {
 	local sent=() receiver
 	star fc pfc
@@ -440,4 +485,4 @@ run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
 	modes_change_under_traffic thresholds_change_under_traffic \
 	ingress_port_vanishes mixed_modes reserve_without_buffer \
 	first_frame_is_sent lossy_while_paused lossy_priorities_are_apart elide \
-	handles_come_later
+	handles_come_later lower_xoff role_ends_pauses
