@@ -729,6 +729,8 @@ void bfc_egress_clear(struct bfc_sched *q, u64 now);
 struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 			       const struct bfc_conf *conf, u64 now);
 struct sk_buff *bfc_pfc_resume(struct bfc_port *port);
+u64 bfc_pfc_refresh(const struct net_device *dev, const struct bfc_conf *conf,
+		    u64 link_rate);
 void bfc_host_pace(struct bfc_sched *q, u64 now);
 u8 bfc_prio_paused(const struct bfc_port *port, u64 now, u64 *deadline);
 void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause, u64 now);

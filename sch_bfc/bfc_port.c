@@ -21,7 +21,6 @@
 
 #define BFC_LINGER	(5 * HZ)	/* over BFC_PEER_DEAD_NS */
 #define BFC_FRAME_MAX	1500	/* more than any control frame */
-#define BFC_TIMER_LATE_NS	(20 * NSEC_PER_USEC)
 
 static const u8 bfc_mac_addr[ETH_ALEN] __aligned(2) = {
 	0x01, 0x80, 0xc2, 0x00, 0x00, 0x01
@@ -223,12 +222,9 @@ int bfc_port_layout(struct bfc_port *port, unsigned int queues)
 		} else {
 			err = -EMSGSIZE;
 		}
-		if (err && queues)
-			net_warn_ratelimited("bfc: %s: cannot serve a neighbour with %u queues: %d\n",
+		if (err)
+			net_warn_ratelimited("bfc: %s: cannot count for a neighbour with %u queues, nor pause it: %d\n",
 					     port->dev->name, queues, err);
-		else if (err)
-			net_warn_ratelimited("bfc: %s: cannot count what is held of it, nor pause its neighbour: %d\n",
-					     port->dev->name, err);
 	}
 	old = rcu_dereference_protected(port->ingress,
 					lockdep_is_held(&port->lock));
@@ -650,17 +646,6 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 	return port;
 }
 
-/* How often pauses have to be repeated, so that two lost frames do no harm. */
-static u64 bfc_refresh_quanta(const struct net_device *dev,
-			      const struct bfc_conf *conf, u64 link_rate)
-{
-	u64 lead = BFC_TIMER_LATE_NS +
-		   div64_u64((dev->mtu + ETH_HLEN + BFC_PFC_WIRE) *
-			     BFC_NSEC_PER_SEC, link_rate);
-
-	return bfc_quanta_refresh(conf->quanta, link_rate, lead, 2);
-}
-
 /**
  * bfc_port_relink() - the link has another speed, but thresholds stay
  * @port: the port
@@ -674,8 +659,8 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 	port->link_rate = link_rate;
 	if (port->conf && bfc_fc_is_port_level(port->cfg.fc))
 		WRITE_ONCE(port->cfg.refresh,
-			   clamp(bfc_refresh_quanta(port->dev, port->conf,
-						    link_rate),
+			   clamp(bfc_pfc_refresh(port->dev, port->conf,
+						 link_rate),
 				 BFC_REFRESH_MIN, port->cfg.refresh));
 	spin_unlock_bh(&port->lock);
 }
@@ -709,7 +694,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	if (p->hold && !p->refresh)
 		refresh = max(min(refresh, p->hold / 3), BFC_REFRESH_MIN);
 	if (level)
-		refresh = clamp(bfc_refresh_quanta(port->dev, conf, link_rate),
+		refresh = clamp(bfc_pfc_refresh(port->dev, conf, link_rate),
 				BFC_REFRESH_MIN, refresh);
 
 	spin_lock_bh(&port->lock);

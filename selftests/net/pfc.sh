@@ -37,7 +37,7 @@ star() {
 # incast: all senders at once
 incast() {
 	local i sent=() receiver
-	meet 10.0.0.100 $(seq -f s%g $senders)
+	meet 10.0.0.100 $(seq -f s%g "$senders")
 	receive r 5000 -n $((senders * packets)) -t 60 -i 3
 	receiver=$bg
 	for ((i = 1; i <= senders; i++)); do
