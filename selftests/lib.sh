@@ -339,6 +339,24 @@ send() {
 	pids+=("$bg")
 }
 
+flooding=()
+
+# flood SECONDS NS...: as fast as they can to r, 10.0.0.100, in the background
+flood() {
+	local seconds=$1 ns receiver
+	shift
+	receive r 5000 -t 60 -i 3
+	receiver=$bg
+	flooding=()
+	for ns in "$@"; do
+		send "$ns" 10.0.0.100 5000 -F "${ns//[^0-9]/}" -t "$seconds"
+		flooding+=("$bg")
+	done
+	flooding+=("$receiver")
+}
+
+flood_ends() { finish "${flooding[@]}"; }
+
 # received NS PORT JQ
 received() { jq -r "$3" "$scratch/$1.$2.json"; }
 

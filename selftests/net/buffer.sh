@@ -37,24 +37,8 @@ nics() {
 	done
 }
 
-# load SECONDS [HOST...]: all to r; ends in the background
-senders=()
-receiver=
-load() {
-	local seconds=$1 i
-	shift
-	[ $# -gt 0 ] || set -- 1 2 3
-	receive r 5000 -t 60 -i 3
-	receiver=$bg
-	senders=()
-	for i in "$@"; do
-		send "s$i" 10.0.0.100 5000 -F "$i" -t "$seconds"
-		senders+=("$bg")
-	done
-}
-
 ended() {
-	finish "${senders[@]}" "$receiver"
+	flood_ends
 	all_idle
 	equal "bytes left in the buffer" "$(sum_stat buffer_used)" 0
 }
@@ -62,7 +46,7 @@ ended() {
 test_dynamic_xoff() {
 	topology fc pfc buffer b size 900kb dynamic 11%
 	nics pfc
-	load 3
+	flood 3 s1 s2 s3
 	sleep 2
 	# alpha / (1 + alpha n) of what is to share, for n ports.
 	at_least "taken" "$(stat sw p1 buffer_used)" 20000
@@ -83,7 +67,7 @@ test_dynamic_xoff() {
 # Without pauses the buffer runs full: no port gets more than its share.
 test_share() {
 	topology fc none buffer b size 200kb share 100%
-	load 2
+	flood 2 s1 s2 s3
 	sleep 1
 	local i used
 	used=$(stat sw p1 buffer_used)
@@ -103,7 +87,7 @@ test_reserve() {
 	local mine
 	topology fc none buffer b size 300kb share 102400%
 	tc -n sw qdisc change dev p3 root bfc reserve 20kb
-	load 3 1 2
+	flood 3 s1 s2
 	sleep 1.5
 	at_least "taken" "$(stat sw p1 buffer_used)" \
 		"$(($(stat sw p1 buffer_size) - 3000))"
@@ -112,7 +96,7 @@ test_reserve() {
 	send s3 10.0.0.100 6000 -n 15	# 15 630 bytes
 	finish "$bg" "$mine"
 	equal "came through the reserve" "$(received r 6000 .packets)" 15
-	finish "${senders[@]}" "$receiver"
+	flood_ends
 	all_idle
 }
 
@@ -120,7 +104,7 @@ test_reserve() {
 test_reserve_changes_under_traffic() {
 	local i port
 	topology fc none buffer b size 300kb share 102400%
-	load 6
+	flood 6 s1 s2 s3
 	for ((i = 0; i < 20; i++)); do
 		for port in p1 p2 p3; do
 			tc -n sw qdisc change dev $port root bfc \
@@ -128,13 +112,13 @@ test_reserve_changes_under_traffic() {
 		done
 		sleep 0.1
 	done
-	finish "${senders[@]}" "$receiver"
+	flood_ends
 	all_idle
 	# All of it can be taken, and no more.
 	for port in p1 p2 p3; do
 		tc -n sw qdisc change dev $port root bfc reserve 0
 	done
-	load 2 1 2
+	flood 2 s1 s2
 	sleep 1.5
 	at_least "taken" "$(stat sw p1 buffer_used)" $((307200 - 3000))
 	at_most "taken" "$(stat sw p1 buffer_used)" 307200
@@ -183,7 +167,7 @@ test_join_and_leave_under_traffic() {
 	local port to
 	topology fc pfc buffer b size 2mb
 	nics pfc
-	load 5
+	flood 5 s1 s2 s3
 	for to in c b none b c none b; do
 		for port in "${ports[@]}"; do
 			tc -n sw qdisc change dev "$port" root bfc buffer $to ||
@@ -206,7 +190,7 @@ test_bfc_in_a_buffer() {
 	topology fc bfc buffer b size 500kb
 	nics bfc
 	peers_of_switch_up
-	load 3
+	flood 3 s1 s2 s3
 	sleep 1.5
 	at_least "taken" "$(stat sw p1 buffer_used)" 3000
 	ended

@@ -42,26 +42,14 @@ neighbours_up() {
 	done
 }
 
-# load SECONDS: from all to r; ends in the background
-load() {
-	local i
-	receive r 5000 -t 60 -i 3
-	receiver=$bg
-	sent=()
-	for ((i = 1; i <= senders; i++)); do
-		send "s$i" 10.0.0.100 5000 -F "$i" -t "$1"
-		sent+=("$bg")
-	done
-}
-
 test_incast() {
 	star
 	neighbours_up
-	load 4
+	flood 4 $(seq -f s%g "$senders")
 	sleep 2
 	local backlog
 	backlog=$(stat sw r0 backlog)
-	finish "${sent[@]}" "$receiver"
+	flood_ends
 	equal "dropped by the switch" "$(stat sw r0 drops)" 0
 	equal "packets received" "$(received r 5000 .packets)" \
 		"$(jq -s 'map(.sent) | add' "$scratch"/s?.sent.5000.json)"
@@ -124,7 +112,7 @@ test_least_harm() {
 	local one two
 	one=$(stat s1 e0 'prios[0].paused_time')
 	two=$(stat s2 e0 'prios[0].paused_time')
-	at_least "ms that s1 was paused" "$((one / 1000000))" 50
+	at_least "ms that s1 was paused" "$((one / 1000000))" 100
 	at_most "pauses of s2, with a victim, to s1's" "$(calc "$two / $one")" 0.6
 	equal "dropped" "$(sum_stat drops)" 0
 	say "s1 $((one / 1000000)) ms, s2 $((two / 1000000)) ms"
@@ -221,7 +209,7 @@ test_parameters_change_under_traffic() {
 	local i option
 	star
 	neighbours_up
-	load 5
+	flood 5 $(seq -f s%g "$senders")
 	for option in "thop 1ms" "alpha 0.5 beta 1" "threshold 20kb" \
 		"fdec 0.3 congested 10kb" "fc pfc" "fc fafc" "thop 2ms" \
 		"lossless none" "lossless all"; do
@@ -237,7 +225,7 @@ test_parameters_change_under_traffic() {
 	sleep 0.3
 	bfc sw p1 "${mode[@]}"
 	ip -n sw link del p2
-	finish "${sent[@]}" "$receiver"
+	flood_ends
 	all_idle
 }
 

@@ -348,15 +348,10 @@ test_lost_frames() {
 }
 
 test_modes_change_under_traffic() {
-	local i mode sent=() receiver
+	local i mode
 	star fc pfc
 	meet 10.0.0.100 $(seq -f s%g $senders)
-	receive r 5000 -t 60 -i 3
-	receiver=$bg
-	for ((i = 1; i <= senders; i++)); do
-		send "s$i" 10.0.0.100 5000 -F "$i" -t 5
-		sent+=("$bg")
-	done
+	flood 5 $(seq -f s%g "$senders")
 	for mode in capfc-max bfc fafc capfc-cal pfc fafc none pfc bfc pfc; do
 		sleep 0.5
 		for ((i = 1; i <= senders; i++)); do
@@ -365,7 +360,7 @@ test_modes_change_under_traffic() {
 		done
 		tc -n sw qdisc change dev r0 root bfc fc $mode
 	done
-	finish "${sent[@]}" "$receiver"
+	flood_ends
 	equal "received and dropped" \
 		$(($(received r 5000 .packets) + $(sum_stat drops))) \
 		"$(jq -s 'map(.sent) | add' "$scratch"/s?.sent.5000.json)"
@@ -373,37 +368,27 @@ test_modes_change_under_traffic() {
 }
 
 test_thresholds_change_under_traffic() {
-	local i sent=() receiver
+	local i port
 	star fc pfc
 	meet 10.0.0.100 s1 s2 s3
-	receive r 5000 -t 60 -i 3
-	receiver=$bg
-	for i in 1 2 3; do
-		send "s$i" 10.0.0.100 5000 -F "$i" -t 3
-		sent+=("$bg")
-	done
+	flood 3 s1 s2 s3
 	for i in 9kb 200kb 10kb 90kb; do
 		sleep 0.5
 		for port in p1 p2 p3; do
 			tc -n sw qdisc change dev $port root bfc xoff $i
 		done
 	done
-	finish "${sent[@]}" "$receiver"
+	flood_ends
 	equal "dropped" "$(sum_stat drops)" 0
 	all_idle
 }
 
 # XOFF was far away, and then MAX was exceeded all at once.
 test_lower_xoff() {
-	local i sent=() receiver port
+	local port
 	star fc pfc xoff 300kb
 	meet 10.0.0.100 s1 s2 s3
-	receive r 5000 -t 60 -i 3
-	receiver=$bg
-	for i in 1 2 3; do
-		send "s$i" 10.0.0.100 5000 -F "$i" -t 1
-		sent+=("$bg")
-	done
+	flood 1 s1 s2 s3
 	for port in p1 p2 p3; do
 		wait_for 5 holds "$port" 80000 || fail "$port does not fill"
 	done
@@ -411,7 +396,7 @@ test_lower_xoff() {
 	for port in p1 p2 p3; do
 		tc -n sw qdisc change dev $port root bfc xoff 10kb
 	done
-	finish "${sent[@]}" "$receiver"
+	flood_ends
 	equal "dropped" "$(sum_stat drops)" 0
 	at_most "held later" "$(stat sw p1 'prios[0].peak')" 310000
 	all_idle
@@ -434,19 +419,13 @@ test_role_ends_pauses() {
 }
 
 test_ingress_port_vanishes() {
-	local sent=() receiver
 	star fc pfc
 	meet 10.0.0.100 s1 s2
-	receive r 5000 -t 60 -i 2
-	receiver=$bg
-	send s1 10.0.0.100 5000 -F 1 -t 2
-	sent+=("$bg")
-	send s2 10.0.0.100 5000 -F 2 -t 2
-	sent+=("$bg")
+	flood 2 s1 s2
 	sleep 0.5
 	at_least "held of s1" "$(stat sw p1 'prios[0].held')" 1000
 	ip -n sw link del p1
-	finish "${sent[@]}" "$receiver"
+	flood_ends
 	all_idle
 }
 
