@@ -188,10 +188,14 @@ static bool bfc_ingress_sweep(void)
 
 /* ---- the neighbour ---- */
 
-/* Is what comes in here charged to the port, whoever the neighbour is? */
-static bool bfc_port_holds(const struct bfc_port *port)
+/* Does the port count for a neighbour with so many queues, or charge what comes in
+ * whoever the neighbour is? A NIC pauses nobody (BFC §5).
+ */
+static bool bfc_port_counts(const struct bfc_port *port, unsigned int queues)
 {
-	return port->users && port->conf && bfc_conf_holds(port->conf);
+	bool holds = port->users && port->conf && bfc_conf_holds(port->conf);
+
+	return (queues || holds) && port->cfg.role != BFC_ROLE_NIC;
 }
 
 /**
@@ -200,8 +204,7 @@ static bool bfc_port_holds(const struct bfc_port *port)
  * @queues: the neighbour's; 0: none, what is held of the port alone
  *
  * Packets that hold counts of the old ones keep them: those counters live on
- * until the last one is given back, but nobody is paused by them any more. A
- * NIC pauses nobody (BFC §5) and has none.
+ * until the last one is given back, but nobody is paused by them any more.
  *
  * Context: port->lock held.
  * Return: 0; -ENOMEM (also when the 65 536 handles are used up); -EMSGSIZE if
@@ -213,8 +216,7 @@ int bfc_port_layout(struct bfc_port *port, unsigned int queues)
 	int err = 0;
 
 	lockdep_assert_held(&port->lock);
-	if ((queues || bfc_port_holds(port)) &&
-	    port->cfg.role != BFC_ROLE_NIC) {
+	if (bfc_port_counts(port, queues)) {
 		port->layouts++;
 		if (bfc_pause_len(queues) <= port->dev->mtu + ETH_HLEN) {
 			new = bfc_ingress_new(port, queues);
@@ -241,8 +243,7 @@ int bfc_port_layout(struct bfc_port *port, unsigned int queues)
  */
 static bool bfc_port_lacks_counters(const struct bfc_port *port)
 {
-	return port->cfg.fc != BFC_FC_BFC && bfc_port_holds(port) &&
-	       port->cfg.role != BFC_ROLE_NIC &&
+	return port->cfg.fc != BFC_FC_BFC && bfc_port_counts(port, 0) &&
 	       !rcu_access_pointer(port->ingress);
 }
 
@@ -722,13 +723,14 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	smp_store_release(&port->rx_gen, port->rx_gen + 1);
 	ing = rcu_dereference_protected(port->ingress,
 					lockdep_is_held(&port->lock));
-	if (ing && same && !ing->buffer)
-		bfc_hold_by(ing, conf);
-	if (ing && same)
+	if (ing && same) {
+		if (!ing->buffer)
+			bfc_hold_by(ing, conf);
 		rcu_assign_pointer(ing->conf, conf);
-	if (ing && same && ing->fafc &&
-	    memcmp(&old->holt, &conf->holt, sizeof(conf->holt)))
-		bfc_fafc_in_restart(ing->fafc, conf, ktime_get_ns());
+		if (ing->fafc &&
+		    memcmp(&old->holt, &conf->holt, sizeof(conf->holt)))
+			bfc_fafc_in_restart(ing->fafc, conf, ktime_get_ns());
+	}
 	WRITE_ONCE(port->cfg.fc, p->fc);
 	WRITE_ONCE(port->cfg.role, p->role);
 	port->cfg.peer = p->peer;

@@ -476,7 +476,8 @@ struct sk_buff *bfc_pfc_resume(struct bfc_port *port)
 }
 
 /**
- * bfc_pfc_refresh() - how often to repeat a pause before its quanta run out
+ * bfc_pfc_refresh() - how often to repeat a pause before its quanta run out, so that
+ * two lost frames do no harm
  * @dev: the device
  * @conf: of its port
  * @link_rate: of the MAC, bytes/s
