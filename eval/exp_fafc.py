@@ -22,13 +22,12 @@ from typing import Callable, Dict, List, Sequence, Tuple, Union
 import numpy as np
 
 from experiment import COLOURS, Context, Experiment, Metrics, Value
-from fafc import LABELS, bandwidth_delay, by_scheme, key, make
+from fafc import LABELS, RATE, bandwidth_delay, by_scheme, key, make
 from metrics import mean, percentile
 from simulate import Job, Run
-from topology import GBIT, fafc_dumbbell
+from topology import fafc_dumbbell
 from workload import Flow
 
-RATE = 25 * GBIT
 TO_SW1 = "e11"  # P12 of SW2
 RECEIVERS = ("e4", "e5")  # P5 and P6
 WINDOW = bandwidth_delay(RATE, 3)

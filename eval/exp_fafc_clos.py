@@ -27,13 +27,12 @@ from clos_runs import (
     slowdowns,
 )
 from experiment import COLOURS, Context, Experiment, Metrics, UsageError, Value
-from fafc import CONTROLS, LABELS, NAMES, by_scheme, key, make, pooled
+from fafc import CONTROLS, LABELS, NAMES, RATE, by_scheme, key, make, pooled
 from schemes import Hpcc, Scheme
 from simulate import Job, Run
 from topology import GBIT, Topology, clos
 from workload import Distribution, Flow, anyone, incasts, open_loop, spread
 
-RATE = 25  # Gbit/s of a host
 # 8 us between racks, and frames: 25 packets fill a lone flow's way.
 WINDOW = 28_000
 T = 9_000  # ns, HPCC's: a packet and its ACK take 8.9 us; the paper does not say
@@ -42,13 +41,13 @@ ECN = {250_000: 150_000, 350_000: 200_000}  # th_p: th_e, as in the paper
 
 def network(ctx: Context) -> Topology:
     racks, per_rack, spines = ctx.integers("clos")
-    return clos(racks, per_rack, spines, RATE * GBIT)
+    return clos(racks, per_rack, spines, RATE)
 
 
 def incast_every(ctx: Context) -> int:
     """ns, so that incasts are their share of what all hosts can send."""
     racks, per_rack, _ = ctx.integers("clos")
-    capacity = racks * per_rack * RATE / 8 * ctx.number("incast")  # bytes/ns
+    capacity = racks * per_rack * RATE / (8 * GBIT) * ctx.number("incast")  # bytes/ns
     return round(ctx.integer("degree") * ctx.integer("burst") / capacity)
 
 
@@ -63,7 +62,7 @@ def make_flows(ctx: Context, number: int) -> List[Flow]:
         rng,
         Distribution.load(sizes),
         anyone(hosts),
-        RATE * hosts * ctx.number("load"),
+        RATE / GBIT * hosts * ctx.number("load"),
         duration,
         sigma=0,
     )
@@ -99,7 +98,7 @@ def scheme(ctx: Context, name: str) -> Scheme:
         control,
         called=name,
         label=label,
-        hpcc=Hpcc(RATE * GBIT, T, hops=3) if control == "hpcc" else None,
+        hpcc=Hpcc(RATE, T, hops=3) if control == "hpcc" else None,
     )
 
 
