@@ -70,7 +70,8 @@ enum hpcc_react {
  * enum hpcc_result - what became of an ACK
  * @HPCC_VOID: nothing: no INT, not of all hops, INT that has been seen before or
  *	       that is older, or not this ACK's turn (HPCC_PER_RTT)
- * @HPCC_BEGUN: old records, if any, were void: this one is the first
+ * @HPCC_BEGUN: old records, if any, were void: this one is the first. After a silence
+ *		a new window and reference
  * @HPCC_STAYED: a new window, from the same reference
  * @HPCC_TURNED: a new window, which is the new reference: once an RTT
  */
@@ -262,26 +263,49 @@ static inline _Bool hpcc_complete(const struct hpcc_ack *a)
 	return 1;
 }
 
-/* Whether differences to the records that are kept would mean nothing: another
- * path, or so much time that the counters of one hop may be half around.
- */
+/* Whether the records that are kept are those of another path. */
+static inline _Bool hpcc_moved(const struct hpcc *s, const struct hpcc_ack *a)
+{
+	__u32 i;
+
+	if (s->nhop != a->head.nhop || s->path != a->head.path)
+		return 1;
+	for (i = 0; i < BFC_INT_HOPS_MAX; i++) {
+		if (i >= a->head.nhop)
+			break;
+		if (s->hop[i].speed != a->hop[i].speed)
+			return 1;
+	}
+	return 0;
+}
+
+/* Whether they are so old that the counters of one hop may be half around. */
 static inline _Bool hpcc_stale(const struct hpcc *s, const struct hpcc_ack *a)
 {
 	__u64 passed = a->now - s->stamp;
 	__u32 i;
 
-	if (s->nhop != a->head.nhop || s->path != a->head.path ||
-	    passed >= HPCC_TS_HALF)
+	if (passed >= HPCC_TS_HALF)
 		return 1;
 	for (i = 0; i < BFC_INT_HOPS_MAX; i++) {
 		if (i >= a->head.nhop)
 			break;
-		if (s->hop[i].speed != a->hop[i].speed ||
-		    passed * hpcc_speed(&a->hop[i]) >=
+		if (passed * hpcc_speed(&a->hop[i]) >=
 		    (__u64)HPCC_TX_HALF * BFC_INT_TX_UNIT * HPCC_RATE_SCALE)
 			return 1;
 	}
 	return 0;
+}
+
+/* qlen/(B T) of line 5, of the shorter of both queues; @k not 0 */
+static inline __u64 hpcc_queued(const struct hpcc_conf *c, __u64 k,
+				const struct bfc_int_hop *new,
+				const struct bfc_int_hop *old)
+{
+	__u64 qlen = new->qlen < old->qlen ? new->qlen : old->qlen;
+
+	return (qlen * BFC_INT_QLEN_UNIT * HPCC_RATE_SCALE << HPCC_U_SHIFT) /
+	       (k * c->t);
 }
 
 /*
@@ -293,7 +317,6 @@ static inline __u64 hpcc_inflight(const struct hpcc_conf *c,
 				  const struct bfc_int_hop *old, __u64 ns)
 {
 	__u64 k = hpcc_speed(new), u;
-	__u64 qlen = new->qlen < old->qlen ? new->qlen : old->qlen;
 	__u64 bytes = (__u64)bfc_int_tx_delta(new->tx, old->tx) *
 		      BFC_INT_TX_UNIT;
 
@@ -304,8 +327,7 @@ static inline __u64 hpcc_inflight(const struct hpcc_conf *c,
 	}
 	if (!k || !ns || !c->t)
 		return 0;
-	u = (qlen * BFC_INT_QLEN_UNIT * HPCC_RATE_SCALE << HPCC_U_SHIFT) /
-	    (k * c->t);
+	u = hpcc_queued(c, k, new, old);
 	u += (bytes * HPCC_RATE_SCALE << HPCC_U_SHIFT) / (k * ns);
 	return u < HPCC_U_MAX ? u : HPCC_U_MAX;
 }
@@ -353,6 +375,43 @@ static inline _Bool hpcc_measure(struct hpcc *s, const struct hpcc_conf *c,
 	return 1;
 }
 
+static inline void hpcc_set(struct hpcc *s, const struct hpcc_conf *c, __u64 w,
+			    _Bool update)
+{
+	w = w < c->w_max ? w : c->w_max;
+	s->w = w > c->w_min ? w : c->w_min;
+	if (update)
+		s->wc = s->w;
+}
+
+/*
+ * The same path after a silence. What went out meanwhile is not known, but if a
+ * queue was there before and is there now, the link was full; if not, it takes more:
+ * W_AI once per silence. A sender whose packets are further apart than the
+ * counters tell hears of nothing else, and its W would never change again.
+ */
+static inline void hpcc_resume(struct hpcc *s, const struct hpcc_conf *c,
+			       const struct hpcc_ack *a)
+{
+	__u64 u = 0, w = s->wc;
+	__u32 i;
+
+	for (i = 0; i < BFC_INT_HOPS_MAX && c->t; i++) {
+		__u64 k = hpcc_speed(&a->hop[i]), hop;
+
+		if (i >= a->head.nhop)
+			break;
+		if (!k || !a->hop[i].qlen || !s->hop[i].qlen)
+			continue;
+		hop = HPCC_ONE + hpcc_queued(c, k, &a->hop[i], &s->hop[i]);
+		u = hop > u ? hop : u;
+	}
+	if (u)
+		w = w * c->eta / u;
+	hpcc_set(s, c, w + c->w_ai, 1);
+	hpcc_begin(s, a);
+}
+
 /* ComputeWind(), lines 11 to 20 */
 static inline void hpcc_window(struct hpcc *s, const struct hpcc_conf *c,
 			       _Bool update)
@@ -371,10 +430,7 @@ static inline void hpcc_window(struct hpcc *s, const struct hpcc_conf *c,
 		if (update)
 			s->stage++;
 	}
-	w = w < c->w_max ? w : c->w_max;
-	s->w = w > c->w_min ? w : c->w_min;
-	if (update)
-		s->wc = s->w;
+	hpcc_set(s, c, w, update);
 }
 
 /**
@@ -395,8 +451,12 @@ static inline enum hpcc_result hpcc_new_ack(struct hpcc *s,
 
 	if (!hpcc_complete(a))
 		return HPCC_VOID;
-	if (hpcc_stale(s, a)) {
+	if (hpcc_moved(s, a)) {
 		hpcc_begin(s, a);
+		return HPCC_BEGUN;
+	}
+	if (hpcc_stale(s, a)) {
+		hpcc_resume(s, c, a);
 		return HPCC_BEGUN;
 	}
 	update = c->react == HPCC_PER_ACK ||

@@ -82,14 +82,16 @@ flow() {
 	senders+=($!)
 }
 
+# stop [N]: all flows but the first N
 # The receivers first: then the senders get a RST, and nothing is left behind.
 stop() {
-	kill "${receivers[@]}"
-	wait "${receivers[@]}" 2>/dev/null
+	local keep=${1:-0}
+	kill "${receivers[@]:keep}"
+	wait "${receivers[@]:keep}" 2>/dev/null
 	sleep 0.2
-	kill "${senders[@]}" 2>/dev/null
-	wait "${senders[@]}" 2>/dev/null
-	receivers=() senders=()
+	kill "${senders[@]:keep}" 2>/dev/null
+	wait "${senders[@]:keep}" 2>/dev/null
+	receivers=("${receivers[@]:0:keep}") senders=("${senders[@]:0:keep}")
 }
 
 # queue SAMPLES: backlog of the bottleneck, every 20 ms: mean and longest
@@ -104,18 +106,23 @@ queue() {
 
 sent() { stat sw r0 bytes; }
 
-# measured: two flows, after two seconds: mean and longest queue, used in percent
+# measured: mean and longest queue, used in percent
 measured() {
 	local before from now
-	flow h1 5001
-	flow h2 5002
-	sleep 2
 	before=$(sent)
 	from=$(date +%s%N)
 	read -r mean most < <(queue 100)
 	now=$(date +%s%N)
 	used=$((($(sent) - before) * 800 * 1000 / ((now - from) * 100)))
 	say "queue: mean $mean, at most $most bytes; link $used %"
+}
+
+# two_flows: measured after two seconds
+two_flows() {
+	flow h1 5001
+	flow h2 5002
+	sleep 2
+	measured
 }
 
 test_arithmetic() {
@@ -126,7 +133,7 @@ test_arithmetic() {
 test_near_zero() {
 	start
 	hpcc_on
-	measured
+	two_flows
 	at_most "mean queue" "$mean" 5000
 	at_most "longest queue" "$most" 12000
 	at_least "use of the link" "$used" 75
@@ -145,7 +152,7 @@ other() {
 			"net.ipv4.tcp_congestion_control=$1" ||
 			fail "no congestion control $1"
 	done
-	measured
+	two_flows
 	at_least "mean queue" "$mean" 20000
 	at_least "use of the link" "$used" 75
 	stop
@@ -232,4 +239,24 @@ test_shown() {
 	hpcc_off
 }
 
-run_tests arithmetic near_zero cubic dctcp same_windows limits shown
+# A hundred flows leave each a window of less than its packets need to be told from
+# a silence. The one that stays comes back.
+test_one_of_many() {
+	local i
+	start
+	hpcc_on
+	for ((i = 1; i <= 100; i++)); do
+		flow "h$((1 + i % 2))" $((5000 + i))
+	done
+	sleep 6
+	measured
+	at_most "longest queue of a hundred flows" "$most" 200000
+	stop 1
+	sleep 4
+	measured
+	at_least "use of the link by one flow" "$used" 75
+	stop
+	hpcc_off
+}
+
+run_tests arithmetic near_zero cubic dctcp same_windows limits shown one_of_many

@@ -147,19 +147,48 @@ static void store(struct model *m, const struct sim_ack *ack)
 	m->last = ack->now;
 }
 
-static bool void_records(const struct model *m, const struct sim_ack *ack)
+static bool moved(const struct model *m, const struct sim_ack *ack)
 {
 	unsigned int i;
-	double passed = ack->now - m->last;
 
-	if (!m->have || m->path != ack->path || m->nhop != ack->nhop ||
-	    passed >= NS_HALF)
+	if (!m->have || m->path != ack->path || m->nhop != ack->nhop)
 		return true;
 	for (i = 0; i < ack->nhop; i++)
-		if (m->l[i].speed != ack->hop[i].speed ||
-		    passed / 1e9 * speed(&ack->hop[i]) >= TX_HALF)
+		if (m->l[i].speed != ack->hop[i].speed)
 			return true;
 	return false;
+}
+
+static bool stale(const struct model *m, const struct sim_ack *ack)
+{
+	double passed = ack->now - m->last;
+	unsigned int i;
+
+	if (passed >= NS_HALF)
+		return true;
+	for (i = 0; i < ack->nhop; i++)
+		if (passed / 1e9 * speed(&ack->hop[i]) >= TX_HALF)
+			return true;
+	return false;
+}
+
+/* After a silence: full links had a queue before and have one now. */
+static void resume(struct model *m, const struct model_conf *c,
+		   const struct sim_ack *ack)
+{
+	unsigned int i;
+	double u = 0;
+
+	for (i = 0; i < ack->nhop; i++) {
+		const struct sim_hop *a = &ack->hop[i];
+		double q = min(a->qlen, m->l[i].qlen) * 80;
+
+		if (q > 0)
+			u = max(u, 1 + q / (speed(a) * c->t));
+	}
+	m->wc = (u > 0 ? m->wc / (u / c->eta) : m->wc) + c->wai;
+	m->wc = max(min(m->wc, c->max), c->min);
+	m->w = m->wc;
 }
 
 /* Lines 21 to 27, with §4.1's change of path and DESIGN §8's silence. */
@@ -170,7 +199,9 @@ static enum hpcc_result new_ack(struct model *m, const struct model_conf *c,
 
 	if (!ack->nhop)
 		return HPCC_VOID;
-	if (void_records(m, ack)) {
+	if (moved(m, ack) || stale(m, ack)) {
+		if (!moved(m, ack))
+			resume(m, c, ack);
 		store(m, ack);
 		m->u = 1;
 		m->stage = 0;
@@ -266,8 +297,16 @@ static bool compare(const struct sim_ack *acks, u32 n, u32 flow,
 		if (!CHECK(far <= eu && -far <= eu, "ACK %u of flow %u: U %.9f, not %.9f (%.9f)",
 			   i, flow, s.u * UNIT_U, m.u, eu))
 			return false;
-		if (want != HPCC_STAYED && want != HPCC_TURNED)
+		if (want == HPCC_VOID)
 			continue;
+		if (want == HPCC_BEGUN) {
+			m.error += 3 * UNIT_U + 2 * UNIT_W / m.wc;
+			far = (s.wc * UNIT_W - m.wc) / m.wc;
+			if (!CHECK(far <= m.error && -far <= m.error, "ACK %u of flow %u: W^c %.3f, not %.3f",
+				   i, flow, s.wc * UNIT_W, m.wc))
+				return false;
+			continue;
+		}
 		r->acks++;
 		r->turned += want == HPCC_TURNED;
 		if (m.u - mc.eta <= eu && mc.eta - m.u <= eu) {

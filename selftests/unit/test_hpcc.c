@@ -366,7 +366,9 @@ static void test_path(void)
 	CHECK(hpcc_new_ack(&s, &c, &b) == HPCC_TURNED);
 }
 
-/* Half a wrap of either counter later the old record says nothing. */
+/* Half a wrap of either counter later the old record says nothing but whether there
+ * was a queue.
+ */
 static void test_silence(void)
 {
 	struct hpcc_conf c = usual();
@@ -383,7 +385,7 @@ static void test_silence(void)
 	u32 i;
 
 	for (i = 0; i < UNIT_SIZE(half); i++) {
-		a = ack(0, 0, 0, 300);
+		a = ack(0, 0, 0, 0);
 		a.hop[0].speed = half[i].code;
 		hpcc_init(&begun, &c);
 		hpcc_new_ack(&begun, &c, &a);
@@ -395,7 +397,8 @@ static void test_silence(void)
 		b.now = a.now + half[i].ns;
 		CHECK(hpcc_new_ack(&s, &c, &b) == HPCC_BEGUN, "code %u",
 		      half[i].code);
-		CHECK(s.wc == W(50000) && s.hop[0].ts == 8000);
+		CHECK(s.w == W(50000) + c.w_ai && s.wc == s.w);
+		CHECK(s.hop[0].ts == 8000);
 		s = begun;
 		b.now--;
 		CHECK(hpcc_new_ack(&s, &c, &b) == HPCC_TURNED, "code %u",
@@ -411,6 +414,62 @@ static void test_silence(void)
 	hpcc_new_ack(&s, &c, &a);
 	a.now += 671089;
 	CHECK(hpcc_new_ack(&s, &c, &a) == HPCC_BEGUN);
+}
+
+static void test_silence_window(void)
+{
+	struct hpcc_conf c = usual();
+	/* before, now, W of 50000 bytes: 1250 x 80 bytes are W_init: U = 2 */
+	static const struct {
+		u32 before, now, w;
+	} queue[] = {
+		{ 0, 0, 50100 }, { 1250, 0, 50100 }, { 0, 1250, 50100 },
+		{ 1250, 1250, 23849 }, { 1250, 5000, 23849 },
+		{ 5000, 1250, 23849 }, { 1, 1, 47562 },
+	};
+	struct hpcc_ack a;
+	struct hpcc s;
+	u32 i;
+
+	for (i = 0; i < UNIT_SIZE(queue); i++) {
+		hpcc_init(&s, &c);
+		a = ack(0, 0, 0, queue[i].before);
+		hpcc_new_ack(&s, &c, &a);
+		s.w = W(1000);
+		s.wc = W(50000);
+		a = ack(1000, 100000000, 0, queue[i].now);
+		CHECK(hpcc_new_ack(&s, &c, &a) == HPCC_BEGUN);
+		CHECK(s.w >> HPCC_W_SHIFT == queue[i].w, "%u: %llu", i,
+		      s.w >> HPCC_W_SHIFT);
+		CHECK(s.wc == s.w && s.u == HPCC_ONE && !s.stage);
+		CHECK(s.update_seq == a.snd_nxt);
+	}
+}
+
+/* On an idle link a sender comes back from a window so small that each of its
+ * packets follows on a silence: 1500 bytes at 40 bytes per 4.5 ms.
+ */
+static void test_lone_packets(void)
+{
+	u64 now = 1000000, tx = 0;
+	struct hpcc_conf c;
+	struct hpcc s;
+	u32 n;
+
+	hpcc_configure(&c, 12500000, 4500000, HPCC_ETA_DEFAULT, 100);
+	hpcc_init(&s, &c);
+	s.w = c.w_min;
+	s.wc = c.w_min;
+	for (n = 0; s.w < c.w_init / 2 && n < 1000; n++) {
+		struct hpcc_ack a = ack(n * 1448, now, tx, 0);
+
+		a.hop[0].speed = 2;	/* 100 Mbit/s */
+		hpcc_new_ack(&s, &c, &a);
+		now += 1500 * 1000000000ULL / hpcc_rate(&s, &c);
+		tx += 1500 / BFC_INT_TX_UNIT;
+	}
+	CHECK(n < 100, "%u packets", n);
+	CHECK(now < 10ULL * 1000000000, "%llu ns", now);
 }
 
 /* What is older than what is known, or the same again, changes nothing. */
@@ -680,6 +739,8 @@ static const struct unit_case cases[] = {
 	{ "hpcc: TS and txBytes wrap", test_wrap },
 	{ "hpcc: another path drops the records", test_path },
 	{ "hpcc: half a wrap of silence drops the records", test_silence },
+	{ "hpcc: what a silence does to the window", test_silence_window },
+	{ "hpcc: lone packets on an idle link", test_lone_packets },
 	{ "hpcc: older INT and INT seen before", test_order },
 	{ "hpcc: clocks that stand still or go back", test_clocks },
 	{ "hpcc: the busiest link and its tau", test_links },
