@@ -404,6 +404,38 @@ static bool bfc_over_limit(const struct bfc_sched *q)
 	return q->mem - q->ctrl_mem > q->p.limit;
 }
 
+/* Was there room for the packet before it was sent? What a neighbour may send until
+ * it is paused is bounded by XOFF and headroom.
+ */
+static bool bfc_promised(const struct bfc_sched *q, const struct sk_buff *skb)
+{
+	const struct bfc_skb_cb *cb = bfc_cb(skb);
+
+	return cb->held && q->conf->lossless & BIT(cb->prio);
+}
+
+/* The longest queue, of those whose next packet was promised no room if there are any. */
+static unsigned int bfc_longest(const struct bfc_sched *q)
+{
+	unsigned int qn, longest = 0;
+	u64 rank, most = 0;
+
+	for (qn = 0; qn < q->p.queues; qn++) {
+		const struct bfc_queue *queue = &q->queues[qn];
+
+		if (!queue->head)
+			continue;
+		rank = queue->mem;
+		if (!bfc_promised(q, queue->head))
+			rank += BIT_ULL(32);
+		if (rank > most) {
+			most = rank;
+			longest = qn;
+		}
+	}
+	return longest;
+}
+
 /* Make room: from the head of the longest queue, as fq_codel does, until it is
  * half as long or the rest fits. One packet too many costs one packet.
  */
@@ -411,14 +443,10 @@ static unsigned int bfc_drop_longest(struct Qdisc *sch, u64 now,
 				     struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	unsigned int qn, longest = 0;
+	unsigned int longest = bfc_longest(q);
+	u32 half = q->queues[longest].mem / 2;
 	struct sk_buff *skb;
-	u32 half;
 
-	for (qn = 1; qn < q->p.queues; qn++)
-		if (q->queues[qn].mem > q->queues[longest].mem)
-			longest = qn;
-	half = q->queues[longest].mem / 2;
 	do {
 		skb = bfc_queue_pop(sch, longest, now);
 		q->queues[longest].drops++;
@@ -458,17 +486,6 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	struct bfc_queue *queue = &q->queues[qn];
 	bool same = false;
 
-	/* A queue that stands still must not take the buffer from the rest:
-	 * it may hold no more than a multiple of what is free.
-	 */
-	if (queue->mem >
-	    (u64)BFC_CAP_ALPHA * (q->p.limit - min(q->mem, q->p.limit))) {
-		queue->drops++;
-		q->drop_cap++;
-		q->storm_drops += bfc_in_storm(q, prio);
-		return qdisc_drop(skb, sch, to_free);
-	}
-
 	cb->flow = flow - q->flows;
 	cb->mem = skb->truesize;
 	cb->segs = skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
@@ -476,10 +493,18 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	cb->prio = prio;
 	cb->counted = 0;
 	cb->held = 0;
-	if (static_branch_unlikely(&bfc_holds) && !bfc_hold(q, skb, now)) {
-		queue->drops++;
-		q->storm_drops += bfc_in_storm(q, prio);
-		return qdisc_drop(skb, sch, to_free);
+	if (static_branch_unlikely(&bfc_holds) && !bfc_hold(q, skb, now))
+		goto drop;
+	/* A queue that stands still must not take the buffer from the rest:
+	 * it may hold no more than a multiple of what is free.
+	 */
+	if (queue->mem > (u64)BFC_CAP_ALPHA *
+			 (q->p.limit - min(q->mem, q->p.limit)) &&
+	    !bfc_promised(q, skb)) {
+		if (cb->held)
+			bfc_unhold(skb, now);
+		q->drop_cap++;
+		goto drop;
 	}
 	flow->size++;
 	flow->stamp = now;
@@ -499,6 +524,11 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	while (unlikely(bfc_over_limit(q)))
 		same |= bfc_drop_longest(sch, now, to_free) == qn;
 	return same ? NET_XMIT_CN : NET_XMIT_SUCCESS;
+
+drop:
+	queue->drops++;
+	q->storm_drops += bfc_in_storm(q, prio);
+	return qdisc_drop(skb, sch, to_free);
 }
 
 static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
