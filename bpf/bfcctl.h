@@ -127,6 +127,7 @@ struct port {
 int device_index(const char *name);
 bool port_get(struct port *port, int ifindex);
 void port_need_bfc(struct port *port, const char *name);
+void port_need_clsact(int ifindex, const char *name);
 void ports_each(void (*each)(const struct port *port, void *arg), void *arg);
 void port_stamp(const struct port *port, uint8_t mode, int fd);
 

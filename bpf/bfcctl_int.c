@@ -57,6 +57,10 @@ static void udp_attach(const char *name)
 
 	hook.ifindex = device_index(name);
 	bpf_begin();
+	err = bpf_tc_hook_create(&hook);
+	if (err && err != -EEXIST)
+		fail("%s: cannot add a clsact qdisc: %s", name, strerror(-err));
+	port_need_clsact(hook.ifindex, name);
 	skel = bfc_int_udp__open();
 	if (!skel)
 		fail("cannot open the UDP programs: %s", strerror(errno));
@@ -67,9 +71,6 @@ static void udp_attach(const char *name)
 	pin_new(bpf_program__fd(skel->progs.bfc_int_udp_ingress),
 		pin_device("int", hook.ifindex, ""));
 
-	err = bpf_tc_hook_create(&hook);
-	if (err && err != -EEXIST)
-		fail("%s: cannot add a clsact qdisc: %s", name, strerror(-err));
 	for (i = 0; i < ARRAY_SIZE(ways); i++) {
 		DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = FILTER_HANDLE,
 				    .priority = FILTER_PRIORITY,

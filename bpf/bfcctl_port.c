@@ -119,8 +119,8 @@ static void get_stats(const struct rtattr *nest, struct port *port)
 	}
 }
 
-/* Of a root qdisc. */
-static bool get_qdisc(const struct nlmsghdr *h, struct port *port)
+static bool get_qdisc(const struct nlmsghdr *h, uint32_t parent,
+		      struct port *port)
 {
 	const struct tcmsg *tcm = NLMSG_DATA(h);
 	const struct rtattr *attr, *options = NULL, *stats = NULL;
@@ -128,7 +128,7 @@ static bool get_qdisc(const struct nlmsghdr *h, struct port *port)
 
 	if (h->nlmsg_type != RTM_NEWQDISC ||
 	    h->nlmsg_len < NLMSG_LENGTH(sizeof(*tcm)) ||
-	    tcm->tcm_parent != TC_H_ROOT)
+	    tcm->tcm_parent != parent)
 		return false;
 	memset(port, 0, sizeof(*port));
 	port->ifindex = tcm->tcm_ifindex;
@@ -159,6 +159,7 @@ static bool get_qdisc(const struct nlmsghdr *h, struct port *port)
 }
 
 struct visit {
+	uint32_t parent;
 	void (*each)(const struct port *port, void *arg);
 	void *arg;
 };
@@ -168,18 +169,15 @@ static void visit(const struct nlmsghdr *h, void *arg)
 	struct visit *v = arg;
 	struct port port;
 
-	if (get_qdisc(h, &port))
+	if (get_qdisc(h, v->parent, &port))
 		v->each(&port, v->arg);
 }
 
-/**
- * ports_each() - all devices of this namespace that have a root qdisc
- * @each: called for it
- * @arg: for @each
- */
-void ports_each(void (*each)(const struct port *port, void *arg), void *arg)
+static void qdiscs_each(uint32_t parent,
+			void (*each)(const struct port *port, void *arg),
+			void *arg)
 {
-	struct visit v = { each, arg };
+	struct visit v = { parent, each, arg };
 	struct rtnl_msg msg;
 	const char *error;
 	struct rtnl rt;
@@ -192,12 +190,30 @@ void ports_each(void (*each)(const struct port *port, void *arg), void *arg)
 	close(rt.sock);
 }
 
+/**
+ * ports_each() - all devices of this namespace that have a root qdisc
+ * @each: called for it
+ * @arg: for @each
+ */
+void ports_each(void (*each)(const struct port *port, void *arg), void *arg)
+{
+	qdiscs_each(TC_H_ROOT, each, arg);
+}
+
 static void keep(const struct port *port, void *arg)
 {
 	struct port *to = arg;
 
 	if (port->ifindex == to->ifindex)
 		*to = *port;
+}
+
+static bool qdisc_get(struct port *port, int ifindex, uint32_t parent)
+{
+	memset(port, 0, sizeof(*port));
+	port->ifindex = ifindex;
+	qdiscs_each(parent, keep, port);
+	return *port->kind;
 }
 
 /**
@@ -209,10 +225,7 @@ static void keep(const struct port *port, void *arg)
  */
 bool port_get(struct port *port, int ifindex)
 {
-	memset(port, 0, sizeof(*port));
-	port->ifindex = ifindex;
-	ports_each(keep, port);
-	return *port->kind;
+	return qdisc_get(port, ifindex, TC_H_ROOT);
 }
 
 /**
@@ -230,6 +243,25 @@ void port_need_bfc(struct port *port, const char *name)
 	if (strcmp(port->kind, "bfc"))
 		fail("not a bfc qdisc: %s has %s (tc qdisc replace dev %s root bfc)",
 		     name, port->kind, name);
+}
+
+/**
+ * port_need_clsact() - a device that must have a clsact qdisc
+ * @ifindex: of the device
+ * @name: of the device
+ *
+ * Ends the program with a message if it has not. An ingress qdisc takes filters for
+ * both ways, and has one list for them.
+ */
+void port_need_clsact(int ifindex, const char *name)
+{
+	struct port port;
+
+	if (!qdisc_get(&port, ifindex, TC_H_CLSACT))
+		fail("%s has no clsact qdisc", name);
+	if (strcmp(port.kind, "clsact"))
+		fail("not a clsact qdisc: %s has %s (tc qdisc del dev %s %s; tc qdisc add dev %s clsact; then its filters again)",
+		     name, port.kind, name, port.kind, name);
 }
 
 /**

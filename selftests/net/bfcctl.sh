@@ -179,6 +179,16 @@ test_cgroups() {
 	rmdir "$group" "$other"
 }
 
+# An ingress qdisc has one list of filters for both ways.
+test_ingress() {
+	topology
+	tc -n a qdisc add dev e0 ingress
+	refuses 1 'not a clsact qdisc: e0 has ingress .*qdisc add dev e0 clsact' \
+		-n a int attach e0
+	equal "filters" "$(tc -n a filter show dev e0 ingress)" ""
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+}
+
 # What HPCC keeps goes with the last that has it.
 test_hpcc() {
 	local on=(rate 10gbit rtt 10us sockops) other=$group.other
@@ -237,4 +247,4 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage reasons stamp cgroups hpcc storage watch
+run_tests usage reasons stamp cgroups ingress hpcc storage watch
