@@ -210,13 +210,26 @@ static struct {
 } news[4];
 static unsigned int n_news;
 
+/* Where libbpf pins maps because of pin_share(). */
+static char shares[8][256];
+static unsigned int n_shares;
+
+/* Map of struct_ops that are registered, but not for good yet, or -1 */
+static int registered = -1;
+
 /**
  * pin_undo() - something failed: leave no empty directory, and nothing new
  */
 void pin_undo(void)
 {
+	const uint32_t zero = 0;
+
+	if (registered >= 0)
+		bpf_map_delete_elem(registered, &zero);
 	while (n_news)
 		unlink(news[--n_news].temp);
+	while (n_shares)
+		unlink(shares[--n_shares]);
 	if (*made)
 		pin_rmdir(made);
 }
@@ -292,7 +305,7 @@ int pin_open(const char *path)
 /**
  * pin_share() - use the map that is pinned there, or pin this one
  * @map: of an object that is not loaded yet
- * @path: where
+ * @path: where; what is not there yet goes again if it does not come to pin_commit()
  */
 void pin_share(struct bpf_map *map, const char *path)
 {
@@ -300,22 +313,15 @@ void pin_share(struct bpf_map *map, const char *path)
 
 	if (err)
 		fail("%s: %s", path, strerror(-err));
+	if (!access(path, F_OK))
+		return;
+	if (n_shares == ARRAY_SIZE(shares))
+		fail("%s: too many", path);
+	snprintf(shares[n_shares++], sizeof(shares[0]), "%s", path);
 }
 
 /**
- * pin_program() - put a program or a link there, in the place of another
- * @fd: it
- * @path: where
- */
-void pin_program(int fd, const char *path)
-{
-	pin_remove(path);
-	if (bpf_obj_pin(fd, path))
-		fail("%s: %s", path, strerror(errno));
-}
-
-/**
- * pin_new() - put a program or a map there, once all has worked
+ * pin_new() - put a program, a map or a link there, once all has worked
  * @fd: it
  * @path: where; what is there stays until pin_commit(), and if it does not come to
  *	  that
@@ -338,7 +344,20 @@ void pin_new(int fd, const char *path)
 }
 
 /**
- * pin_commit() - what pin_new() was told of takes its place
+ * pin_new_ops() - pin_new() of struct_ops that are registered: undone, they are not
+ * @fd: map of them
+ * @path: where
+ */
+void pin_new_ops(int fd, const char *path)
+{
+	registered = dup(fd);
+	if (registered < 0)
+		fail("%s: %s", path, strerror(errno));
+	pin_new(fd, path);
+}
+
+/**
+ * pin_commit() - what pin_new() was told of takes its place, and all of it stays
  */
 void pin_commit(void)
 {
@@ -348,6 +367,8 @@ void pin_commit(void)
 		if (rename(news[i].temp, news[i].path))
 			fail("%s: %s", news[i].path, strerror(errno));
 	n_news = 0;
+	n_shares = 0;
+	registered = -1;
 }
 
 /**

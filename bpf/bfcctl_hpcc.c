@@ -105,20 +105,15 @@ static bool change(const char *ops, const char *conf, const void *value,
 /* It stays registered until it is taken out of the map. */
 static void enlist(struct bpf_map *ops, const char *path, const char *what)
 {
-	const uint32_t zero = 0;
 	struct bpf_link *link = bpf_map__attach_struct_ops(ops);
-	int fd = bpf_map__fd(ops);
 
 	if (!link)
 		fail("cannot register congestion control %s: %s", what,
 		     errno == EEXIST ? "another has this name" :
 		     strerror(errno));
 	bpf_link__disconnect(link);
-	if (bpf_obj_pin(fd, path)) {
-		bpf_map_delete_elem(fd, &zero);
-		fail("%s: %s", path, strerror(errno));
-	}
 	bpf_link__destroy(link);
+	pin_new_ops(bpf_map__fd(ops), path);
 }
 
 /* Sockets that use it go on until they are closed. */
@@ -195,7 +190,7 @@ static void hpcc_on_sockops(const struct hpcc_net *net, const char *cgroup)
 	if (link < 0)
 		fail("cannot attach hpcc_sockops to %s: %s", cgroup,
 		     strerror(errno));
-	pin_program(link, path);
+	pin_new(link, path);
 	close(link);
 	close(fd);
 	hpcc_sockops__destroy(skel);
@@ -270,11 +265,17 @@ static void hpcc_on(int argc, char **argv)
 		/* First, so that it runs first; ours chooses bfc_window itself. */
 		cgroup_cc(cgroup, "");
 		hpcc_on_sockops(&net, cgroup);
-		return;
+	} else {
+		hpcc_on_ops(&net);
+		if (cgroup)
+			cgroup_cc(cgroup, "bfc_hpcc");
 	}
-	hpcc_on_ops(&net);
-	if (cgroup)
-		cgroup_cc(cgroup, "bfc_hpcc");
+	pin_commit();
+}
+
+static bool hpcc_is_on(void)
+{
+	return pin_exists("/hpcc_ops") || pin_exists("/cgroup-*/hpcc");
 }
 
 /**
@@ -282,7 +283,7 @@ static void hpcc_on(int argc, char **argv)
  */
 void hpcc_release(void)
 {
-	if (pin_exists("/hpcc_ops") || pin_exists("/cgroup-*/hpcc"))
+	if (hpcc_is_on())
 		return;
 	pin_remove(pin_path("/hpcc_net"));
 	pin_remove(pin_path("/hpcc_sk"));
@@ -307,6 +308,7 @@ static void hpcc_off(int argc, char **argv)
 		was = pin_remove(pin_cgroup(cgroup, "/hpcc"));
 		if (tcp_config(cgroup, &conf) && *conf.cc) {
 			cgroup_cc(cgroup, "");
+			pin_commit();
 			was = true;
 		}
 		if (!was)
@@ -387,7 +389,7 @@ static void hpcc_show(int argc, char **argv)
 	if (argc)
 		usage_fail("what is \"%s\"?", *argv);
 	bpf_begin();
-	fd = pin_open(pin_path("/hpcc_net"));
+	fd = hpcc_is_on() ? pin_open(pin_path("/hpcc_net")) : -1;
 	if (fd < 0 || !conf_get(fd, &net))
 		fail("HPCC is off");
 	close(fd);
@@ -464,6 +466,7 @@ static void delay_on(int argc, char **argv)
 	bpf_loaded(tcp_delay__load(skel), "bfc_delay");
 	conf_set(bpf_map__fd(skel->maps.bfc_delay_conf), &conf, "bfc_delay");
 	enlist(skel->maps.bfc_delay, pin_path("/delay_ops"), "bfc_delay");
+	pin_commit();
 	tcp_delay__destroy(skel);
 }
 
@@ -474,7 +477,7 @@ static void delay_show(void)
 	char a[32];
 	int fd;
 
-	fd = pin_open(pin_path("/delay_conf"));
+	fd = pin_exists("/delay_ops") ? pin_open(pin_path("/delay_conf")) : -1;
 	if (fd < 0 || !conf_get(fd, &conf))
 		fail("bfc_delay is off");
 	close(fd);

@@ -47,56 +47,13 @@ static const struct {
 	{ BPF_TC_EGRESS, "egress" },
 };
 
-static void udp_attach(const char *name)
+/* How many of ours were there */
+static unsigned int udp_unhook(int ifindex, const char *name)
 {
-	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook,
-			    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
-	struct bfc_int_udp *skel;
-	unsigned int i;
-	int err;
-
-	hook.ifindex = device_index(name);
-	bpf_begin();
-	err = bpf_tc_hook_create(&hook);
-	if (err && err != -EEXIST)
-		fail("%s: cannot add a clsact qdisc: %s", name, strerror(-err));
-	port_need_clsact(hook.ifindex, name);
-	skel = bfc_int_udp__open();
-	if (!skel)
-		fail("cannot open the UDP programs: %s", strerror(errno));
-	pin_mkdir(pin_path("%s", ""));
-	pin_share(skel->maps.bfc_int_udp, pin_path("/int_udp"));
-	pin_share(skel->maps.bfc_int_udp_count, pin_path("/int_udp_count"));
-	bpf_loaded(bfc_int_udp__load(skel), "the UDP programs");
-	pin_new(bpf_program__fd(skel->progs.bfc_int_udp_ingress),
-		pin_device("int", hook.ifindex, ""));
-
-	for (i = 0; i < ARRAY_SIZE(ways); i++) {
-		DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = FILTER_HANDLE,
-				    .priority = FILTER_PRIORITY,
-				    .flags = BPF_TC_F_REPLACE);
-
-		hook.attach_point = ways[i].point;
-		opts.prog_fd = bpf_program__fd(ways[i].point == BPF_TC_INGRESS ?
-					       skel->progs.bfc_int_udp_ingress :
-					       skel->progs.bfc_int_udp_egress);
-		err = bpf_tc_attach(&hook, &opts);
-		if (err)
-			fail("%s: cannot attach the UDP program at %s: %s", name,
-			     ways[i].name, strerror(-err));
-	}
-	pin_commit();
-	bfc_int_udp__destroy(skel);
-}
-
-static void udp_detach(const char *name)
-{
-	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook);
+	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex);
 	unsigned int i, was = 0;
 	int err;
 
-	hook.ifindex = device_index(name);
-	bpf_begin();
 	for (i = ARRAY_SIZE(ways); i-- > 0; ) {
 		DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = FILTER_HANDLE,
 				    .priority = FILTER_PRIORITY);
@@ -113,7 +70,63 @@ static void udp_detach(const char *name)
 			     ways[i].name, strerror(-err));
 		was++;
 	}
-	was += pin_remove(pin_device("int", hook.ifindex, ""));
+	return was;
+}
+
+static void udp_attach(const char *name)
+{
+	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook,
+			    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
+	struct bfc_int_udp *skel;
+	unsigned int i;
+	bool again;
+	int err;
+
+	hook.ifindex = device_index(name);
+	bpf_begin();
+	err = bpf_tc_hook_create(&hook);
+	if (err && err != -EEXIST)
+		fail("%s: cannot add a clsact qdisc: %s", name, strerror(-err));
+	port_need_clsact(hook.ifindex, name);
+	skel = bfc_int_udp__open();
+	if (!skel)
+		fail("cannot open the UDP programs: %s", strerror(errno));
+	pin_mkdir(pin_path("%s", ""));
+	pin_share(skel->maps.bfc_int_udp, pin_path("/int_udp"));
+	pin_share(skel->maps.bfc_int_udp_count, pin_path("/int_udp_count"));
+	bpf_loaded(bfc_int_udp__load(skel), "the UDP programs");
+	again = !access(pin_device("int", hook.ifindex, ""), F_OK);
+	pin_new(bpf_program__fd(skel->progs.bfc_int_udp_ingress),
+		pin_device("int", hook.ifindex, ""));
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = FILTER_HANDLE,
+				    .priority = FILTER_PRIORITY,
+				    .flags = BPF_TC_F_REPLACE);
+
+		hook.attach_point = ways[i].point;
+		opts.prog_fd = bpf_program__fd(ways[i].point == BPF_TC_INGRESS ?
+					       skel->progs.bfc_int_udp_ingress :
+					       skel->progs.bfc_int_udp_egress);
+		err = bpf_tc_attach(&hook, &opts);
+		if (err && !again)
+			udp_unhook(hook.ifindex, name);
+		if (err)
+			fail("%s: cannot attach the UDP program at %s: %s", name,
+			     ways[i].name, strerror(-err));
+	}
+	pin_commit();
+	bfc_int_udp__destroy(skel);
+}
+
+static void udp_detach(const char *name)
+{
+	int ifindex = device_index(name);
+	unsigned int was;
+
+	bpf_begin();
+	was = udp_unhook(ifindex, name);
+	was += pin_remove(pin_device("int", ifindex, ""));
 	if (!was)
 		fail("%s: the UDP programs are not attached", name);
 	/* Other devices share the maps. */
@@ -135,6 +148,7 @@ static void tcp_attach(const char *cgroup, struct bfc_int_config *conf)
 	if (tcp_config(cgroup, &was))
 		memcpy(conf->cc, was.cc, sizeof(conf->cc));
 	tcp_on(cgroup, conf);
+	pin_commit();
 }
 
 static void int_attach(int argc, char **argv, bool attach)

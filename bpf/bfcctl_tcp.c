@@ -38,7 +38,7 @@ static const char *storage_path(void)
  *
  * Of connections that begin from now on; a listener must be opened from now on.
  * If the cgroup has the program, it gets ours instead, and the configuration is
- * changed for all its sockets.
+ * changed for all its sockets. The caller says pin_commit().
  */
 void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 {
@@ -73,7 +73,7 @@ void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 			     errno == EPERM ?
 			     "a program is attached there that excludes others" :
 			     strerror(errno));
-		pin_program(link, path);
+		pin_new(link, path);
 		close(fd);
 	}
 	close(link);

@@ -189,6 +189,59 @@ test_ingress() {
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 }
 
+struct_ops() { [ -e /sys/kernel/btf/vmlinux ]; }
+
+available() { cat /proc/sys/net/ipv4/tcp_available_congestion_control; }
+
+# What fails when all is loaded already leaves nothing behind, either.
+test_undone() {
+	local way filter=(prio 1 protocol ip u32 match u32 0 0 action ok)
+	local on=(rate 10gbit rtt 10us) other=$scratch/bpf
+	topology
+	tc -n a qdisc add dev e0 clsact
+	for way in ingress egress; do
+		tc -n a filter add dev e0 $way "${filter[@]}"
+		refuses 1 "cannot attach the UDP program at $way" \
+			-n a int attach e0
+		tc -n a filter del dev e0 $way prio 1
+		equal "filters" "$(tc -n a filter show dev e0 ingress)" ""
+		equal "left by a filter at $way" "$(ls /sys/fs/bpf)" ""
+	done
+
+	mkdir -p "$group"
+	bpftool prog load "$top/build/bpf/bfc_int_tcp.bpf.o" \
+		/sys/fs/bpf/exclusive type sockops 2>"$scratch/err"
+	check "exclusive program" bpftool cgroup attach "$group" sock_ops \
+		pinned /sys/fs/bpf/exclusive
+	refuses 1 'excludes others' int attach --cgroup "$group"
+	refuses 1 'the TCP program is not attached' int detach --cgroup "$group"
+	refuses 1 'excludes others' hpcc on --cgroup "$group" "${on[@]}" sockops
+	refuses 1 'HPCC is off' hpcc show
+	if struct_ops; then
+		refuses 1 'excludes others' hpcc on --cgroup "$group" "${on[@]}"
+		check "registered all the same" eval '[[ $(available) != *bfc_* ]]'
+	fi
+	bpftool cgroup detach "$group" sock_ops pinned /sys/fs/bpf/exclusive
+	rm /sys/fs/bpf/exclusive
+	rmdir "$group"
+	equal "left beside an exclusive program" "$(ls /sys/fs/bpf)" ""
+
+	struct_ops || return 0
+	mkdir "$other"
+	mount -t bpf none "$other"
+	ctl hpcc on "${on[@]}"
+	ctl delay on "${on[@]}"
+	for way in hpcc delay; do
+		refuses 1 'another has this name' --bpffs "$other" "$way" on \
+			"${on[@]}"
+		refuses 1 'is off' --bpffs "$other" "$way" show
+		ctl "$way" show
+		ctl "$way" off
+	done >"$scratch/shown"
+	equal "left of a name that was taken" "$(ls "$other")" ""
+	umount "$other"
+}
+
 # What HPCC keeps goes with the last that has it.
 test_hpcc() {
 	local on=(rate 10gbit rtt 10us sockops) other=$group.other
@@ -214,7 +267,7 @@ test_hpcc() {
 # The storage that bfc_hpcc looks into is that of all connections to come.
 test_storage() {
 	local before
-	if [ ! -e /sys/kernel/btf/vmlinux ]; then
+	if ! struct_ops; then
 		say "no struct_ops in this kernel"
 		refuses 1 'this kernel has no BTF' hpcc on rate 10gbit rtt 10us
 		equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
@@ -247,4 +300,4 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage reasons stamp cgroups ingress hpcc storage watch
+run_tests usage reasons stamp cgroups ingress undone hpcc storage watch
