@@ -261,6 +261,9 @@ static void hpcc_on(int argc, char **argv)
 		fail("the %s is out of range with these parameters", bad);
 
 	bpf_begin();
+	/* Before anything is registered */
+	if (cgroup)
+		close(cgroup_open(cgroup));
 	if (sockops) {
 		/* First, so that it runs first; ours chooses bfc_window itself. */
 		cgroup_cc(cgroup, "");

@@ -33,6 +33,10 @@ refuses() {
 }
 run=()
 
+struct_ops() { [ -e /sys/kernel/btf/vmlinux ]; }
+
+available() { cat /proc/sys/net/ipv4/tcp_available_congestion_control; }
+
 test_usage() {
 	refuses 2 'what is "nonsense"' nonsense
 	refuses 2 'missing after "stamp"' stamp
@@ -83,6 +87,9 @@ test_reasons() {
 	refuses 1 'e0: the UDP programs are not attached' -n a int detach e0
 	refuses 1 'No such file' int attach --cgroup /sys/fs/cgroup/nonsense
 	refuses 1 'not a cgroup of version 2' int attach --cgroup /tmp
+	refuses 1 'not a cgroup of version 2' \
+		hpcc on --cgroup /tmp rate 10gbit rtt 10us
+	check "registered" eval '[[ $(available) != *bfc_hpcc* ]]'
 	mkdir -p "$group"
 	refuses 1 'the TCP program is not attached' int detach --cgroup "$group"
 	rmdir "$group"
@@ -188,10 +195,6 @@ test_ingress() {
 	equal "filters" "$(tc -n a filter show dev e0 ingress)" ""
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 }
-
-struct_ops() { [ -e /sys/kernel/btf/vmlinux ]; }
-
-available() { cat /proc/sys/net/ipv4/tcp_available_congestion_control; }
 
 # What fails when all is loaded already leaves nothing behind, either.
 test_undone() {
