@@ -290,6 +290,47 @@ test_storage() {
 	rmdir "$group"
 }
 
+# The delay-based control moves data, and what is shown is what was asked for.
+test_delay() {
+	local on=(rate 20mbit rtt 1ms) send before
+	refuses 1 'bfc_delay is off' delay show
+	refuses 1 'bfc_delay is not registered' delay off
+	if ! struct_ops; then
+		say "no struct_ops in this kernel"
+		refuses 1 'this kernel has no BTF' delay on "${on[@]}"
+		equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+		return
+	fi
+	topology
+	ctl delay on "${on[@]}" target 2000
+	equal "shown" "$(bfcctl -j delay show | jq -c '.[0] | [.target_ns]')" \
+		'[2000000]'
+	before=$(bpftool -j map show pinned /sys/fs/bpf/bfc/delay_ops | jq .id)
+	ctl delay on "${on[@]}"
+	equal "registered once more" "$(bpftool -j map show pinned \
+		/sys/fs/bpf/bfc/delay_ops | jq .id)" "$before"
+	check "text" grep -q '^target 2.50ms ' <(bfcctl delay show)
+
+	in_ns b busybox nc -l -p 5001 </dev/null >"$scratch/moved" &
+	pids+=($!)
+	check "no TCP receiver" wait_for 20 tcp_listens b 5001
+	send="import socket
+s = socket.socket()
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'bfc_delay')
+s.connect(('10.0.0.2', 5001))
+print(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16))
+s.sendall(bytes(500000))"
+	check "uses it" grep -q bfc_delay \
+		<(in_ns a timeout 30 python3 -c "$send")
+	wait "${pids[-1]}"
+	equal "bytes moved" "$(wc -c <"$scratch/moved")" 500000
+
+	ctl delay off
+	check "registered still" eval '[[ $(available) != *bfc_delay* ]]'
+	refuses 1 'bfc_delay is off' delay show
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+}
+
 test_watch() {
 	topology
 	bfc a e0 role nic
@@ -303,4 +344,4 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage reasons stamp cgroups ingress undone hpcc storage watch
+run_tests usage reasons stamp cgroups ingress undone hpcc storage delay watch
