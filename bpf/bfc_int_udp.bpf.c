@@ -50,6 +50,9 @@ struct {
 	__type(value, __u64);
 } bfc_int_udp_count SEC(".maps");
 
+/* Filled in before the load: bpf_get_netns_cookie() is not for tc in Linux 6.1. */
+const volatile __u64 bfc_int_netns;
+
 /* INT as it is in the packet */
 struct int_bytes {
 	__u8 head[BFC_INT_HEAD_LEN];
@@ -98,6 +101,7 @@ static __always_inline __u32 udp_offset(struct __sk_buff *skb, __u16 port,
 	    udp.dest != bpf_htons(port))
 		return 0;
 	key->sport = bpf_ntohs(udp.source);
+	key->netns = bfc_int_netns;
 	key->ifindex = skb->ifindex;
 	return at;
 }

@@ -11,13 +11,15 @@
 
 /**
  * struct bfc_int_udp_key - a flow, as ECMP would tell them apart
- * @ifindex: of the device it came in through
+ * @netns: cookie of the network namespace, which no other ever has
+ * @ifindex: of the device it came in through, a number of that namespace
  * @family: 4 or 6
  * @sport: UDP source port, host order: with RoCEv2 it stands for the queue pair
  * @src: address; of IPv4 the first four bytes
  * @dst: address
  */
 struct bfc_int_udp_key {
+	__u64	netns;
 	__u32	ifindex;
 	__u16	family;
 	__u16	sport;

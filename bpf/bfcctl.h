@@ -59,6 +59,7 @@ void bpf_loaded(int err, const char *what);
 const char *pin_path(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
 uint64_t netns_id(void);
+uint64_t netns_cookie(void);
 const char *pin_device(const char *what, int ifindex, const char *part);
 const char *pin_cgroup(const char *cgroup, const char *part);
 void pin_mkdir(const char *path);

@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -165,6 +166,23 @@ uint64_t netns_id(void)
 	if (stat("/proc/self/ns/net", &ns))
 		fail("/proc/self/ns/net: %s", strerror(errno));
 	return ns.st_ino;
+}
+
+/**
+ * netns_cookie() - another number of this network namespace, which no other gets
+ *		    when it has gone
+ */
+uint64_t netns_cookie(void)
+{
+	int sock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	uint64_t cookie;
+	socklen_t len = sizeof(cookie);
+
+	if (sock < 0 || getsockopt(sock, SOL_SOCKET, SO_NETNS_COOKIE, &cookie,
+				   &len))
+		fail("this network namespace: %s", strerror(errno));
+	close(sock);
+	return cookie;
 }
 
 /**

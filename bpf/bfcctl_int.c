@@ -91,6 +91,7 @@ static void udp_attach(const char *name)
 	skel = bfc_int_udp__open();
 	if (!skel)
 		fail("cannot open the UDP programs: %s", strerror(errno));
+	skel->rodata->bfc_int_netns = netns_cookie();
 	pin_mkdir(pin_path("%s", ""));
 	pin_share(skel->maps.bfc_int_udp, pin_path("/int_udp"));
 	pin_share(skel->maps.bfc_int_udp_count, pin_path("/int_udp_count"));

@@ -146,13 +146,17 @@ static void add_map(struct views *views, int ifindex)
 	int fd = pin_open(pin_path("/int_udp"));
 	char name[IF_NAMESIZE];
 	struct bfc_int_udp_flow value;
+	uint64_t netns;
 	unsigned int i;
 
 	if (fd < 0)
 		return;
+	netns = netns_cookie();
 	for (i = 0; i < BFC_INT_UDP_FLOWS; i++, last = &key) {
 		if (bpf_map_get_next_key(fd, last, &key))
 			break;
+		if (key.netns != netns)
+			continue;
 		if (ifindex ? (int)key.ifindex != ifindex :
 			      !if_indextoname(key.ifindex, name))
 			continue;

@@ -522,6 +522,8 @@ udp() {
 		"$((count * $#)) $((count * $#))"
 }
 
+ifindex() { ip -n "$1" -j link show dev e0 | jq '.[0].ifindex'; }
+
 # RoCEv2's packets, but for what is in them: UDP to port 4791 without a checksum.
 test_udp() {
 	topology 3
@@ -535,6 +537,10 @@ test_udp() {
 		'[["udp","10.0.0.1",3,3,100],["udp","fd00::1",3,3,100]]'
 	equal "speeds" "$(bfcctl -n r -j int show e0 | jq -c \
 		'[.[0].hops[].speed]')" '[100000000,100000000,10000000]'
+	# The map is that of all namespaces, and a device's number is its own's.
+	equal "number of h1's e0" "$(ifindex h1)" "$(ifindex r)"
+	equal "flows to h1" "$(bfcctl -n h1 -j int show e0)" '[]'
+	equal "flows to h1, all devices" "$(bfcctl -n h1 -j int show)" '[]'
 	# Those of somebody who drew our port
 	udp other 20 10.0.0.100 fd00::100
 	equal "records" "$(bfcctl -n r -j int show e0 | jq -c \
