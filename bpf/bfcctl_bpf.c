@@ -33,6 +33,9 @@
 /* What libbpf said first, for when it fails and nobody wanted to hear it before. */
 static char said[4096];
 
+/* The kernel was asked to load a program, and did not. */
+static bool refused;
+
 static int hear(enum libbpf_print_level level, const char *fmt, va_list args)
 {
 	va_list again;
@@ -42,6 +45,7 @@ static int hear(enum libbpf_print_level level, const char *fmt, va_list args)
 		vfprintf(stderr, fmt, again);
 		va_end(again);
 	}
+	refused |= !!strstr(fmt, "program load failed");
 	/* The first one is the reason. */
 	if (level == LIBBPF_WARN && !*said)
 		vsnprintf(said, sizeof(said), fmt, args);
@@ -122,7 +126,7 @@ void bpf_loaded(int err, const char *what)
 	if (err == -ESRCH && access(BTF_PATH, R_OK))
 		fail("cannot load %s: this kernel has no BTF (%s): it must be built with CONFIG_DEBUG_INFO_BTF",
 		     what, BTF_PATH);
-	if (err == -EACCES || err == -EINVAL || err == -E2BIG)
+	if (refused && (err == -EACCES || err == -EINVAL || err == -E2BIG))
 		fail("cannot load %s: this kernel's verifier refuses it (bfcctl -v says why)",
 		     what);
 	said[strcspn(said, "\n")] = '\0';

@@ -245,6 +245,18 @@ test_undone() {
 	umount "$other"
 }
 
+# A map of another size, as another version of bfcctl has left it
+test_other_version() {
+	mkdir -p "$group" /sys/fs/bpf/bfc
+	check "map" bpftool map create /sys/fs/bpf/bfc/int_sk type array \
+		key 4 value 8 entries 1 name other
+	refuses 1 'cannot load the TCP program: .*int_sk.*parameter mismatch' \
+		int attach --cgroup "$group"
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf/bfc)" int_sk
+	rm -r /sys/fs/bpf/bfc
+	rmdir "$group"
+}
+
 # What HPCC keeps goes with the last that has it.
 test_hpcc() {
 	local on=(rate 10gbit rtt 10us sockops) other=$group.other
@@ -344,4 +356,4 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage reasons stamp cgroups ingress undone hpcc storage delay watch
+run_tests usage reasons stamp cgroups ingress undone other_version hpcc storage delay watch
