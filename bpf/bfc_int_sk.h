@@ -36,6 +36,8 @@ enum {
  * @hops: valid entries of @hop; less than nHop if the path has more hops than
  *	  the option had room for (the last ones are then missing)
  * @slots: hops that the option had room for
+ * @overflows: records of more hops than there was room for
+ * @stale: records that were not newer than the one that is kept
  * @hop: 64 bits a hop as on the wire, for bfc_int_get_hop(), in the path's order;
  *	 entries from @hops on are 0
  */
@@ -45,6 +47,8 @@ struct bfc_int_sk_record {
 	__u16	path;
 	__u8	hops;
 	__u8	slots;
+	__u32	overflows;
+	__u32	stale;
 	__be64	hop[BFC_INT_SK_HOPS];
 };
 
@@ -60,9 +64,7 @@ struct bfc_int_sk_record {
  * @credit: segments since the last one with room for a record ("every N")
  * @sent: packets (of one or, with GSO, several segments) sent with such room
  * @acked: packets sent with an echo
- * @overflows: records (seen or echoed) of more hops than there was room for
  * @no_room: packets that should have taken INT along but had other options
- * @stale: records that were not newer than the one that is kept
  * @next: BFC_INT_SK_*, agreed on for the packet that is being built
  * @last: BFC_INT_SK_*, what went last if both were due
  */
@@ -75,9 +77,7 @@ struct bfc_int_sk {
 	__u32	credit;
 	__u32	sent;
 	__u32	acked;
-	__u32	overflows;
 	__u32	no_room;
-	__u32	stale;
 	__u32	next;
 	__u32	last;
 };

@@ -175,11 +175,11 @@ static __always_inline void take(struct bpf_sock_ops *skops,
 	if (rec->count && hops && rec->path == path && rec->hops == hops &&
 	    now - rec->time < ORDER_NS &&
 	    is_older(&opt[BFC_INT_TCP_LEN(0)], &rec->hop[0])) {
-		is->stale++;
+		rec->stale++;
 		return;
 	}
 	if (head.nhop > hops)
-		is->overflows++;
+		rec->overflows++;
 	for (i = 0; i < BFC_INT_SK_HOPS; i++) {
 		if (i < hops)
 			__builtin_memcpy(&rec->hop[i], &opt[BFC_INT_TCP_LEN(i)],

@@ -67,8 +67,8 @@ static void add_tcp(struct views *views, const struct flow *flow, bool sender)
 	v->dport = sender ? flow->dport : flow->sport;
 	v->time = rec->time;
 	v->count = rec->count;
-	v->overflows = flow->is.overflows;
-	v->stale = flow->is.stale;
+	v->overflows = rec->overflows;
+	v->stale = rec->stale;
 	v->path = rec->path;
 	set_hops(v, rec->hop, rec->hops);
 }

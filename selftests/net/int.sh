@@ -233,10 +233,13 @@ test_congested() {
 test_overflow() {
 	topology 4
 	make_data 100000
+	echo thanks >"$scratch/answer"
 	transfer in_group in_group
 	equal "hops, and those told of" \
 		"$(flow h1 '"\(.nhop) \(.hops | length)"')" "4 3"
 	at_least "records with too many hops" "$(flow h1 .overflows)" 20
+	equal "of the other direction" "$(bfcctl -n h1 -j int show e0 |
+		jq '.[] | select(.side == "receiver") | .overflows')" 0
 	check "text does not tell" grep -q "no room" \
 		<(bfcctl -n h1 int show e0)
 	hang_up
