@@ -58,6 +58,7 @@ hpcc_off() {
 	ctl int detach --cgroup "$group"
 	! simulated || check "a socket uses bfc_simcc" \
 		wait_for 5 modprobe -qr bfc_simcc
+	ctl -n sw stamp detach r0
 }
 
 # in_group NS COMMAND...: with sockets that take part; in the background only
