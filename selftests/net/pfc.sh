@@ -165,17 +165,10 @@ line() {
 	bfc sw p1 hrtt $hrtt watchdog off "$@"
 	bfc sw pn hrtt $hrtt watchdog off "$@"
 	bfc h1 e0 role nic hrtt $hrtt "$@"
-	mac_n=$(mac n e0)
 }
 
-# pfc ENABLE QUANTA-OF-PRIORITY-3 [QUANTA-OF-THE-REST]: n sends it
-pfc() {
-	local quanta
-	printf -v quanta '%04x' "${3:-0}" "${3:-0}" "${3:-0}" "$2" "${3:-0}" \
-		"${3:-0}" "${3:-0}" "${3:-0}"
-	frames raw n "0180c2000001${mac_n//:/}88080101$(printf %04x "$1")${quanta}$(
-		printf '00%.0s' {1..26})"
-}
+# pfc ENABLE QUANTA...: n sends it
+pfc() { frames pfc n "$@"; }
 
 # came DPORT: datagrams to that port that n has seen
 came() {
@@ -220,7 +213,7 @@ test_pfc_priorities_are_apart() {
 	frames wait n 5 10 dport=4000
 	equal "of priority 3, while it is paused" "$(came 3000)" 0
 	equal "of priority 4" "$(came 4000)" 10
-	pfc 0x10 0 65535
+	pfc 0x10 0 0 0 0 65535 0 0 0
 	wait_for 5 paused_is 4 true || fail "4 is not paused"
 	paused_is 3 true || fail "3 was resumed by a frame about 4"
 	pfc 0x18 0
@@ -232,14 +225,16 @@ test_pfc_priorities_are_apart() {
 
 test_lossy_priorities_are_not_paused() {
 	line fc pfc prio dscp lossless 4,5
-	pfc 0xff 65535 65535
+	pfc 0xff 65535
 	wait_for 2 paused_is 4 true || fail "4 is not paused"
 	paused_is 3 false || fail "3 is paused"
 }
 
 test_bad_frames() {
 	line fc pfc prio dscp
-	local dst=0180c2000001 src=${mac_n//:/}
+	local dst=0180c2000001 src
+	src=$(mac n e0)
+	src=${src//:/}
 	frames raw n "${dst}${src}880801010008ffff"	# truncated
 	frames raw n "${dst}${src}88080001ffff$(printf '00%.0s' {1..42})"
 	frames raw n "${dst}${src}88080102ffff$(printf '00%.0s' {1..42})"
@@ -340,7 +335,7 @@ test_elide() {
 # Who sends no resume any more has gone: its pause is void.
 test_link_down_ends_pauses() {
 	line fc pfc prio dscp
-	pfc 0xff 65535 65535
+	pfc 0xff 65535
 	wait_for 2 paused_is 3 true || fail "not paused"
 	ip -n n link set e0 down
 	sleep 0.1

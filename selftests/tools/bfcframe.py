@@ -19,10 +19,12 @@ A neighbour is an end of a link in a namespace of "ip netns", known by a NAME:
   keep NAME PERIOD [FIELD=VALUE...]     as pause, every PERIOD seconds, 0 = no more
   loop NAME                 send the newest HELLO back as it came
   raw NAME HEX [COUNT]      any frame
+  pfc NAME ENABLE QUANTA... send one frame of IEEE 802.1Qbb about the priorities in
+                            ENABLE: eight quanta, or one for each of these
   udp NAME FIELD=VALUE...   UDP datagrams in frames of their own: dst, src
                             (MAC), from, to (addresses), sport, dport, count,
                             size (of the payload), tags=88a8:5,8100:7 (outermost
-                            first), label (IPv6), gap (seconds), options (words of
+                            first), tos (traffic class), label (IPv6), gap (seconds), options (words of
                             IP options that do nothing: 4 bytes; 8 with IPv6,
                             where it is 1 at most)
   fuzz NAME COUNT SEED      random and mutated control frames
@@ -60,6 +62,7 @@ SO_RCVBUFFORCE = 33
 SO_TIMESTAMPNS = 35
 
 GROUP = "01:80:c2:00:00:0e"
+PFC_GROUP = "01:80:c2:00:00:01"
 ETHERTYPE = 0x88b5
 MAGIC = 0x42464331
 HELLO = 1
@@ -212,6 +215,13 @@ def decode(when: float, frame: bytes, length: int,
     return f
 
 
+def pfc_frame(mac: str, enable: int, quanta: List[int]) -> bytes:
+    if len(quanta) == 1:
+        quanta = [quanta[0] * (enable >> i & 1) for i in range(8)]
+    return mac_bytes(PFC_GROUP) + mac_bytes(mac) + \
+        struct.pack("!3H8H26x", 0x8808, 0x0101, enable, *quanta)
+
+
 def checksum(data: bytes) -> int:
     total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
@@ -228,7 +238,7 @@ def udp_frame(f: Fields) -> bytes:
     words: int = f["options"]
     if source.version == 4:
         ethertype = 0x0800
-        ip = struct.pack("!BBHHHBBH", 0x45 + words, 0,
+        ip = struct.pack("!BBHHHBBH", 0x45 + words, f["tos"],
                          28 + 4 * words + len(payload), 0, 0x4000, 64, 17,
                          0) + source.packed + to.packed + words * bytes(4 * [1])
         ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
@@ -236,7 +246,7 @@ def udp_frame(f: Fields) -> bytes:
         ethertype = 0x86dd
         # A header of destination options: UDP follows, padding of 4 bytes
         more = words * bytes([17, 0, 1, 4, 0, 0, 0, 0])
-        ip = struct.pack("!IHBB", 6 << 28 | f["label"],
+        ip = struct.pack("!IHBB", 6 << 28 | f["tos"] << 20 | f["label"],
                          8 + len(more) + len(payload), 60 if more else 17,
                          64) + source.packed + to.packed + more
     tags = b"".join(struct.pack("!HH", tpid, tci) for tpid, tci in f["tags"])
@@ -488,11 +498,15 @@ class Commands:
         for _ in range(int(count)):
             self.neighbours[name].send(bytes.fromhex(data))
 
+    def pfc(self, name: str, enable: str, *quanta: str) -> Any:
+        n = self.neighbours[name]
+        n.send(pfc_frame(n.mac, int(enable, 0), [int(q) for q in quanta]))
+
     def udp(self, name: str, *words: str) -> Any:
         n = self.neighbours[name]
         f: Fields = {
             "src": n.mac, "sport": 1000, "dport": 9, "count": 1,
-            "size": 1000, "tags": [], "label": 0, "gap": 0.0,
+            "size": 1000, "tags": [], "tos": 0, "label": 0, "gap": 0.0,
             "options": 0, **fields(list(words))}
         frame = udp_frame(f)
         for _ in range(f["count"]):
