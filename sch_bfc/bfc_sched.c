@@ -411,7 +411,8 @@ static bool bfc_promised(const struct bfc_sched *q, const struct sk_buff *skb)
 {
 	const struct bfc_skb_cb *cb = bfc_cb(skb);
 
-	return cb->held && q->conf->lossless & BIT(cb->prio);
+	return static_branch_unlikely(&bfc_holds) && cb->held &&
+	       q->conf->lossless & BIT(cb->prio);
 }
 
 /* The longest queue, of those whose next packet was promised no room if there are any. */
