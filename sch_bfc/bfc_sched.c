@@ -279,6 +279,7 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 	u8 paused = bfc_prio_paused(q->port, now, &q->pause_deadline);
 	unsigned long diff;
 	unsigned int prio;
+	u64 until;
 
 	bfc_watch_prios(q, paused, now);
 	paused &= ~q->ignoring;
@@ -290,7 +291,11 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 			q->prio[prio].since = now;
 			q->prio[prio].pauses++;
 		} else {
-			q->prio[prio].ns += now - q->prio[prio].since;
+			/* One that ran out may be noticed with the next packet. */
+			until = READ_ONCE(q->port->rx_until[prio]);
+			if (until <= q->prio[prio].since || until > now)
+				until = now;
+			q->prio[prio].ns += until - q->prio[prio].since;
 		}
 	}
 	q->prio_paused = paused;

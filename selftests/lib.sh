@@ -25,6 +25,7 @@ scratch=
 bg=
 why=
 note=
+skip=
 namespaces=()
 pids=()
 
@@ -32,6 +33,9 @@ pids=()
 simulated() { grep -q 'User Mode Linux' /proc/cpuinfo; }
 
 skip_all() { echo "1..0 # SKIP $*"; exit 4; }
+
+# exact_clock: the rest of a test is about times; "exact_clock || return"
+exact_clock() { simulated || { skip="timers are exact in the simulator alone"; false; }; }
 
 # ---- checks ----
 
@@ -413,7 +417,7 @@ run_tests() {
 	echo "1..${#names[@]}"
 	for name in "${names[@]}"; do
 		n=$((n + 1))
-		why='' note='' drops_before=0
+		why='' note='' skip='' drops_before=0
 		if declare -F "test_$name" >/dev/null; then
 			"test_$name"
 		else
@@ -422,7 +426,7 @@ run_tests() {
 		"$after_test"
 		check "the process behind stat has ended" kill -0 "$fields_pid"
 		if [ -z "$why" ]; then
-			echo "ok $n $name${note:+ # $note}"
+			echo "ok $n $name${skip:+ # SKIP $skip}${note:+ # $note}"
 		else
 			echo "not ok $n $name # $why${note:+; $note}"
 			bad=$((bad + 1))
