@@ -284,13 +284,14 @@ static unsigned int bfc_fafc_full(struct bfc_sched *q, unsigned int prio, u64 no
 
 /* R_i: what port i sends to egress ports that are not congested (Alg. 2 lines
  * 4-7), as what it sends in all, less what goes to those that are, the @full first:
- * this is the smaller sum.
+ * this is the smaller sum. A byte less, which is more than rounding leaves: ports
+ * without victims are to cost the same, and to be paused together.
  */
 static u64 bfc_fafc_harm(struct bfc_sched *q, unsigned int prio,
 			 unsigned int slot, u64 total, unsigned int full,
 			 u64 now)
 {
-	u64 less = bfc_holt_out(&q->fafc->out[prio].in[slot]);
+	u64 less = bfc_holt_out(&q->fafc->out[prio].in[slot]) + bfc_amount(1);
 	u32 t_hop = q->fafc->conf.t_hop;
 	unsigned int k;
 

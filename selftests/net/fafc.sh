@@ -129,6 +129,25 @@ test_least_harm() {
 	all_idle
 }
 
+# No victims where the queue is long: all of it, q_*k of equation (9), which is long
+# here because of the switch's own packets, and not what s2 has in it, the q_ik that
+# Alg. 2 line 6 prints.
+test_no_harm_to_a_long_queue() {
+	star xoff 4Mb limit 32Mb
+	tc -n sw qdisc change dev r1 root bfc threshold 8mb congested 60kb
+	neighbours_up
+	ip -n sw addr add 10.0.0.200/24 dev br0
+	send sw 10.0.0.101 7000 -F 9 -t 6 -b 400000
+	local own=$bg
+	wait_for 3 is_long || fail "the queue to r2 is short: $(stat sw r1 backlog)"
+	pauses_of_two
+	at_least "pauses of s2 to s1's" "$(calc "$two / $one")" 0.95
+	finish "$own"
+	at_least "held of s2 at most" 100000000 "$(stat sw p2 'prios[0].peak')"
+	all_idle
+}
+is_long() { [ "$(stat sw r1 backlog)" -ge 100000 ]; }
+
 # beside OPTIONS...: n, made of Python, does not obey
 beside() {
 	local port
@@ -304,6 +323,6 @@ test_parameters_change_under_traffic() {
 	all_idle
 }
 
-run_tests incast pauses_again least_harm quanta_for_others \
+run_tests incast pauses_again least_harm no_harm_to_a_long_queue quanta_for_others \
 	ns_for_ours marks host_slows_down \
 	parameters_change_under_traffic
