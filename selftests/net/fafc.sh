@@ -262,6 +262,88 @@ test_marks() {
 	all_idle
 }
 
+# burst HOST PACKETS: ECN-capable, of priority 3
+burst() { send "$1" 10.0.0.1 5000 -n "$2" -T $((3 << 5 | 2)); }
+
+# Marks are for the queue that will be there in two T_hop: it grows by 7.5 KB in each.
+test_marks_ahead() {
+	exact_clock || return 0
+	star ecn 50kb threshold 1mb xoff 4Mb limit 32Mb
+	local i sent=()
+	for i in 1 2; do
+		send "s$i" 10.0.0.100 5000 -n 40 -T 2
+		sent+=("$bg")
+	done
+	finish "${sent[@]}"
+	wait_for 2 is_empty_port || fail "not sent"
+	at_least "packets marked" "$(stat sw r0 ecn_mark)" 3
+	at_most "longest queue" "$(stat sw r0 backlog_peak)" 49000
+	at_least "longest queue" "$(stat sw r0 backlog_peak)" 36000
+}
+is_empty_port() { [ "$(stat sw r0 backlog)" = 0 ]; }
+
+# What piled up while n held us paused is no congestion (Alg. 4), until it has left; and
+# it is that of the same priority.
+test_no_marks_for_pauses() {
+	exact_clock || return 0
+	local load
+	beside prio dscp ecn 30kb threshold 1mb xoff 4Mb limit 32Mb
+	tc -n sw qdisc change dev pn root bfc peer on
+	frames set n epoch=7
+	send h 10.0.0.1 5000 -r 8000000 -t 0.5 -T $((3 << 5 | 2))
+	load=$bg
+	sleep 0.1
+	frames pause n epoch=7 queues=0 prio3=60000000
+	finish "$load"
+	at_least "longest queue" "$(stat sw pn backlog_peak)" 50000
+	equal "packets marked after a pause" "$(stat sw pn ecn_mark)" 0
+	at_least "ms of pauses" "$(($(stat sw pn 'prios[3].paused_time') / 1000000))" 59
+	# As long a queue, and another priority is paused.
+	frames pause n epoch=7 queues=0 prio4=500000000
+	burst h 60
+	load=$bg
+	burst r 60
+	finish "$load" "$bg"
+	wait_for 2 drained || fail "not sent"
+	at_most "longest queue" "$(stat sw pn backlog_peak)" 75000
+	at_least "packets marked without one" "$(stat sw pn ecn_mark)" 5
+	say "marked $(stat sw pn ecn_mark)"
+	equal "pauses of 3" "$(stat sw pn 'prios[3].pause_rx')" 1
+}
+drained() { [ "$(stat sw pn backlog)" = 0 ]; }
+
+# Ports get equal parts of the link (FAFC section IV), whatever they bring, in however
+# many flows and in packets of whatever size.
+test_ports_share() {
+	local sent=() receiver one two
+	switch sw
+	host r 10.0.0.100/24
+	host s1 10.0.0.1/24
+	host s2 10.0.0.2/24
+	cable sw r0 r e0 "${link[@]}"
+	cable sw p1 s1 e0 rate 40mbit delay 1ms ring 2
+	cable sw p2 s2 e0 rate 14mbit delay 1ms ring 2
+	for port in r0 p1 p2; do
+		bfc sw "$port" "${mode[@]}" threshold 32mb xoff 64Mb limit 128Mb
+	done
+	meet 10.0.0.100 s1 s2
+	receive r 5000 -t 1
+	receiver=$bg
+	send s1 10.0.0.100 5000 -F 10 -f 3 -t 2
+	sent+=("$bg")
+	send s2 10.0.0.100 5000 -F 20 -s 250 -t 2
+	sent+=("$bg")
+	finish "$receiver"
+	equal "allocations" "$(stat sw r0 solved)" 0
+	kill "${sent[@]}"
+	# with what is before the payload: 42 bytes
+	one=$(received r 5000 '[.flows[] | select(.id < 20).packets] | add * 1042')
+	two=$(received r 5000 '[.flows[] | select(.id == 20).packets] | add * 292')
+	say "$one and $two bytes"
+	within_5_percent "bytes of s1 to those of s2" "$one" "$two"
+	at_least "bytes" $((one + two)) 2000000
+}
+
 # A host that is paused sends less, and comes back by itself (Alg. 3).
 test_host_slows_down() {
 	local before after receiver
@@ -324,5 +406,5 @@ test_parameters_change_under_traffic() {
 }
 
 run_tests incast pauses_again least_harm no_harm_to_a_long_queue quanta_for_others \
-	ns_for_ours marks host_slows_down \
+	ns_for_ours marks marks_ahead no_marks_for_pauses ports_share host_slows_down \
 	parameters_change_under_traffic
