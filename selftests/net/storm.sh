@@ -12,6 +12,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 hrtt=6ms
+mode=pfc
 
 # line OPTIONS...: of the switch's ports
 line() {
@@ -26,14 +27,21 @@ line() {
 	bfc sw pn hrtt $hrtt "$@"
 }
 
-# storm PRIORITY QUANTA: a PFC frame of n
-storm() { frames pfc n $((1 << $1)) "$2"; }
+# storm PRIORITY QUANTA: a PFC frame of n, or with FAFC a PAUSE: quanta of 25.6 us
+storm() {
+	if [ "$mode" = fafc ]; then
+		frames pause n epoch=9 queues=0 "prio$1=$(($2 * 25600))"
+	else
+		frames pfc n $((1 << $1)) "$2"
+	fi
+}
 
 is() { [ "$(stat sw pn "$1")" = "$2" ]; }
 is_at_least() { [ "$(stat sw pn "$1")" -ge "$2" ]; }
 
-test_pfc_storm() {
-	line fc pfc prio dscp watchdog 100ms
+storms() {
+	line fc "$mode" prio dscp watchdog 100ms
+	[ "$mode" != fafc ] || tc -n sw qdisc change dev pn root bfc peer on
 	# Quanta are times at the speed of the link: 1.68 s, or 16.8 s where it takes
 	# long to look.
 	simulated || ip -n sw link set dev pn type wire rate 2mbit
@@ -65,6 +73,40 @@ test_pfc_storm() {
 		"$(answered length)"
 	# 0.1 s until it is one, then 0.2, 0.4, 0.8 and 1.6 s of peace
 	at_most "storms in 3 s" "$(stat sw pn storms)" "$(simulated && echo 4 || echo 6)"
+}
+
+test_pfc_storm() { storms; }
+test_capfc_storm() { mode=capfc-max storms; }
+test_fafc_storm() { mode=fafc storms; }
+
+# Of what does not fit, only that of the priority whose pauses are ignored is dropped
+# because of the storm, and only as long as they are.
+test_drops_of_a_storm() {
+	local sent=() before
+	line fc pfc prio dscp watchdog 100ms
+	ip -n sw link set dev pn type wire rate 2mbit
+	for port in 3000 4000; do
+		send h 10.0.0.2 $port -r 3000000 -t 1 -T $((port / 1000 << 5))
+		sent+=("$bg")
+	done
+	sleep 0.2
+	equal "dropped in a storm, without one" "$(stat sw pn storm_drops)" 0
+	before=$(drops_of 3)
+	at_least "dropped of 3" "$before" 10
+	storm 3 65535
+	wait_for 2 is_at_least storms 1 || fail "no storm"
+	wait_for 2 is_at_least restored 1 || fail "not restored"
+	finish "${sent[@]}"
+	at_least "dropped in a storm" "$(stat sw pn storm_drops)" 10
+	at_most "dropped in a storm" "$(stat sw pn storm_drops)" \
+		$(($(drops_of 3) - before - 10))
+	at_least "dropped of 4" "$(drops_of 4)" 10
+	say "$(stat sw pn storm_drops) of $(drops_of 3) and $(drops_of 4)"
+}
+# drops_of PRIORITY
+drops_of() {
+	classes sw pn | awk -v prio="$1" '(NR - 1) % 8 == prio { n += $4 }
+		END { print n + 0 }'
 }
 
 # It pauses for ever, but lets something pass now and then.
@@ -122,4 +164,4 @@ test_bfc_storm() {
 	finish "$bg"
 }
 
-run_tests pfc_storm slow_is_no_storm watchdog_off bfc_storm
+run_tests pfc_storm capfc_storm fafc_storm drops_of_a_storm slow_is_no_storm watchdog_off bfc_storm
