@@ -773,6 +773,7 @@ void bfc_fafc_free(struct bfc_port *port, struct bfc_fafc *fafc);
 /* bfc_port.c */
 int bfc_port_init(void);
 void bfc_port_exit(void);
+void bfc_port_slot(struct bfc_port *port);
 struct bfc_port *bfc_port_attach(struct net_device *dev,
 				 struct netlink_ext_ack *extack);
 void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,

@@ -126,6 +126,9 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	u32 frame = clamp_t(u32, psched_mtu(dev), BFC_QUANTUM_MIN,
 			    BFC_QUANTUM_MAX);
 
+	/* Others may have gone, since the port was made in another mode. */
+	if ((capfc || predict) && q->port->slot == BFC_SLOT_NONE)
+		bfc_port_slot(q->port);
 	if ((capfc || predict) && q->port->slot == BFC_SLOT_NONE) {
 		NL_SET_ERR_MSG(extack, "bfc: fc: capfc and fafc tell at most 64 ports of a namespace apart");
 		return -EOPNOTSUPP;

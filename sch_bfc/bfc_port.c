@@ -22,9 +22,7 @@
 #define BFC_LINGER	(5 * HZ)	/* over BFC_PEER_DEAD_NS */
 #define BFC_FRAME_MAX	1500	/* more than any control frame */
 
-static const u8 bfc_mac_addr[ETH_ALEN] __aligned(2) = {
-	0x01, 0x80, 0xc2, 0x00, 0x00, 0x01
-};
+static const u8 bfc_mac_addr[ETH_ALEN] __aligned(2) = { 1, 0x80, 0xc2, 0, 0, 1 };
 
 /* All ports of all namespaces, RTNL. */
 static LIST_HEAD(bfc_ports);
@@ -514,16 +512,19 @@ static struct bfc_port *bfc_port_find(const struct net_device *dev)
 	return NULL;
 }
 
-/* The lowest number that is free in the namespace. */
-static u8 bfc_port_slot(const struct net_device *dev)
+/**
+ * bfc_port_slot() - the lowest number that is free in the namespace, under RTNL
+ * @port: gets it, or BFC_SLOT_NONE, which is what it has now
+ */
+void bfc_port_slot(struct bfc_port *port)
 {
 	DECLARE_BITMAP(used, BFC_SLOTS + 1) = {};
-	const struct bfc_port *port;
+	const struct bfc_port *other;
 
-	list_for_each_entry(port, &bfc_ports, list)
-		if (net_eq(dev_net(port->dev), dev_net(dev)))
-			__set_bit(port->slot, used);
-	return find_first_zero_bit(used, BFC_SLOTS);
+	list_for_each_entry(other, &bfc_ports, list)
+		if (net_eq(dev_net(other->dev), dev_net(port->dev)))
+			__set_bit(other->slot, used);
+	port->slot = find_first_zero_bit(used, BFC_SLOTS);
 }
 
 static bool bfc_carrier(const struct net_device *dev)
@@ -543,7 +544,7 @@ static struct bfc_port *bfc_port_new(struct net_device *dev)
 	if (!port->pcpu)
 		goto free;
 	port->dev = dev;
-	port->slot = bfc_port_slot(dev);
+	bfc_port_slot(port);
 	port->tpid = htons(ETH_P_8021AD);
 	spin_lock_init(&port->lock);
 	INIT_DELAYED_WORK(&port->hello, bfc_hello_work);

@@ -96,6 +96,36 @@ test_handles_come_later() {
 	all_idle
 }
 
+# CaPFC and FAFC tell 64 ports apart: the 65th is refused, and is PFC's.
+test_too_many_ports() {
+	local i said mode
+	host x
+	for i in {1..65}; do
+		echo "link add d$i type dummy"
+		echo "link set d$i up"
+	done | ip -n x -batch -
+	for i in {1..64}; do
+		echo "qdisc add dev d$i root bfc fc fafc queues 8 rate 1gbit"
+	done | tc -n x -batch - || fail "less than 64 ports"
+	bfc x d65 fc pfc role switch queues 8 rate 1gbit
+	for mode in capfc-max capfc-cal fafc; do
+		said=$(tc -n x qdisc change dev d65 root bfc fc $mode 2>&1) &&
+			fail "$mode is taken"
+		[[ $said == *"at most 64 ports of a namespace"* ]] || fail "said: $said"
+		equal "mode" "$(stat x d65 options.fc)" pfc
+		# A host tells none apart.
+		bfc x d65 fc $mode role nic queues 8 rate 1gbit
+		bfc x d65 fc pfc role switch queues 8 rate 1gbit
+	done
+	# When another one has gone it is told apart.
+	ip -n x link del d7
+	tc -n x qdisc change dev d65 root bfc fc fafc || fail "refused for good"
+	ip -n x link add d7 type dummy
+	bfc x d7 fc pfc queues 8 rate 1gbit
+	tc -n x qdisc change dev d7 root bfc fc fafc 2>/dev/null &&
+		fail "65 are told apart"
+}
+
 # So that the tests above can fail: frames that were on their way are lost.
 test_too_little_headroom_loses() {
 	star fc pfc xoff 20kb xon 10kb headroom 1600b max 24kb
@@ -480,5 +510,5 @@ run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
 	modes_change_under_traffic thresholds_change_under_traffic \
 	ingress_port_vanishes mixed_modes reserve_without_buffer \
 	first_frame_is_sent lossy_while_paused lossy_priorities_are_apart elide \
-	handles_come_later lower_xoff role_ends_pauses \
+	handles_come_later lower_xoff role_ends_pauses too_many_ports \
 	limit_spares_lossless
