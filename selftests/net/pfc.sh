@@ -18,6 +18,10 @@ packets=250
 slow_hrtt=$hrtt
 simulated || slow_hrtt=40ms senders=3
 
+# So that only the algorithm of the mode pauses anybody
+egress=(xoff 10mb max 20mb egress-xoff 30kb egress-xon 20kb)
+predict=(thop 3ms threshold 60kb xoff 4mb limit 32mb queues 128)
+
 # star OPTIONS...: h1 ... h8 and r at one switch
 star() {
 	local i
@@ -141,7 +145,7 @@ test_too_little_headroom_loses() {
 # most of a buffer, at whatever egress.
 test_capfc_finds_who_fills_the_egress() {
 	local slow_hrtt=$hrtt
-	star fc capfc-max xoff 10mb max 20mb egress-xoff 30kb egress-xon 20kb
+	star fc capfc-max "${egress[@]}"
 	meet 10.0.0.100 s1 s2 s3
 	receive r 5000 -t 60 -i 3
 	local receiver=$bg sent=()
@@ -232,8 +236,8 @@ test_pfc_frames_are_obeyed() {
 }
 
 # A frame is about those priorities alone that it enables; zero quanta end a pause.
-test_pfc_priorities_are_apart() {
-	line fc pfc prio dscp
+obeys_priorities_apart() {
+	line fc "$1" prio dscp
 	ip -n sw link set dev pn type wire rate 2mbit	# 65535 quanta: 16 s
 	pfc 0x08 65535
 	wait_for 5 paused_is 3 true || fail "not paused"
@@ -251,6 +255,57 @@ test_pfc_priorities_are_apart() {
 	frames wait n 5 10 dport=3000
 	equal "frames" "$(stat sw pn pfc_rx)" 3
 	equal "ended by their quanta" "$(stat sw pn expired)" 0
+	frames close
+}
+
+# Priority 3 fills the queue, of 4 there is a packet now and then: nobody pauses that.
+pauses_priorities_apart() {
+	local i sent=() receivers=() senders=3
+	star fc "$1" prio dscp "${@:2}"
+	meet 10.0.0.100 s1 s2 s3
+	receive r 3000 -t 60 -i 2
+	receivers+=("$bg")
+	receive r 4000 -t 60 -i 2
+	receivers+=("$bg")
+	for i in 1 2 3; do
+		send "s$i" 10.0.0.100 3000 -F "$i" -t 1 -T 96
+		sent+=("$bg")
+		send "s$i" 10.0.0.100 4000 -F "$i" -t 1 -T 128 -r 200000
+		sent+=("$bg")
+	done
+	finish "${sent[@]}" "${receivers[@]}"
+	for i in 1 2 3; do
+		at_least "$1: pauses of 3 that s$i obeyed" \
+			"$(stat "s$i" e0 'prios[3].pause_rx')" "$(simulated && echo 5 || echo 1)"
+		equal "$1: pauses of all that s$i was told" "$(stat sw "p$i" pause_tx)" \
+			"$(stat sw "p$i" 'prios[3].pause_tx')"
+		equal "$1: ns that 4 of s$i was paused" \
+			"$(stat "s$i" e0 'prios[4].paused_time')" 0
+	done
+	equal "$1: dropped" "$(sum_stat drops)" 0
+	at_least "$1: packets of 4" "$(received r 4000 .packets)" 72
+	all_idle
+}
+
+test_pfc_priorities_are_apart() {
+	obeys_priorities_apart pfc
+	"$after_test"
+	pauses_priorities_apart pfc
+}
+test_capfc_max_priorities_are_apart() {
+	obeys_priorities_apart capfc-max
+	"$after_test"
+	pauses_priorities_apart capfc-max "${egress[@]}"
+}
+test_capfc_cal_priorities_are_apart() {
+	obeys_priorities_apart capfc-cal
+	"$after_test"
+	pauses_priorities_apart capfc-cal "${egress[@]}"
+}
+test_fafc_priorities_are_apart() {
+	obeys_priorities_apart fafc
+	"$after_test"
+	pauses_priorities_apart fafc "${predict[@]}"
 }
 
 test_lossy_priorities_are_not_paused() {
@@ -375,22 +430,35 @@ test_link_down_ends_pauses() {
 
 # ---- lost frames, changes ----
 
-test_lost_frames() {
-	local i
-	star fc pfc refresh 4ms hold 40ms
+# Of ten frames one is lost: those that pause are repeated while there is headroom,
+# and those that resume before the pause would end by itself.
+lost_frames() {
+	local i before type=$1
+	shift
+	star refresh 4ms hold 600ms headroom 150kb "$@"
 	for ((i = 1; i <= senders; i++)); do
-		ip -n sw link set dev "p$i" type wire seed "$i" \
-			drop 8808 30%
+		ip -n sw link set dev "p$i" type wire seed "$i" drop "$type" 10%
 	done
 	incast
-	equal "received and dropped" \
-		$(($(received r 5000 .packets) + $(sum_stat drops))) \
-		$((senders * packets))
-	at_least "PFC frames lost" "$(ip -n sw -j -d -s link show type wire |
+	equal "packets received" "$(received r 5000 .packets)" $((senders * packets))
+	equal "dropped" "$(sum_stat drops)" 0
+	at_least "frames lost" "$(ip -n sw -j -d -s link show type wire |
 		jq '[.[].linkinfo.info_xstats.drops[]?.dropped] | add')" 10
 	at_most "longest gap (ms)" \
 		"$(received r 5000 '[.flows[].max_gap_ms] | max')" 400
+	say "longest gap $(received r 5000 '[.flows[].max_gap_ms] | max') ms," \
+		"$(sum_stat refresh_tx) repeated"
 	all_idle
+}
+
+test_pfc_lost_frames() { lost_frames 8808 fc pfc; }
+test_capfc_max_lost_frames() { lost_frames 8808 fc capfc-max; }
+test_capfc_cal_lost_frames() { lost_frames 8808 fc capfc-cal; }
+# Those of the backstop; then those that FAFC computes, which end by themselves.
+test_fafc_lost_frames() {
+	lost_frames 88b5 fc fafc thop 3ms threshold 4mb xoff 20kb queues 128
+	"$after_test"
+	lost_frames 88b5 fc fafc thop 3ms threshold 30kb queues 128
 }
 
 test_modes_change_under_traffic() {
@@ -475,6 +543,44 @@ test_ingress_port_vanishes() {
 	all_idle
 }
 
+# all_to_r N: h1, h2 and h3 of two_switches, N packets each
+all_to_r() {
+	local i receiver sent=()
+	meet 10.0.0.100 h1 h2 h3
+	receive r 5000 -t 60 -i 3
+	receiver=$bg
+	for i in 1 2 3; do
+		send "h$i" 10.0.0.100 5000 -F "$i" -n "$1"
+		sent+=("$bg")
+	done
+	finish "${sent[@]}" "$receiver"
+}
+
+# sw2 pauses sw1, which has room on all its links but for that, and so its hosts.
+spreads() {
+	local port
+	two_switches rate 40mbit delay 100us ring 8
+	for port in "${ports_of_two_switches[@]}"; do
+		# shellcheck disable=SC2046,SC2086
+		bfc $port hrtt $hrtt fc "$1" $([[ $port == sw* ]] || echo role nic)
+	done
+	all_to_r 700
+	equal "packets received" "$(received r 5000 .packets)" 2100
+	equal "dropped" "$(sum_stat drops)" 0
+	at_least "pauses of sw1" "$(stat sw1 x 'prios[0].pause_rx')" 3
+	for port in p1 p2; do
+		at_least "pauses by sw1 of $port" "$(stat sw1 "$port" pause_tx)" 3
+	done
+	at_least "ms of pauses of h1" \
+		"$(($(stat h1 e0 'prios[0].paused_time') / 1000000))" 50
+	say "x $(stat sw1 x 'prios[0].pause_rx') pauses, h1 $(stat h1 e0 'prios[0].pause_rx')"
+	all_idle
+}
+
+test_pfc_spreads() { spreads pfc; }
+test_capfc_max_spreads() { spreads capfc-max; }
+test_capfc_cal_spreads() { spreads capfc-cal; }
+
 # A neighbour of another mode takes no notice, and is not harmed.
 test_mixed_modes() {
 	two_switches rate 20mbit delay 100us ring 8
@@ -488,14 +594,7 @@ test_mixed_modes() {
 		# shellcheck disable=SC2086
 		bfc $port "$@"
 	done
-	meet 10.0.0.100 h1 h2 h3
-	receive r 5000 -t 60 -i 3
-	local receiver=$bg sent=() i
-	for i in 1 2 3; do
-		send "h$i" 10.0.0.100 5000 -F "$i" -n 500
-		sent+=("$bg")
-	done
-	finish "${sent[@]}" "$receiver"
+	all_to_r 500
 	equal "received and dropped" \
 		$(($(received r 5000 .packets) + $(sum_stat drops))) 1500
 	equal "pauses that sw1 obeyed" "$(stat sw1 x pause_rx)" 0
@@ -505,8 +604,10 @@ test_mixed_modes() {
 
 run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
 	too_little_headroom_loses capfc_finds_who_fills_the_egress \
-	pfc_frames_are_obeyed pfc_priorities_are_apart lossy_priorities_are_not_paused bad_frames \
-	pfc_frames_that_we_send link_down_ends_pauses lost_frames \
+	pfc_frames_are_obeyed {pfc,capfc_max,capfc_cal,fafc}_priorities_are_apart \
+	lossy_priorities_are_not_paused bad_frames \
+	pfc_frames_that_we_send link_down_ends_pauses \
+	{pfc,capfc_max,capfc_cal,fafc}_lost_frames {pfc,capfc_max,capfc_cal}_spreads \
 	modes_change_under_traffic thresholds_change_under_traffic \
 	ingress_port_vanishes mixed_modes reserve_without_buffer \
 	first_frame_is_sent lossy_while_paused lossy_priorities_are_apart elide \
