@@ -89,7 +89,10 @@ static void test_leaves_once(void)
 	CHECK(bfc_fafc_check(&e, 0, 201 * KB, 0, ~0ULL) == 0);
 }
 
-/* All of egress k decides, not the part that one ingress has in it. */
+/* A long queue is congested. That it is all of egress k that is looked at, and not the
+ * part that one ingress has in it, shows no_harm_to_a_long_queue of
+ * selftests/net/fafc.sh.
+ */
 static void test_congested(void)
 {
 	const u64 limit = 100 * KB;
@@ -303,6 +306,7 @@ static void test_recover(void)
 	CHECK(bfc_fafc_recover(1, link, 64ULL * HOP - 1, HOP) < link);
 	CHECK(bfc_fafc_recover(1, link, 64ULL * HOP, HOP) == link);
 	CHECK(bfc_fafc_recover(1, link, ~0ULL, HOP) == link);
+	CHECK(bfc_fafc_recover(1, link, 1ULL << 48, HOP) == link, "too wide");
 	CHECK(bfc_fafc_recover(link, link, 1, HOP) == link);
 	/* the link has become slower meanwhile */
 	CHECK(bfc_fafc_recover(link, link / 10, 0, HOP) == link / 10);
@@ -314,7 +318,8 @@ static void test_default_threshold(void)
 {
 	/* 100 Gbit/s, 2 us: 25 kB in an HRTT */
 	CHECK(bfc_fafc_threshold(12500000000ULL, 2000, 1514) == 200000);
-	/* never less than some frames: 1 Mbit/s */
+	/* never less than some frames: 8 Gbit/s, almost 32 of them; 1 Mbit/s */
+	CHECK(bfc_fafc_threshold(1000000000, 5961, 1514) == 32 * 1514);
 	CHECK(bfc_fafc_threshold(125000, 2000, 1514) == 32 * 1514);
 	CHECK(bfc_fafc_threshold(125000, 2000, 9014) == 32 * 9014);
 	/* 1 Tbit/s and a second are more than the option takes */
