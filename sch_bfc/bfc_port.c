@@ -22,7 +22,9 @@
 #define BFC_LINGER	(5 * HZ)	/* over BFC_PEER_DEAD_NS */
 #define BFC_FRAME_MAX	1500	/* more than any control frame */
 
-static const u8 bfc_mac_addr[ETH_ALEN] __aligned(2) = { 1, 0x80, 0xc2, 0, 0, 1 };
+static const u8 bfc_mac_addr[ETH_ALEN] __aligned(2) = {
+	0x01, 0x80, 0xc2, 0x00, 0x00, 0x01
+};
 
 /* All ports of all namespaces, RTNL. */
 static LIST_HEAD(bfc_ports);
@@ -191,9 +193,8 @@ static bool bfc_ingress_sweep(void)
  */
 static bool bfc_port_counts(const struct bfc_port *port, unsigned int queues)
 {
-	bool holds = port->users && port->conf && bfc_conf_holds(port->conf);
-
-	return (queues || holds) && port->cfg.role != BFC_ROLE_NIC;
+	return port->cfg.role != BFC_ROLE_NIC &&
+	       (queues || (port->users && port->conf && bfc_conf_holds(port->conf)));
 }
 
 /**
@@ -749,9 +750,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	if (restart)
 		bfc_port_restart(port, false);
 	else if (p->role == BFC_ROLE_SWITCH)
-		/* what became dirty while no qdisc was attached, or by other
-		 * thresholds
-		 */
+		/* what became dirty without a qdisc, or by other thresholds */
 		hrtimer_start(&port->refresh, ns_to_ktime(refresh),
 			      HRTIMER_MODE_REL_SOFT);
 	bfc_conf_put(old);
