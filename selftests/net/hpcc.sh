@@ -205,6 +205,48 @@ while True:
 	hpcc_off
 }
 
+cwnd() { bfcctl -n h1 -j hpcc show | jq '.[0].flows[0].cwnd'; }
+
+cwnd_is() { test "$(cwnd)" "$@"; }
+
+# least_cwnd SECONDS
+least_cwnd() {
+	local end=$((SECONDS + $1))
+	while [ $SECONDS -lt $end ]; do
+		cwnd
+	done | sort -n | head -n 1
+}
+
+# Without INT bfc_hpcc is Reno: it grows until there are losses, then takes half and
+# grows again. When INT comes, it is HPCC. (W_init is 38 packets. The link is slow
+# enough for any machine to fill it.)
+test_without_int() {
+	local before least
+	if simulated; then
+		say "no struct_ops in this kernel"
+		return
+	fi
+	start bfc fc none rate 10mbit limit 4Mb
+	hpcc_on
+	ctl -n sw stamp detach r0
+	flow h1 5001
+	check "the window does not grow" wait_for 30 cwnd_is -ge 80
+	before=$(cwnd)
+	equal "losses" "$(stat sw r0 drops)" 0
+	tc -n sw qdisc change dev r0 root bfc limit 64Kb
+	least=$(least_cwnd 4)
+	say "window $before, then at least $least"
+	at_least "losses" "$(stat sw r0 drops)" 1
+	at_most "window after a loss" "$least" $((before * 3 / 4))
+	tc -n sw qdisc change dev r0 root bfc limit 4Mb
+	check "the window does not grow again" \
+		wait_for 30 cwnd_is -ge $((before * 3 / 4 + 10))
+	ctl -n sw stamp attach r0 node 1
+	check "the window stays with INT" wait_for 10 cwnd_is -le 40
+	stop
+	hpcc_off
+}
+
 # Windows and utilization, as the connections themselves show what they are: two of
 # them share 95 % of what the link carries in T (56 KB), less what a hundred W_AI are.
 test_shown() {
@@ -260,4 +302,5 @@ test_one_of_many() {
 	hpcc_off
 }
 
-run_tests arithmetic near_zero cubic dctcp same_windows limits shown one_of_many
+run_tests arithmetic near_zero cubic dctcp same_windows limits shown one_of_many \
+	without_int
