@@ -15,7 +15,6 @@
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
-#include <net/dsfield.h>
 #include <net/inet_ecn.h>
 
 #include "bfc.h"
@@ -43,20 +42,32 @@ static u8 bfc_pcp_of(const struct sk_buff *skb)
 	return 0;
 }
 
+static __be16 bfc_be16_at(const struct sk_buff *skb, unsigned int off)
+{
+	__be16 _word;
+	const __be16 *word = skb_header_pointer(skb, off, sizeof(_word), &_word);
+
+	return word ? *word : 0;
+}
+
+/* Behind whatever tags: the network header of a bridged frame that had two is the
+ * inner one.
+ */
 static u8 bfc_dscp_of(const struct sk_buff *skb)
 {
-	int off = skb_network_offset(skb);
-	__be16 _first;
-	const __be16 *first = skb_header_pointer(skb, off, sizeof(_first),
-						 &_first);
+	unsigned int off = offsetof(struct ethhdr, h_proto), tags = 0;
+	__be16 type = bfc_be16_at(skb, off);
 
-	if (!first)
-		return 0;
-	switch (skb_protocol(skb, true)) {
+	while (eth_type_vlan(type) && tags++ < VLAN_MAX_DEPTH) {
+		off += VLAN_HLEN;
+		type = bfc_be16_at(skb, off);
+	}
+	off += sizeof(type);
+	switch (type) {
 	case htons(ETH_P_IP):	/* version, IHL, TOS */
-		return (ntohs(*first) & 0xff) >> 2;
+		return (ntohs(bfc_be16_at(skb, off)) & 0xff) >> 2;
 	case htons(ETH_P_IPV6):	/* version, traffic class, flow label */
-		return (ntohs(*first) >> 4 & 0xff) >> 2;
+		return (ntohs(bfc_be16_at(skb, off)) >> 4 & 0xff) >> 2;
 	default:
 		return 0;
 	}

@@ -111,6 +111,14 @@ dscp6() {
 	udp "$1" "$2" "$3" tos=$(($1 << 2 | 3)) from=fd00::1 to=fd00::2 label=0xfffff
 }
 dscp_tagged() { udp "$1" "$2" "$3" tos=$(($1 << 2)) tags=8100:$((3 << 13 | 5)); }
+dscp_twice_tagged() {
+	udp "$1" "$2" "$3" tos=$(($1 << 2)) \
+		tags=88a8:$((3 << 13 | 6)),8100:$((2 << 13 | 5))
+}
+dscp6_thrice_tagged() {
+	udp "$1" "$2" "$3" tos=$(($1 << 2)) from=fd00::1 to=fd00::2 \
+		tags=88a8:$((3 << 13 | 6)),88a8:7,8100:$((2 << 13 | 5))
+}
 
 pcps=(3:3 0:0 1:1 2:2 4:4 5:5 6:6 7:7)
 # The class selector is the priority.
@@ -128,6 +136,8 @@ test_dscp() {
 	lands dscp "${dscps[@]}"
 	lands dscp6 "${dscps[@]}"
 	lands dscp_tagged "${dscps[@]}"
+	lands dscp_twice_tagged "${dscps[@]}"
+	lands dscp6_thrice_tagged "${dscps[@]}"
 }
 
 # What is not listed is as without a map.
