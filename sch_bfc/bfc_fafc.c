@@ -97,6 +97,19 @@ struct bfc_switch {
 	atomic64_t paused[BFC_PRIORITIES];
 };
 
+/* A root lock may sleep with PREEMPT_RT, and a reader spins until a writer is done. */
+static void bfc_fafc_write_begin(struct bfc_fafc_out *out)
+{
+	preempt_disable_nested();
+	write_seqcount_begin(&out->seq);
+}
+
+static void bfc_fafc_write_end(struct bfc_fafc_out *out)
+{
+	write_seqcount_end(&out->seq);
+	preempt_enable_nested();
+}
+
 static unsigned int bfc_net_id __read_mostly;
 
 static struct bfc_switch *bfc_switch_of(const struct bfc_port *port)
@@ -358,9 +371,9 @@ static void bfc_fafc_gather(struct bfc_sched *q, unsigned int prio, bool again,
 		struct bfc_fafc_in *in;
 		u64 rate, total = 0;
 
-		write_seqcount_begin(&out->seq);
+		bfc_fafc_write_begin(out);
 		bfc_holt_advance(pair, &q->fafc->conf, now);
-		write_seqcount_end(&out->seq);
+		bfc_fafc_write_end(out);
 		in = bfc_fafc_in_of(q, slot, prio, &ing, &conf);
 		if (!pair->raw && !pair->in)
 			out->seen &= ~BIT_ULL(slot);
@@ -461,7 +474,7 @@ static void bfc_fafc_count(struct bfc_sched *q, struct bfc_fafc_out *out,
 {
 	const struct bfc_holt_conf *conf = &q->fafc->conf;
 
-	write_seqcount_begin(&out->seq);
+	bfc_fafc_write_begin(out);
 	if (came) {
 		bfc_holt_enqueue(&out->all, conf, now, len);
 		if (slot < BFC_SLOTS)
@@ -471,7 +484,7 @@ static void bfc_fafc_count(struct bfc_sched *q, struct bfc_fafc_out *out,
 		if (slot < BFC_SLOTS)
 			bfc_holt_dequeue(&out->in[slot], conf, now, len);
 	}
-	write_seqcount_end(&out->seq);
+	bfc_fafc_write_end(out);
 }
 
 /**
@@ -530,13 +543,13 @@ void bfc_fafc_restart(struct bfc_fafc *fafc, u64 now)
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
 		struct bfc_fafc_out *out = &fafc->out[prio];
 
-		write_seqcount_begin(&out->seq);
+		bfc_fafc_write_begin(out);
 		bfc_holt_start(&out->all, &fafc->conf, now, out->all.raw);
 		out->problem.stamp = 0;
 		for (slot = 0; slot < BFC_SLOTS; slot++)
 			bfc_holt_start(&out->in[slot], &fafc->conf, now,
 				       out->in[slot].raw);
-		write_seqcount_end(&out->seq);
+		bfc_fafc_write_end(out);
 	}
 }
 
