@@ -271,6 +271,19 @@ all_idle() {
 # sum_stat FIELD: over all bfc ports
 sum_stat() { snapshot "map(.$1) | add // 0"; }
 
+# snmp NS GROUP NAME: a counter of the namespace, e.g. Tcp RetransSegs
+snmp() {
+	in_ns "$1" awk -v group="$2:" -v name="$3" "$awk_snmp" /proc/net/snmp \
+		/proc/net/netstat
+}
+# shellcheck disable=SC2016
+awk_snmp='
+	$1 != group	{ next }
+	$2 ~ /[A-Z]/	{ for (i in names) delete names[i]
+			  n = split($0, names); next }
+			{ for (i = 1; i <= n; i++)
+				if (names[i] == name) print $i }'
+
 # note_drops: from now on new_drops tells how many there were since
 note_drops() { drops_before=$(sum_stat drops); }
 new_drops() { echo $(($(sum_stat drops) - drops_before)); }

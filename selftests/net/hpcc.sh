@@ -131,13 +131,17 @@ test_arithmetic() {
 		>"$scratch/replay" || grep -v '^ok' "$scratch/replay"
 }
 
+near_zero() {
+	at_most "mean queue" "$mean" 5000
+	at_most "longest queue" "$most" 12000
+	at_least "use of the link" "$used" 75
+}
+
 test_near_zero() {
 	start
 	hpcc_on
 	two_flows
-	at_most "mean queue" "$mean" 5000
-	at_most "longest queue" "$most" 12000
-	at_least "use of the link" "$used" 75
+	near_zero
 	stop
 	hpcc_off
 }
@@ -302,5 +306,59 @@ test_one_of_many() {
 	hpcc_off
 }
 
+# A loss is no congestion: INT would have told.
+test_losses() {
+	start
+	ip -n sw link set dev r0 type wire drop 0800 every 29
+	ip -n r link set dev e0 type wire drop 0800 every 31
+	hpcc_on
+	two_flows
+	near_zero
+	at_least "sent again" "$(snmp h1 Tcp RetransSegs)" 20
+	stop
+	hpcc_off
+}
+
+# A switch before the one with INT lets packets of h1 pass each other, as it has no
+# more than 30 Mbit/s; h2 has the rest.
+test_reordering() {
+	start
+	switch sw0
+	cable sw0 x sw y rate 30mbit ring 4
+	ip -n h1 link del e0
+	cable sw0 p1 h1 e0 rate 100mbit delay 1ms ring 4
+	ip -n h1 link set e0 gso_max_segs 1
+	meet 10.0.0.100 h1
+	tc -n sw0 qdisc replace dev x root handle 1: prio bands 2 \
+		priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
+	tc -n sw0 filter add dev x parent 1: protocol ip u32 \
+		match u8 6 0xff at 9 match u32 0x800 0x800 at 24 flowid 1:1
+	hpcc_on
+	two_flows
+	near_zero
+	at_least "segments out of order" "$(snmp r TcpExt TCPOFOQueue)" 20
+	stop
+	hpcc_off
+}
+
+# The records of another path say nothing about this one: windows stay, and go on
+# from the second record.
+test_path_change() {
+	local id before
+	start
+	hpcc_on
+	two_flows
+	before=$used
+	for id in 2 3 4; do
+		ctl -n sw stamp detach r0
+		ctl -n sw stamp attach r0 node "$id"
+		measured
+		near_zero
+		at_least "use of the link" "$used" $((before - 3))
+	done
+	stop
+	hpcc_off
+}
+
 run_tests arithmetic near_zero cubic dctcp same_windows limits shown one_of_many \
-	without_int
+	without_int losses reordering path_change

@@ -125,19 +125,6 @@ flow() {
 
 flows() { bfcctl -n "$1" -j int show | jq length; }
 
-# snmp NS GROUP NAME: a counter of the namespace, e.g. Tcp RetransSegs
-snmp() {
-	in_ns "$1" awk -v group="$2:" -v name="$3" "$awk_snmp" /proc/net/snmp \
-		/proc/net/netstat
-}
-# shellcheck disable=SC2016
-awk_snmp='
-	$1 != group	{ next }
-	$2 ~ /[A-Z]/	{ for (i in names) delete names[i]
-			  n = split($0, names); next }
-			{ for (i = 1; i <= n; i++)
-				if (names[i] == name) print $i }'
-
 clean_group() {
 	ctl int detach --cgroup "$group"
 	check "the cgroup is in use" rmdir "$group"
