@@ -463,6 +463,20 @@ struct bfc_queue {
 };
 
 /**
+ * struct bfc_pace - what a host that was paused sends of a priority (FAFC Alg. 3)
+ * @rate: bytes/s
+ * @stamp: when it was so, ns
+ * @until: until when the priority was paused, as seen last, ns
+ * @next: when the next packet may leave, ns
+ */
+struct bfc_pace {
+	u64 rate;
+	u64 stamp;
+	u64 until;
+	u64 next;
+};
+
+/**
  * struct bfc_sched - the qdisc; all of it under its root lock
  *
  * Set by init and change:
@@ -509,7 +523,7 @@ struct bfc_queue {
  *	      the first bit
  * @prio_paused: priorities that the neighbour holds paused
  * @storm_due: when to look at storms again, ns
- * @pace_rate: bytes/s that a host allows itself after pauses (FAFC Alg. 3), or 0
+ * @host_paced: priorities that a host sends less of after pauses (FAFC Alg. 3)
  * @capfc: CaPFC's counters and signals of each priority, or NULL
  * @fafc: FAFC's predictors, or NULL
  * @prio: of each priority: bytes queued, packets sent, how often it was paused,
@@ -519,8 +533,8 @@ struct bfc_queue {
  * Port-level modes, now and then:
  * @storm: is a pause one: of each priority; of all queues only the first
  * @storm_cfg: its times
- * @pace_stamp: when @pace_rate was looked at, ns
- * @pace_until: until when each priority was paused then, ns
+ * @host: pace of each priority
+ * @host_waited: priorities that it has held back since their last packet
  * @in: handles of the ports that brought something, by slot
  * @strict: as @active, of each strict priority
  *
@@ -590,8 +604,8 @@ struct bfc_sched {
 	bool idle;
 	u8 ignoring;
 	u8 prio_paused;
+	u8 host_paced;
 	u64 storm_due;
-	u64 pace_rate;
 	struct bfc_capfc *capfc;
 	struct bfc_fafc *fafc;
 	struct {
@@ -605,8 +619,8 @@ struct bfc_sched {
 
 	struct bfc_watchdog storm[BFC_PRIORITIES];
 	struct bfc_watchdog_cfg storm_cfg;
-	u64 pace_stamp;
-	u64 pace_until[BFC_PRIORITIES];
+	struct bfc_pace host[BFC_PRIORITIES];
+	u8 host_waited;
 	u16 in[BFC_SLOTS];
 	struct list_head strict[BFC_PRIORITIES];
 
@@ -672,15 +686,6 @@ static inline bool bfc_fc_says_hello(u8 fc)
 	return fc == BFC_FC_BFC || fc == BFC_FC_FAFC;
 }
 
-/* A host's pace comes back: bfc_host_pace(). */
-static inline void bfc_pace_recover(struct bfc_sched *q, u64 now)
-{
-	q->pace_rate = bfc_fafc_recover(q->pace_rate ?: q->rate, q->rate,
-					now - q->pace_stamp,
-					q->conf->holt.t_hop);
-	q->pace_stamp = now;
-}
-
 static inline bool bfc_pause_due(const struct bfc_port *port)
 {
 	return test_bit(BFC_PORT_DIRTY, &port->flags);
@@ -731,7 +736,9 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 struct sk_buff *bfc_pfc_resume(struct bfc_port *port);
 u64 bfc_pfc_refresh(const struct net_device *dev, const struct bfc_conf *conf,
 		    u64 link_rate);
-void bfc_host_pace(struct bfc_sched *q, u64 now);
+void bfc_host_paused(struct bfc_sched *q, u64 now);
+u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due);
+void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now);
 u8 bfc_prio_paused(const struct bfc_port *port, u64 now, u64 *deadline);
 void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause, u64 now);
 void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb);

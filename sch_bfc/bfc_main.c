@@ -164,7 +164,7 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	q->conf = conf;
 	/* Not at each event of the device: a host that was paused stays slow. */
 	if (q->rate != rate || q->p.fc != p->fc || q->p.role != p->role)
-		q->pace_rate = 0;
+		q->host_paced = 0;
 	if (fafc) {
 		swap(fafc, q->fafc);
 		bfc_egress_adopt(q, ktime_get_ns());

@@ -645,29 +645,97 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 
 /* ---- receiving ---- */
 
-/* A host that was paused sends less for a while (FAFC Alg. 3), all flows alike. A
- * pause longer than any that FAFC computes is the backstop's, and no measure.
+/* What a host allows itself comes back. */
+static void bfc_pace_recover(const struct bfc_sched *q, struct bfc_pace *pace,
+			     bool paced, u64 now)
+{
+	pace->rate = bfc_fafc_recover(paced ? pace->rate : q->rate, q->rate,
+				      now - pace->stamp, q->conf->holt.t_hop);
+	pace->stamp = now;
+}
+
+/**
+ * bfc_host_paused() - PauseReceive() of Alg. 3: a host that was paused sends less of
+ * that priority for a while, all flows alike
+ * @q: scheduler of the host
+ * @now: ns
+ *
+ * A pause longer than any that FAFC computes is the backstop's, and no measure.
+ *
+ * Context: under the root lock.
  */
-void bfc_host_pace(struct bfc_sched *q, u64 now)
+void bfc_host_paused(struct bfc_sched *q, u64 now)
 {
 	u32 t_hop = q->conf->holt.t_hop;
 	unsigned int prio;
 
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
 		u64 until = READ_ONCE(q->port->rx_until[prio]);
-		u64 from = max(q->pace_until[prio], now);
+		struct bfc_pace *pace = &q->host[prio];
+		u64 from = max(pace->until, now);
 
-		q->pace_until[prio] = until;
+		pace->until = until;
 		if (until <= from || until - now > 2ULL * t_hop)
 			continue;
+		bfc_pace_recover(q, pace, q->host_paced & BIT(prio), now);
+		pace->rate = bfc_fafc_pace(pace->rate,
+					   min_t(u64, until - from, t_hop),
+					   t_hop, bfc_fafc_floor(q->rate));
+		q->host_paced |= BIT(prio);
 		/* What was not sent before the pause is not made up for. */
-		if (!q->pace_rate && !q->p.rate)
-			q->next_tx = max(q->next_tx, now);
-		bfc_pace_recover(q, now);
-		q->pace_rate = bfc_fafc_pace(q->pace_rate,
-					     min_t(u64, until - from, t_hop),
-					     t_hop, bfc_fafc_floor(q->rate));
+		q->host_waited &= ~BIT(prio);
 	}
+}
+
+/**
+ * bfc_host_waits() - who has packets, and must wait after the last one?
+ * @q: scheduler of the host
+ * @now: ns
+ * @due: result: until when the first of them waits, if there is one
+ *
+ * Context: under the root lock.
+ * Return: bit p: priority p.
+ */
+u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due)
+{
+	unsigned long paced = q->host_paced;
+	unsigned int prio;
+	u8 waits = 0;
+
+	for_each_set_bit(prio, &paced, BFC_PRIORITIES) {
+		u64 next = q->host[prio].next;
+
+		if (!q->prio[prio].bytes || now >= next)
+			continue;
+		waits |= BIT(prio);
+		*due = min(*due, next);
+	}
+	q->host_waited |= waits;
+	return waits;
+}
+
+/**
+ * bfc_host_sent() - a packet leaves: when may the next one of its priority?
+ * @q: scheduler of the host
+ * @prio: one that is paced
+ * @len: of the packet, bytes
+ * @now: ns
+ *
+ * Context: under the root lock.
+ */
+void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now)
+{
+	struct bfc_pace *pace = &q->host[prio];
+
+	bfc_pace_recover(q, pace, true, now);
+	/* As in bfc_pace(): only a late timer is made up for. */
+	if (!(q->host_waited & BIT(prio)) ||
+	    pace->next + BFC_PACE_LATE_NS < now)
+		pace->next = max(pace->next, now);
+	pace->next += div64_u64(len * BFC_NSEC_PER_SEC, pace->rate);
+	q->host_waited &= ~BIT(prio);
+	if (pace->rate == q->rate)
+		q->host_paced &= ~BIT(prio);
 }
 
 /**

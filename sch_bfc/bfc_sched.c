@@ -285,7 +285,7 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 	paused &= ~q->ignoring;
 	diff = paused ^ q->prio_paused;
 	if (q->p.role == BFC_ROLE_NIC && q->p.fc == BFC_FC_FAFC)
-		bfc_host_pace(q, now);
+		bfc_host_paused(q, now);
 	for_each_set_bit(prio, &diff, BFC_PRIORITIES) {
 		if (paused & BIT(prio)) {
 			q->prio[prio].since = now;
@@ -613,21 +613,45 @@ static struct sk_buff *bfc_dequeue_control(struct Qdisc *sch)
 	return skb;
 }
 
-static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u64 now)
+/* Whose turn is it, of those whose priority need not wait? */
+static struct bfc_queue *bfc_drr_next(struct bfc_sched *q,
+				      const struct list_head *round, u8 waits)
+{
+	struct bfc_queue *queue;
+
+	list_for_each_entry(queue, round, active) {
+		if (waits & BIT(bfc_queue_class(q, queue - q->queues)))
+			continue;
+		/* Others went on while it waited. */
+		if ((s32)(q->round - queue->round) > 0)
+			queue->round = q->round;
+		return queue;
+	}
+	return NULL;
+}
+
+static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits, u64 now)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct list_head *first, *round = &q->active;
+	u8 strict = q->strict_first & ~waits;
 	struct bfc_queue *queue;
 	struct sk_buff *skb;
 
 	if (!q->nactive)
 		return NULL;
-	if (unlikely(q->strict_first))
-		round = &q->strict[__fls(q->strict_first)];
+	if (unlikely(strict))
+		round = &q->strict[__fls(strict)];
 	for (;;) {
 		first = round == &q->active && !list_empty(&q->fresh) ?
 			&q->fresh : round;
 		queue = list_first_entry(first, struct bfc_queue, active);
+		if (unlikely(waits)) {
+			queue = bfc_drr_next(q, first, waits) ?:
+				bfc_drr_next(q, round, waits);
+			if (!queue)
+				return NULL;
+		}
 		if (round == &q->active)
 			q->round = queue->round;
 		if (queue->deficit > 0)
@@ -648,31 +672,14 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u64 now)
 	return skb;
 }
 
-/* By our own rate, or as a host that FAFC has paused. */
-static bool bfc_is_paced(const struct bfc_sched *q)
-{
-	return q->p.rate || unlikely(q->pace_rate);
-}
-
 static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb, u64 now)
 {
-	u64 ns = 0;
-
-	if (!bfc_is_paced(q))
+	if (!q->p.rate)
 		return;
-	if (q->p.rate)
-		ns = psched_l2t_ns(&q->pace, qdisc_pkt_len(skb));
-	if (q->pace_rate) {
-		bfc_pace_recover(q, now);
-		ns = max(ns, div64_u64(qdisc_pkt_len(skb) * BFC_NSEC_PER_SEC,
-				       q->pace_rate));
-		if (q->pace_rate == q->rate)
-			q->pace_rate = 0;
-	}
 	/* A timer that fires late is made up for; a standstill is not. */
 	if (q->idle || q->next_tx + BFC_PACE_LATE_NS < now)
 		q->next_tx = max(q->next_tx, now);
-	q->next_tx += ns;
+	q->next_tx += psched_l2t_ns(&q->pace, qdisc_pkt_len(skb));
 }
 
 /**
@@ -717,20 +724,25 @@ again:
 		q->idle = true;
 		return NULL;
 	}
-	if (bfc_is_paced(q) && now < q->next_tx) {
+	if (q->p.rate && now < q->next_tx) {
 		qdisc_watchdog_schedule_ns(&q->watchdog, q->next_tx);
 		return NULL;
 	}
 
 	skb = bfc_dequeue_control(sch);
 	if (likely(!skb)) {
-		skb = bfc_dequeue_drr(sch, now);
+		u64 due = U64_MAX;
+		u8 waits = 0;
+
+		if (unlikely(q->host_paced))
+			waits = bfc_host_waits(q, now, &due);
+		skb = bfc_dequeue_drr(sch, waits, now);
 		if (!skb) {
-			/* All that waits is paused. */
+			/* All that there is is paused, or has to wait. */
 			q->idle = true;
 			qdisc_watchdog_schedule_ns(&q->watchdog,
-						   min(q->pause_deadline,
-						       q->storm_due));
+						   min3(q->pause_deadline,
+							q->storm_due, due));
 			return NULL;
 		}
 		cb = *bfc_cb(skb);
@@ -757,6 +769,8 @@ again:
 	bfc_pace(q, skb, now);
 	q->idle = false;
 	if (likely(queue)) {
+		if (unlikely(q->host_paced & BIT(cb.prio)))
+			bfc_host_sent(q, cb.prio, qdisc_pkt_len(skb), now);
 		_bstats_update(&queue->bstats, qdisc_pkt_len(skb), cb.segs);
 		_bstats_update(&sch->bstats, qdisc_pkt_len(skb), cb.segs);
 	} else {

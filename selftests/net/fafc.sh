@@ -344,41 +344,82 @@ test_ports_share() {
 	at_least "bytes" $((one + two)) 2000000
 }
 
-# A host that is paused sends less, and comes back by itself (Alg. 3).
-test_host_slows_down() {
-	local before after receiver
+# paced_host OPTIONS...: h is one, n is what pauses it
+paced_host() {
 	host n 10.0.0.1/24
 	host h 10.0.0.2/24
 	cable n e0 h e0 "${link[@]}"
 	meet 10.0.0.1 h
-	bfc h e0 role nic "${mode[@]}" peer on
+	bfc h e0 role nic "${mode[@]}" peer on "$@"
 	frames open n n e0
 	frames set n epoch=7
-	send h 10.0.0.1 5000 -F 1 -t 4
-	sleep 1
-	frames clear n
-	# Ten pauses of half a T_hop: the rate goes down to 0.5^10 or the floor.
+}
+
+# ten_pauses PRIO: of half a T_hop each: the rate goes down to 0.5^10 or the floor
+ten_pauses() {
 	for _ in {1..10}; do
-		frames pause n epoch=7 prio0=1500000 queues=0
+		frames pause n epoch=7 "prio$1=1500000" queues=0
 		sleep 0.002
 	done
+}
+
+# seen_by_n DPORT...: packets to each in 40 ms
+seen_by_n() {
+	local port
+	frames clear n
+	sleep 0.04
+	for port in "$@"; do
+		frames seen n "dport=$port"
+		answered length
+	done
+}
+
+# A host that is paused sends less, and comes back by itself (Alg. 3).
+test_host_slows_down() {
+	local before after
+	paced_host
+	send h 10.0.0.1 5000 -F 1 -t 4
+	sleep 1
+	ten_pauses 0
 	# An event of the device, which says nothing about pauses. (Its carrier is one as
 	# well, up to a second late.)
 	ip -n h link set dev e0 mtu 1400
 	sleep 0.02
-	frames clear n
-	sleep 0.04
-	frames seen n dport=5000
-	before=$(answered length)
+	before=$(seen_by_n 5000)
 	sleep 0.5
-	frames clear n
-	sleep 0.04
-	frames seen n dport=5000
-	after=$(answered length)
+	after=$(seen_by_n 5000)
 	finish "$bg"
 	at_most "packets in 40 ms after pauses" "$before" "$((after * 3 / 4))"
 	at_least "packets in 40 ms half a second later" "$after" 60
 	say "$before packets, then $after"
+}
+
+# But what has another priority does not; it has what is left of the link.
+test_host_slows_one_priority() {
+	local sent=() three five strict
+	paced_host prio skb
+	send h 10.0.0.1 3000 -F 1 -t 4 -P 3
+	sent+=("$bg")
+	send h 10.0.0.1 5000 -F 2 -t 4 -P 5
+	sent+=("$bg")
+	for strict in none 3 5; do
+		tc -n h qdisc change dev e0 root bfc strict "$strict"
+		sleep 0.5
+		ten_pauses 3
+		sleep 0.005
+		read -rd '' three five < <(seen_by_n 3000 5000)
+		say "strict $strict: $three and $five packets"
+		at_most "strict $strict: packets that were paused" "$three" 15
+		at_least "strict $strict: packets that were not" "$five" 45
+		at_least "strict $strict: of both" $((three + five)) 60
+	done
+	sleep 0.5
+	tc -n h qdisc change dev e0 root bfc strict none
+	sleep 0.5
+	read -rd '' three five < <(seen_by_n 3000 5000)
+	say "later: $three and $five packets"
+	at_least "packets of 3, half a second later" "$three" 27
+	finish "${sent[@]}"
 }
 
 test_parameters_change_under_traffic() {
@@ -407,4 +448,4 @@ test_parameters_change_under_traffic() {
 
 run_tests incast pauses_again least_harm no_harm_to_a_long_queue quanta_for_others \
 	ns_for_ours marks marks_ahead no_marks_for_pauses ports_share host_slows_down \
-	parameters_change_under_traffic
+	host_slows_one_priority parameters_change_under_traffic
