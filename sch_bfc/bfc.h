@@ -463,13 +463,13 @@ struct bfc_queue {
 };
 
 /**
- * struct bfc_pace - what a host that was paused sends of a priority (FAFC Alg. 3)
+ * struct bfc_host - what a host that was paused sends of a priority (FAFC Alg. 3)
  * @rate: bytes/s
  * @stamp: when it was so, ns
  * @until: until when the priority was paused, as seen last, ns
  * @next: when the next packet may leave, ns
  */
-struct bfc_pace {
+struct bfc_host {
 	u64 rate;
 	u64 stamp;
 	u64 until;
@@ -528,13 +528,13 @@ struct bfc_pace {
  * @fafc: FAFC's predictors, or NULL
  * @prio: of each priority: bytes queued, packets sent, how often it was paused,
  *	  since when, ns, and for how long in all without that
- * @watchdog: shaper, end of a pause
+ * @watchdog: shaper, end of a pause, pace of a host
  *
  * Port-level modes, now and then:
  * @storm: is a pause one: of each priority; of all queues only the first
  * @storm_cfg: its times
  * @host: pace of each priority
- * @host_waited: priorities that it has held back since their last packet
+ * @host_waited: priorities that nothing else has held back since their last packet
  * @in: handles of the ports that brought something, by slot
  * @strict: as @active, of each strict priority
  *
@@ -619,7 +619,7 @@ struct bfc_sched {
 
 	struct bfc_watchdog storm[BFC_PRIORITIES];
 	struct bfc_watchdog_cfg storm_cfg;
-	struct bfc_pace host[BFC_PRIORITIES];
+	struct bfc_host host[BFC_PRIORITIES];
 	u8 host_waited;
 	u16 in[BFC_SLOTS];
 	struct list_head strict[BFC_PRIORITIES];

@@ -646,7 +646,7 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 /* ---- receiving ---- */
 
 /* What a host allows itself comes back. */
-static void bfc_pace_recover(const struct bfc_sched *q, struct bfc_pace *pace,
+static void bfc_pace_recover(const struct bfc_sched *q, struct bfc_host *pace,
 			     bool paced, u64 now)
 {
 	pace->rate = bfc_fafc_recover(paced ? pace->rate : q->rate, q->rate,
@@ -671,24 +671,25 @@ void bfc_host_paused(struct bfc_sched *q, u64 now)
 
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
 		u64 until = READ_ONCE(q->port->rx_until[prio]);
-		struct bfc_pace *pace = &q->host[prio];
+		struct bfc_host *pace = &q->host[prio];
 		u64 from = max(pace->until, now);
 
 		pace->until = until;
-		if (until <= from || until - now > 2ULL * t_hop)
+		if (until <= from || until - now > 2ULL * t_hop ||
+		    q->ignoring & BIT(prio))
 			continue;
+		if (!(q->host_paced & BIT(prio)))
+			pace->next = now;
 		bfc_pace_recover(q, pace, q->host_paced & BIT(prio), now);
 		pace->rate = bfc_fafc_pace(pace->rate,
 					   min_t(u64, until - from, t_hop),
 					   t_hop, bfc_fafc_floor(q->rate));
 		q->host_paced |= BIT(prio);
-		/* What was not sent before the pause is not made up for. */
-		q->host_waited &= ~BIT(prio);
 	}
 }
 
 /**
- * bfc_host_waits() - who has packets, and must wait after the last one?
+ * bfc_host_waits() - who could send, and must wait after the last packet?
  * @q: scheduler of the host
  * @now: ns
  * @due: result: until when the first of them waits, if there is one
@@ -698,19 +699,21 @@ void bfc_host_paused(struct bfc_sched *q, u64 now)
  */
 u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due)
 {
-	unsigned long paced = q->host_paced;
+	unsigned long paced = q->host_paced & ~q->prio_paused;
+	u64 whole = (u64)BFC_FAFC_RECOVER * q->conf->holt.t_hop;
 	unsigned int prio;
 	u8 waits = 0;
 
 	for_each_set_bit(prio, &paced, BFC_PRIORITIES) {
-		u64 next = q->host[prio].next;
+		const struct bfc_host *pace = &q->host[prio];
 
-		if (!q->prio[prio].bytes || now >= next)
-			continue;
-		waits |= BIT(prio);
-		*due = min(*due, next);
+		if (now - pace->stamp >= whole) {
+			q->host_paced &= ~BIT(prio);	/* at full speed again */
+		} else if (q->prio[prio].bytes && now < pace->next) {
+			waits |= BIT(prio);
+			*due = min(*due, pace->next);
+		}
 	}
-	q->host_waited |= waits;
 	return waits;
 }
 
@@ -725,7 +728,8 @@ u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due)
  */
 void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now)
 {
-	struct bfc_pace *pace = &q->host[prio];
+	u32 t_hop = q->conf->holt.t_hop;
+	struct bfc_host *pace = &q->host[prio];
 
 	bfc_pace_recover(q, pace, true, now);
 	/* As in bfc_pace(): only a late timer is made up for. */
@@ -733,6 +737,8 @@ void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now)
 	    pace->next + BFC_PACE_LATE_NS < now)
 		pace->next = max(pace->next, now);
 	pace->next += div64_u64(len * BFC_NSEC_PER_SEC, pace->rate);
+	/* It is at full speed by then. */
+	pace->next = min(pace->next, now + (u64)BFC_FAFC_RECOVER * t_hop);
 	q->host_waited &= ~BIT(prio);
 	if (pace->rate == q->rate)
 		q->host_paced &= ~BIT(prio);

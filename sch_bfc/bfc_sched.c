@@ -299,6 +299,7 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 		}
 	}
 	q->prio_paused = paused;
+	q->host_waited &= ~paused;
 	return paused * (~0UL / 0xff);	/* in each byte */
 }
 
@@ -619,14 +620,9 @@ static struct bfc_queue *bfc_drr_next(struct bfc_sched *q,
 {
 	struct bfc_queue *queue;
 
-	list_for_each_entry(queue, round, active) {
-		if (waits & BIT(bfc_queue_class(q, queue - q->queues)))
-			continue;
-		/* Others went on while it waited. */
-		if ((s32)(q->round - queue->round) > 0)
-			queue->round = q->round;
-		return queue;
-	}
+	list_for_each_entry(queue, round, active)
+		if (!(waits & BIT(bfc_queue_class(q, queue - q->queues))))
+			return queue;
 	return NULL;
 }
 
@@ -645,15 +641,21 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits, u64 now)
 	for (;;) {
 		first = round == &q->active && !list_empty(&q->fresh) ?
 			&q->fresh : round;
-		queue = list_first_entry(first, struct bfc_queue, active);
-		if (unlikely(waits)) {
+		if (likely(!waits)) {
+			queue = list_first_entry(first, struct bfc_queue,
+						 active);
+		} else {
 			queue = bfc_drr_next(q, first, waits) ?:
 				bfc_drr_next(q, round, waits);
 			if (!queue)
 				return NULL;
 		}
-		if (round == &q->active)
+		if (round == &q->active) {
+			/* Others may have gone on while it had to wait. */
+			if ((s32)(q->round - queue->round) > 0)
+				queue->round = q->round;
 			q->round = queue->round;
+		}
 		if (queue->deficit > 0)
 			break;
 		queue->deficit += q->quantum;
@@ -740,9 +742,11 @@ again:
 		if (!skb) {
 			/* All that there is is paused, or has to wait. */
 			q->idle = true;
+			q->host_waited |= waits;
+			if (q->npaused)
+				due = min(due, q->pause_deadline);
 			qdisc_watchdog_schedule_ns(&q->watchdog,
-						   min3(q->pause_deadline,
-							q->storm_due, due));
+						   min(due, q->storm_due));
 			return NULL;
 		}
 		cb = *bfc_cb(skb);
