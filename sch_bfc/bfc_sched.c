@@ -740,7 +740,7 @@ again:
 			waits = bfc_host_waits(q, now, &due);
 		skb = bfc_dequeue_drr(sch, waits, now);
 		if (!skb) {
-			/* All that there is is paused, or has to wait. */
+			/* Whatever there is, it is paused or has to wait. */
 			q->idle = true;
 			q->host_waited |= waits;
 			if (q->npaused)
