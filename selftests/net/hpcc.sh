@@ -19,8 +19,8 @@ PATH=$top/build/bpf:$top/build/hpcc:$PATH
 group=/sys/fs/cgroup/hpcc
 mbit=100
 rtt=4500us
-busy=75
-simulated || { mbit=10 rtt=8ms busy=30; }
+busy=75 samples=100
+simulated || { mbit=10 rtt=8ms busy=30 samples=25; }
 link=(rate 100mbit delay 1ms ring 4)
 on=() receivers=() senders=()
 
@@ -116,7 +116,7 @@ measured() {
 	local before from now
 	before=$(sent)
 	from=$(date +%s%N)
-	read -r mean most < <(queue 100)
+	read -r mean most < <(queue "$samples")
 	now=$(date +%s%N)
 	used=$((($(sent) - before) * 800 * 1000 / ((now - from) * mbit)))
 	say "queue: mean $mean, at most $most bytes; link $used %"
@@ -352,7 +352,7 @@ test_path_change() {
 	hpcc_on
 	two_flows
 	before=$used
-	for id in 2 3 4; do
+	for id in 2 3; do
 		ctl -n sw stamp detach r0
 		ctl -n sw stamp attach r0 node "$id"
 		measured

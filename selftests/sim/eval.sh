@@ -260,7 +260,7 @@ test_capfc() {
 
 # Table III: not at the expense of long flows.
 test_capfc_long() {
-	experiment capfc-table3
+	experiment capfc-table3 --set schemes=pfc-drop,pfc-stop,capfc-max,capfc-cal
 	bound capfc_max_long_ms '<=' pfc_drop_long_ms 1.2
 	bound capfc_cal_long_ms '<=' pfc_drop_long_ms 1.2
 	bound capfc_cal_long_ms '<' pfc_stop_long_ms
