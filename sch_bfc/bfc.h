@@ -686,6 +686,15 @@ static inline bool bfc_fc_says_hello(u8 fc)
 	return fc == BFC_FC_BFC || fc == BFC_FC_FAFC;
 }
 
+/* When the packet that leaves now should have, if it was to leave at @next and nothing
+ * but a timer held it back (@timed). A timer that fires late is made up for; a
+ * standstill is not.
+ */
+static inline u64 bfc_pace_from(u64 next, bool timed, u64 now)
+{
+	return timed && next + BFC_PACE_LATE_NS >= now ? next : max(next, now);
+}
+
 static inline bool bfc_pause_due(const struct bfc_port *port)
 {
 	return test_bit(BFC_PORT_DIRTY, &port->flags);

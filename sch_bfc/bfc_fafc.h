@@ -237,6 +237,17 @@ static inline u64 bfc_fafc_floor(u64 link)
 }
 
 /**
+ * bfc_fafc_recovery() - how long it takes from the floor to the speed of the link
+ * @t_hop: ns
+ *
+ * Return: ns.
+ */
+static inline u64 bfc_fafc_recovery(u32 t_hop)
+{
+	return (u64)BFC_FAFC_RECOVER * t_hop;
+}
+
+/**
  * bfc_fafc_recover() - a host sends more again
  * @rate: bytes/s, when it was looked at last
  * @link: speed of its link, bytes/s, BFC_RATE_MAX at most
@@ -251,7 +262,7 @@ static inline u64 bfc_fafc_floor(u64 link)
  */
 static inline u64 bfc_fafc_recover(u64 rate, u64 link, u64 elapsed, u32 t_hop)
 {
-	u64 whole = (u64)BFC_FAFC_RECOVER * t_hop, rem;
+	u64 whole = bfc_fafc_recovery(t_hop), rem;
 
 	if (elapsed >= whole || rate >= link)
 		return link;

@@ -127,11 +127,12 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 			    BFC_QUANTUM_MAX);
 
 	/* Others may have gone, since the port was made in another mode. */
-	if ((capfc || predict) && q->port->slot == BFC_SLOT_NONE)
-		bfc_port_slot(q->port);
 	if ((capfc || predict) && q->port->slot == BFC_SLOT_NONE) {
-		NL_SET_ERR_MSG(extack, "bfc: fc: capfc and fafc tell at most 64 ports of a namespace apart");
-		return -EOPNOTSUPP;
+		bfc_port_slot(q->port);
+		if (q->port->slot == BFC_SLOT_NONE) {
+			NL_SET_ERR_MSG(extack, "bfc: fc: capfc and fafc tell at most 64 ports of a namespace apart");
+			return -EOPNOTSUPP;
+		}
 	}
 	if (capfc && !q->capfc) {
 		counters = kvcalloc(BFC_PRIORITIES, sizeof(*counters),

@@ -42,32 +42,20 @@ static u8 bfc_pcp_of(const struct sk_buff *skb)
 	return 0;
 }
 
-static __be16 bfc_be16_at(const struct sk_buff *skb, unsigned int off)
-{
-	__be16 _word;
-	const __be16 *word = skb_header_pointer(skb, off, sizeof(_word), &_word);
-
-	return word ? *word : 0;
-}
-
-/* Behind whatever tags: the network header of a bridged frame that had two is the
- * inner one.
- */
 static u8 bfc_dscp_of(const struct sk_buff *skb)
 {
-	unsigned int off = offsetof(struct ethhdr, h_proto), tags = 0;
-	__be16 type = bfc_be16_at(skb, off);
+	__be16 proto, _first;
+	unsigned int off = bfc_mac_len(skb, &proto);
+	const __be16 *first = skb_header_pointer(skb, off, sizeof(_first),
+						 &_first);
 
-	while (eth_type_vlan(type) && tags++ < VLAN_MAX_DEPTH) {
-		off += VLAN_HLEN;
-		type = bfc_be16_at(skb, off);
-	}
-	off += sizeof(type);
-	switch (type) {
+	if (!first)
+		return 0;
+	switch (proto) {
 	case htons(ETH_P_IP):	/* version, IHL, TOS */
-		return (ntohs(bfc_be16_at(skb, off)) & 0xff) >> 2;
+		return (ntohs(*first) & 0xff) >> 2;
 	case htons(ETH_P_IPV6):	/* version, traffic class, flow label */
-		return (ntohs(bfc_be16_at(skb, off)) >> 4 & 0xff) >> 2;
+		return (ntohs(*first) >> 4 & 0xff) >> 2;
 	default:
 		return 0;
 	}
@@ -647,10 +635,10 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 
 /* What a host allows itself comes back. */
 static void bfc_pace_recover(const struct bfc_sched *q, struct bfc_host *pace,
-			     bool paced, u64 now)
+			     u64 now)
 {
-	pace->rate = bfc_fafc_recover(paced ? pace->rate : q->rate, q->rate,
-				      now - pace->stamp, q->conf->holt.t_hop);
+	pace->rate = bfc_fafc_recover(pace->rate, q->rate, now - pace->stamp,
+				      q->conf->holt.t_hop);
 	pace->stamp = now;
 }
 
@@ -678,9 +666,11 @@ void bfc_host_paused(struct bfc_sched *q, u64 now)
 		if (until <= from || until - now > 2ULL * t_hop ||
 		    q->ignoring & BIT(prio))
 			continue;
-		if (!(q->host_paced & BIT(prio)))
+		if (!(q->host_paced & BIT(prio))) {
+			pace->rate = q->rate;
 			pace->next = now;
-		bfc_pace_recover(q, pace, q->host_paced & BIT(prio), now);
+		}
+		bfc_pace_recover(q, pace, now);
 		pace->rate = bfc_fafc_pace(pace->rate,
 					   min_t(u64, until - from, t_hop),
 					   t_hop, bfc_fafc_floor(q->rate));
@@ -700,7 +690,7 @@ void bfc_host_paused(struct bfc_sched *q, u64 now)
 u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due)
 {
 	unsigned long paced = q->host_paced & ~q->prio_paused;
-	u64 whole = (u64)BFC_FAFC_RECOVER * q->conf->holt.t_hop;
+	u64 whole = bfc_fafc_recovery(q->conf->holt.t_hop);
 	unsigned int prio;
 	u8 waits = 0;
 
@@ -728,17 +718,13 @@ u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due)
  */
 void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now)
 {
-	u32 t_hop = q->conf->holt.t_hop;
+	u64 whole = bfc_fafc_recovery(q->conf->holt.t_hop);
 	struct bfc_host *pace = &q->host[prio];
 
-	bfc_pace_recover(q, pace, true, now);
-	/* As in bfc_pace(): only a late timer is made up for. */
-	if (!(q->host_waited & BIT(prio)) ||
-	    pace->next + BFC_PACE_LATE_NS < now)
-		pace->next = max(pace->next, now);
+	bfc_pace_recover(q, pace, now);
+	pace->next = bfc_pace_from(pace->next, q->host_waited & BIT(prio), now);
 	pace->next += div64_u64(len * BFC_NSEC_PER_SEC, pace->rate);
-	/* It is at full speed by then. */
-	pace->next = min(pace->next, now + (u64)BFC_FAFC_RECOVER * t_hop);
+	pace->next = min(pace->next, now + whole);
 	q->host_waited &= ~BIT(prio);
 	if (pace->rate == q->rate)
 		q->host_paced &= ~BIT(prio);

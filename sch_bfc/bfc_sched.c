@@ -678,9 +678,7 @@ static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb, u64 now)
 {
 	if (!q->p.rate)
 		return;
-	/* A timer that fires late is made up for; a standstill is not. */
-	if (q->idle || q->next_tx + BFC_PACE_LATE_NS < now)
-		q->next_tx = max(q->next_tx, now);
+	q->next_tx = bfc_pace_from(q->next_tx, !q->idle, now);
 	q->next_tx += psched_l2t_ns(&q->pace, qdisc_pkt_len(skb));
 }
 

@@ -100,32 +100,44 @@ static void bfc_stamp_facts(struct Qdisc *sch, struct sk_buff *skb,
 	cb[BFC_STAMP_CB_TIME] = now;
 }
 
-/* Tags are not part of what an MTU bounds. One that was in the metadata is in the
- * packet now if there is another before it.
+/**
+ * bfc_mac_len() - bytes before the network header, with all tags
+ * @skb: at egress, data at the MAC header
+ * @proto: result, the protocol behind them
+ *
+ * Of a bridged frame that had two tags, the kernel's network header is the inner one.
+ * Like the kernel, which looks at no more than %VLAN_MAX_DEPTH of them.
+ *
+ * Return: bytes in the packet.
  */
-static unsigned int bfc_mac_len(const struct sk_buff *skb)
+unsigned int bfc_mac_len(const struct sk_buff *skb, __be16 *proto)
 {
-	unsigned int hlen = ETH_HLEN;
-	__be16 proto = skb->protocol;
+	unsigned int hlen = ETH_HLEN, tags = 0;
 
-	while (eth_type_vlan(proto)) {
+	*proto = skb->protocol;
+	while (eth_type_vlan(*proto) && tags++ < VLAN_MAX_DEPTH) {
 		const struct vlan_hdr *hdr;
 		struct vlan_hdr room;
 
 		hdr = skb_header_pointer(skb, hlen, sizeof(room), &room);
 		if (!hdr)
 			break;
-		proto = hdr->h_vlan_encapsulated_proto;
+		*proto = hdr->h_vlan_encapsulated_proto;
 		hlen += VLAN_HLEN;
 	}
 	return hlen;
 }
 
+/* Tags are not part of what an MTU bounds. One that was in the metadata is in the
+ * packet now if there is another before it.
+ */
 static bool bfc_fits_mtu(const struct sk_buff *skb, const struct net_device *dev)
 {
+	__be16 proto;
+
 	if (skb_is_gso(skb))
 		return skb_gso_validate_network_len(skb, dev->mtu);
-	return skb->len <= dev->mtu + bfc_mac_len(skb);
+	return skb->len <= dev->mtu + bfc_mac_len(skb, &proto);
 }
 
 /* From the network header to the next one, which stays where it is when room is
