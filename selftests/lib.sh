@@ -268,8 +268,19 @@ all_idle() {
 		fail "not back at zero: $(not_idle | tr '\n' ' ')"
 }
 
+# drained NS PORT: nothing is queued there
+drained() { [ "$(stat "$1" "$2" backlog)" = 0 ]; }
+
 # sum_stat FIELD: over all bfc ports
 sum_stat() { snapshot "map(.$1) | add // 0"; }
+
+# let_overtake NS PORT: of TCP's segments those with bit 0x800 of their number go first
+let_overtake() {
+	tc -n "$1" qdisc replace dev "$2" root handle 1: prio bands 2 \
+		priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
+	tc -n "$1" filter add dev "$2" parent 1: protocol ip u32 \
+		match u8 6 0xff at 9 match u32 0x800 0x800 at 24 flowid 1:1
+}
 
 # snmp NS GROUP NAME: a counter of the namespace, e.g. Tcp RetransSegs
 snmp() {
@@ -354,6 +365,18 @@ send() {
 		>"$scratch/$ns.sent.$port.json" &
 	bg=$!
 	pids+=("$bg")
+}
+
+# all_send PACKETS NS...: so many each to r, 10.0.0.100, until all of them and the
+# receiver, $bg, have ended
+all_send() {
+	local packets=$1 ns receiver=$bg sent=()
+	shift
+	for ns in "$@"; do
+		send "$ns" 10.0.0.100 5000 -F "${ns//[^0-9]/}" -n "$packets"
+		sent+=("$bg")
+	done
+	finish "${sent[@]}" "$receiver"
 }
 
 flooding=()

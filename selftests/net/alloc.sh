@@ -112,7 +112,7 @@ test_setup_without_memory() {
 
 # One in ten atomic allocations of a softirq fails: frames, pause counters.
 test_traffic_without_memory() {
-	local i receiver sent=()
+	local i receiver
 	topology
 	for i in p1 p2 r0; do
 		bfc sw $i hrtt 4ms
@@ -123,12 +123,7 @@ test_traffic_without_memory() {
 	failslab interval=1 times=-1 space=0 task-filter=N ignore-gfp-wait=Y \
 		verbose=0 probability=10
 	receive r 5000 -t 60 -i 10
-	receiver=$bg
-	for i in 1 2; do
-		send "h$i" 10.0.0.100 5000 -F "$i" -n 300
-		sent+=("$bg")
-	done
-	finish "${sent[@]}" "$receiver"
+	all_send 300 h1 h2
 	failslab probability=0
 	at_least "packets received" "$(received r 5000 .packets)" 100
 	# All is well again.

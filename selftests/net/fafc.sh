@@ -275,12 +275,11 @@ test_marks_ahead() {
 		sent+=("$bg")
 	done
 	finish "${sent[@]}"
-	wait_for 2 is_empty_port || fail "not sent"
+	wait_for 2 drained sw r0 || fail "not sent"
 	at_least "packets marked" "$(stat sw r0 ecn_mark)" 3
 	at_most "longest queue" "$(stat sw r0 backlog_peak)" 49000
 	at_least "longest queue" "$(stat sw r0 backlog_peak)" 36000
 }
-is_empty_port() { [ "$(stat sw r0 backlog)" = 0 ]; }
 
 # What piled up while n held us paused is no congestion (Alg. 4), until it has left; and
 # it is that of the same priority.
@@ -304,13 +303,12 @@ test_no_marks_for_pauses() {
 	load=$bg
 	burst r 60
 	finish "$load" "$bg"
-	wait_for 2 drained || fail "not sent"
+	wait_for 2 drained sw pn || fail "not sent"
 	at_most "longest queue" "$(stat sw pn backlog_peak)" 75000
 	at_least "packets marked without one" "$(stat sw pn ecn_mark)" 5
 	say "marked $(stat sw pn ecn_mark)"
 	equal "pauses of 3" "$(stat sw pn 'prios[3].pause_rx')" 1
 }
-drained() { [ "$(stat sw pn backlog)" = 0 ]; }
 
 # Ports get equal parts of the link (FAFC section IV), whatever they bring, in however
 # many flows and in packets of whatever size.

@@ -56,6 +56,8 @@ hpcc_on() {
 	ctl hpcc on --cgroup "$group" rate 100mbit rtt "$rtt" "${on[@]}" "$@"
 }
 
+struct_ops() { ! simulated || { say "no struct_ops in this kernel"; false; }; }
+
 hpcc_off() {
 	ctl hpcc off --cgroup "$group"
 	[ -n "${on[*]}" ] || ctl hpcc off
@@ -193,10 +195,7 @@ test_same_windows() {
 # pace comes in.)
 test_limits() {
 	local limited
-	if simulated; then
-		say "no struct_ops in this kernel"
-		return
-	fi
+	struct_ops || return 0
 	start
 	hpcc_on
 	limited="import socket
@@ -229,10 +228,7 @@ least_cwnd() {
 # grows again. When INT comes, it is HPCC. (W_init is 66 packets.)
 test_without_int() {
 	local before least
-	if simulated; then
-		say "no struct_ops in this kernel"
-		return
-	fi
+	struct_ops || return 0
 	start
 	hpcc_on
 	ctl -n sw stamp detach r0
@@ -332,10 +328,7 @@ test_reordering() {
 	cable sw0 p1 h1 e0 "${link[@]}"
 	ip -n h1 link set e0 gso_max_segs 1
 	meet 10.0.0.100 h1
-	tc -n sw0 qdisc replace dev x root handle 1: prio bands 2 \
-		priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
-	tc -n sw0 filter add dev x parent 1: protocol ip u32 \
-		match u8 6 0xff at 9 match u32 0x800 0x800 at 24 flowid 1:1
+	let_overtake sw0 x
 	hpcc_on
 	two_flows
 	near_zero

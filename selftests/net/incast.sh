@@ -29,15 +29,9 @@ topology() {
 }
 
 traffic() {
-	local i sent=()
 	meet 10.0.0.100 $(seq -f s%g $senders)
 	receive r 5000 -n $((senders * packets)) -t 60 -i 3
-	local receiver=$bg
-	for ((i = 1; i <= senders; i++)); do
-		send "s$i" 10.0.0.100 5000 -F "$i" -n "$packets"
-		sent+=("$bg")
-	done
-	finish "${sent[@]}" "$receiver"
+	all_send "$packets" $(seq -f s%g $senders)
 }
 
 test_bfc_loses_nothing() {

@@ -312,10 +312,7 @@ test_reordering() {
 	topology 3
 	# sw2 does not stamp, but lets packets pass each other
 	ip -n sw2 link set dev x2 type wire rate 5mbit
-	tc -n sw2 qdisc replace dev x2 root handle 1: prio bands 2 \
-		priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
-	tc -n sw2 filter add dev x2 parent 1: protocol ip u32 \
-		match u8 6 0xff at 9 match u32 0x800 0x800 at 24 flowid 1:1
+	let_overtake sw2 x2
 	make_data 300000
 	transfer in_group in_group
 	at_least "segments out of order" "$(snmp r TcpExt TCPOFOQueue)" 5

@@ -40,15 +40,9 @@ star() {
 
 # incast: all senders at once
 incast() {
-	local i sent=() receiver
 	meet 10.0.0.100 $(seq -f s%g "$senders")
 	receive r 5000 -n $((senders * packets)) -t 60 -i 3
-	receiver=$bg
-	for ((i = 1; i <= senders; i++)); do
-		send "s$i" 10.0.0.100 5000 -F "$i" -n "$packets"
-		sent+=("$bg")
-	done
-	finish "${sent[@]}" "$receiver"
+	all_send "$packets" $(seq -f s%g "$senders")
 }
 
 loses_nothing() {
@@ -287,26 +281,16 @@ pauses_priorities_apart() {
 	all_idle
 }
 
-test_pfc_priorities_are_apart() {
-	obeys_priorities_apart pfc
+priorities_are_apart() {
+	obeys_priorities_apart "$1"
 	"$after_test"
-	pauses_priorities_apart pfc
+	pauses_priorities_apart "$@"
 }
-test_capfc_max_priorities_are_apart() {
-	obeys_priorities_apart capfc-max
-	"$after_test"
-	pauses_priorities_apart capfc-max "${egress[@]}"
-}
-test_capfc_cal_priorities_are_apart() {
-	obeys_priorities_apart capfc-cal
-	"$after_test"
-	pauses_priorities_apart capfc-cal "${egress[@]}"
-}
-test_fafc_priorities_are_apart() {
-	obeys_priorities_apart fafc
-	"$after_test"
-	pauses_priorities_apart fafc "${predict[@]}"
-}
+
+test_pfc_priorities_are_apart() { priorities_are_apart pfc; }
+test_capfc_max_priorities_are_apart() { priorities_are_apart capfc-max "${egress[@]}"; }
+test_capfc_cal_priorities_are_apart() { priorities_are_apart capfc-cal "${egress[@]}"; }
+test_fafc_priorities_are_apart() { priorities_are_apart fafc "${predict[@]}"; }
 
 test_lossy_priorities_are_not_paused() {
 	line fc pfc prio dscp lossless 4,5
@@ -356,7 +340,6 @@ test_pfc_frames_that_we_send() {
 		$f[.].t - $f[. - 1].t] | max * 1000')" 31
 	equal "dropped" "$(sum_stat drops)" 0
 }
-drained() { [ "$(stat "$1" "$2" backlog)" = 0 ]; }
 
 # A new qdisc tells its neighbour that nothing is paused, though the device had
 # another when it was made: or no later pause would be sent.
@@ -545,15 +528,9 @@ test_ingress_port_vanishes() {
 
 # all_to_r N: h1, h2 and h3 of two_switches, N packets each
 all_to_r() {
-	local i receiver sent=()
 	meet 10.0.0.100 h1 h2 h3
 	receive r 5000 -t 60 -i 3
-	receiver=$bg
-	for i in 1 2 3; do
-		send "h$i" 10.0.0.100 5000 -F "$i" -n "$1"
-		sent+=("$bg")
-	done
-	finish "${sent[@]}" "$receiver"
+	all_send "$1" h1 h2 h3
 }
 
 # sw2 pauses sw1, which has room on all its links but for that, and so its hosts.

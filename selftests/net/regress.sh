@@ -64,14 +64,13 @@ test_ingress_port_vanishes() {
 	check "nothing was counted" wait_for 10 counted sw r0
 	check "no packets wait" wait_for 5 waiting sw r0
 	ip -n sw link del p1
-	check "packets still wait" wait_for 10 is_drained sw r0
+	check "packets still wait" wait_for 10 drained sw r0
 	kill "$sender" "$receiver" 2>/dev/null
 	all_idle
 }
 
 counted() { [ "$(stat "$1" "$2" counted)" -gt 20 ]; }
 waiting() { [ "$(stat "$1" "$2" backlog)" -gt 0 ]; }
-is_drained() { [ "$(stat "$1" "$2" backlog)" = 0 ]; }
 
 # BYE was sent into the noop qdisc of a device between two qdiscs.
 test_bye_arrives() {
