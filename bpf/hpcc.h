@@ -334,7 +334,10 @@ static inline __u64 hpcc_inflight(const struct hpcc_conf *c,
 
 /*
  * MeasureInflight(), lines 1 to 10. A hop whose clock has not moved since its
- * last record tells nothing new; of an average over time it has no part.
+ * last record tells nothing new; of an average over time it has no part. The queues
+ * between hop and sender make its clock go on by more or less than the sender's:
+ * whether it is ahead or was overtaken is told by which of both is nearer to half of
+ * what has passed here, which leaves room on either side.
  *
  * Return: 0 if there is nothing to measure: no clock has moved, or one has moved
  * back: the ACK was overtaken by one with newer records.
@@ -342,6 +345,7 @@ static inline __u64 hpcc_inflight(const struct hpcc_conf *c,
 static inline _Bool hpcc_measure(struct hpcc *s, const struct hpcc_conf *c,
 				 const struct hpcc_ack *a)
 {
+	__u64 back = HPCC_TS_HALF + (a->now - s->stamp) / 2;
 	__u64 u = 0, tau = 0, far;
 	__u32 i, nhop = a->head.nhop;
 
@@ -353,7 +357,7 @@ static inline _Bool hpcc_measure(struct hpcc *s, const struct hpcc_conf *c,
 		ns = bfc_int_ts_delta(a->hop[i].ts, s->hop[i].ts);
 		if (!ns)
 			continue;
-		if (ns >= HPCC_TS_HALF)
+		if (ns >= back)
 			return 0;
 		hop = hpcc_inflight(c, &a->hop[i], &s->hop[i], ns);
 		if (hop > u || !tau) {

@@ -495,6 +495,46 @@ static void test_order(void)
 	CHECK(hpcc_new_ack(&s, &c, &b) == HPCC_TURNED);
 }
 
+/* A packet that has waited behind the hop, or whose predecessor has, comes when the
+ * hop's clock has gone on by less than ours, or by more: also by more than half a wrap.
+ */
+static void test_late(void)
+{
+	/* ours, the hop's; what is made of it */
+	static const struct {
+		u32 passed, ts;
+		enum hpcc_result result;
+	} clock[] = {
+		{ 8388600, 8388607, HPCC_TURNED },
+		{ 8388600, 8388608, HPCC_TURNED },
+		{ 8388600, 12582907, HPCC_TURNED },
+		{ 8388600, 12582908, HPCC_VOID },
+		{ 8388600, 1, HPCC_TURNED },
+		{ 8388600, 0xffffff, HPCC_VOID },
+		{ 2000, 8388607, HPCC_TURNED },
+		{ 2000, 8389608, HPCC_VOID },
+		{ 0, 8388608, HPCC_VOID },
+	};
+	struct hpcc_conf c = usual();
+	u32 i;
+
+	for (i = 0; i < UNIT_SIZE(clock); i++) {
+		struct hpcc_ack a = ack(0, 70000, 0, 0);
+		enum hpcc_result result;
+		struct hpcc s;
+
+		a.hop[0].speed = 2;	/* 100 Mbit/s */
+		hpcc_init(&s, &c);
+		hpcc_new_ack(&s, &c, &a);
+		a.seq = 1000;
+		a.now += clock[i].passed;
+		a.hop[0].ts = (70000 + clock[i].ts) & BFC_INT_TS_MASK;
+		result = hpcc_new_ack(&s, &c, &a);
+		CHECK(result == clock[i].result, "%u after %u: %u", clock[i].ts,
+		      clock[i].passed, result);
+	}
+}
+
 /* One hop's clock stands still: the others count. One's goes back: none does. */
 static void test_clocks(void)
 {
@@ -742,6 +782,7 @@ static const struct unit_case cases[] = {
 	{ "hpcc: what a silence does to the window", test_silence_window },
 	{ "hpcc: lone packets on an idle link", test_lone_packets },
 	{ "hpcc: older INT and INT seen before", test_order },
+	{ "hpcc: clocks of hops half a wrap ahead", test_late },
 	{ "hpcc: clocks that stand still or go back", test_clocks },
 	{ "hpcc: the busiest link and its tau", test_links },
 	{ "hpcc: INT that is not complete", test_incomplete },
