@@ -491,16 +491,16 @@ echo "1..${#tests[@]}"
 number=0 bad=0
 for name in "${tests[@]}"; do
 	number=$((number + 1))
-	why='' note=''
+	why='' note='' SECONDS=0
 	if declare -F "test_$name" >/dev/null; then
 		"test_$name"
 	else
 		fail "there is no such test"
 	fi
 	if [ -z "$why" ]; then
-		echo "ok $number $name${note:+ # $note}"
+		echo "ok $number $name # time=${SECONDS}s${note:+ $note}"
 	else
-		echo "not ok $number $name # $why${note:+; $note}"
+		echo "not ok $number $name # time=${SECONDS}s $why${note:+; $note}"
 		bad=$((bad + 1))
 	fi
 done
