@@ -44,11 +44,11 @@ EXPERIMENTS = [
             ("short_p99", "long_mean", "all_mean", "all_p99"),
         ),
         params={
-            **params("fb-hadoop-bfc", 0.7),
+            **params("fb-hadoop-bfc", 0.4),
             "schemes": ["bfc", "ideal-fq", "dctcp", "single"],
         },
         full=full(10.0, "bfc-128", "dctcp"),
-        seconds=25,
+        seconds=15,
         full_seconds=900,
     ),
     Experiment(

@@ -9,8 +9,9 @@
 # what BFC is better at is compared on the same flows. The figures themselves are
 # in docs/results.md.
 #
-# Usage: [JOBS=N] eval.sh [TEST...]
+# Usage: [JOBS=N] eval.sh [--long | TEST...]
 #	JOBS	simulations side by side (default 2)
+#	--long	with the tests and experiments that take longest and tell least
 # Exit code: 0, 1 a test failed, 4 cannot run here.
 
 # Functions are called by name.
@@ -20,10 +21,12 @@ set -u
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 cd "$top" || exit 1
-tests=(unit fig7 fig8 table1 appc fig10 short buffer tcp fig22 fig23 fig27 fig28
-	choices fafc pauses capfc capfc_long capfc_shared hpcc hpcc_rx hpcc_reacts
+tests=(unit fig7 fig8 table1 appc fig10 short buffer tcp fig22 fig23 fig27
+	fafc pauses capfc capfc_long capfc_shared hpcc hpcc_rx hpcc_reacts
 	hpcc_wai hpcc_testbed hpcc_fabric hpcc_choices hpcc_queues hpcc_eta delay
 	delay_clos fafc_hpcc speed schemes repeat rest)
+long=(fig28 choices)
+later=(bfc-fig28 bfc-choices bfc-fb60-peers fafc-fig9)	# not in "rest" then
 out=$(mktemp -d "${TMPDIR:-/tmp}/bfc-eval.XXXXXX")
 trap 'rm -rf "$out"' EXIT
 why='' note='' line=''
@@ -471,7 +474,7 @@ test_rest() {
 	local name names count=0
 	names=$(eval/run --list | sed 's/ .*//')
 	for name in $names; do
-		[[ " ${ran[*]} " != *" $name "* ]] || continue
+		[[ " ${ran[*]} ${later[*]} " != *" $name "* ]] || continue
 		experiment "$name"
 		[[ $line != *unfinished=* ]] || bound unfinished == 0
 		[[ $line != *=nan* ]] || fail "$name: not a number"
@@ -481,7 +484,12 @@ test_rest() {
 	note="$count experiments"
 }
 
-[ $# -eq 0 ] || tests=("$@")
+if [ "${1-}" = --long ]; then
+	tests=("${long[@]}" "${tests[@]}")
+	later=()
+elif [ $# -gt 0 ]; then
+	tests=("$@")
+fi
 [ -e /usr/src/linux-source-6.1.tar.xz ] || {
 	echo "1..0 # SKIP no kernel source: scripts/install-deps sim"
 	exit 4
