@@ -9,7 +9,7 @@
  * in __sk_buff->cb[] (<linux/bfc_int.h>). It runs under the root lock of the port:
  * its packet stays here or goes away. There is no way to send it somewhere else,
  * which would take another port's lock inside ours: such packets are dropped and
- * counted. (bpf_clone_redirect() does take that lock. A program must not call it.)
+ * counted, and bpf_clone_redirect() fails.
  *
  * bpf_prog_get_type_dev() asks the verifier's word: a program of this type cannot
  * crash or loop. What it can do to a packet is undone or counted here.
@@ -59,22 +59,37 @@ static bool bfc_stamp_native(struct bfc_sched *q, struct sk_buff *skb, u16 vid)
 
 /* ---- programs ---- */
 
-#ifdef BFC_HAVE_NET_CTX
-/* bpf_redirect() and others keep their state there (6.11 on). */
+/* As if so many transmissions were nested that the kernel allows no more: then
+ * bpf_clone_redirect() to a device returns -ENETDOWN instead of waiting for a lock
+ * that we hold, and the kernel blames the program.
+ */
+#define BFC_STAMP_NESTED	(XMIT_RECURSION_LIMIT + 1)
+
+static void bfc_stamp_nest(int levels)
+{
+#if defined(BFC_HAVE_NET_CTX) && defined(CONFIG_PREEMPT_RT)
+	current->net_xmit.recursion += levels;
+#else
+	__this_cpu_add(softnet_data.xmit.recursion, levels);
+#endif
+}
+
 static int bfc_stamp_call(const struct bpf_prog *prog, struct sk_buff *skb)
 {
+#ifdef BFC_HAVE_NET_CTX
+	/* bpf_redirect() and others keep their state there (6.11 on). */
 	struct bpf_net_context room, *ctx = bpf_net_ctx_set(&room);
-	int act = bpf_prog_run(prog, skb);
+#endif
+	int act;
 
+	bfc_stamp_nest(BFC_STAMP_NESTED);
+	act = bpf_prog_run(prog, skb);
+	bfc_stamp_nest(-BFC_STAMP_NESTED);
+#ifdef BFC_HAVE_NET_CTX
 	bpf_net_ctx_clear(ctx);
+#endif
 	return act;
 }
-#else
-static int bfc_stamp_call(const struct bpf_prog *prog, struct sk_buff *skb)
-{
-	return bpf_prog_run(prog, skb);
-}
-#endif
 
 static void bfc_stamp_facts(struct Qdisc *sch, struct sk_buff *skb,
 			    u16 vid, u8 prio, bool tag, u64 now)

@@ -481,7 +481,7 @@ test_odd_programs() {
 		at_most "$name: bytes" $(($(stat sw r0 bytes) - odd_bytes)) 3000
 	done
 	for name in grow:grown shrink:shrunk verdict:unknown queue:unknown \
-		    silent:untagged; do
+		    clone:unknown silent:untagged; do
 		odd "odd_${name%:*}" "stamp_${name#*:}"
 		equal "$name: came" "$odd_came" 10
 		equal "$name: counted" "$odd_counted" 10

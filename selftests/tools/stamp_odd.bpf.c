@@ -5,6 +5,7 @@
  * had of the newest packet.
  */
 #include <linux/bpf.h>
+#include <linux/errno.h>
 #include <linux/if_ether.h>
 #include <linux/pkt_cls.h>
 #include <linux/types.h>
@@ -56,6 +57,16 @@ SEC("tc")
 int odd_redirect(struct __sk_buff *skb)
 {
 	return is_meant(skb) ? bpf_redirect(skb->ifindex, 0) : tag(skb);
+}
+
+/* Counted if it failed: 42 is no verdict. */
+SEC("tc")
+int odd_clone(struct __sk_buff *skb)
+{
+	tag(skb);
+	return is_meant(skb) &&
+	       bpf_clone_redirect(skb, skb->ifindex, 0) == -ENETDOWN ?
+	       42 : TC_ACT_OK;
 }
 
 SEC("tc")
