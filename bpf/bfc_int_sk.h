@@ -57,6 +57,7 @@ struct bfc_int_sk_record {
  * @echo: for the sender: what the network wrote into our segments, as the peer
  *	  sent it back on an ACK
  * @seen: for the receiver: what the network wrote into the peer's segments
+ * @cgroup: &bfc_int_config.cgroup of the program whose connection it is
  * @echoed: @seen.count at the newest ACK that took it along
  * @slots: hops that our segments have room for
  * @reserved: bytes of options that the MSS leaves for us at present: a segment
@@ -71,6 +72,7 @@ struct bfc_int_sk_record {
 struct bfc_int_sk {
 	struct bfc_int_sk_record	echo;
 	struct bfc_int_sk_record	seen;
+	__u64	cgroup;
 	__u32	echoed;
 	__u32	slots;
 	__u32	reserved;
@@ -87,11 +89,13 @@ struct bfc_int_sk {
  * @every: one segment in so many has room for a record, 1 = each
  * @hops: so many records at most, 0 = as many as fit
  * @cc: congestion control of connections that agreed on INT, "" = unchanged
+ * @cgroup: its inode number, not 0
  */
 struct bfc_int_config {
 	__u32	every;
 	__u32	hops;
 	char	cc[16];		/* TCP_CA_NAME_MAX */
+	__u64	cgroup;
 };
 
 #ifdef __bpf__

@@ -23,6 +23,9 @@
  * one: it must not change from packet to packet. What the MSS has not left room for,
  * segments with data do without, or they would be longer than the MTU.
  *
+ * Sockets run the programs of their cgroup and of those around it, in this order. A
+ * connection is that of the first; the others leave it alone.
+ *
  * All callbacks but those for SYN-ACKs run with the socket locked; so does the
  * congestion control, and the ACK's options are parsed before it looks.
  */
@@ -80,11 +83,15 @@ static __always_inline struct bfc_int_config *config(void)
 	return bpf_map_lookup_elem(&bfc_int_config, &zero);
 }
 
+/* Of a connection that is ours. */
 static __always_inline struct bfc_int_sk *storage(struct bpf_sock_ops *skops)
 {
+	const struct bfc_int_config *conf = config();
 	struct bpf_sock *sk = skops->sk;
+	struct bfc_int_sk *is;
 
-	return sk ? bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0) : NULL;
+	is = sk ? bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0) : NULL;
+	return is && conf && is->cgroup == conf->cgroup ? is : NULL;
 }
 
 static __always_inline void set_flags(struct bpf_sock_ops *skops, int on, int off)
@@ -362,11 +369,12 @@ static __always_inline void agree(struct bpf_sock_ops *skops)
 		set_flags(skops, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 		return;
 	}
+	if (!conf || is->cgroup)
+		return;		/* it is that of a cgroup in ours */
+	is->cgroup = conf->cgroup;
 	is->slots = BFC_INT_TCP_HOPS_MAX - !!has_timestamp(skops);
 	set_flags(skops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG |
 		  BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG, 0);
-	if (!conf)
-		return;
 	if (conf->hops && conf->hops < is->slots)
 		is->slots = conf->hops;
 	if (conf->cc[0]) {

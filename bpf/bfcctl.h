@@ -67,12 +67,14 @@ void pin_rmdir(const char *path);
 void pin_undo(void);
 bool pin_remove(const char *path);
 bool pin_exists(const char *pattern);
+void pin_each(const char *pattern, void (*each)(const char *path));
 int pin_open(const char *path);
 void pin_share(struct bpf_map *map, const char *path);
 void pin_new(int fd, const char *path);
 void pin_new_ops(int fd, const char *path);
 void pin_commit(void);
 int cgroup_open(const char *path);
+uint64_t cgroup_id(const char *path);
 void conf_set(int map, const void *value, const char *what);
 bool conf_get(int map, void *value);
 
@@ -171,6 +173,7 @@ struct flow {
 void tcp_on(const char *cgroup, const struct bfc_int_config *conf);
 bool tcp_off(const char *cgroup);
 void tcp_release(void);
+void tcp_sweep(void);
 bool tcp_config(const char *cgroup, struct bfc_int_config *conf);
 unsigned int tcp_flows(struct flow **flows);
 

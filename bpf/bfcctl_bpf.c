@@ -213,13 +213,8 @@ const char *pin_device(const char *what, int ifindex, const char *part)
  */
 const char *pin_cgroup(const char *cgroup, const char *part)
 {
-	int fd = cgroup_open(cgroup);
-	struct stat st;
-
-	if (fstat(fd, &st))
-		fail("cgroup %s: %s", cgroup, strerror(errno));
-	close(fd);
-	return pin_path("/cgroup-%llu%s", (unsigned long long)st.st_ino, part);
+	return pin_path("/cgroup-%llu%s", (unsigned long long)cgroup_id(cgroup),
+			part);
 }
 
 /* The directory that we made: if that was for nothing, it goes. */
@@ -292,6 +287,24 @@ bool pin_remove(const char *path)
 	if (errno != ENOENT)
 		fail("%s: %s", path, strerror(errno));
 	return false;
+}
+
+/**
+ * pin_each() - do something with all that is pinned there
+ * @pattern: of names below <bpffs>/bfc, as for glob(3)
+ * @each: is called with the path of each
+ */
+void pin_each(const char *pattern, void (*each)(const char *path))
+{
+	glob_t found = {};
+	int err = glob(pin_path("%s", pattern), GLOB_NOSORT, NULL, &found);
+	size_t i;
+
+	if (err && err != GLOB_NOMATCH)
+		fail("%s: cannot look for %s", ctl.bpffs, pattern);
+	for (i = 0; !err && i < found.gl_pathc; i++)
+		each(found.gl_pathv[i]);
+	globfree(&found);
 }
 
 /**
@@ -410,6 +423,21 @@ int cgroup_open(const char *path)
 		fail("%s is not a cgroup of version 2 (they are usually below /sys/fs/cgroup)",
 		     path);
 	return fd;
+}
+
+/**
+ * cgroup_id() - the number of a cgroup, which no other gets when it has gone
+ * @path: its directory
+ */
+uint64_t cgroup_id(const char *path)
+{
+	int fd = cgroup_open(path);
+	struct stat st;
+
+	if (fstat(fd, &st))
+		fail("cgroup %s: %s", path, strerror(errno));
+	close(fd);
+	return st.st_ino;
 }
 
 /* ---- maps of one entry ---- */

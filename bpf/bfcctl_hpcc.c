@@ -305,6 +305,7 @@ static void hpcc_off(int argc, char **argv)
 		cgroup = next_word(&argc, &argv, word);
 	}
 	bpf_begin();
+	tcp_sweep();
 	if (cgroup) {
 		struct bfc_int_config conf;
 

@@ -42,11 +42,14 @@ static const char *storage_path(void)
  */
 void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 {
+	struct bfc_int_config ours = *conf;
 	const char *dir, *path;
 	struct bfc_int_tcp *skel;
 	int fd, link, prog;
 
 	bpf_begin();
+	tcp_sweep();
+	ours.cgroup = cgroup_id(cgroup);
 	dir = pin_cgroup(cgroup, "");
 	path = pin_cgroup(cgroup, "/link");
 	skel = bfc_int_tcp__open();
@@ -56,7 +59,7 @@ void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 	pin_share(skel->maps.bfc_int_sk, storage_path());
 	pin_share(skel->maps.bfc_int_config, pin_cgroup(cgroup, "/config"));
 	bpf_loaded(bfc_int_tcp__load(skel), "the TCP program");
-	conf_set(bpf_map__fd(skel->maps.bfc_int_config), conf,
+	conf_set(bpf_map__fd(skel->maps.bfc_int_config), &ours,
 		 "the TCP program");
 
 	prog = bpf_program__fd(skel->progs.bfc_int_tcp);
@@ -94,6 +97,47 @@ void tcp_release(void)
 	pin_rmdir(pin_path("%s", ""));
 }
 
+/* Return: whether there was something to forget. */
+static bool forget(uint64_t cgroup)
+{
+	unsigned long long id = cgroup;
+	bool was = pin_remove(pin_path("/cgroup-%llu/link", id));
+
+	pin_remove(pin_path("/cgroup-%llu/config", id));
+	/* HPCC as a program of the cgroup has nothing to work with any more. */
+	pin_remove(pin_path("/cgroup-%llu/hpcc", id));
+	rmdir(pin_path("/cgroup-%llu", id));
+	hpcc_release();
+	if (was)
+		tcp_release();
+	return was;
+}
+
+/* The kernel lets go of a link when its cgroup has been removed and the last of the
+ * sockets has gone.
+ */
+static void sweep(const char *path)
+{
+	struct bpf_link_info info = {};
+	uint32_t len = sizeof(info);
+	int fd = pin_open(path);
+
+	if (fd < 0)
+		return;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &len) &&
+	    info.type == BPF_LINK_TYPE_CGROUP && !info.cgroup.cgroup_id)
+		forget(strtoull(path + strlen(pin_path("/cgroup-")), NULL, 10));
+	close(fd);
+}
+
+/**
+ * tcp_sweep() - undo tcp_on() where the cgroup has been removed
+ */
+void tcp_sweep(void)
+{
+	pin_each("/cgroup-*/link", sweep);
+}
+
 /**
  * tcp_off() - undo tcp_on()
  * @cgroup: its directory
@@ -104,18 +148,9 @@ void tcp_release(void)
  */
 bool tcp_off(const char *cgroup)
 {
-	bool was;
-
 	bpf_begin();
-	was = pin_remove(pin_cgroup(cgroup, "/link"));
-	pin_remove(pin_cgroup(cgroup, "/config"));
-	/* HPCC as a program of the cgroup has nothing to work with any more. */
-	pin_remove(pin_cgroup(cgroup, "/hpcc"));
-	rmdir(pin_cgroup(cgroup, ""));
-	hpcc_release();
-	if (was)
-		tcp_release();
-	return was;
+	tcp_sweep();
+	return forget(cgroup_id(cgroup));
 }
 
 /**

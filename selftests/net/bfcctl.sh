@@ -176,7 +176,7 @@ test_cgroups() {
 	# shellcheck disable=SC2046
 	check "no configuration" bpftool map update pinned "$config" \
 		key 0 0 0 0 value 1 0 0 0 0 0 0 0 114 101 110 111 \
-		$(printf '0 %.0s' {1..12})
+		$(printf '0 %.0s' {1..20})
 	check "attach once more" bfcctl int attach --cgroup "$group" every 3
 	equal "every, congestion control" "$(bpftool -j map dump pinned "$config" |
 		jq -c '.[0].value | [.[0, 8, 9, 10, 11, 12]]')" \
@@ -186,6 +186,27 @@ test_cgroups() {
 	check "detach another" bfcctl int detach --cgroup "$other"
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 	rmdir "$group" "$other"
+}
+
+let_go() { [ "$(bpftool -j link show pinned "$1" | jq .cgroup_id)" = 0 ]; }
+
+# What was pinned for a cgroup that was removed goes as well.
+test_removed_cgroup() {
+	local other=$group.other pins
+	mkdir -p "$group" "$other"
+	pins=/sys/fs/bpf/bfc/cgroup-$(command stat -c %i "$group")
+	ctl int attach --cgroup "$group"
+	ctl int attach --cgroup "$other"
+	rmdir "$group"
+	check "the kernel holds it still" wait_for 20 let_go "$pins/link"
+	ctl int attach --cgroup "$other" every 2
+	check "left of the removed cgroup: $(ls "$pins" 2>/dev/null)" \
+		[ ! -e "$pins" ]
+	pins=/sys/fs/bpf/bfc/cgroup-$(command stat -c %i "$other")
+	rmdir "$other"
+	check "the kernel holds it still" wait_for 20 let_go "$pins/link"
+	refuses 1 'No such file' int detach --cgroup "$other"
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 }
 
 # An ingress qdisc has one list of filters for both ways.
@@ -358,4 +379,5 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage reasons stamp cgroups ingress undone other_version hpcc storage delay watch
+run_tests usage reasons stamp cgroups removed_cgroup ingress undone \
+	other_version hpcc storage delay watch

@@ -404,6 +404,35 @@ test_longer_echoes() {
 	clean_group
 }
 
+# A cgroup and one in it: sockets run the programs of both, and take part once, as the
+# inner one says.
+test_nested() {
+	local inner=$group/in
+	topology 3
+	mkdir -p "$inner"
+	ctl int attach --cgroup "$inner" hops 2
+	groups=([h1]=$inner [r]=$inner)
+	make_data 400000
+	transfer in_group in_group
+	at_least "records" "$(flow h1 .records)" 50
+	equal "hops, and those told of" \
+		"$(flow h1 '"\(.nhop) \(.hops | length)"')" "3 2"
+	hang_up
+	# The outer one is that of one end only.
+	groups=([h1]=$inner)
+	transfer in_group in_group
+	at_least "records to the outer one" "$(flow h1 .records)" 50
+	hang_up
+	ctl int detach --cgroup "$inner"
+	transfer in_group in_group
+	at_least "records of the outer one" "$(flow h1 .records)" 50
+	equal "hops told of" "$(flow h1 '.hops | length')" 3
+	hang_up
+	check "the cgroup is in use" rmdir "$inner"
+	groups=()
+	clean_group
+}
+
 # SACK has taken the place that the MSS would have left for an echo of one hop.
 test_echoes_beside_sack() {
 	topology 1
@@ -566,6 +595,6 @@ test_udp_vlan() {
 }
 
 tests=(three_hops congested overflow peer_without hop_without syn_ack_lost loss
-	reordering path_change both_ways longer_echoes echoes_beside_sack swap
+	reordering path_change both_ways longer_echoes nested echoes_beside_sack swap
 	offloads udp udp_vlan)
 run_tests "${tests[@]}"
