@@ -3,7 +3,8 @@
  * bfc_delay - the simple end-to-end congestion control that goes with BFC (BFC
  * App. A.1, Alg. 1) as TCP's. All arithmetic is in delay.h.
  *
- * cwnd = w, rounded down; no pacing and no slow start. The RTT is TCP's own
+ * cwnd = w, rounded down; no pacing and no slow start, but for one case: after a
+ * timeout, of which the kernel makes a cwnd of one packet. The RTT is TCP's own
  * measurement, in microseconds. On loss w is halved, of which the paper does not
  * speak: BFC keeps queues short, but promises no lossless network.
  */
@@ -73,14 +74,24 @@ void BPF_PROG(bfc_delay_pkts_acked, struct sock *sk,
 		      sample->pkts_acked);
 }
 
-/* Not called while the kernel repairs losses: then it reduces cwnd to ssthresh. */
+/* Not called in recovery: the kernel reduces cwnd to ssthresh then. Else ssthresh is
+ * cwnd, and cwnd is only less where the kernel has set it back.
+ */
 SEC("struct_ops/bfc_delay_cong_avoid")
-void BPF_PROG(bfc_delay_cong_avoid, struct sock *sk)
+void BPF_PROG(bfc_delay_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 {
+	struct tcp_sock *tp = tcp_sk(sk);
 	struct delay *s = state(sk);
 
-	if (s)
-		tcp_set_cwnd(tcp_sk(sk), delay_packets(s));
+	if (!s)
+		return;
+	if (tp->snd_cwnd < tp->snd_ssthresh) {
+		tcp_slow_start(tp, acked);
+		if (tp->snd_cwnd < delay_packets(s))
+			return;
+	}
+	tcp_set_cwnd(tp, delay_packets(s));
+	tp->snd_ssthresh = tp->snd_cwnd;
 }
 
 SEC("struct_ops/bfc_delay_ssthresh")

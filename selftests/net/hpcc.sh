@@ -372,5 +372,54 @@ test_path_change() {
 	hpcc_off
 }
 
+# The delay-based control after a silence of the network: from one packet on it starts
+# slowly, and does not send half its window at once. (Its largest is 86 packets, of BDPs of 35 and 41.)
+test_delay_timeout() {
+	local sender
+	start
+	if simulated; then
+		modprobe bfc_simcc rate=12500000 base_ns=4200000
+	else
+		ctl delay on rate 10mbit rtt 50ms
+	fi
+	sender="import socket, struct, time
+s = socket.socket()
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'bfc_delay')
+s.connect(('10.0.0.100', 5001))
+s.setblocking(False)
+last = 0
+while True:
+	try:
+		s.send(bytes(65536))
+	except BlockingIOError:
+		time.sleep(0.0005)
+	cwnd = struct.unpack_from('I', s.getsockopt(
+		socket.IPPROTO_TCP, socket.TCP_INFO, 104), 80)[0]
+	if cwnd != last:
+		print(cwnd, flush=True, file=open('$scratch/cwnd', 'a'))
+	last = cwnd"
+	flow h1 5001 python3 -c "$sender"
+	check "no connection" wait_for 30 [ -s "$scratch/cwnd" ]
+	sleep 1
+	ip -n sw link set dev r0 type wire drop 0800 100%
+	check "no timeout" wait_for 10 grep -qx 1 "$scratch/cwnd"
+	ip -n sw link set dev r0 type wire drop none
+	check "no data after the timeout" \
+		wait_for 20 grown "$(wc -l <"$scratch/cwnd")"
+	say "$(tail -n +2 "$scratch/cwnd" | sed '1,/^1$/d' | head -n 12 |
+		paste -sd ' ')"
+	at_least "windows from 2 to 16 packets after the timeout" \
+		"$(sed '1,/^1$/d' "$scratch/cwnd" | grep -Ecx '[2-9]|1[0-6]')" 3
+	stop
+	if simulated; then
+		check "a socket uses bfc_simcc" wait_for 5 modprobe -qr bfc_simcc
+	else
+		ctl delay off
+	fi
+}
+
+# grown LINES: have windows been printed since then, more than the first?
+grown() { [ "$(tail -n "+$1" "$scratch/cwnd" | sort -n | tail -n 1)" -gt 30 ]; }
+
 run_tests arithmetic near_zero cubic dctcp same_windows limits shown one_of_many \
-	without_int losses reordering path_change
+	without_int losses reordering path_change delay_timeout

@@ -118,8 +118,15 @@ static void delay_ca_acked(struct sock *sk, const struct ack_sample *sample)
 static void delay_ca_avoid(struct sock *sk, u32 ack, u32 acked)
 {
 	struct delay_ca *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
 
-	tcp_snd_cwnd_set(tcp_sk(sk), delay_packets(&ca->s));
+	if (tcp_in_slow_start(tp)) {
+		tcp_slow_start(tp, acked);
+		if (tcp_snd_cwnd(tp) < delay_packets(&ca->s))
+			return;
+	}
+	tcp_snd_cwnd_set(tp, delay_packets(&ca->s));
+	tp->snd_ssthresh = tcp_snd_cwnd(tp);
 }
 
 static u32 delay_ca_ssthresh(struct sock *sk)
