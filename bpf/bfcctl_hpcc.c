@@ -25,6 +25,9 @@
 #include "tcp_delay.skel.h"
 #include "tcp_hpcc.skel.h"
 
+#define AVAILABLE	"/proc/sys/net/ipv4/tcp_available_congestion_control"
+#define WINDOW		"bfc_window"	/* what hpcc_sockops works with */
+
 #define RATE_MIN	1250000ULL		/* bytes/s: 10 Mbit/s */
 #define RATE_MAX	100000000000ULL		/* 800 Gbit/s */
 /* Ethernet 14, IPv4 20, TCP 20, its timestamps 12 */
@@ -144,6 +147,20 @@ static void cgroup_cc(const char *cgroup, const char *cc)
 }
 
 /* ---- hpcc ---- */
+
+static void need_window(void)
+{
+	FILE *file = fopen(AVAILABLE, "r");
+	char name[32];
+	bool has = !file;	/* who knows */
+
+	while (file && !has && fscanf(file, "%31s", name) == 1)
+		has = !strcmp(name, WINDOW);
+	if (file)
+		fclose(file);
+	if (!has)
+		fail("this kernel has no congestion control " WINDOW ", which is for kernels without struct_ops (in bfc's simulator: modprobe bfc_simcc): do without \"sockops\"");
+}
 
 static void hpcc_on_ops(const struct hpcc_net *net)
 {
@@ -265,6 +282,7 @@ static void hpcc_on(int argc, char **argv)
 	if (cgroup)
 		close(cgroup_open(cgroup));
 	if (sockops) {
+		need_window();
 		/* First, so that it runs first; ours chooses bfc_window itself. */
 		cgroup_cc(cgroup, "");
 		hpcc_on_sockops(&net, cgroup);
@@ -274,6 +292,23 @@ static void hpcc_on(int argc, char **argv)
 			cgroup_cc(cgroup, "bfc_hpcc");
 	}
 	pin_commit();
+	if (cgroup && !sockops)
+		pin_remove(pin_cgroup(cgroup, "/hpcc"));
+}
+
+/* Connections to come of this cgroup use what they would without. */
+static void clear_cc(const char *path)
+{
+	struct bfc_int_config conf;
+	int fd = pin_open(path);
+
+	if (fd < 0)
+		return;
+	if (conf_get(fd, &conf) && !strcmp(conf.cc, "bfc_hpcc")) {
+		memset(conf.cc, 0, sizeof(conf.cc));
+		conf_set(fd, &conf, path);
+	}
+	close(fd);
 }
 
 static bool hpcc_is_on(void)
@@ -322,6 +357,7 @@ static void hpcc_off(int argc, char **argv)
 	}
 	if (!dismiss(pin_path("/hpcc_ops")))
 		fail("bfc_hpcc is not registered");
+	pin_each("/cgroup-*/config", clear_cc);
 	hpcc_release();
 	tcp_release();
 	pin_rmdir(pin_path("%s", ""));

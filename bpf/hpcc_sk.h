@@ -38,6 +38,8 @@ struct hpcc_net {
  * @blind: INT that did not tell of all hops
  * @delivered: packets delivered so far, for Reno
  * @ca_state: TCP_CA_*
+ * @sockops: it is hpcc_sockops' state, not bfc_hpcc's
+ * @reserved: 0
  */
 struct hpcc_sk {
 	struct hpcc s;
@@ -50,6 +52,8 @@ struct hpcc_sk {
 	__u32 blind;
 	__u32 delivered;
 	__u32 ca_state;
+	__u32 sockops;
+	__u32 reserved;
 };
 
 /**

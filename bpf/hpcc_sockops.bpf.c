@@ -67,6 +67,7 @@ static __always_inline void begin(struct bpf_sock_ops *skops,
 		return;
 	hpcc_sk_init(hs, net, skops->mss_cache);
 	hs->count = is->echo.count;
+	hs->sockops = 1;
 	packets = hs->packets;
 	bpf_setsockopt(skops, SOL_TCP, TCP_BPF_IW, &packets, sizeof(packets));
 	apply(skops, hs, net, is->reserved);
@@ -95,7 +96,7 @@ static __always_inline void parse(struct bpf_sock_ops *skops,
 		return;
 	sk = skops->sk;
 	hs = sk ? bpf_sk_storage_get(&bfc_hpcc_sk, sk, NULL, 0) : NULL;
-	if (!hs)
+	if (!hs || !hs->sockops)
 		return;
 	id = skops->local_port << 16 | bpf_ntohl(skops->remote_port);
 	if (hpcc_sk_ack(hs, net, is, seq, skops->snd_nxt, skops->mss_cache,

@@ -241,7 +241,12 @@ test_undone() {
 		pinned /sys/fs/bpf/exclusive
 	refuses 1 'excludes others' int attach --cgroup "$group"
 	refuses 1 'the TCP program is not attached' int detach --cgroup "$group"
-	refuses 1 'excludes others' hpcc on --cgroup "$group" "${on[@]}" sockops
+	if simulated; then
+		modprobe bfc_simcc
+		refuses 1 'excludes others' hpcc on --cgroup "$group" \
+			"${on[@]}" sockops
+		modprobe -r bfc_simcc
+	fi
 	refuses 1 'HPCC is off' hpcc show
 	if struct_ops; then
 		refuses 1 'excludes others' hpcc on --cgroup "$group" "${on[@]}"
@@ -285,6 +290,10 @@ test_hpcc() {
 	local on=(rate 10gbit rtt 10us sockops) other=$group.other
 	mkdir -p "$group" "$other"
 	refuses 1 'HPCC is off' hpcc show
+	refuses 1 'no congestion control bfc_window.*without "sockops"' \
+		hpcc on --cgroup "$group" "${on[@]}"
+	simulated || { rmdir "$group" "$other"; return; }
+	modprobe bfc_simcc
 	check "hpcc on" bfcctl hpcc on --cgroup "$group" "${on[@]}"
 	check "hpcc on in another" bfcctl hpcc on --cgroup "$other" "${on[@]}"
 	equal "shown" "$(bfcctl -j hpcc show | jq -c '.[0] | [.rtt_ns, .flows]')" \
@@ -300,11 +309,14 @@ test_hpcc() {
 	check "detach another" bfcctl int detach --cgroup "$other"
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 	rmdir "$group" "$other"
+	modprobe -r bfc_simcc
 }
+
+first_of_cc() { bpftool -j map dump pinned "$1" | jq -r '.[0].value[8]'; }
 
 # The storage that bfc_hpcc looks into is that of all connections to come.
 test_storage() {
-	local before
+	local before config on=(rate 10gbit rtt 10us)
 	if ! struct_ops; then
 		say "no struct_ops in this kernel"
 		refuses 1 'this kernel has no BTF' hpcc on rate 10gbit rtt 10us
@@ -319,7 +331,12 @@ test_storage() {
 	check "attach again" bfcctl int attach --cgroup "$group"
 	equal "storage" "$(bpftool -j map show pinned /sys/fs/bpf/bfc/int_sk |
 		jq .id)" "$before"
+	# Nobody is told to use what there is no longer.
+	config=/sys/fs/bpf/bfc/cgroup-$(command stat -c %i "$group")/config
+	check "hpcc on in the cgroup" bfcctl hpcc on --cgroup "$group" "${on[@]}"
+	equal "its congestion control" "$(first_of_cc "$config")" 0x62
 	check "hpcc off" bfcctl hpcc off
+	equal "its congestion control after that" "$(first_of_cc "$config")" 0x00
 	check "detach at last" bfcctl int detach --cgroup "$group"
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 	rmdir "$group"

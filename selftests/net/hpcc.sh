@@ -266,6 +266,34 @@ test_without_int() {
 	hpcc_off
 }
 
+# The program that stands in for struct_ops, left at a cgroup where there are some:
+# it knows that the connections are not its.
+test_one_front_end() {
+	local fs=/sys/fs/bpf name maps=() pace
+	struct_ops || return 0
+	start
+	hpcc_on
+	for name in int_sk hpcc_sk hpcc_net hpcc_trace; do
+		maps+=(map name "bfc_$name" pinned "$fs/bfc/$name")
+	done
+	check "program" bpftool prog load "$top/build/bpf/hpcc_sockops.bpf.o" \
+		"$fs/sockops" type sockops "${maps[@]}" 2>"$scratch/err" ||
+		say "$(tail -n 1 "$scratch/err")"
+	check "attach" bpftool cgroup attach "$group" sock_ops \
+		pinned "$fs/sockops" multi
+	flow h1 5001
+	sleep 2
+	pace=$(bfcctl -n h1 -j hpcc show | jq '.[0].flows[0] |
+		.pacing_rate / (.window * 8)')
+	say "pace $pace windows per second"
+	# 1/T, but for headers
+	at_least "windows per second" "$pace" 60
+	stop
+	bpftool cgroup detach "$group" sock_ops pinned "$fs/sockops"
+	rm "$fs/sockops"
+	hpcc_off
+}
+
 # Windows and utilization, as the connections themselves show what they are: two of
 # them share 95 % of what the link carries in T (56 KB), less what a hundred W_AI are.
 test_shown() {
@@ -422,4 +450,4 @@ while True:
 grown() { [ "$(tail -n "+$1" "$scratch/cwnd" | sort -n | tail -n 1)" -gt 30 ]; }
 
 run_tests arithmetic near_zero cubic dctcp same_windows limits shown one_of_many \
-	without_int losses reordering path_change delay_timeout
+	one_front_end without_int losses reordering path_change delay_timeout
