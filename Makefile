@@ -18,10 +18,14 @@ MODULE_DIR = $(CURDIR)/build/modules/$(RELEASE)/sch_bfc
 .PHONY: all help headers modules plugin bpf tools demo sim sim-debug bench check \
 	check-long install uninstall clean
 
-# eBPF programs are left out where there is no compiler for them.
-bpf := $(if $(shell command -v $(or $(CLANG),clang)),bpf)
+# eBPF programs are left out where there is nothing to build them with.
+bpf := $(and $(shell command -v $(or $(CLANG),clang)), \
+	$(or $(shell command -v bpftool),$(wildcard /usr/sbin/bpftool)), \
+	$(wildcard /usr/include/bpf/bpf_helpers.h),bpf)
 
 all: modules plugin $(bpf)
+	$(if $(bpf),,@echo "Without eBPF and bfcctl: these need clang, bpftool and" \
+		"libbpf (Debian: libbpf-dev).")
 
 help:
 	@sed -n '4,10s/^# \{0,3\}//p' Makefile

@@ -205,9 +205,11 @@ static void options(int argc, char **argv)
 			break;
 		case 'h':
 			fputs(usage, stdout);
+			out_flush();
 			exit(0);
 		case 'V':
 			puts("bfcctl " BFCCTL_VERSION);
+			out_flush();
 			exit(0);
 		default:
 			fputs(usage, stderr);
@@ -222,7 +224,7 @@ int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
-		int (*run)(int argc, char **argv);
+		void (*run)(int argc, char **argv);
 	} commands[] = {
 		{ "stamp", cmd_stamp },
 		{ "int", cmd_int },
@@ -240,7 +242,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(*argv, commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+		if (!strcmp(*argv, commands[i].name)) {
+			commands[i].run(argc - 1, argv + 1);
+			out_flush();
+			return 0;
+		}
 	usage_fail("what is \"%s\"?", *argv);
 }

@@ -46,11 +46,11 @@ uint64_t number(const char *name, const char *text, uint64_t lo, uint64_t hi);
 uint64_t nanoseconds(const char *name, const char *text, uint64_t lo,
 		     uint64_t hi);
 
-int cmd_stamp(int argc, char **argv);
-int cmd_int(int argc, char **argv);
-int cmd_hpcc(int argc, char **argv);
-int cmd_delay(int argc, char **argv);
-int cmd_watch(int argc, char **argv);
+void cmd_stamp(int argc, char **argv);
+void cmd_int(int argc, char **argv);
+void cmd_hpcc(int argc, char **argv);
+void cmd_delay(int argc, char **argv);
+void cmd_watch(int argc, char **argv);
 
 /* ---- bfcctl_bpf.c ---- */
 
@@ -80,6 +80,7 @@ bool conf_get(int map, void *value);
 
 /* ---- bfcctl_out.c ---- */
 
+void out_flush(void);
 void out_open(const char *key, char bracket);
 void out_close(char bracket);
 void out_string(const char *key, const char *value);

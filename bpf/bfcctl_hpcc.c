@@ -448,7 +448,7 @@ static void hpcc_show(int argc, char **argv)
 	out_close(']');
 }
 
-int cmd_hpcc(int argc, char **argv)
+void cmd_hpcc(int argc, char **argv)
 {
 	const char *word = next_word(&argc, &argv, "hpcc");
 
@@ -460,7 +460,6 @@ int cmd_hpcc(int argc, char **argv)
 		hpcc_show(argc, argv);
 	else
 		usage_fail("what is \"hpcc %s\"?", word);
-	return 0;
 }
 
 /* ---- delay ---- */
@@ -534,13 +533,13 @@ static void delay_show(void)
 	     time_text(a, sizeof(a), conf.target), init, max);
 }
 
-int cmd_delay(int argc, char **argv)
+void cmd_delay(int argc, char **argv)
 {
 	const char *word = next_word(&argc, &argv, "delay");
 
 	if (!strcmp(word, "on")) {
 		delay_on(argc, argv);
-		return 0;
+		return;
 	}
 	if (strcmp(word, "off") && strcmp(word, "show"))
 		usage_fail("what is \"delay %s\"?", word);
@@ -555,5 +554,4 @@ int cmd_delay(int argc, char **argv)
 		pin_remove(pin_path("/delay_conf"));
 		pin_rmdir(pin_path("%s", ""));
 	}
-	return 0;
 }

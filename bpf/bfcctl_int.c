@@ -212,7 +212,7 @@ static void int_show(int argc, char **argv)
 	out_close(']');
 }
 
-int cmd_int(int argc, char **argv)
+void cmd_int(int argc, char **argv)
 {
 	const char *word = next_word(&argc, &argv, "int");
 
@@ -224,7 +224,6 @@ int cmd_int(int argc, char **argv)
 		int_show(argc, argv);
 	else
 		usage_fail("what is \"int %s\"?", word);
-	return 0;
 }
 
 /* ---- watch ---- */
@@ -305,7 +304,7 @@ static double seconds_now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-int cmd_watch(int argc, char **argv)
+void cmd_watch(int argc, char **argv)
 {
 	uint64_t interval = 1000000000, count = UINT64_MAX, gap, i;
 	struct port_list was = {}, is = {};
@@ -363,7 +362,7 @@ int cmd_watch(int argc, char **argv)
 		views_print(&before, &now);
 		out_close(']');
 		out_close('}');
-		fflush(stdout);
+		out_flush();
 
 		then = start;
 		free(was.ports);
@@ -374,5 +373,4 @@ int cmd_watch(int argc, char **argv)
 		views_free(&now);
 	}
 	free(was.ports);
-	return 0;
 }

@@ -3,13 +3,24 @@
  * Output: JSON, or text for people. A command calls both; the functions of the
  * other kind do nothing.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "bfcctl.h"
 
 static int depth;
 static bool first = true;
+
+/**
+ * out_flush() - what was printed so far must have got there
+ */
+void out_flush(void)
+{
+	if (fflush(stdout) || ferror(stdout))
+		fail("output: %s", strerror(errno));
+}
 
 static void newline(void)
 {
@@ -81,7 +92,7 @@ void out_close(char bracket)
 	first = false;
 	if (!depth) {
 		putchar('\n');
-		fflush(stdout);
+		out_flush();
 		first = true;
 	}
 }

@@ -80,6 +80,9 @@ static void attach(int argc, char **argv)
 			conf.udp_port = number(word,
 					       next_word(&argc, &argv, word), 1,
 					       UINT16_MAX);
+			if (conf.udp_port == BFC_INT_ROCE_PORT)
+				usage_fail("illegal \"%u\" for \"port\": it is RoCEv2's own, whose packets have no INT",
+					   conf.udp_port);
 		} else if (!strcmp(word, "int")) {
 			word = next_word(&argc, &argv, "int");
 			if (strcmp(word, "on") && strcmp(word, "off"))
@@ -260,7 +263,7 @@ static void show(int argc, char **argv)
 	out_close(']');
 }
 
-int cmd_stamp(int argc, char **argv)
+void cmd_stamp(int argc, char **argv)
 {
 	const char *word = next_word(&argc, &argv, "stamp");
 
@@ -272,5 +275,4 @@ int cmd_stamp(int argc, char **argv)
 		show(argc, argv);
 	else
 		usage_fail("what is \"stamp %s\"?", word);
-	return 0;
 }

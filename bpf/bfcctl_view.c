@@ -73,6 +73,14 @@ static void add_tcp(struct views *views, const struct flow *flow, bool sender)
 	set_hops(v, rec->hop, rec->hops);
 }
 
+/* IPv4 addresses have a label, which may be "name:what" as well. */
+static bool is_of(const char *label, const char *name)
+{
+	size_t len = strcspn(label, ":");
+
+	return len == strlen(name) && !memcmp(label, name, len);
+}
+
 /* Is it the address of a socket on this device? */
 static bool is_local(const struct ifaddrs *list, const char *name,
 		     const struct flow *flow)
@@ -81,7 +89,7 @@ static bool is_local(const struct ifaddrs *list, const char *name,
 	const struct in_addr *four;
 
 	for (; list; list = list->ifa_next) {
-		if (!list->ifa_addr || strcmp(list->ifa_name, name) ||
+		if (!list->ifa_addr || !is_of(list->ifa_name, name) ||
 		    list->ifa_addr->sa_family != flow->family)
 			continue;
 		four = &((struct sockaddr_in *)list->ifa_addr)->sin_addr;

@@ -55,6 +55,8 @@ test_usage() {
 	refuses 2 'illegal "65536" for "port": give a number from 1 to 65535' \
 		stamp attach lo port 65536
 	refuses 2 'illegal "" for "port"' stamp attach lo port ''
+	refuses 2 'illegal "4791" for "port": .* have no INT' \
+		stamp attach lo port 4791
 	refuses 2 'missing after "port"' stamp attach lo port
 	refuses 2 'what is "more"' stamp detach lo more
 	refuses 2 'give a device, or --cgroup' int attach
@@ -72,6 +74,19 @@ test_usage() {
 	bfcctl --help >"$scratch/out" || fail "--help"
 	check "no help" grep -q '^usage: bfcctl' "$scratch/out"
 	check "no version" grep -q '^bfcctl .' <(bfcctl --version)
+}
+
+# Who reads a file is to know that it is not whole.
+test_full_disk() {
+	local words
+	for words in "-j stamp show" "-j watch interval 10ms count 1" --help \
+		     --version; do
+		# shellcheck disable=SC2086
+		bfcctl $words >/dev/full 2>"$scratch/err"
+		equal "exit code of \"$words\"" $? 1
+		check "\"$words\" says: $(cat "$scratch/err")" grep -q \
+			'^bfcctl: output: No space left on device' "$scratch/err"
+	done
 }
 
 test_reasons() {
@@ -396,5 +411,5 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage reasons stamp cgroups removed_cgroup ingress undone \
+run_tests usage full_disk reasons stamp cgroups removed_cgroup ingress undone \
 	other_version hpcc storage delay watch

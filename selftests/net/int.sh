@@ -154,6 +154,9 @@ same_view() { [ "$(view h1)" = "$(view r)" ]; }
 test_three_hops() {
 	local i
 	topology 3
+	# A label is no other device.
+	ip -n h1 addr del 10.0.0.1/24 dev e0
+	ip -n h1 addr add 10.0.0.1/24 dev e0 label e0:one
 	make_data 600000
 	transfer in_group in_group
 	equal "hops" "$(flow h1 '"\(.nhop) \(.hops | length)"')" "3 3"
