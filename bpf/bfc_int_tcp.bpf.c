@@ -413,6 +413,9 @@ int bfc_int_tcp(struct bpf_sock_ops *skops)
 		set_flags(skops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
 		break;
 	case BPF_SOCK_OPS_TCP_CONNECT_CB:
+		/* Of a connection that the socket had before */
+		if (skops->sk)
+			bpf_sk_storage_delete(&bfc_int_sk, skops->sk);
 		set_flags(skops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
 		break;
 	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:

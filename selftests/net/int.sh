@@ -436,6 +436,42 @@ test_nested() {
 	clean_group
 }
 
+# listen_on in_group|outside PORT: who reads what comes, and ends with the connection
+listen_on() {
+	"$1" r busybox nc -l -p "$2" </dev/null >/dev/null 2>&1 &
+	pids+=($!)
+	check "no TCP receiver" wait_for 5 tcp_listens r "$2"
+}
+
+# A socket that is used again begins anew.
+test_reconnect() {
+	local client
+	topology 1
+	listen_on in_group 5001
+	listen_on outside 5002
+	client="import ctypes, os, socket, time
+s = socket.socket()
+for port in 5001, 5002:
+	s.connect(('10.0.0.100', port))
+	s.sendall(bytes(50000))
+	open(f'$scratch/connected.{port}', 'w')
+	while not os.path.exists(f'$scratch/end.{port}'):
+		time.sleep(0.05)
+	# AF_UNSPEC: disconnected
+	ctypes.CDLL(None).connect(s.fileno(), bytes(16), 16)"
+	in_group h1 python3 -c "$client" &
+	pids+=($!)
+	check "no connection" wait_for 20 [ -e "$scratch/connected.5001" ]
+	sleep 0.3
+	at_least "records" "$(flow h1 .records)" 5
+	touch "$scratch/end.5001"
+	check "no connection again" wait_for 20 [ -e "$scratch/connected.5002" ]
+	equal "flows to a peer without INT" "$(flows h1)" 0
+	touch "$scratch/end.5002"
+	finish "${pids[-1]}"
+	clean_group
+}
+
 # SACK has taken the place that the MSS would have left for an echo of one hop.
 test_echoes_beside_sack() {
 	topology 1
@@ -598,6 +634,6 @@ test_udp_vlan() {
 }
 
 tests=(three_hops congested overflow peer_without hop_without syn_ack_lost loss
-	reordering path_change both_ways longer_echoes nested echoes_beside_sack swap
+	reordering path_change both_ways longer_echoes nested reconnect echoes_beside_sack swap
 	offloads udp udp_vlan)
 run_tests "${tests[@]}"
