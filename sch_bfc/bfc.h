@@ -786,6 +786,12 @@ struct bfc_fafc *bfc_fafc_new(const struct bfc_conf *conf, u64 now);
 void bfc_fafc_publish(struct bfc_port *port, struct bfc_fafc *fafc);
 void bfc_fafc_free(struct bfc_port *port, struct bfc_fafc *fafc);
 
+/* Drivers need not take the carrier away from a device that is down. */
+static inline bool bfc_carrier(const struct net_device *dev)
+{
+	return netif_running(dev) && netif_carrier_ok(dev);
+}
+
 /* bfc_port.c */
 int bfc_port_init(void);
 void bfc_port_exit(void);

@@ -276,7 +276,7 @@ void bfc_port_tags(struct bfc_port *port)
 	bool live, told;
 
 	lockdep_assert_held(&port->lock);
-	agreed = netif_carrier_ok(port->dev) &&
+	agreed = bfc_carrier(port->dev) &&
 		 (forced || state == BFC_PEER_STATE_UP);
 	pop = talks && port->cfg.fc == BFC_FC_BFC &&
 	      (forced || port->peer.modes & BFC_MODE_BFC);
@@ -284,7 +284,7 @@ void bfc_port_tags(struct bfc_port *port)
 	told = talks && port->cfg.fc == BFC_FC_FAFC && agreed &&
 	       (forced || port->peer.modes & BFC_MODE_PRIO);
 	live = stamp || (talks && bfc_fc_is_port_level(port->cfg.fc) &&
-			 netif_carrier_ok(port->dev));
+			 bfc_carrier(port->dev));
 	if (pop) {
 		WRITE_ONCE(port->pop_max, port->peer.queues ?: port->queues);
 		WRITE_ONCE(port->pop, true);
@@ -401,7 +401,7 @@ static void bfc_hello_work(struct work_struct *work)
 			bfc_port_layout(port, 0);
 		bfc_port_tags(port);
 	}
-	if (speak && netif_running(port->dev) && netif_carrier_ok(port->dev)) {
+	if (speak && bfc_carrier(port->dev)) {
 		skb = bfc_hello_build(port, 0, now);
 		if (port->peer.state != BFC_PEER_STATE_UP &&
 		    port->tries < BFC_HELLO_FAST_TRIES) {
@@ -526,11 +526,6 @@ void bfc_port_slot(struct bfc_port *port)
 		if (net_eq(dev_net(other->dev), dev_net(port->dev)))
 			__set_bit(other->slot, used);
 	port->slot = find_first_zero_bit(used, BFC_SLOTS);
-}
-
-static bool bfc_carrier(const struct net_device *dev)
-{
-	return netif_running(dev) && netif_carrier_ok(dev);
 }
 
 static struct bfc_port *bfc_port_new(struct net_device *dev)
@@ -774,8 +769,7 @@ void bfc_port_detach(struct bfc_port *port)
 		if (bfc_fc_is_port_level(port->cfg.fc) && port->live &&
 		    port->cfg.role == BFC_ROLE_SWITCH)
 			resume = bfc_pfc_resume(port);
-		if (port->told ||
-		    (port->pop && netif_carrier_ok(port->dev)))
+		if (port->told || (port->pop && bfc_carrier(port->dev)))
 			skb = bfc_hello_build(port, BFC_HELLO_F_BYE,
 					      ktime_get_ns());
 		bfc_port_tags(port);
@@ -831,8 +825,10 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 		return NOTIFY_DONE;
 	switch (event) {
 	case NETDEV_UNREGISTER:
-		/* The qdiscs went before. */
-		if (!WARN_ON(port->users))
+		/* The qdiscs went before; but who looks at one from user space
+		 * may hold it a little longer. Then it goes with the sweep.
+		 */
+		if (!port->users)
 			bfc_port_kill(port);
 		break;
 	case NETDEV_UP:
