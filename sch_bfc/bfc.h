@@ -211,6 +211,8 @@ struct bfc_held {
  *	  and its handles stay until all counts have been given back
  * @layout: counts the layouts of the port
  * @ifindex: of the port, for elide
+ * @owner: the port that it was made for, to be compared only: it may be gone
+ * @noticed: dead, and everybody knows by the end of this sweep. Under bfc_handle_lock
  * @port: whom to mark dirty; NULL once dead. RCU
  * @drained: bytes of counted packets that gave their count back
  * @list: of dead objects, under bfc_handle_lock
@@ -231,6 +233,8 @@ struct bfc_ingress {
 	bool dead;
 	u32 layout;
 	int ifindex;
+	bool noticed;
+	const struct bfc_port *owner;
 	struct bfc_port __rcu *port;
 	atomic64_t drained;
 	struct list_head list;
@@ -805,6 +809,13 @@ void bfc_port_detach(struct bfc_port *port);
 void bfc_port_restart(struct bfc_port *port, bool unplugged);
 void bfc_port_tags(struct bfc_port *port);
 int bfc_port_layout(struct bfc_port *port, unsigned int queues);
+void bfc_sweep_soon(void);
+
+/* bfc_ingress.c */
 struct bfc_ingress *bfc_handle_get(u16 handle);
+bool bfc_ingress_room(const struct bfc_port *port, unsigned int queues);
+struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues);
+void bfc_ingress_retire(struct bfc_ingress *ing);
+bool bfc_ingress_sweep(void);
 
 #endif /* _BFC_H */

@@ -468,12 +468,19 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 }
 
 /* A neighbour that keeps changing its mind must not use up the handles: old
- * ones come back with the sweep only. It is served with its next HELLO.
+ * ones come back with the sweep only. It is served with a later HELLO; until then
+ * what is held of the port is charged to counters without queues.
  */
 static int bfc_rx_layout(struct bfc_port *port, unsigned int queues)
 {
-	if (time_before(jiffies, port->layout_next)) {
-		bfc_port_layout(port, 0);
+	const struct bfc_ingress *now;
+
+	if (time_before(jiffies, port->layout_next) ||
+	    !bfc_ingress_room(port, queues)) {
+		now = rcu_dereference_protected(port->ingress,
+						lockdep_is_held(&port->lock));
+		if (!now || now->queues)
+			bfc_port_layout(port, 0);
 		return -EBUSY;
 	}
 	port->layout_next = jiffies + BFC_SWEEP;

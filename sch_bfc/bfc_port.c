@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * One object per network device: the ingress hook that takes tags and control
- * frames out of the stream, the agreement with the neighbour, and the table
- * of handles that leads from a packet at any egress back to the counters of
- * the port it came in on.
+ * frames out of the stream, and the agreement with the neighbour.
  *
  * A port that gives its neighbour up, or loses its last qdisc, goes on to pop
  * tags for a few seconds (BFC_LINGER): until the neighbour has noticed, too.
@@ -32,158 +30,12 @@ static LIST_HEAD(bfc_ports);
 static void bfc_sweep_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(bfc_sweep, bfc_sweep_work);
 
-/* ---- handles ---- */
-
-/* Runs of BFC_HANDLE_RUNS handles; entries are set and cleared under the lock
- * and read under RCU. Run 0 is never given out: handle 0 means "none".
- */
-static struct bfc_ingress __rcu *bfc_handles[BFC_HANDLE_RUNS];
-static DECLARE_BITMAP(bfc_runs_used, BFC_HANDLE_RUNS);
-static LIST_HEAD(bfc_dead_ingress);
-static DEFINE_SPINLOCK(bfc_handle_lock);
-
 /**
- * bfc_handle_get() - whose handle is this?
- * @handle: from skb->tc_index
- *
- * Context: RCU.
- * Return: the counters, which may be dead; NULL if nobody's.
+ * bfc_sweep_soon() - there is something to clear away
  */
-struct bfc_ingress *bfc_handle_get(u16 handle)
+void bfc_sweep_soon(void)
 {
-	return rcu_dereference(bfc_handles[handle >> BFC_HANDLE_SHIFT]);
-}
-
-static struct bfc_ingress *bfc_ingress_new(struct bfc_port *port,
-					   unsigned int queues)
-{
-	unsigned int runs = DIV_ROUND_UP(queues + 1, 1 << BFC_HANDLE_SHIFT);
-	unsigned int limit = BFC_HANDLE_RUNS;
-	struct bfc_ingress *ing;
-	unsigned long run, i;
-
-	ing = kzalloc(struct_size(ing, counter, queues),
-		      GFP_ATOMIC | __GFP_NOWARN);
-	if (!ing)
-		return NULL;
-	ing->slot = port->slot;
-	ing->buffer = port->conf->buffer;
-	ing->reserve = ing->buffer ? port->conf->lossy.reserve : 0;
-	if (port->conf->fc == BFC_FC_FAFC) {
-		ing->fafc = bfc_fafc_in_new(port->conf, ktime_get_ns());
-		if (!ing->fafc) {
-			kfree(ing);
-			return NULL;
-		}
-	}
-	RCU_INIT_POINTER(ing->conf, port->conf);
-	ing->queues = queues;
-	ing->layout = port->layouts;
-	ing->runs = runs;
-	ing->ifindex = port->dev->ifindex;
-	RCU_INIT_POINTER(ing->port, port);
-	INIT_LIST_HEAD(&ing->list);
-
-	spin_lock_bh(&bfc_handle_lock);
-	/* The other namespaces leave half of the handles to the first. */
-	if (!net_eq(dev_net(port->dev), &init_net))
-		limit /= 2;
-	run = bitmap_find_next_zero_area(bfc_runs_used, limit, 1, runs, 0);
-	if (run >= limit) {
-		spin_unlock_bh(&bfc_handle_lock);
-		kfree(ing->fafc);
-		kfree(ing);
-		return NULL;
-	}
-	bitmap_set(bfc_runs_used, run, runs);
-	ing->base = run << BFC_HANDLE_SHIFT;
-	for (i = run; i < run + runs; i++)
-		rcu_assign_pointer(bfc_handles[i], ing);
-	spin_unlock_bh(&bfc_handle_lock);
-	if (ing->buffer)
-		refcount_inc(&ing->buffer->users);
-	return ing;
-}
-
-/* No count is added from now on, once everybody has noticed (see the sweep),
- * and nobody is woken any more: the port and its thresholds may be gone before
- * the last count is given back.
- */
-static void bfc_ingress_retire(struct bfc_ingress *ing)
-{
-	WRITE_ONCE(ing->dead, true);
-	RCU_INIT_POINTER(ing->port, NULL);
-	RCU_INIT_POINTER(ing->conf, NULL);
-	spin_lock_bh(&bfc_handle_lock);
-	list_add_tail(&ing->list, &bfc_dead_ingress);
-	spin_unlock_bh(&bfc_handle_lock);
 	queue_delayed_work(system_wq, &bfc_sweep, BFC_SWEEP);
-}
-
-static void bfc_ingress_unlist(struct bfc_ingress *ing)
-{
-	unsigned long run = ing->base >> BFC_HANDLE_SHIFT, i;
-
-	lockdep_assert_held(&bfc_handle_lock);
-	for (i = run; i < run + ing->runs; i++)
-		RCU_INIT_POINTER(bfc_handles[i], NULL);
-	bitmap_clear(bfc_runs_used, run, ing->runs);
-	list_del(&ing->list);
-}
-
-/* Does any packet hold a count or bytes here? */
-static bool bfc_ingress_busy(const struct bfc_ingress *ing)
-{
-	unsigned int i;
-
-	for (i = 0; i < ing->queues; i++)
-		if (atomic_read(&ing->counter[i]))
-			return true;
-	for (i = 0; i < BFC_PRIORITIES; i++)
-		if (atomic64_read(&ing->held[i].cell.word))
-			return true;
-	return false;
-}
-
-/* Give the handles of dead objects back once no packet holds a count there.
- * Nobody has added one since the grace period, so zero is final. Returns true
- * if some are left.
- */
-static bool bfc_ingress_sweep(void)
-{
-	struct bfc_ingress *ing, *next;
-	LIST_HEAD(candidates);
-	LIST_HEAD(gone);
-	bool again;
-
-	spin_lock_bh(&bfc_handle_lock);
-	list_splice_init(&bfc_dead_ingress, &candidates);
-	spin_unlock_bh(&bfc_handle_lock);
-	if (list_empty(&candidates))
-		return false;
-	synchronize_net();
-
-	spin_lock_bh(&bfc_handle_lock);
-	list_for_each_entry_safe(ing, next, &candidates, list) {
-		if (bfc_ingress_busy(ing))
-			continue;
-		bfc_ingress_unlist(ing);
-		list_add(&ing->list, &gone);
-	}
-	list_splice(&candidates, &bfc_dead_ingress);
-	again = !list_empty(&bfc_dead_ingress);
-	spin_unlock_bh(&bfc_handle_lock);
-
-	if (list_empty(&gone))
-		return again;
-	/* Those who gave the last count back may still be looking. */
-	synchronize_net();
-	list_for_each_entry_safe(ing, next, &gone, list) {
-		bfc_buffer_put(ing->buffer);
-		kfree(ing->fafc);
-		kfree(ing);
-	}
-	return again;
 }
 
 /* ---- the neighbour ---- */
@@ -295,7 +147,7 @@ void bfc_port_tags(struct bfc_port *port)
 		 */
 		port->lingers = true;
 		port->linger = jiffies + BFC_LINGER;
-		queue_delayed_work(system_wq, &bfc_sweep, BFC_SWEEP);
+		bfc_sweep_soon();
 	}
 
 	if (!live)
@@ -775,7 +627,7 @@ void bfc_port_detach(struct bfc_port *port)
 		bfc_port_tags(port);
 		bfc_port_layout(port, 0);
 		swap(conf, port->conf);
-		queue_delayed_work(system_wq, &bfc_sweep, BFC_SWEEP);
+		bfc_sweep_soon();
 	}
 	spin_unlock_bh(&port->lock);
 	bfc_conf_put(conf);
@@ -809,7 +661,7 @@ static void bfc_sweep_work(struct work_struct *work)
 	rtnl_unlock();
 	again |= bfc_ingress_sweep();
 	if (again)
-		queue_delayed_work(system_wq, &bfc_sweep, BFC_SWEEP);
+		bfc_sweep_soon();
 }
 
 static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
@@ -868,7 +720,6 @@ int bfc_port_init(void)
 {
 	int err;
 
-	__set_bit(0, bfc_runs_used);
 	err = bfc_fafc_init();
 	if (err)
 		return err;

@@ -164,24 +164,25 @@ test_lower_limit_trims() {
 
 holds_over() { [ "$(stat "$1" e0 memory)" -gt "$2" ]; }
 
-# HELLOs with ever new nonces took handle after handle.
-test_handles_are_not_used_up() {
-	pair
-	bfc b e0
-	ip netns exec a python3 - <<-'END'
-		import socket, struct, time
+# hellos NS COUNT GAP: with ever new nonces, of a neighbour with 1024 queues
+hellos() {
+	ip netns exec "$1" python3 - "$2" "$3" <<-'END'
+		import socket, struct, sys, time
 		s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
 		s.bind(("e0", 0))
 		mac = bytes.fromhex("0200000000aa")
-		for n in range(1, 400):
+		for n in range(1, int(sys.argv[1])):
 		    body = struct.pack("!BBHBBHHQIIIQQQ", 0, 0, 1024, 1, 0, 0xffff, 0,
 		                       0xaa, n, 0, 1, 0, 0, 0)
 		    s.send(bytes.fromhex("0180c200000e") + mac +
 		           struct.pack("!HIBBHII", 0x88b5, 0x42464331, 1, 1, 84, n, n) +
 		           body)
-		    time.sleep(0.002)
+		    time.sleep(float(sys.argv[2]))
 	END
-	# All handles of namespaces would be gone by now: 31 x 1025.
+}
+
+# another_comes_up: handles for 2 x 1024 queues are left
+another_comes_up() {
 	host c 10.0.1.1/24
 	host d 10.0.1.2/24
 	cable c e0 d e0
@@ -191,6 +192,79 @@ test_handles_are_not_used_up() {
 	equal "state of another port" "$(stat c e0 peer_state)" up
 	wait_for 15 peer_up d e0
 	equal "state of another port" "$(stat d e0 peer_state)" up
+}
+
+# Each took handles, and old ones come back once a second.
+test_handles_are_not_used_up() {
+	pair
+	bfc b e0
+	hellos a 400 0.002
+	# All handles of namespaces would be gone by now: 31 x 1025.
+	another_comes_up
+}
+
+# In a buffer a port has one also for a neighbour that is not counted for.
+test_buffered_handles_are_not_used_up() {
+	local i refused=0
+	pair
+	bfc b e0 buffer x
+	new_ns x
+	background hellos a 100000 0.0002 2>/dev/null
+	for i in {1..20}; do
+		sleep 0.15
+		ip -n x link add "d$i" type dummy
+		ip -n x link set "d$i" up
+		bfc x "d$i" rate 1gbit peer on
+		[ "$(stat x "d$i" peer_state)" = up ] || ((refused++))
+	done
+	at_least "HELLOs" "$(stat b e0 hello_rx)" 8000
+	equal "other ports that got no handles" "$refused" 0
+	kill "$bg"
+	wait "$bg" 2>/dev/null
+}
+
+# Each second there may be another one; and its queues have packets that do not leave.
+test_stuck_handles_are_not_used_up() {
+	local n
+	one_switch 10kbit
+	bfc sw p1 rate 50mbit
+	bfc sw r0 rate 10mbit limit 16mb threshold 1kb
+	frames open s s e0
+	# A packet of each layout is counted behind those of the one before.
+	for n in {1..20}; do
+		frames hello s id=0xaa nonce="$n" queues=2046
+		frames udp s dst="$(mac r e0)" from=10.0.0.1 to=10.0.0.2 count=20 \
+			size=1400 tags=88a8:7
+		sleep 1.1
+	done
+	at_least "counted" "$(stat sw r0 counted)" 100
+	another_comes_up
+}
+
+# softirqs NAME: that ran so far
+softirqs() {
+	awk -v name="$1:" '$1 == name { for (i = 2; i <= NF; i++) n += $i; print n }' \
+		/proc/softirqs
+}
+
+# A port that is down has nobody to pause: its timer ran on and on where the driver
+# keeps the carrier.
+test_down_is_quiet() {
+	local mode before
+	new_ns x
+	ip -n x link add d0 type dummy
+	ip -n x link set d0 up
+	for mode in "fc pfc" "fc fafc" "fc bfc peer on"; do
+		# shellcheck disable=SC2086
+		bfc x d0 rate 1gbit $mode
+		ip -n x link set d0 down
+		before=$(softirqs NET_TX)
+		sleep 2
+		at_most "$mode: times that NET_TX ran" \
+			$(($(softirqs NET_TX) - before)) 200
+		ip -n x link set d0 up
+		tc -n x qdisc del dev d0 root
+	done
 }
 
 # A NIC pauses nobody, and took handles for the queues of its switch all the same.
@@ -301,6 +375,7 @@ peer_has() { [ "$(stat "$1" e0 peer_queues)" = "$2" ]; }
 
 run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
 	enormous_mtu enormous_packet_by_stab nic_role_never_pauses \
-	rate_change_wakes lower_limit_trims handles_are_not_used_up \
+	rate_change_wakes lower_limit_trims {,buffered_,stuck_}handles_are_not_used_up \
+	down_is_quiet \
 	nic_takes_no_handles nic_repeats_nothing frames_before_configuration \
 	tx_queues_and_default_qdisc
