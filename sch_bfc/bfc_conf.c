@@ -199,6 +199,11 @@ static int bfc_conf_fill(struct bfc_conf *c, struct net_device *dev,
 	c->lossless = p->lossless;
 	c->quanta = p->hold ? bfc_ns_to_quanta(p->hold, link_rate) :
 			      BFC_QUANTA_MAX;
+	/* Who asks for it hears of it; a link that has become slower has to do. */
+	if (extack && c->quanta < BFC_QUANTA_MAX &&
+	    bfc_pfc_longest(c->quanta, link_rate, psched_mtu(dev)) <
+	    max(bfc_pfc_least(link_rate), BFC_REFRESH_MIN))
+		return bfc_refuse_conf(extack, "bfc: hold: too short to be repeated in time at the speed of this link and with its MTU");
 	/* The neighbour sends at the speed of the link, whatever we shape to. */
 	err = bfc_conf_ingress(c, p, link_rate, frame, extack);
 	if (!err && (p->fc == BFC_FC_CAPFC_MAX || p->fc == BFC_FC_CAPFC_CAL))

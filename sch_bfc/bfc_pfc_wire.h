@@ -40,6 +40,7 @@
 #define BFC_MAC_OP_PFC		0x0101
 #define BFC_PFC_LEN		34	/* what a PFC frame needs */
 #define BFC_PFC_FRAME		60	/* what is sent, without FCS */
+#define BFC_PFC_LATE_NS		20000	/* that a timer of a refresh is late */
 #define BFC_PFC_WIRE		84	/* what it takes of the link, in bytes:
 					 * preamble, FCS and gap included
 					 */
@@ -240,6 +241,57 @@ static inline u64 bfc_quanta_refresh(u16 quanta, u64 rate, u64 lead,
 	u64 ns = rate ? div64_u64(part, rate) : part;
 
 	return ns > lead ? div64_u64(ns - lead, losses + 1ULL) : 0;
+}
+
+/**
+ * bfc_pfc_least() - how often may pauses be repeated?
+ * @rate: speed of the link in bytes/s; 0 is taken for 1
+ *
+ * Return: ns: PFC frames take a tenth of the link then.
+ */
+static inline u64 bfc_pfc_least(u64 rate)
+{
+	return div64_u64(10 * BFC_PFC_WIRE * 1000000000ULL, rate ? rate : 1);
+}
+
+/**
+ * bfc_pfc_longest() - how often must they, so that two lost frames do no harm?
+ * @quanta: as sent
+ * @rate: speed of the link in bytes/s; 0 is taken for 1
+ * @frame: of data, bytes, whose end a repetition may have to wait for
+ *
+ * Return: ns; 0 if the pause is too short for that.
+ */
+static inline u64 bfc_pfc_longest(u16 quanta, u64 rate, u64 frame)
+{
+	u64 lead = BFC_PFC_LATE_NS +
+		   div64_u64((frame + BFC_PFC_WIRE) * 1000000000ULL,
+			     rate ? rate : 1);
+
+	return bfc_quanta_refresh(quanta, rate, lead, 2);
+}
+
+/**
+ * bfc_pfc_refresh() - how often are they repeated?
+ * @quanta: as sent
+ * @rate: speed of the link in bytes/s; 0 is taken for 1
+ * @frame: of data, bytes, whose end a repetition may have to wait for
+ * @refresh: ns: what would be often enough but for the quanta
+ *
+ * Never so often that data has to stand back: a link whose pauses are too short for
+ * it may lose some of them. (65535 quanta are long enough up to 670 Gbit/s with a
+ * least refresh of 10 us.)
+ *
+ * Return: ns.
+ */
+static inline u64 bfc_pfc_refresh(u16 quanta, u64 rate, u64 frame, u64 refresh)
+{
+	u64 least = bfc_pfc_least(rate), most;
+
+	most = bfc_pfc_longest(quanta, rate, frame);
+	if (most > refresh)
+		most = refresh;
+	return most > least ? most : least;
 }
 
 #endif /* _BFC_PFC_WIRE_H */

@@ -496,6 +496,15 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 	return port;
 }
 
+static u64 bfc_refresh_pfc(const struct bfc_port *port,
+			   const struct bfc_conf *conf, u64 link_rate,
+			   u64 refresh)
+{
+	return max(bfc_pfc_refresh(conf->quanta, link_rate,
+				   psched_mtu(port->dev), refresh),
+		   BFC_REFRESH_MIN);
+}
+
 /**
  * bfc_port_relink() - the link has another speed, but thresholds stay
  * @port: the port
@@ -509,9 +518,8 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 	port->link_rate = link_rate;
 	if (port->conf && bfc_fc_is_port_level(port->cfg.fc))
 		WRITE_ONCE(port->cfg.refresh,
-			   clamp(bfc_pfc_refresh(port->dev, port->conf,
-						 link_rate),
-				 BFC_REFRESH_MIN, port->cfg.refresh));
+			   bfc_refresh_pfc(port, port->conf, link_rate,
+					   port->cfg.refresh));
 	spin_unlock_bh(&port->lock);
 }
 
@@ -544,8 +552,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	if (p->hold && !p->refresh)
 		refresh = max(min(refresh, p->hold / 3), BFC_REFRESH_MIN);
 	if (level)
-		refresh = clamp(bfc_pfc_refresh(port->dev, conf, link_rate),
-				BFC_REFRESH_MIN, refresh);
+		refresh = bfc_refresh_pfc(port, conf, link_rate, refresh);
 
 	spin_lock_bh(&port->lock);
 	/* Else another object takes the place of the one that is charged now. */

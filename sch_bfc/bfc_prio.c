@@ -24,8 +24,6 @@
 #define BFC_STATE_PAUSED(prio)	BIT(prio)
 #define BFC_STATE_OVER(prio)	BIT(BFC_PRIORITIES + (prio))
 
-#define BFC_TIMER_LATE_NS	(20 * NSEC_PER_USEC)	/* of a refresh */
-
 /* On while any port has a port-level mode or a shared buffer. */
 DEFINE_STATIC_KEY_FALSE(bfc_holds);
 
@@ -472,25 +470,6 @@ struct sk_buff *bfc_pfc_resume(struct bfc_port *port)
 	struct bfc_pfc_frame frame = { .enable = 0xff };
 
 	return bfc_pfc_alloc(port, &frame);
-}
-
-/**
- * bfc_pfc_refresh() - how often to repeat a pause before its quanta run out, so that
- * two lost frames do no harm
- * @dev: the device
- * @conf: of its port
- * @link_rate: of the MAC, bytes/s
- *
- * Return: ns.
- */
-u64 bfc_pfc_refresh(const struct net_device *dev, const struct bfc_conf *conf,
-		    u64 link_rate)
-{
-	u64 lead = BFC_TIMER_LATE_NS +
-		   div64_u64((dev->mtu + ETH_HLEN + BFC_PFC_WIRE) *
-			     BFC_NSEC_PER_SEC, link_rate);
-
-	return bfc_quanta_refresh(conf->quanta, link_rate, lead, 2);
 }
 
 static void bfc_put_prio_pause(struct bfc_port *port, u8 *f,

@@ -682,6 +682,21 @@ static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb, u64 now)
 	q->next_tx += psched_l2t_ns(&q->pace, qdisc_pkt_len(skb));
 }
 
+/* A frame of ours ends at the neighbour: it takes time of the link, not of what we shape
+ * for.
+ */
+static void bfc_pace_pause(struct bfc_sched *q, const struct sk_buff *skb,
+			   u64 now)
+{
+	u64 link_rate = READ_ONCE(q->port->link_rate) ?: q->rate;
+
+	if (!q->p.rate)
+		return;
+	q->next_tx = bfc_pace_from(q->next_tx, !q->idle, now);
+	q->next_tx += div64_u64(qdisc_pkt_len(skb) * BFC_NSEC_PER_SEC,
+				link_rate);
+}
+
 /**
  * bfc_dequeue() - the next packet for the wire
  * @sch: the qdisc
@@ -706,7 +721,7 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch)
 	if (unlikely(bfc_pause_due(port))) {
 		skb = bfc_pause_build(sch, now);
 		if (skb) {
-			bfc_pace(q, skb, now);
+			bfc_pace_pause(q, skb, now);
 			qdisc_bstats_update(sch, skb);
 			return skb;
 		}

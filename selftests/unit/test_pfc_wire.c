@@ -449,6 +449,37 @@ static void test_refresh(void)
 	CHECK(bfc_quanta_refresh(1, 0, 0, 0) == UNIT);
 }
 
+/* In time with two losses, or as often as a tenth of the link allows. */
+static void test_refresh_share(void)
+{
+	u64 seed = 15;
+	unsigned int i;
+
+	for (i = 0; i < 20000; i++) {
+		u64 rate = rates[unit_random(&seed) % UNIT_SIZE(rates)];
+		u16 q = unit_random(&seed) >> (unit_random(&seed) % 16);
+		u64 frame = 64 + unit_random(&seed) % 9000;
+		u64 most = 1 + unit_random(&seed) % 100000000;
+		u64 period = bfc_pfc_refresh(q, rate, frame, most);
+		u64 wire = BFC_PFC_WIRE * 1000000000ULL / rate;
+		u64 lead = BFC_PFC_LATE_NS +
+			   (frame + BFC_PFC_WIRE) * 1000000000ULL / rate;
+
+		CHECK(period >= 10 * wire, "rate %llu: each %llu ns", rate,
+		      period);
+		if (period >= 10 * wire + 10)
+			CHECK(period <= most &&
+			      !runs_out(period, q * UNIT / rate, lead, 2, NULL),
+			      "rate %llu, %u quanta: each %llu ns", rate, q,
+			      period);
+	}
+	/* 10 Mbit/s, 1 ms, which is shorter than a frame; 10 Gbit/s, the longest */
+	CHECK(bfc_pfc_refresh(20, 1250000, 1514, 1000000) == 672000);
+	CHECK(bfc_pfc_refresh(65535, 1250000000, 1514, 1000000000) == 1111371);
+	CHECK(bfc_pfc_refresh(65535, 1250000000, 1514, 1000000) == 1000000);
+	CHECK(bfc_pfc_refresh(65535, 0, 0, 1) == 10 * BFC_PFC_WIRE * 1000000000ULL);
+}
+
 static const struct unit_case cases[] = {
 	{ "pfc wire: constants of the standard", test_constants },
 	{ "pfc wire: a frame is written byte by byte", test_put },
@@ -466,6 +497,7 @@ static const struct unit_case cases[] = {
 	{ "pfc wire: a pause is never shorter than meant", test_round_trip },
 	{ "pfc wire: refresh outlasts losses, and is not too often",
 	  test_refresh },
+	{ "pfc wire: refresh leaves the link to data", test_refresh_share },
 };
 
 #include "unit_main.h"
