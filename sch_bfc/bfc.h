@@ -769,6 +769,7 @@ bool bfc_is_pause_frame(const struct sk_buff *skb);
 void bfc_kick_dirty(void);
 void bfc_port_mark_dirty(struct bfc_port *port, u64 now);
 enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer);
+void bfc_refresh_start(struct bfc_port *port);
 void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb);
 
 /* bfc_fafc.c */

@@ -392,6 +392,11 @@ static void bfc_reset(struct Qdisc *sch)
 
 	if (q->queues)
 		bfc_purge(sch);
+	/* The device was deactivated, and may go on at once: whoever wanted to
+	 * pause through it meanwhile raised nobody.
+	 */
+	if (q->port)
+		bfc_refresh_start(q->port);
 }
 
 static void bfc_destroy(struct Qdisc *sch)

@@ -377,6 +377,19 @@ enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/**
+ * bfc_refresh_start() - look at a port soon: it may have become dirty without a qdisc
+ * @port: the port
+ */
+void bfc_refresh_start(struct bfc_port *port)
+{
+	if (READ_ONCE(port->live) &&
+	    READ_ONCE(port->cfg.role) == BFC_ROLE_SWITCH)
+		hrtimer_start(&port->refresh,
+			      ns_to_ktime(READ_ONCE(port->cfg.refresh)),
+			      HRTIMER_MODE_REL_SOFT);
+}
+
 /* Run the qdisc of a dirty port by giving it an empty frame. */
 static void bfc_kick(u16 handle)
 {

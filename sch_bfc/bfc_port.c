@@ -603,10 +603,9 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 		dev_direct_xmit(skb, 0);
 	if (restart)
 		bfc_port_restart(port, false);
-	else if (p->role == BFC_ROLE_SWITCH)
+	else
 		/* what became dirty without a qdisc, or by other thresholds */
-		hrtimer_start(&port->refresh, ns_to_ktime(refresh),
-			      HRTIMER_MODE_REL_SOFT);
+		bfc_refresh_start(port);
 	bfc_conf_put(old);
 }
 
