@@ -121,7 +121,7 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	struct bfc_conf *conf, *old = q->conf;
 	struct bfc_capfc *counters = NULL;
 	struct bfc_fafc *fafc = NULL;
-	bool strict;
+	bool strict, ended = !bfc_carrier(dev);
 	/* dummy takes an MTU of 2 GB */
 	u32 frame = clamp_t(u32, psched_mtu(dev), BFC_QUANTUM_MIN,
 			    BFC_QUANTUM_MAX);
@@ -172,8 +172,12 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	} else if (!predict) {
 		swap(fafc, q->fafc);
 	}
-	if (bfc_fc_is_port_level(p->fc) != bfc_fc_is_port_level(q->p.fc))
+	if (bfc_fc_is_port_level(p->fc) != bfc_fc_is_port_level(q->p.fc)) {
 		bfc_watch_reset(q);
+		ended = true;
+	}
+	if (q->live && (ended || q->p.role != p->role))
+		bfc_prio_end(q, ktime_get_ns());
 	q->stride = bfc_fc_is_port_level(p->fc) ? BFC_PRIORITIES : 1;
 	q->class_sets = max(q->nsets / q->stride, 1U);
 	q->identity = bfc_identity(p);

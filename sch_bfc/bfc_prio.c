@@ -524,6 +524,30 @@ static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
 	return state;
 }
 
+/**
+ * bfc_prio_end() - nobody is paused any more, nor pauses us: there is another mode, or
+ * no link
+ * @q: scheduler that has the port
+ * @now: ns
+ *
+ * Context: under the root lock.
+ */
+void bfc_prio_end(struct bfc_sched *q, u64 now)
+{
+	struct bfc_port *port = q->port;
+	unsigned long paused = q->prio_paused;
+	unsigned int prio;
+
+	for_each_set_bit(prio, &paused, BFC_PRIORITIES)
+		q->prio[prio].ns += now - q->prio[prio].since;
+	q->prio_paused = 0;
+	paused = port->tx_prio_paused;
+	for_each_set_bit(prio, &paused, BFC_PRIORITIES)
+		port->tx_prio[prio].ns += min(port->tx_until[prio] ?: now, now) -
+					  port->tx_prio[prio].since;
+	port->tx_prio_paused = 0;
+}
+
 /* Pauses for a time that are over by now: the neighbour went on without a frame. */
 static void bfc_prio_expire(struct bfc_port *port, u64 now)
 {

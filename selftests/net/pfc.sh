@@ -515,6 +515,96 @@ test_role_ends_pauses() {
 	equal "pausing" "$(stat sw pn 'prios[0].pausing')" false
 }
 
+# Another qdisc comes and goes at the ingress side: the device is deactivated for a
+# moment, and what wanted to pause in it was never told. (In the simulator it takes
+# no time.)
+test_xoff_while_deactivated() {
+	local i churn
+	line fc pfc xoff 20kb headroom 200kb
+	# Anything that leaves through p1 would take the frame along.
+	in_ns sw sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+	in_ns n sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+	receive n 3000 -t 100 -i 100
+	for i in {1..99}; do
+		printf 'qdisc %s dev p1 clsact\n' add del
+	done >"$scratch/churn"
+	for i in {1..12}; do
+		ip -n sw link set dev pn type wire rate 100kbit
+		background tc -n sw -batch "$scratch/churn"
+		churn=$bg
+		send h1 10.0.0.2 3000 -n 70
+		finish "$bg" "$churn"
+		wait_for 2 pausing p1 ||
+			fail "round $i: $(stat sw p1 'prios[0].held') bytes held, and no pause"
+		ip -n sw link set dev pn type wire rate 20mbit
+		check "round $i: not resumed" wait_for 10 drained sw pn
+	done
+}
+
+# PFC frames take no more than a tenth of the link, nor any of what it is shaped to.
+test_refresh_leaves_room() {
+	local said before
+	line fc pfc xoff 20kb headroom 1mb
+	ip -n sw link set dev pn type wire rate 50kbit
+	ip -n sw link set dev p1 type wire rate 10mbit
+	said=$(tc -n sw qdisc change dev p1 root bfc hold 2ms 2>&1) && fail "hold 2ms is taken"
+	[[ $said == *"bfc: hold: "* ]] || fail "said: $said"
+	# Taken at the speed of that time
+	ip -n sw link set dev p1 type wire rate 1gbit
+	tc -n sw qdisc change dev p1 root bfc hold 2ms || fail "hold 2ms is refused"
+	ip -n sw link set dev p1 type wire rate 10mbit
+	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9
+	send h1 10.0.0.2 3000 -n 100
+	finish "$bg"
+	wait_for 3 pausing p1 || fail "p1 does not pause"
+	before=$(stat sw p1 pfc_tx)
+	sleep 1
+	at_most "PFC frames in a second" $(($(stat sw p1 pfc_tx) - before)) 1600
+	check "not resumed" wait_for 20 drained sw pn
+	# 65535 quanta of 1 Gbit/s, in time: 43 kbit/s
+	tc -n sw qdisc change dev p1 root bfc hold auto rate 40kbit
+	ip -n sw link set dev p1 type wire rate 1gbit
+	send h1 10.0.0.2 3000 -n 100
+	finish "$bg"
+	wait_for 3 pausing p1 || fail "p1 does not pause"
+	before=$(snmp h1 Udp NoPorts)
+	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 \
+		size=958 count=40
+	sleep 5
+	# 25 of 1000 bytes
+	at_least "packets through the shaper" $(($(snmp h1 Udp NoPorts) - before)) 20
+	pausing p1 || fail "p1 does not pause any more"
+}
+pausing() { [ "$(stat sw "$1" 'prios[0].pausing')" = true ]; }
+
+# Pauses of a mode that has none any more, and while there is no link
+test_mode_change_ends_pauses() {
+	line fc pfc prio dscp xoff 20kb headroom 200kb
+	ip -n sw link set dev pn type wire rate 2mbit
+	ip -n sw link set dev p1 type wire rate 2mbit
+	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 \
+		size=1000 count=60
+	frames wait n 3 1 kind=pfc paused=1
+	pfc 0x08 65535
+	wait_for 2 paused_is 3 true || fail "not paused"
+	tc -n sw qdisc change dev pn root bfc fc bfc buffer b
+	sleep 2
+	equal "paused" "$(stat sw pn 'prios[3].paused')" false
+	equal "pausing" "$(stat sw pn 'prios[0].pausing')" false
+	tc -n sw qdisc change dev pn root bfc fc pfc
+	sleep 0.5
+	frames clear n
+	at_most "ms paused" "$(($(stat sw pn 'prios[3].paused_time') / 1000000))" 1000
+	at_most "ms pausing" "$(($(stat sw pn 'prios[0].pausing_time') / 1000000))" 1000
+	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 \
+		size=1000 count=120
+	frames wait n 3 1 kind=pfc paused=1
+	ip -n n link set e0 down
+	sleep 2
+	equal "pausing without a link" "$(stat sw pn 'prios[0].pausing')" false
+	at_most "ms pausing" "$(($(stat sw pn 'prios[0].pausing_time') / 1000000))" 1500
+}
+
 test_ingress_port_vanishes() {
 	star fc pfc
 	meet 10.0.0.100 s1 s2
@@ -589,4 +679,5 @@ run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
 	ingress_port_vanishes mixed_modes reserve_without_buffer \
 	first_frame_is_sent lossy_while_paused lossy_priorities_are_apart elide \
 	handles_come_later lower_xoff role_ends_pauses too_many_ports \
-	limit_spares_lossless
+	limit_spares_lossless xoff_while_deactivated refresh_leaves_room \
+	mode_change_ends_pauses
