@@ -453,7 +453,7 @@ void bfc_fafc_check_port(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	offset = bfc_fafc_offset(q, prio, now);
 	what = bfc_fafc_check(&out->all, offset, q->p.ecn ?: U32_MAX,
 			      out->ecn_offset, q->conf->threshold);
-	if (what & BFC_FAFC_MARK && q->p.ecn && INET_ECN_set_ce(skb))
+	if (what & BFC_FAFC_MARK && q->p.ecn && bfc_mark_ce(skb))
 		q->ecn_mark++;
 	bfc_ecn_dequeue(&out->ecn_offset, out->all.raw);
 

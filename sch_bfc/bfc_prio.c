@@ -283,6 +283,30 @@ out:
 
 /* ---- what is queued at an egress port ---- */
 
+/**
+ * bfc_mark_ce() - a packet met congestion (ECN)
+ * @skb: the packet, data at the MAC header
+ *
+ * Return: whether it could be marked.
+ */
+bool bfc_mark_ce(struct sk_buff *skb)
+{
+	int network = skb_network_offset(skb);
+	unsigned int len;
+	__be16 proto;
+	bool marked;
+
+	len = bfc_mac_len(skb, &proto);
+	/* One that was flooded shares its data with others. */
+	if (skb_ensure_writable(skb, min_t(u32, skb->len, len +
+					   sizeof(struct ipv6hdr))))
+		return false;
+	skb_set_network_header(skb, len);
+	marked = INET_ECN_set_ce(skb);
+	skb_set_network_header(skb, network);
+	return marked;
+}
+
 /* Set or clear our bit at the ports of @set, which told by slot. */
 static void bfc_egress_signal(struct bfc_sched *q, unsigned int prio, u64 set,
 			      bool on, u64 now)
@@ -377,7 +401,7 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 		bfc_fafc_enqueued(q, skb, slot, now);
 		return;
 	}
-	if (q->p.ecn && bytes > q->p.ecn && INET_ECN_set_ce(skb))
+	if (q->p.ecn && bytes > q->p.ecn && bfc_mark_ce(skb))
 		q->ecn_mark++;
 	if (!q->capfc || !(q->conf->lossless & BIT(cb->prio)))
 		return;

@@ -200,4 +200,39 @@ test_host() {
 	lands dscp6 "${dscps[@]}"
 }
 
-run_tests pcp dscp map skb host
+# marks MODE VID TOS [FIELDS...]: a frame with two tags keeps all but its ECN bits
+marks() {
+	local said
+	tc -n sw qdisc change dev pn root bfc fc "$1" ecn 2kb
+	said=$(stat sw pn ecn_mark)
+	frames clear n
+	frames pfc n 0xff 65535
+	wait_for 2 paused 0 || fail "$1: not paused"
+	udp 0 20 3000 size=300 tags=88a8:6,8100:"$2" tos="$3" "${@:4}"
+	frames pfc n 0xff 0
+	check "$1: not resumed" wait_for 5 drained sw pn
+	sleep 0.2
+	frames seen n
+	equal "$1: inner VLANs" \
+		"$(answered '[.[] | select(.ntags == 2) | .tags[1][1]] | unique | join(" ")')" \
+		"$2"
+	equal "$1: frames" "$(answered 'map(select(.dport == 3000)) | length')" 20
+	equal "$1: with a wrong checksum" \
+		"$(answered 'map(select(.sound == false)) | length')" 0
+	said=$(($(stat sw pn ecn_mark) - said))
+	at_least "$1: marked" "$said" 5
+	equal "$1: marks that came" \
+		"$(answered "map(select(.tos == $(($3 | 3)))) | length")" "$said"
+}
+
+# Of a bridged frame with two tags the kernel takes the inner one for the IP header.
+test_ecn_behind_two_tags() {
+	local mode
+	line
+	for mode in pfc fafc; do
+		marks $mode 2 2
+		marks $mode 16 41 from=fd00::1 to=fd00::2
+	done
+}
+
+run_tests pcp dscp map skb host ecn_behind_two_tags

@@ -154,9 +154,12 @@ def decode_control(frame: bytes) -> Fields:
 
 
 def decode_ip(data: bytes, f: Fields) -> None:
-    """UDP ports, udpflow's numbers, and where a fragment belongs."""
+    """UDP ports, udpflow's numbers, and where a fragment belongs; sound: the IPv4
+    header's checksum is right."""
     if len(data) >= 28 and data[0] >> 4 == 4 and data[9] == 17:
         at = 4 * (data[0] & 15)
+        f["tos"] = data[1]
+        f["sound"] = checksum(data[:at]) == 0
         f["ipid"] = struct.unpack_from("!H", data, 4)[0]
         word = struct.unpack_from("!H", data, 6)[0]
         if word & 0x3fff:
@@ -165,6 +168,7 @@ def decode_ip(data: bytes, f: Fields) -> None:
             return
     elif len(data) >= 48 and data[0] >> 4 == 6 and data[6] == 17:
         at = 40
+        f["tos"] = struct.unpack_from("!H", data)[0] >> 4 & 0xff
     else:
         return
     f["sport"], f["dport"] = struct.unpack_from("!HH", data, at)
