@@ -115,11 +115,15 @@ struct bfc_stat {
 	u64 value;
 };
 
+/* Without those that are 0: a notification of a qdisc and the one that it replaces has
+ * no more than a page for both.
+ */
 static int bfc_put_stats(struct sk_buff *skb, u8 width,
 			 const struct bfc_stat *stat, unsigned int n)
 {
 	for (; n; n--, stat++)
-		if (bfc_put_uint(skb, stat->attr, width, stat->value))
+		if (stat->value &&
+		    bfc_put_uint(skb, stat->attr, width, stat->value))
 			return -EMSGSIZE;
 	return 0;
 }

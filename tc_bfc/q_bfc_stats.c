@@ -243,30 +243,26 @@ static void print_prios(struct rtattr *nest)
 	close_json_array(PRINT_JSON, NULL);
 }
 
-/* A kernel without them, or in another mode, is spared the lines, unless @shown;
- * in JSON they are there if any of them was sent. Which mode it is can only be told
- * from this.
+/* In text they are there if any of them is not zero, or @shown: another mode is spared
+ * the lines. In JSON names are always there.
  */
 static void print_block(const struct bfc_stat *stats, unsigned int count,
 			struct rtattr *tb[], bool shown)
 {
-	bool text = shown, json = shown;
 	unsigned int i;
 	__u64 value;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count && !shown; i++) {
 		if (!stats[i].name)
 			continue;
-		json |= get_value(tb[stats[i].attr], &value);
-		text |= value;
+		get_value(tb[stats[i].attr], &value);
+		shown = value;
 	}
-	if (text) {
+	if (shown)
 		print_stats(stats, count, tb);
-	} else if (json) {
-		for (i = 0; i < count; i++)
-			if (stats[i].name)
-				json_stat(&stats[i], 0);
-	}
+	for (i = 0; i < count && !shown; i++)
+		if (stats[i].name)
+			json_stat(&stats[i], 0);
 }
 
 static void print_port_stats(struct rtattr *tb[])

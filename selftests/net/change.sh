@@ -283,6 +283,36 @@ test_module_goes() {
 	modprobe sch_bfc
 }
 
+# "tc monitor" hears of it: the kernel puts both qdiscs into one message, and if that is
+# too long there is none.
+test_replace_is_told() {
+	local port elide='' i heard
+	switch sw
+	for i in {1..64}; do
+		echo "link add d$i type dummy"
+	done | ip -n sw -batch -
+	for i in {1..64}; do
+		elide+="${elide:+,}d$i"
+	done
+	ip -n sw link add d0 type dummy
+	ip -n sw link set d0 up
+	background tc -n sw monitor >"$scratch/monitor"
+	sleep 0.5
+	for port in "fc pfc" "fc fafc buffer b" "fc bfc elide $elide"; do
+		: >"$scratch/monitor"
+		for i in 1 2; do
+			# shellcheck disable=SC2086
+			tc -n sw qdisc replace dev d0 root handle $i: bfc \
+				rate 1gbit queues $((32 * i)) $port || fail "refused"
+		done
+		for heard in 'deleted qdisc bfc 1:' 'qdisc bfc 2:'; do
+			check "$port: not told: $heard" wait_for 3 \
+				grep -qF "$heard" "$scratch/monitor"
+		done
+		tc -n sw qdisc del dev d0 root
+	done
+}
+
 run_tests options_that_keep_the_neighbour options_that_start_over \
 	tpid_and_forced_peer replace other_qdisc_and_back wire_goes \
-	namespace_goes port_moves module_goes
+	namespace_goes port_moves module_goes replace_is_told
