@@ -135,6 +135,9 @@ static int bfc_conf_ingress(struct bfc_conf *c, const struct bfc_params *p,
 	case BFC_PFC_OK:
 		break;
 	}
+	/* In a buffer XOFF and the headroom are what counts. */
+	if (*p->buffer && p->max && !t->alpha)
+		t->headroom = t->max - t->xoff;
 	return 0;
 }
 

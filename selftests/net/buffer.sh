@@ -204,5 +204,15 @@ peers_of_switch_up() {
 	done
 }
 
+# MAX is what it may hold, there as elsewhere: the headroom reaches up to it.
+test_max() {
+	topology fc pfc lossless 0 buffer b size 2mb xoff 20kb max 400kb
+	flood 3 s1 s2 s3
+	sleep 2.5
+	at_least "most held of p1" "$(stat sw p1 'prios[0].peak')" 350000
+	at_most "most held of p1" "$(stat sw p1 'prios[0].peak')" 409600
+	ended
+}
+
 run_tests dynamic_xoff share reserve reserve_changes_under_traffic too_small namespaces \
-	join_and_leave_under_traffic bfc_in_a_buffer
+	join_and_leave_under_traffic bfc_in_a_buffer max
