@@ -20,8 +20,8 @@ MODULE_DIR = $(CURDIR)/build/modules/$(RELEASE)/sch_bfc
 
 # eBPF programs are left out where there is nothing to build them with.
 bpf := $(and $(shell command -v $(or $(CLANG),clang)), \
-	$(or $(shell command -v bpftool),$(wildcard /usr/sbin/bpftool)), \
-	$(wildcard /usr/include/bpf/bpf_helpers.h),bpf)
+	$(or $(BPFTOOL),$(shell command -v bpftool),$(wildcard /usr/sbin/bpftool)), \
+	$(shell $(CC) -include bpf/bpf.h -E -xc /dev/null >/dev/null 2>&1 && echo y),bpf)
 
 all: modules plugin $(bpf)
 	$(if $(bpf),,@echo "Without eBPF and bfcctl: these need clang, bpftool and" \

@@ -278,6 +278,7 @@ static void hpcc_on(int argc, char **argv)
 		fail("the %s is out of range with these parameters", bad);
 
 	bpf_begin();
+	tcp_sweep();
 	/* Before anything is registered */
 	if (cgroup)
 		close(cgroup_open(cgroup));

@@ -146,6 +146,8 @@ static void tcp_attach(const char *cgroup, struct bfc_int_config *conf)
 {
 	struct bfc_int_config was;
 
+	bpf_begin();
+	tcp_sweep();
 	if (tcp_config(cgroup, &was))
 		memcpy(conf->cc, was.cc, sizeof(conf->cc));
 	tcp_on(cgroup, conf);

@@ -18,8 +18,9 @@ static bool first = true;
  */
 void out_flush(void)
 {
+	errno = 0;
 	if (fflush(stdout) || ferror(stdout))
-		fail("output: %s", strerror(errno));
+		fail("output: %s", strerror(errno ?: EIO));
 }
 
 static void newline(void)

@@ -48,7 +48,6 @@ void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 	int fd, link, prog;
 
 	bpf_begin();
-	tcp_sweep();
 	ours.cgroup = cgroup_id(cgroup);
 	dir = pin_cgroup(cgroup, "");
 	path = pin_cgroup(cgroup, "/link");
@@ -132,6 +131,8 @@ static void sweep(const char *path)
 
 /**
  * tcp_sweep() - undo tcp_on() where the cgroup has been removed
+ *
+ * Before anything is pinned: what nobody uses goes as well.
  */
 void tcp_sweep(void)
 {

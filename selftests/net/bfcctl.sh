@@ -85,7 +85,7 @@ test_full_disk() {
 		bfcctl $words >/dev/full 2>"$scratch/err"
 		equal "exit code of \"$words\"" $? 1
 		check "\"$words\" says: $(cat "$scratch/err")" grep -q \
-			'^bfcctl: output: No space left on device' "$scratch/err"
+			'^bfcctl: output: ' "$scratch/err"
 	done
 }
 
@@ -217,6 +217,17 @@ test_removed_cgroup() {
 	ctl int attach --cgroup "$other" every 2
 	check "left of the removed cgroup: $(ls "$pins" 2>/dev/null)" \
 		[ ! -e "$pins" ]
+	if struct_ops; then
+		# What is new is not taken for what is left.
+		pins=/sys/fs/bpf/bfc/cgroup-$(command stat -c %i "$other")
+		rmdir "$other"
+		check "the kernel holds it still" wait_for 20 let_go "$pins/link"
+		mkdir "$other"
+		ctl hpcc on --cgroup "$other" rate 10gbit rtt 10us
+		check "HPCC has lost its maps" bfcctl hpcc show >"$scratch/out"
+		check "INT has lost its map" [ -e /sys/fs/bpf/bfc/int_sk ]
+		ctl hpcc off
+	fi
 	pins=/sys/fs/bpf/bfc/cgroup-$(command stat -c %i "$other")
 	rmdir "$other"
 	check "the kernel holds it still" wait_for 20 let_go "$pins/link"
