@@ -211,7 +211,7 @@ struct bfc_held {
  *	  and its handles stay until all counts have been given back
  * @layout: counts the layouts of the port
  * @ifindex: of the port, for elide
- * @owner: the port that it was made for, to be compared only: it may be gone
+ * @owner: &bfc_port.number of the port that it was made for
  * @noticed: dead, and everybody knows by the end of this sweep. Under bfc_handle_lock
  * @port: whom to mark dirty; NULL once dead. RCU
  * @drained: bytes of counted packets that gave their count back
@@ -231,10 +231,10 @@ struct bfc_ingress {
 	u16 queues;
 	u16 runs;
 	bool dead;
+	bool noticed;
 	u32 layout;
 	int ifindex;
-	bool noticed;
-	const struct bfc_port *owner;
+	u64 owner;
 	struct bfc_port __rcu *port;
 	atomic64_t drained;
 	struct list_head list;
@@ -321,6 +321,7 @@ struct bfc_port_pcpu {
  *
  * The rest:
  * @slot: number of the port in its namespace, below BFC_SLOTS, or BFC_SLOT_NONE
+ * @number: of all ports that there have ever been
  * @seq: of our control frames
  * @epoch: ours
  * @dirty_since: when the oldest change not yet on the wire happened, ns
@@ -403,6 +404,7 @@ struct bfc_port {
 	u8 tx_prio_paused;
 
 	u8 slot;
+	u64 number;
 	atomic_t seq;
 	u32 epoch;
 	u64 dirty_since;

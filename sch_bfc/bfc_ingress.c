@@ -44,6 +44,7 @@ static unsigned int bfc_runs(unsigned int queues)
  * Old counters, with their handles, stay while packets hold counts: one that keeps
  * changing its mind, while the egress is congested, must not use them all up.
  *
+ * Context: port->lock held.
  * Return: whether the port has not got too many.
  */
 bool bfc_ingress_room(const struct bfc_port *port, unsigned int queues)
@@ -51,11 +52,15 @@ bool bfc_ingress_room(const struct bfc_port *port, unsigned int queues)
 	unsigned int runs = bfc_runs(queues);
 	const struct bfc_ingress *ing;
 
+	ing = rcu_dereference_protected(port->ingress,
+					lockdep_is_held(&port->lock));
+	if (ing)
+		runs += ing->runs;
 	BUILD_BUG_ON(BFC_PORT_RUNS < 2 * DIV_ROUND_UP(BFC_WIRE_QUEUES_MAX + 1,
 						      1 << BFC_HANDLE_SHIFT));
 	spin_lock_bh(&bfc_handle_lock);
 	list_for_each_entry(ing, &bfc_dead_ingress, list)
-		if (ing->owner == port)
+		if (ing->owner == port->number)
 			runs += ing->runs;
 	spin_unlock_bh(&bfc_handle_lock);
 	return runs <= BFC_PORT_RUNS;
@@ -95,7 +100,7 @@ struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues)
 	ing->layout = port->layouts;
 	ing->runs = runs;
 	ing->ifindex = port->dev->ifindex;
-	ing->owner = port;
+	ing->owner = port->number;
 	RCU_INIT_POINTER(ing->port, port);
 	INIT_LIST_HEAD(&ing->list);
 

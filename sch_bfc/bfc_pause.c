@@ -486,18 +486,18 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
  */
 static int bfc_rx_layout(struct bfc_port *port, unsigned int queues)
 {
-	const struct bfc_ingress *now;
+	const struct bfc_ingress *ing;
 
-	if (time_before(jiffies, port->layout_next) ||
-	    !bfc_ingress_room(port, queues)) {
-		now = rcu_dereference_protected(port->ingress,
-						lockdep_is_held(&port->lock));
-		if (!now || now->queues)
-			bfc_port_layout(port, 0);
-		return -EBUSY;
+	if (!time_before(jiffies, port->layout_next)) {
+		port->layout_next = jiffies + BFC_SWEEP;
+		if (bfc_ingress_room(port, queues))
+			return bfc_port_layout(port, queues);
 	}
-	port->layout_next = jiffies + BFC_SWEEP;
-	return bfc_port_layout(port, queues);
+	ing = rcu_dereference_protected(port->ingress,
+					lockdep_is_held(&port->lock));
+	if (!ing || ing->queues)
+		bfc_port_layout(port, 0);
+	return -EBUSY;
 }
 
 static enum bfc_bad bfc_rx_hello(struct bfc_port *port,

@@ -382,6 +382,7 @@ void bfc_port_slot(struct bfc_port *port)
 
 static struct bfc_port *bfc_port_new(struct net_device *dev)
 {
+	static u64 numbers;	/* RTNL */
 	struct bfc_port *port;
 	int err = -ENOMEM;
 
@@ -392,6 +393,7 @@ static struct bfc_port *bfc_port_new(struct net_device *dev)
 	if (!port->pcpu)
 		goto free;
 	port->dev = dev;
+	port->number = ++numbers;
 	bfc_port_slot(port);
 	port->tpid = htons(ETH_P_8021AD);
 	spin_lock_init(&port->lock);

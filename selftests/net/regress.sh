@@ -164,20 +164,21 @@ test_lower_limit_trims() {
 
 holds_over() { [ "$(stat "$1" e0 memory)" -gt "$2" ]; }
 
-# hellos NS COUNT GAP: with ever new nonces, of a neighbour with 1024 queues
+# hellos COUNT GAP: makes $scratch/hellos, a program that sends them through e0, with
+# ever new nonces, as a neighbour with 1024 queues
 hellos() {
-	ip netns exec "$1" python3 - "$2" "$3" <<-'END'
-		import socket, struct, sys, time
+	cat >"$scratch/hellos" <<-END
+		import socket, struct, time
 		s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
 		s.bind(("e0", 0))
 		mac = bytes.fromhex("0200000000aa")
-		for n in range(1, int(sys.argv[1])):
+		for n in range(1, $1):
 		    body = struct.pack("!BBHBBHHQIIIQQQ", 0, 0, 1024, 1, 0, 0xffff, 0,
 		                       0xaa, n, 0, 1, 0, 0, 0)
 		    s.send(bytes.fromhex("0180c200000e") + mac +
 		           struct.pack("!HIBBHII", 0x88b5, 0x42464331, 1, 1, 84, n, n) +
 		           body)
-		    time.sleep(float(sys.argv[2]))
+		    time.sleep($2)
 	END
 }
 
@@ -198,7 +199,8 @@ another_comes_up() {
 test_handles_are_not_used_up() {
 	pair
 	bfc b e0
-	hellos a 400 0.002
+	hellos 400 0.002
+	in_ns a python3 "$scratch/hellos"
 	# All handles of namespaces would be gone by now: 31 x 1025.
 	another_comes_up
 }
@@ -209,7 +211,8 @@ test_buffered_handles_are_not_used_up() {
 	pair
 	bfc b e0 buffer x
 	new_ns x
-	background hellos a 100000 0.0002 2>/dev/null
+	hellos 100000 0.0002
+	background ip netns exec a python3 "$scratch/hellos"
 	for i in {1..20}; do
 		sleep 0.15
 		ip -n x link add "d$i" type dummy
@@ -217,7 +220,7 @@ test_buffered_handles_are_not_used_up() {
 		bfc x "d$i" rate 1gbit peer on
 		[ "$(stat x "d$i" peer_state)" = up ] || ((refused++))
 	done
-	at_least "HELLOs" "$(stat b e0 hello_rx)" 8000
+	at_least "HELLOs" "$(stat b e0 hello_rx)" "$(simulated && echo 8000 || echo 500)"
 	equal "other ports that got no handles" "$refused" 0
 	kill "$bg"
 	wait "$bg" 2>/dev/null
