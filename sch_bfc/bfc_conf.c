@@ -136,8 +136,11 @@ static int bfc_conf_ingress(struct bfc_conf *c, const struct bfc_params *p,
 		break;
 	}
 	/* In a buffer XOFF and the headroom are what counts. */
-	if (*p->buffer && p->max && !t->alpha)
-		t->headroom = t->max - t->xoff;
+	if (!*p->buffer || !p->max || t->alpha)
+		return 0;
+	if (p->headroom && p->headroom != t->max - t->xoff)
+		return bfc_refuse_conf(extack, "bfc: max: in a buffer it is xoff and headroom, leave one of them out");
+	t->headroom = t->max - t->xoff;
 	return 0;
 }
 
@@ -175,6 +178,7 @@ static int bfc_conf_egress(struct bfc_conf *c, const struct bfc_params *p,
 
 static int bfc_conf_fill(struct bfc_conf *c, struct net_device *dev,
 			 const struct bfc_params *p, u64 rate, u64 link_rate,
+			 const struct bfc_conf *before,
 			 struct netlink_ext_ack *extack)
 {
 	u32 frame = clamp_t(u32, psched_mtu(dev), BFC_QUANTUM_MIN,
@@ -202,8 +206,10 @@ static int bfc_conf_fill(struct bfc_conf *c, struct net_device *dev,
 	c->lossless = p->lossless;
 	c->quanta = p->hold ? bfc_ns_to_quanta(p->hold, link_rate) :
 			      BFC_QUANTA_MAX;
-	/* Who asks for it hears of it; a link that has become slower has to do. */
-	if (extack && c->quanta < BFC_QUANTA_MAX &&
+	/* A link that has become slower has to do with it. */
+	if (extack && p->role == BFC_ROLE_SWITCH &&
+	    c->quanta < BFC_QUANTA_MAX &&
+	    !(before && before->quanta == c->quanta) &&
 	    bfc_pfc_longest(c->quanta, link_rate, psched_mtu(dev)) <
 	    max(bfc_pfc_least(link_rate), BFC_REFRESH_MIN))
 		return bfc_refuse_conf(extack, "bfc: hold: too short to be repeated in time at the speed of this link and with its MTU");
@@ -251,7 +257,7 @@ struct bfc_conf *bfc_conf_new(struct net_device *dev,
 	if (!c)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&c->users, 1);
-	err = bfc_conf_fill(c, dev, p, rate, link_rate, extack);
+	err = bfc_conf_fill(c, dev, p, rate, link_rate, before, extack);
 	if (err)
 		goto free;
 	if (*p->buffer) {
