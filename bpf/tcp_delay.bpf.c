@@ -3,10 +3,11 @@
  * bfc_delay - the simple end-to-end congestion control that goes with BFC (BFC
  * App. A.1, Alg. 1) as TCP's. All arithmetic is in delay.h.
  *
- * cwnd = w, rounded down; no pacing and no slow start, but for one case: after a
- * timeout, of which the kernel makes a cwnd of one packet. The RTT is TCP's own
- * measurement, in microseconds. On loss w is halved, of which the paper does not
- * speak: BFC keeps queues short, but promises no lossless network.
+ * cwnd = w, rounded down; no pacing, and slow start only where the kernel has set cwnd
+ * back: to one packet after a timeout, to the first window after an idle time (if
+ * tcp_slow_start_after_idle says so). The RTT is TCP's own measurement, in microseconds.
+ * On loss w is halved, of which the paper does not speak: BFC keeps queues short, but
+ * promises no lossless network.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>

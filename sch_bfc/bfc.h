@@ -750,7 +750,8 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 			       const struct bfc_conf *conf, u64 now);
 struct sk_buff *bfc_pfc_resume(struct bfc_port *port);
 bool bfc_mark_ce(struct sk_buff *skb);
-void bfc_prio_end(struct bfc_sched *q, u64 now);
+void bfc_rx_prio_end(struct bfc_sched *q, u64 now);
+void bfc_tx_prio_end(struct bfc_port *port, u64 now);
 void bfc_host_paused(struct bfc_sched *q, u64 now);
 u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due);
 void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now);

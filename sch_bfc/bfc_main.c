@@ -104,6 +104,12 @@ static void bfc_commit(struct Qdisc *sch)
 	if (q->fafc)
 		bfc_fafc_publish(q->port, q->fafc);
 	bfc_port_configure(q->port, &q->p, q->conf, q->rate, speed ?: q->rate);
+	if (READ_ONCE(q->port->live) && bfc_carrier(qdisc_dev(sch)) &&
+	    bfc_fc_is_port_level(q->p.fc) && q->p.role == BFC_ROLE_SWITCH)
+		return;
+	sch_tree_lock(sch);
+	bfc_tx_prio_end(q->port, ktime_get_ns());
+	sch_tree_unlock(sch);
 }
 
 /* All that follows from configuration, link speed and MTU. */
@@ -121,7 +127,7 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	struct bfc_conf *conf, *old = q->conf;
 	struct bfc_capfc *counters = NULL;
 	struct bfc_fafc *fafc = NULL;
-	bool strict, ended = !bfc_carrier(dev);
+	bool strict;
 	/* dummy takes an MTU of 2 GB */
 	u32 frame = clamp_t(u32, psched_mtu(dev), BFC_QUANTUM_MIN,
 			    BFC_QUANTUM_MAX);
@@ -174,10 +180,10 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	}
 	if (bfc_fc_is_port_level(p->fc) != bfc_fc_is_port_level(q->p.fc)) {
 		bfc_watch_reset(q);
-		ended = true;
+		bfc_rx_prio_end(q, ktime_get_ns());
 	}
-	if (q->live && (ended || q->p.role != p->role))
-		bfc_prio_end(q, ktime_get_ns());
+	if (!bfc_carrier(dev))
+		bfc_rx_prio_end(q, ktime_get_ns());
 	q->stride = bfc_fc_is_port_level(p->fc) ? BFC_PRIORITIES : 1;
 	q->class_sets = max(q->nsets / q->stride, 1U);
 	q->identity = bfc_identity(p);

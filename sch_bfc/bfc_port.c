@@ -629,6 +629,7 @@ void bfc_port_detach(struct bfc_port *port)
 		if (bfc_fc_is_port_level(port->cfg.fc) && port->live &&
 		    port->cfg.role == BFC_ROLE_SWITCH)
 			resume = bfc_pfc_resume(port);
+		bfc_tx_prio_end(port, ktime_get_ns());
 		if (port->told || (port->pop && bfc_carrier(port->dev)))
 			skb = bfc_hello_build(port, BFC_HELLO_F_BYE,
 					      ktime_get_ns());

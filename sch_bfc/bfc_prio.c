@@ -297,6 +297,8 @@ bool bfc_mark_ce(struct sk_buff *skb)
 	bool marked;
 
 	len = bfc_mac_len(skb, &proto);
+	if (proto != htons(ETH_P_IP) && proto != htons(ETH_P_IPV6))
+		return false;
 	/* One that was flooded shares its data with others. */
 	if (skb_ensure_writable(skb, min_t(u32, skb->len, len +
 					   sizeof(struct ipv6hdr))))
@@ -549,23 +551,35 @@ static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
 }
 
 /**
- * bfc_prio_end() - nobody is paused any more, nor pauses us: there is another mode, or
- * no link
- * @q: scheduler that has the port
+ * bfc_rx_prio_end() - no priority pauses us any more: there is another mode, or no link
+ * @q: scheduler
  * @now: ns
  *
  * Context: under the root lock.
  */
-void bfc_prio_end(struct bfc_sched *q, u64 now)
+void bfc_rx_prio_end(struct bfc_sched *q, u64 now)
 {
-	struct bfc_port *port = q->port;
 	unsigned long paused = q->prio_paused;
 	unsigned int prio;
 
 	for_each_set_bit(prio, &paused, BFC_PRIORITIES)
 		q->prio[prio].ns += now - q->prio[prio].since;
 	q->prio_paused = 0;
-	paused = port->tx_prio_paused;
+}
+
+/**
+ * bfc_tx_prio_end() - no priority of the neighbour is paused any more: no such frames
+ * are sent from now on
+ * @port: the port
+ * @now: ns
+ *
+ * Context: under the root lock of the qdisc that has the port, or none has.
+ */
+void bfc_tx_prio_end(struct bfc_port *port, u64 now)
+{
+	unsigned long paused = port->tx_prio_paused;
+	unsigned int prio;
+
 	for_each_set_bit(prio, &paused, BFC_PRIORITIES)
 		port->tx_prio[prio].ns += min(port->tx_until[prio] ?: now, now) -
 					  port->tx_prio[prio].since;

@@ -543,7 +543,7 @@ test_xoff_while_deactivated() {
 
 # PFC frames take no more than a tenth of the link, nor any of what it is shaped to.
 test_refresh_leaves_room() {
-	local said before
+	local said before since
 	line fc pfc xoff 20kb headroom 1mb
 	ip -n sw link set dev pn type wire rate 50kbit
 	ip -n sw link set dev p1 type wire rate 10mbit
@@ -557,9 +557,15 @@ test_refresh_leaves_room() {
 	send h1 10.0.0.2 3000 -n 100
 	finish "$bg"
 	wait_for 3 pausing p1 || fail "p1 does not pause"
+	since=$EPOCHREALTIME
 	before=$(stat sw p1 pfc_tx)
 	sleep 1
-	at_most "PFC frames in a second" $(($(stat sw p1 pfc_tx) - before)) 1600
+	before=$(($(stat sw p1 pfc_tx) - before))
+	# A tenth of 10 Mbit/s, 84 bytes each
+	at_most "PFC frames in a second" \
+		"$(calc "$before / ($EPOCHREALTIME - $since)")" 1500
+	tc -n sw qdisc change dev p1 root bfc limit 8mb ||
+		fail "other options are refused meanwhile"
 	check "not resumed" wait_for 20 drained sw pn
 	# 65535 quanta of 1 Gbit/s, in time: 43 kbit/s
 	tc -n sw qdisc change dev p1 root bfc hold auto rate 40kbit
@@ -579,6 +585,7 @@ pausing() { [ "$(stat sw "$1" 'prios[0].pausing')" = true ]; }
 
 # Pauses of a mode that has none any more, and while there is no link
 test_mode_change_ends_pauses() {
+	local way
 	line fc pfc prio dscp xoff 20kb headroom 200kb
 	ip -n sw link set dev pn type wire rate 2mbit
 	ip -n sw link set dev p1 type wire rate 2mbit
@@ -603,6 +610,20 @@ test_mode_change_ends_pauses() {
 	sleep 2
 	equal "pausing without a link" "$(stat sw pn 'prios[0].pausing')" false
 	at_most "ms pausing" "$(($(stat sw pn 'prios[0].pausing_time') / 1000000))" 1500
+	# And on other ways out of the mode
+	ip -n n link set e0 up
+	for way in "change dev pn root bfc peer off" \
+		   "replace dev pn root handle 99: bfc fc bfc buffer b queues 64"; do
+		tc -n sw qdisc change dev pn root bfc fc pfc peer auto
+		sleep 0.5
+		frames clear n
+		frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 \
+			size=1000 count=120
+		frames wait n 3 1 kind=pfc paused=1
+		# shellcheck disable=SC2086
+		tc -n sw qdisc $way || fail "$way: refused"
+		equal "$way: pausing" "$(stat sw pn 'prios[0].pausing')" false
+	done
 }
 
 test_ingress_port_vanishes() {

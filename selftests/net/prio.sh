@@ -208,7 +208,7 @@ marks() {
 	frames clear n
 	frames pfc n 0xff 65535
 	wait_for 2 paused 0 || fail "$1: not paused"
-	udp 0 20 3000 size=300 tags=88a8:6,8100:"$2" tos="$3" "${@:4}"
+	udp 0 60 3000 size=300 tags=88a8:6,8100:"$2" tos="$3" "${@:4}"
 	frames pfc n 0xff 0
 	check "$1: not resumed" wait_for 5 drained sw pn
 	sleep 0.2
@@ -216,7 +216,7 @@ marks() {
 	equal "$1: inner VLANs" \
 		"$(answered '[.[] | select(.ntags == 2) | .tags[1][1]] | unique | join(" ")')" \
 		"$2"
-	equal "$1: frames" "$(answered 'map(select(.dport == 3000)) | length')" 20
+	equal "$1: frames" "$(answered 'map(select(.dport == 3000)) | length')" 60
 	equal "$1: with a wrong checksum" \
 		"$(answered 'map(select(.sound == false)) | length')" 0
 	said=$(($(stat sw pn ecn_mark) - said))
@@ -227,11 +227,13 @@ marks() {
 
 # Of a bridged frame with two tags the kernel takes the inner one for the IP header.
 test_ecn_behind_two_tags() {
-	local mode
+	local mode modes=(pfc)
+	# What FAFC predicts of an emulated machine's queue may be that it ends.
+	! simulated || modes+=(fafc)
 	line
-	for mode in pfc fafc; do
-		marks $mode 2 2
-		marks $mode 16 41 from=fd00::1 to=fd00::2
+	for mode in "${modes[@]}"; do
+		marks "$mode" 2 2
+		marks "$mode" 16 41 from=fd00::1 to=fd00::2
 	done
 }
 
