@@ -74,6 +74,7 @@
 #define BFC_LAST_REFRESHES	3	/* repetitions after the last resume */
 #define BFC_HANDLE_SHIFT	5	/* handles are given out in runs of 32 */
 #define BFC_SWEEP	HZ	/* old handles come back once a second */
+#define BFC_SWEEP_NS	1000000000ULL	/* the same */
 #define BFC_HANDLE_RUNS		(65536 >> BFC_HANDLE_SHIFT)
 #define BFC_SLOTS		BFC_CAPFC_PORTS	/* ports of a namespace told apart */
 #define BFC_SLOT_NONE		BFC_CAPFC_NOBODY
@@ -291,7 +292,7 @@ struct bfc_port_pcpu {
  * @refused: the neighbour's layout could not be served
  * @tries: HELLOs sent without an agreement
  * @layouts: changes of @ingress
- * @layout_next: when the neighbour may have another, jiffies
+ * @layout_next: when the neighbour may have another, ns
  * @bad: refused frames by reason
  * @frames_rx: PAUSE frames accepted
  * @hello_rx: HELLOs accepted
@@ -365,7 +366,7 @@ struct bfc_port {
 	bool refused;
 	u8 tries;
 	u32 layouts;
-	unsigned long layout_next;
+	u64 layout_next;
 	u64 bad[BFC_BAD_MAX];
 	u64 frames_rx;
 	u64 hello_rx;

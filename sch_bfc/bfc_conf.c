@@ -204,11 +204,11 @@ static int bfc_conf_fill(struct bfc_conf *c, struct net_device *dev,
 	if (p->dynamic && !*p->buffer)
 		return bfc_refuse_conf(extack, "bfc: dynamic is a share of a buffer, give one");
 	c->lossless = p->lossless;
-	c->quanta = p->hold ? bfc_ns_to_quanta(p->hold, link_rate) :
-			      BFC_QUANTA_MAX;
+	/* a NIC pauses nobody */
+	c->quanta = p->hold && p->role == BFC_ROLE_SWITCH ?
+		    bfc_ns_to_quanta(p->hold, link_rate) : BFC_QUANTA_MAX;
 	/* A link that has become slower has to do with it. */
-	if (extack && p->role == BFC_ROLE_SWITCH &&
-	    c->quanta < BFC_QUANTA_MAX &&
+	if (extack && c->quanta < BFC_QUANTA_MAX &&
 	    !(before && before->quanta == c->quanta) &&
 	    bfc_pfc_longest(c->quanta, link_rate, psched_mtu(dev)) <
 	    max(bfc_pfc_least(link_rate), BFC_REFRESH_MIN))

@@ -349,6 +349,14 @@ out:
 	return skb;
 }
 
+/* Without counters, as where no priority is lossless, there is nothing to tell. */
+static bool bfc_refreshes(const struct bfc_port *port)
+{
+	return READ_ONCE(port->live) &&
+	       READ_ONCE(port->cfg.role) == BFC_ROLE_SWITCH &&
+	       rcu_access_pointer(port->ingress);
+}
+
 /**
  * bfc_refresh_timer() - repeat the newest set
  * @timer: of the port
@@ -365,8 +373,7 @@ enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer)
 {
 	struct bfc_port *port = container_of(timer, struct bfc_port, refresh);
 
-	if (!READ_ONCE(port->live) ||
-	    READ_ONCE(port->cfg.role) == BFC_ROLE_NIC)
+	if (!bfc_refreshes(port))
 		return HRTIMER_NORESTART;
 	if (!test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
 		WRITE_ONCE(port->dirty_since, ktime_get_ns());
@@ -383,8 +390,7 @@ enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer)
  */
 void bfc_refresh_start(struct bfc_port *port)
 {
-	if (READ_ONCE(port->live) &&
-	    READ_ONCE(port->cfg.role) == BFC_ROLE_SWITCH)
+	if (bfc_refreshes(port))
 		hrtimer_start(&port->refresh,
 			      ns_to_ktime(READ_ONCE(port->cfg.refresh)),
 			      HRTIMER_MODE_REL_SOFT);
@@ -484,12 +490,12 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
  * ones come back with the sweep only. It is served with a later HELLO; until then
  * what is held of the port is charged to counters without queues.
  */
-static int bfc_rx_layout(struct bfc_port *port, unsigned int queues)
+static int bfc_rx_layout(struct bfc_port *port, unsigned int queues, u64 now)
 {
 	const struct bfc_ingress *ing;
 
-	if (!time_before(jiffies, port->layout_next)) {
-		port->layout_next = jiffies + BFC_SWEEP;
+	if (now >= port->layout_next) {
+		port->layout_next = now + BFC_SWEEP_NS;
 		if (bfc_ingress_room(port, queues))
 			return bfc_port_layout(port, queues);
 	}
@@ -522,9 +528,9 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 	if (bfc_fc_is_port_level(port->cfg.fc)) {
 		/* what is held does not depend on the neighbour */
 	} else if (events & BFC_EV_LAYOUT) {
-		port->refused = bfc_rx_layout(port, hello.queues) < 0;
+		port->refused = bfc_rx_layout(port, hello.queues, now) < 0;
 	} else if (port->refused && hello.id == port->peer.peer_id) {
-		port->refused = bfc_rx_layout(port, hello.queues) < 0;
+		port->refused = bfc_rx_layout(port, hello.queues, now) < 0;
 		events |= BFC_EV_STATE;
 	}
 	if (events & BFC_EV_STATE)

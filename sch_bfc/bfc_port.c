@@ -189,7 +189,7 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 	port->rx_seq = 0;
 	port->tries = 0;
 	port->refused = false;
-	port->layout_next = jiffies;
+	port->layout_next = 0;
 	WRITE_ONCE(port->live, false);
 	bfc_port_unpause(port);
 	/* Without a carrier nobody new can send, but what the old neighbour sent
@@ -244,7 +244,11 @@ static void bfc_hello_work(struct work_struct *work)
 	bool speak, again;
 
 	spin_lock_bh(&port->lock);
-	again = bfc_port_lacks_counters(port) && bfc_port_layout(port, 0);
+	again = bfc_port_lacks_counters(port);
+	if (again && !bfc_port_layout(port, 0)) {
+		again = false;
+		bfc_refresh_start(port);
+	}
 	speak = bfc_fc_says_hello(port->cfg.fc) &&
 		port->cfg.peer != BFC_PEER_OFF && port->users;
 	if (bfc_peer_tick(&port->peer, now) & BFC_EV_STATE) {
@@ -566,7 +570,8 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	port->fresh = false;
 	leave = p->fc != port->cfg.fc || p->peer == BFC_PEER_OFF;
 	/* A NIC pauses nobody, and so ends no pause later. */
-	stop = leave || p->role != port->cfg.role;
+	stop = leave || p->role != port->cfg.role ||
+	       (old && bfc_conf_holds(old) && !bfc_conf_holds(conf));
 	if (stop && bfc_fc_is_port_level(port->cfg.fc) && port->live &&
 	    port->cfg.role == BFC_ROLE_SWITCH)
 		resume = bfc_pfc_resume(port);
