@@ -74,7 +74,6 @@
 #define BFC_LAST_REFRESHES	3	/* repetitions after the last resume */
 #define BFC_HANDLE_SHIFT	5	/* handles are given out in runs of 32 */
 #define BFC_SWEEP	HZ	/* old handles come back once a second */
-#define BFC_SWEEP_NS	1000000000ULL	/* the same */
 #define BFC_HANDLE_RUNS		(65536 >> BFC_HANDLE_SHIFT)
 #define BFC_SLOTS		BFC_CAPFC_PORTS	/* ports of a namespace told apart */
 #define BFC_SLOT_NONE		BFC_CAPFC_NOBODY
@@ -773,6 +772,7 @@ bool bfc_is_pause_frame(const struct sk_buff *skb);
 void bfc_kick_dirty(void);
 void bfc_port_mark_dirty(struct bfc_port *port, u64 now);
 enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer);
+bool bfc_refreshes(const struct bfc_port *port);
 void bfc_refresh_start(struct bfc_port *port);
 void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb);
 
@@ -815,6 +815,13 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged);
 void bfc_port_tags(struct bfc_port *port);
 int bfc_port_layout(struct bfc_port *port, unsigned int queues);
 void bfc_sweep_soon(void);
+
+/* The counters that the port has now; its lock is held. */
+static inline struct bfc_ingress *bfc_ingress_of(const struct bfc_port *port)
+{
+	return rcu_dereference_protected(port->ingress,
+					 lockdep_is_held(&port->lock));
+}
 
 /* bfc_ingress.c */
 struct bfc_ingress *bfc_handle_get(u16 handle);

@@ -52,8 +52,7 @@ bool bfc_ingress_room(const struct bfc_port *port, unsigned int queues)
 	unsigned int runs = bfc_runs(queues);
 	const struct bfc_ingress *ing;
 
-	ing = rcu_dereference_protected(port->ingress,
-					lockdep_is_held(&port->lock));
+	ing = bfc_ingress_of(port);
 	if (ing)
 		runs += ing->runs;
 	BUILD_BUG_ON(BFC_PORT_RUNS < 2 * DIV_ROUND_UP(BFC_WIRE_QUEUES_MAX + 1,

@@ -104,9 +104,8 @@ static void bfc_commit(struct Qdisc *sch)
 	if (q->fafc)
 		bfc_fafc_publish(q->port, q->fafc);
 	bfc_port_configure(q->port, &q->p, q->conf, q->rate, speed ?: q->rate);
-	if (READ_ONCE(q->port->live) && rcu_access_pointer(q->port->ingress) &&
-	    bfc_carrier(qdisc_dev(sch)) && bfc_fc_is_port_level(q->p.fc) &&
-	    q->p.role == BFC_ROLE_SWITCH)
+	if (bfc_refreshes(q->port) && bfc_carrier(qdisc_dev(sch)) &&
+	    bfc_fc_is_port_level(q->p.fc))
 		return;
 	sch_tree_lock(sch);
 	bfc_tx_prio_end(q->port, ktime_get_ns());

@@ -315,6 +315,31 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 }
 
 /**
+ * bfc_refreshes() - does a port repeat what it pauses?
+ * @port: the port
+ *
+ * Return: false also if it has no counters, as where no priority is lossless.
+ */
+bool bfc_refreshes(const struct bfc_port *port)
+{
+	return READ_ONCE(port->live) &&
+	       READ_ONCE(port->cfg.role) == BFC_ROLE_SWITCH &&
+	       rcu_access_pointer(port->ingress);
+}
+
+/**
+ * bfc_refresh_start() - look at a port again soon, if it repeats anything
+ * @port: the port
+ */
+void bfc_refresh_start(struct bfc_port *port)
+{
+	if (bfc_refreshes(port))
+		hrtimer_start(&port->refresh,
+			      ns_to_ktime(READ_ONCE(port->cfg.refresh)),
+			      HRTIMER_MODE_REL_SOFT);
+}
+
+/**
  * bfc_pause_build() - the PAUSE or PFC frame that is due
  * @sch: qdisc of the port that sends it
  * @now: ns
@@ -338,8 +363,7 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 	conf = ing ? rcu_dereference(ing->conf) : NULL;
 	if (!conf)
 		goto out;
-	hrtimer_start(&port->refresh, ns_to_ktime(READ_ONCE(port->cfg.refresh)),
-		      HRTIMER_MODE_REL_SOFT);
+	bfc_refresh_start(port);
 	if (bfc_fc_is_port_level(conf->fc))
 		skb = bfc_prio_build(port, ing, conf, now);
 	else
@@ -347,14 +371,6 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 out:
 	rcu_read_unlock();
 	return skb;
-}
-
-/* Without counters, as where no priority is lossless, there is nothing to tell. */
-static bool bfc_refreshes(const struct bfc_port *port)
-{
-	return READ_ONCE(port->live) &&
-	       READ_ONCE(port->cfg.role) == BFC_ROLE_SWITCH &&
-	       rcu_access_pointer(port->ingress);
 }
 
 /**
@@ -379,21 +395,8 @@ enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer)
 		WRITE_ONCE(port->dirty_since, ktime_get_ns());
 	netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
 	/* Not hrtimer_forward(): dequeue may have started it meanwhile. */
-	hrtimer_start(timer, ns_to_ktime(READ_ONCE(port->cfg.refresh)),
-		      HRTIMER_MODE_REL_SOFT);
+	bfc_refresh_start(port);
 	return HRTIMER_NORESTART;
-}
-
-/**
- * bfc_refresh_start() - look at a port soon: it may have become dirty without a qdisc
- * @port: the port
- */
-void bfc_refresh_start(struct bfc_port *port)
-{
-	if (bfc_refreshes(port))
-		hrtimer_start(&port->refresh,
-			      ns_to_ktime(READ_ONCE(port->cfg.refresh)),
-			      HRTIMER_MODE_REL_SOFT);
 }
 
 /* Run the qdisc of a dirty port by giving it an empty frame. */
@@ -495,12 +498,11 @@ static int bfc_rx_layout(struct bfc_port *port, unsigned int queues, u64 now)
 	const struct bfc_ingress *ing;
 
 	if (now >= port->layout_next) {
-		port->layout_next = now + BFC_SWEEP_NS;
+		port->layout_next = now + jiffies_to_nsecs(BFC_SWEEP);
 		if (bfc_ingress_room(port, queues))
 			return bfc_port_layout(port, queues);
 	}
-	ing = rcu_dereference_protected(port->ingress,
-					lockdep_is_held(&port->lock));
+	ing = bfc_ingress_of(port);
 	if (!ing || ing->queues)
 		bfc_port_layout(port, 0);
 	return -EBUSY;

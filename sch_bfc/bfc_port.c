@@ -79,8 +79,7 @@ int bfc_port_layout(struct bfc_port *port, unsigned int queues)
 			net_warn_ratelimited("bfc: %s: cannot count for a neighbour with %u queues, nor pause it: %d\n",
 					     port->dev->name, queues, err);
 	}
-	old = rcu_dereference_protected(port->ingress,
-					lockdep_is_held(&port->lock));
+	old = bfc_ingress_of(port);
 	WRITE_ONCE(port->handle, new ? new->base : 0);
 	rcu_assign_pointer(port->ingress, new);
 	if (old)
@@ -162,9 +161,7 @@ void bfc_port_tags(struct bfc_port *port)
 			/* The device may not have our qdisc yet: look again until
 			 * a frame is built.
 			 */
-			hrtimer_start(&port->refresh,
-				      ns_to_ktime(port->cfg.refresh),
-				      HRTIMER_MODE_REL_SOFT);
+			bfc_refresh_start(port);
 		}
 	}
 	trace_bfc_peer(port->dev, state, port->peer.queues, stamp, port->pop);
@@ -451,8 +448,7 @@ static void bfc_port_kill(struct bfc_port *port)
 	spin_lock_bh(&port->lock);
 	WRITE_ONCE(port->stamp, false);
 	WRITE_ONCE(port->live, false);
-	ing = rcu_dereference_protected(port->ingress,
-					lockdep_is_held(&port->lock));
+	ing = bfc_ingress_of(port);
 	RCU_INIT_POINTER(port->ingress, NULL);
 	if (ing)
 		bfc_ingress_retire(ing);
@@ -584,8 +580,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 		port->rx_until[prio] = 0;	/* not obeyed any more */
 	/* Pairs with the acquire in bfc_dequeue(). */
 	smp_store_release(&port->rx_gen, port->rx_gen + 1);
-	ing = rcu_dereference_protected(port->ingress,
-					lockdep_is_held(&port->lock));
+	ing = bfc_ingress_of(port);
 	if (ing && same) {
 		if (!ing->buffer)
 			bfc_hold_by(ing, conf);

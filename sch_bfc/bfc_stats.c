@@ -57,8 +57,7 @@ static void bfc_port_read_conf(struct bfc_port *port, struct bfc_port_stats *s)
 		s->xon = min_t(u64, bfc_pfc_xon_at(&conf->in, left), U32_MAX);
 		s->headroom = conf->in.headroom;
 	}
-	ing = rcu_dereference_protected(port->ingress,
-					lockdep_is_held(&port->lock));
+	ing = bfc_ingress_of(port);
 	for (prio = 0; ing && prio < BFC_PRIORITIES; prio++) {
 		u64 word = atomic64_read(&ing->held[prio].cell.word);
 
@@ -102,8 +101,7 @@ static void bfc_port_read(struct bfc_port *port, struct bfc_port_stats *s)
 		s->state = BFC_PEER_STATE_UP;
 	else
 		s->state = port->peer.state;
-	ing = rcu_dereference_protected(port->ingress,
-					lockdep_is_held(&port->lock));
+	ing = bfc_ingress_of(port);
 	for (i = 0; ing && i < ing->queues; i++)
 		s->counters += atomic_read(&ing->counter[i]);
 	bfc_port_read_conf(port, s);
