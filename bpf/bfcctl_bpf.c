@@ -289,6 +289,17 @@ bool pin_remove(const char *path)
 	return false;
 }
 
+/* What is pinned there; to be given to globfree(). */
+static glob_t pin_find(const char *pattern)
+{
+	glob_t found = {};
+	int err = glob(pin_path("%s", pattern), GLOB_NOSORT, NULL, &found);
+
+	if (err && err != GLOB_NOMATCH)
+		fail("%s: cannot look for %s", ctl.bpffs, pattern);
+	return found;
+}
+
 /**
  * pin_each() - do something with all that is pinned there
  * @pattern: of names below <bpffs>/bfc, as for glob(3)
@@ -296,13 +307,10 @@ bool pin_remove(const char *path)
  */
 void pin_each(const char *pattern, void (*each)(const char *path))
 {
-	glob_t found = {};
-	int err = glob(pin_path("%s", pattern), GLOB_NOSORT, NULL, &found);
+	glob_t found = pin_find(pattern);
 	size_t i;
 
-	if (err && err != GLOB_NOMATCH)
-		fail("%s: cannot look for %s", ctl.bpffs, pattern);
-	for (i = 0; !err && i < found.gl_pathc; i++)
+	for (i = 0; i < found.gl_pathc; i++)
 		each(found.gl_pathv[i]);
 	globfree(&found);
 }
@@ -313,13 +321,11 @@ void pin_each(const char *pattern, void (*each)(const char *path))
  */
 bool pin_exists(const char *pattern)
 {
-	glob_t found = {};
-	int err = glob(pin_path("%s", pattern), GLOB_NOSORT, NULL, &found);
+	glob_t found = pin_find(pattern);
+	bool exists = found.gl_pathc;
 
 	globfree(&found);
-	if (err && err != GLOB_NOMATCH)
-		fail("%s: cannot look for %s", ctl.bpffs, pattern);
-	return !err;
+	return exists;
 }
 
 /**
