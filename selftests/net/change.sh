@@ -286,19 +286,15 @@ test_module_goes() {
 # "tc monitor" hears of it: the kernel puts both qdiscs into one message, and if that is
 # too long there is none.
 test_replace_is_told() {
-	local port elide='' i heard
+	local port elide i heard
 	switch sw
-	for i in {1..64}; do
-		echo "link add d$i type dummy"
-	done | ip -n sw -batch -
-	for i in {1..64}; do
-		elide+="${elide:+,}d$i"
-	done
+	printf 'link add d%d type dummy\n' {1..64} | ip -n sw -batch -
+	elide=$(printf ',d%d' {1..64})
 	ip -n sw link add d0 type dummy
 	ip -n sw link set d0 up
 	background tc -n sw monitor >"$scratch/monitor"
 	sleep 0.5
-	for port in "fc pfc" "fc fafc buffer b" "fc bfc elide $elide"; do
+	for port in "fc pfc" "fc fafc buffer b" "fc bfc elide ${elide#,}"; do
 		: >"$scratch/monitor"
 		for i in 1 2; do
 			# shellcheck disable=SC2086

@@ -401,7 +401,8 @@ test_path_change() {
 }
 
 # The delay-based control after a silence of the network: from one packet on it starts
-# slowly, and does not send half its window at once. (Its largest is 86 packets, of BDPs of 35 and 41.)
+# slowly, and does not send half its window at once. (Its largest is 86 packets, of BDPs
+# of 35 and 41.)
 test_delay_timeout() {
 	local sender
 	start

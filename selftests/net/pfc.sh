@@ -195,6 +195,9 @@ line() {
 	bfc h1 e0 role nic hrtt $hrtt "$@"
 }
 
+# to_h1 [FIELDS...]: n sends that
+to_h1() { frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 "$@"; }
+
 # pfc ENABLE QUANTA...: n sends it
 pfc() { frames pfc n "$@"; }
 
@@ -308,7 +311,7 @@ test_bad_frames() {
 	frames raw n "${dst}${src}88080001ffff$(printf '00%.0s' {1..42})"
 	frames raw n "${dst}${src}88080102ffff$(printf '00%.0s' {1..42})"
 	frames raw n "${dst}${src}8808"
-	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9
+	to_h1
 	wait_for 2 mac_pause_seen || fail "PAUSE frames: $(stat sw pn mac_pause_rx)"
 	equal "PFC frames refused" "$(stat sw pn pfc_bad)" 1
 	equal "PFC frames obeyed" "$(stat sw pn pfc_rx)" 0
@@ -321,8 +324,7 @@ mac_pause_seen() { [ "$(stat sw pn mac_pause_rx)" = 1 ]; }
 test_pfc_frames_that_we_send() {
 	line fc pfc prio dscp hold 90ms
 	ip -n sw link set dev p1 type wire rate 2mbit
-	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 \
-		size=1000 count=30
+	to_h1 size=1000 count=30
 	frames wait n 3 1 kind=pfc paused=1
 	check "not resumed" wait_for 5 drained sw p1
 	sleep 0.2
@@ -358,11 +360,10 @@ test_lossy_while_paused() {
 	local before
 	line fc pfc prio dscp
 	ip -n sw link set dev p1 type wire rate 50kbit
-	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 \
-		size=1000 count=30
-	wait_for 2 pausing_is true || fail "not pausing"
+	to_h1 size=1000 count=30
+	wait_for 2 pausing_is pn true || fail "not pausing"
 	tc -n sw qdisc change dev pn root bfc lossless none
-	wait_for 1 pausing_is false || fail "still pausing"
+	wait_for 1 pausing_is pn false || fail "still pausing"
 	frames seen n kind=pfc
 	equal "the last frame" "$(answered '.[-1].paused')" 0
 	sleep 0.3
@@ -376,7 +377,7 @@ test_lossy_while_paused() {
 	tc -n sw qdisc change dev pn root bfc lossless none
 	wait_for 1 paused_is 3 false || fail "still paused"
 }
-pausing_is() { [ "$(stat sw pn 'prios[0].pausing')" = "$1" ]; }
+pausing_is() { [ "$(stat sw "$1" 'prios[0].pausing')" = "$2" ]; }
 
 # Priorities have queues of their own, lossless or not.
 test_lossy_priorities_are_apart() {
@@ -505,8 +506,7 @@ holds() { [ "$(stat sw "$1" 'prios[0].held')" -ge "$2" ]; }
 test_role_ends_pauses() {
 	line fc pfc hold 2s
 	ip -n sw link set dev p1 type wire rate 2mbit
-	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 \
-		size=1000 count=60
+	to_h1 size=1000 count=60
 	frames wait n 3 1 kind=pfc paused=1
 	tc -n sw qdisc change dev pn root bfc role nic
 	sleep 0.05
@@ -534,7 +534,7 @@ test_xoff_while_deactivated() {
 		churn=$bg
 		send h1 10.0.0.2 3000 -n 70
 		finish "$bg" "$churn"
-		wait_for 2 pausing p1 ||
+		wait_for 2 pausing_is p1 true ||
 			fail "round $i: $(stat sw p1 'prios[0].held') bytes held, and no pause"
 		ip -n sw link set dev pn type wire rate 20mbit
 		check "round $i: not resumed" wait_for 10 drained sw pn
@@ -553,10 +553,10 @@ test_refresh_leaves_room() {
 	ip -n sw link set dev p1 type wire rate 1gbit
 	tc -n sw qdisc change dev p1 root bfc hold 2ms || fail "hold 2ms is refused"
 	ip -n sw link set dev p1 type wire rate 10mbit
-	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9
+	to_h1
 	send h1 10.0.0.2 3000 -n 100
 	finish "$bg"
-	wait_for 3 pausing p1 || fail "p1 does not pause"
+	wait_for 3 pausing_is p1 true || fail "p1 does not pause"
 	since=$EPOCHREALTIME
 	before=$(stat sw p1 pfc_tx)
 	sleep 1
@@ -572,16 +572,14 @@ test_refresh_leaves_room() {
 	ip -n sw link set dev p1 type wire rate 1gbit
 	send h1 10.0.0.2 3000 -n 100
 	finish "$bg"
-	wait_for 3 pausing p1 || fail "p1 does not pause"
+	wait_for 3 pausing_is p1 true || fail "p1 does not pause"
 	before=$(snmp h1 Udp NoPorts)
-	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 \
-		size=958 count=40
+	to_h1 size=958 count=40
 	sleep 5
 	# 25 of 1000 bytes
 	at_least "packets through the shaper" $(($(snmp h1 Udp NoPorts) - before)) 20
-	pausing p1 || fail "p1 does not pause any more"
+	pausing_is p1 true || fail "p1 does not pause any more"
 }
-pausing() { [ "$(stat sw "$1" 'prios[0].pausing')" = true ]; }
 
 # Pauses of a mode that has none any more, and while there is no link
 test_mode_change_ends_pauses() {
@@ -589,8 +587,7 @@ test_mode_change_ends_pauses() {
 	line fc pfc prio dscp xoff 20kb headroom 200kb
 	ip -n sw link set dev pn type wire rate 2mbit
 	ip -n sw link set dev p1 type wire rate 2mbit
-	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 \
-		size=1000 count=60
+	to_h1 size=1000 count=60
 	frames wait n 3 1 kind=pfc paused=1
 	pfc 0x08 65535
 	wait_for 2 paused_is 3 true || fail "not paused"
@@ -603,8 +600,7 @@ test_mode_change_ends_pauses() {
 	frames clear n
 	at_most "ms paused" "$(($(stat sw pn 'prios[3].paused_time') / 1000000))" 1000
 	at_most "ms pausing" "$(($(stat sw pn 'prios[0].pausing_time') / 1000000))" 1000
-	frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 \
-		size=1000 count=120
+	to_h1 size=1000 count=120
 	frames wait n 3 1 kind=pfc paused=1
 	ip -n n link set e0 down
 	sleep 2
@@ -617,8 +613,7 @@ test_mode_change_ends_pauses() {
 		tc -n sw qdisc change dev pn root bfc fc pfc peer auto
 		sleep 0.5
 		frames clear n
-		frames udp n dst="$(mac h1 e0)" from=10.0.0.2 to=10.0.0.1 dport=9 \
-			size=1000 count=120
+		to_h1 size=1000 count=120
 		frames wait n 3 1 kind=pfc paused=1
 		# shellcheck disable=SC2086
 		tc -n sw qdisc $way || fail "$way: refused"
