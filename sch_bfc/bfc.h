@@ -9,6 +9,7 @@
  *		  held of what came in there, found by the 16-bit handle that
  *		  the ingress hook leaves in skb->tc_index
  *   bfc_conf	  thresholds of the port-level modes (pfc, capfc, fafc)
+ *   bfc_switch	  the ports of a namespace, their handles and what they share
  *   bfc_buffer	  memory that the ports of a namespace share
  *
  * A packet comes in on port A and leaves through port B:
@@ -47,6 +48,7 @@
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
 
@@ -72,9 +74,10 @@
 #define BFC_PICK_TRIES		8	/* candidates looked at for a new flow */
 #define BFC_EARLY_STEPS		8	/* counts given back per dequeue at most */
 #define BFC_LAST_REFRESHES	3	/* repetitions after the last resume */
-#define BFC_HANDLE_SHIFT	5	/* handles are given out in runs of 32 */
+#define BFC_HANDLE_SHIFT	3	/* handles are given out in runs of 8 */
 #define BFC_SWEEP	HZ	/* old handles come back once a second */
 #define BFC_HANDLE_RUNS		(65536 >> BFC_HANDLE_SHIFT)
+#define BFC_ABOVE		8	/* devices on top of a port that are remembered */
 #define BFC_SLOTS		BFC_CAPFC_PORTS	/* ports of a namespace told apart */
 #define BFC_SLOT_NONE		BFC_CAPFC_NOBODY
 
@@ -210,8 +213,10 @@ struct bfc_held {
  * @dead: replaced by another: nothing is counted here any more. The object
  *	  and its handles stay until all counts have been given back
  * @layout: counts the layouts of the port
- * @ifindex: of the port, for elide
- * @owner: &bfc_port.number of the port that it was made for
+ * @ifindex: of the port: for elide, and to prove where a packet came in
+ * @owner: &bfc_port.id of the port that it was made for
+ * @sw: of the port; its table has the handles
+ * @above: devices found to be on top of the port, and as of which topology
  * @noticed: dead, and everybody knows by the end of this sweep. Under bfc_handle_lock
  * @port: whom to mark dirty; NULL once dead. RCU
  * @drained: bytes of counted packets that gave their count back
@@ -234,7 +239,9 @@ struct bfc_ingress {
 	bool noticed;
 	u32 layout;
 	int ifindex;
-	u64 owner;
+	u32 owner;
+	struct bfc_switch *sw;
+	atomic64_t above[BFC_ABOVE];
 	struct bfc_port __rcu *port;
 	atomic64_t drained;
 	struct list_head list;
@@ -246,6 +253,38 @@ struct bfc_ingress {
 	struct bfc_held held[BFC_PRIORITIES];
 	struct bfc_fafc_in *fafc;
 	atomic_t counter[];
+};
+
+/**
+ * struct bfc_switch - the ports of a namespace
+ * @handles: whose handles these are, by run; entries are set and cleared under
+ *	     bfc_handle_lock and read under RCU
+ * @runs_used: runs that are given out, under bfc_handle_lock
+ * @runs: how many that are, likewise
+ * @fafc: what each egress predicts, by slot; RCU
+ * @long_queues: by priority, bit k: the queue of egress k is over its th_c, or was
+ *		 when a packet last left it
+ * @paused: by priority, bit i: ingress i has slots that may not be over
+ * @users: the namespace, ports, and counters
+ * @nports: entries of @ports
+ * @ports: RTNL
+ * @guards: on devices that are no ports, RTNL
+ * @buffers: memory that ports share, RTNL
+ * @list: of the switches that have ports, RTNL
+ */
+struct bfc_switch {
+	struct bfc_ingress __rcu **handles;
+	unsigned long *runs_used;
+	unsigned int runs;
+	struct bfc_fafc __rcu *fafc[BFC_SLOTS];
+	atomic64_t long_queues[BFC_PRIORITIES];
+	atomic64_t paused[BFC_PRIORITIES];
+	refcount_t users;
+	unsigned int nports;
+	struct list_head ports;
+	struct list_head guards;
+	struct list_head buffers;
+	struct list_head list;
 };
 
 /* bits of bfc_port.flags */
@@ -266,6 +305,8 @@ struct bfc_port_pcpu {
  *
  * Read by the hook and by enqueue/dequeue, written seldom (READ_ONCE):
  * @dev: the device; held
+ * @sw: of the namespace that the device was in when the port was made; held
+ * @id: unique; finds the port in bfc_port_ids while it is one
  * @ingress: pause counters for the neighbour's queues; RCU, set under @lock
  * @tpid: of the tags
  * @handle: for packets without upstreamQ, 0 = none
@@ -288,7 +329,7 @@ struct bfc_port_pcpu {
  * @rx_seq: newest PAUSE
  * @rx_bucket: frames the neighbour may still send
  * @peer: the HELLO machine
- * @refused: the neighbour's layout could not be served
+ * @refused: why the neighbour's layout could not be served, BFC_REFUSED_*, or 0
  * @tries: HELLOs sent without an agreement
  * @layouts: changes of @ingress
  * @layout_next: when the neighbour may have another, ns
@@ -318,10 +359,11 @@ struct bfc_port_pcpu {
  * @tx_until: ns, until when each priority is paused for a time (FAFC)
  * @tx_prio: of each priority: how often it was paused, since when, ns, and for
  *	     how long in all without that
+ * @topology: as of which @shared is right
+ * @shared: devices of other namespaces send through this port
  *
  * The rest:
  * @slot: number of the port in its namespace, below BFC_SLOTS, or BFC_SLOT_NONE
- * @number: of all ports that there have ever been
  * @seq: of our control frames
  * @epoch: ours
  * @dirty_since: when the oldest change not yet on the wire happened, ns
@@ -336,12 +378,15 @@ struct bfc_port_pcpu {
  * @carrier_downs: how often it had gone by then
  * @linger: until when to pop, jiffies, if @lingers
  * @lingers: the neighbour was given up, but may still send tags; under @lock
+ * @unplugged: the device has left the namespace, but a qdisc is still held; RTNL
  * @list: of the namespace's ports, RTNL
  * @tracker: of the reference on @dev
  * @pcpu: counters
  */
 struct bfc_port {
 	struct net_device *dev;
+	struct bfc_switch *sw;
+	u32 id;
 	struct bfc_ingress __rcu *ingress;
 	__be16 tpid;
 	u16 handle;
@@ -362,7 +407,7 @@ struct bfc_port {
 	u32 rx_seq;
 	struct bfc_bucket rx_bucket;
 	struct bfc_peer peer;
-	bool refused;
+	u8 refused;
 	u8 tries;
 	u32 layouts;
 	u64 layout_next;
@@ -402,9 +447,10 @@ struct bfc_port {
 	} tx_prio[BFC_PRIORITIES];
 
 	u8 tx_prio_paused;
+	bool shared;
+	int topology;
 
 	u8 slot;
-	u64 number;
 	atomic_t seq;
 	u32 epoch;
 	u64 dirty_since;
@@ -418,6 +464,7 @@ struct bfc_port {
 	u32 carrier_downs;
 	unsigned long linger;
 	bool lingers;
+	bool unplugged;
 	struct list_head list;
 	netdevice_tracker tracker;
 };
@@ -739,7 +786,7 @@ void bfc_trim(struct Qdisc *sch);
 DECLARE_STATIC_KEY_FALSE(bfc_holds);
 u8 bfc_prio_of(const struct bfc_sched *q, const struct sk_buff *skb);
 bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb, u64 now);
-void bfc_unhold(struct sk_buff *skb, u64 now);
+void bfc_unhold(const struct bfc_sched *q, struct sk_buff *skb, u64 now);
 void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_conf *conf);
 void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now);
 void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
@@ -761,11 +808,10 @@ void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb);
 
 /* bfc_pause.c */
 extern const u8 bfc_group_addr[];
-struct bfc_ingress *bfc_trusted(struct bfc_sched *q, u16 handle);
 void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed);
 bool bfc_elided(const struct bfc_params *p, int ifindex);
 void bfc_count(struct bfc_sched *q, struct sk_buff *skb, u64 now);
-void bfc_uncount(struct sk_buff *skb, u64 now);
+void bfc_uncount(const struct bfc_sched *q, struct sk_buff *skb, u64 now);
 struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now);
 struct sk_buff *bfc_frame_alloc(struct bfc_port *port, unsigned int len);
 bool bfc_is_pause_frame(const struct sk_buff *skb);
@@ -777,8 +823,6 @@ void bfc_refresh_start(struct bfc_port *port);
 void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb);
 
 /* bfc_fafc.c */
-int bfc_fafc_init(void);
-void bfc_fafc_exit(void);
 struct bfc_fafc_in *bfc_fafc_in_new(const struct bfc_conf *conf, u64 now);
 void bfc_fafc_in_restart(struct bfc_fafc_in *in, const struct bfc_conf *conf,
 			 u64 now);
@@ -801,7 +845,22 @@ static inline bool bfc_carrier(const struct net_device *dev)
 	return netif_running(dev) && netif_carrier_ok(dev);
 }
 
+/* bfc_switch.c */
+extern struct list_head bfc_switches;
+int bfc_switch_init(void);
+void bfc_switch_exit(void);
+struct bfc_switch *bfc_switch_find(struct net *net);
+int bfc_switch_join(struct bfc_port *port);
+void bfc_switch_leave(struct bfc_port *port);
+void bfc_switch_put(struct bfc_switch *sw);
+int bfc_guard_add(struct bfc_switch *sw, struct net_device *dev);
+void bfc_guard_del(struct bfc_switch *sw, const struct net_device *dev);
+void bfc_switch_topology(void);
+struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb);
+void bfc_vet(struct bfc_sched *q, struct sk_buff *skb);
+
 /* bfc_port.c */
+extern struct xarray bfc_port_ids;
 int bfc_port_init(void);
 void bfc_port_exit(void);
 void bfc_port_slot(struct bfc_port *port);
@@ -813,7 +872,8 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate);
 void bfc_port_detach(struct bfc_port *port);
 void bfc_port_restart(struct bfc_port *port, bool unplugged);
 void bfc_port_tags(struct bfc_port *port);
-int bfc_port_layout(struct bfc_port *port, unsigned int queues);
+void bfc_port_refuse(const struct bfc_port *port, unsigned int queues, u8 why);
+u8 bfc_port_layout(struct bfc_port *port, unsigned int queues);
 void bfc_sweep_soon(void);
 
 /* The counters that the port has now; its lock is held. */
@@ -824,9 +884,11 @@ static inline struct bfc_ingress *bfc_ingress_of(const struct bfc_port *port)
 }
 
 /* bfc_ingress.c */
-struct bfc_ingress *bfc_handle_get(u16 handle);
-bool bfc_ingress_room(const struct bfc_port *port, unsigned int queues);
-struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues);
+struct bfc_ingress *bfc_handle_get(const struct bfc_switch *sw, u16 handle);
+u16 bfc_handle_base(const struct bfc_switch *sw, u16 handle);
+u8 bfc_ingress_room(const struct bfc_port *port, unsigned int queues);
+struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
+				    u8 *refused);
 void bfc_ingress_retire(struct bfc_ingress *ing);
 bool bfc_ingress_sweep(void);
 

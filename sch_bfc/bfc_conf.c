@@ -10,9 +10,6 @@
 
 /* ---- buffers ---- */
 
-/* Those that a port is in, of all namespaces; RTNL. */
-static LIST_HEAD(bfc_buffers);
-
 /* What is not set aside is there for all. @going: will not be soon. */
 static void bfc_buffer_carve(struct bfc_buffer *buffer, u64 going)
 {
@@ -38,7 +35,7 @@ static void bfc_buffer_leave(struct bfc_buffer *buffer, u64 fixed)
 /* The caller gives @fixed back with bfc_buffer_leave(). @before: what it will
  * give back next. @was: result, the size until now.
  */
-static struct bfc_buffer *bfc_buffer_join(struct net *net,
+static struct bfc_buffer *bfc_buffer_join(struct bfc_switch *sw,
 					  const struct bfc_params *p, u64 fixed,
 					  const struct bfc_conf *before,
 					  u64 *was,
@@ -48,8 +45,8 @@ static struct bfc_buffer *bfc_buffer_join(struct net *net,
 	u64 memory, going = 0;
 
 	ASSERT_RTNL();
-	list_for_each_entry(buffer, &bfc_buffers, list) {
-		if (buffer->net == net && !strcmp(buffer->name, p->buffer)) {
+	list_for_each_entry(buffer, &sw->buffers, list) {
+		if (!strcmp(buffer->name, p->buffer)) {
 			refcount_inc(&buffer->users);
 			goto found;
 		}
@@ -59,9 +56,8 @@ static struct bfc_buffer *bfc_buffer_join(struct net *net,
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&buffer->users, 1);
 	buffer->memory = BFC_LIMIT_DEFAULT;
-	buffer->net = net;
 	strscpy(buffer->name, p->buffer, sizeof(buffer->name));
-	list_add(&buffer->list, &bfc_buffers);
+	list_add(&buffer->list, &sw->buffers);
 found:
 	memory = p->buffer_size ?: buffer->memory;
 	if (before && before->buffer == buffer)
@@ -235,21 +231,20 @@ static int bfc_conf_fill(struct bfc_conf *c, struct net_device *dev,
 
 /**
  * bfc_conf_new() - thresholds for a port
- * @dev: its device
+ * @port: the port
  * @p: what was asked for
  * @rate: at which it sends, bytes/s
  * @link_rate: of its MAC, bytes/s
- * @before: what it has had so far, or NULL
  * @extack: what is wrong, in words
  *
  * Context: RTNL.
  * Return: thresholds with one user, or an error pointer.
  */
-struct bfc_conf *bfc_conf_new(struct net_device *dev,
-			      const struct bfc_params *p, u64 rate,
-			      u64 link_rate, const struct bfc_conf *before,
+struct bfc_conf *bfc_conf_new(struct bfc_port *port, const struct bfc_params *p,
+			      u64 rate, u64 link_rate,
 			      struct netlink_ext_ack *extack)
 {
+	const struct bfc_conf *before = port->conf;
 	struct bfc_conf *c;
 	int err;
 
@@ -257,14 +252,14 @@ struct bfc_conf *bfc_conf_new(struct net_device *dev,
 	if (!c)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&c->users, 1);
-	err = bfc_conf_fill(c, dev, p, rate, link_rate, before, extack);
+	err = bfc_conf_fill(c, port->dev, p, rate, link_rate, before, extack);
 	if (err)
 		goto free;
 	if (*p->buffer) {
 		struct bfc_buffer *buffer;
 		u64 was;
 
-		buffer = bfc_buffer_join(dev_net(dev), p, c->fixed, before,
+		buffer = bfc_buffer_join(port->sw, p, c->fixed, before,
 					 &was, extack);
 		err = PTR_ERR_OR_ZERO(buffer);
 		if (err)

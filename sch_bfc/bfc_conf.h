@@ -18,6 +18,7 @@
 #include "bfc_pool.h"
 
 struct bfc_params;
+struct bfc_port;
 struct netlink_ext_ack;
 
 /**
@@ -29,7 +30,6 @@ struct netlink_ext_ack;
  * @memory: size of all, reserves and headroom included; RTNL
  * @fixed: reserves and headroom of the ports; RTNL
  * @list: of the namespace's buffers, RTNL
- * @net: namespace
  * @name: in it
  */
 struct bfc_buffer {
@@ -40,7 +40,6 @@ struct bfc_buffer {
 	u64 memory;
 	u64 fixed;
 	struct list_head list;
-	struct net *net;
 	char name[BFC_BUFFER_NAMSIZ];
 };
 
@@ -111,9 +110,8 @@ static inline void bfc_buffer_peak(struct bfc_buffer *buffer)
 		WRITE_ONCE(buffer->peak, shared);
 }
 
-struct bfc_conf *bfc_conf_new(struct net_device *dev,
-			      const struct bfc_params *p, u64 rate,
-			      u64 link_rate, const struct bfc_conf *before,
+struct bfc_conf *bfc_conf_new(struct bfc_port *port, const struct bfc_params *p,
+			      u64 rate, u64 link_rate,
 			      struct netlink_ext_ack *extack);
 void bfc_conf_put(struct bfc_conf *conf);
 void bfc_buffer_put(struct bfc_buffer *buffer);

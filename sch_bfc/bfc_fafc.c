@@ -9,13 +9,12 @@
  *			   know what is a victim reads them under their seqcount
  *   struct bfc_fafc_in	   q_i* and the slots of an ingress port: any egress changes
  *			   them, under their lock, the innermost of all
- *   struct bfc_switch	   who of the namespace's ports is worth a look
+ *   struct bfc_switch	   which of the namespace's ports are worth a look
  *
  * A packet is in both from bfc_hold() until it leaves its queue. Ports may have
  * T_hops of their own: rates are amounts per T_hop, and scaled where they meet.
  */
 #include <net/inet_ecn.h>
-#include <net/netns/generic.h>
 
 #include "bfc.h"
 #include "bfc_trace.h"
@@ -84,19 +83,6 @@ struct bfc_fafc_in {
 	struct bfc_slots slots;
 };
 
-/**
- * struct bfc_switch - the ports of a namespace
- * @fafc: what each egress predicts, by slot; RCU
- * @long_queues: by priority, bit k: the queue of egress k is over its th_c, or was
- *		 when a packet last left it
- * @paused: by priority, bit i: ingress i has slots that may not be over
- */
-struct bfc_switch {
-	struct bfc_fafc __rcu *fafc[BFC_SLOTS];
-	atomic64_t long_queues[BFC_PRIORITIES];
-	atomic64_t paused[BFC_PRIORITIES];
-};
-
 /* A root lock may sleep with PREEMPT_RT, and a reader spins until a writer is done. */
 static void bfc_fafc_write_begin(struct bfc_fafc_out *out)
 {
@@ -108,13 +94,6 @@ static void bfc_fafc_write_end(struct bfc_fafc_out *out)
 {
 	write_seqcount_end(&out->seq);
 	preempt_enable_nested();
-}
-
-static unsigned int bfc_net_id __read_mostly;
-
-static struct bfc_switch *bfc_switch_of(const struct bfc_port *port)
-{
-	return net_generic(dev_net(port->dev), bfc_net_id);
 }
 
 /* An amount per T_hop of one port as that of another. */
@@ -222,7 +201,7 @@ static struct bfc_fafc_in *bfc_fafc_in_of(const struct bfc_sched *q,
 					  struct bfc_ingress **ing,
 					  const struct bfc_conf **conf)
 {
-	*ing = bfc_handle_get(q->in[slot]);
+	*ing = bfc_handle_get(q->port->sw, q->in[slot]);
 	*conf = *ing ? rcu_dereference((*ing)->conf) : NULL;
 	/* The handle may be somebody else's by now. */
 	if (!*conf || (*ing)->slot != slot || !(*ing)->fafc)
@@ -233,7 +212,7 @@ static struct bfc_fafc_in *bfc_fafc_in_of(const struct bfc_sched *q,
 /* pausOf_*e: what comes, or does not, because ports were paused. */
 static s64 bfc_fafc_offset(struct bfc_sched *q, unsigned int prio, u64 now)
 {
-	struct bfc_switch *sw = bfc_switch_of(q->port);
+	struct bfc_switch *sw = q->port->sw;
 	struct bfc_fafc_out *out = &q->fafc->out[prio];
 	u64 set = atomic64_read(&sw->paused[prio]) & out->seen;
 	const struct bfc_conf *conf;
@@ -278,7 +257,7 @@ static void bfc_fafc_peek(const struct bfc_fafc *fafc, unsigned int prio,
  */
 static unsigned int bfc_fafc_full(struct bfc_sched *q, unsigned int prio, u64 now)
 {
-	struct bfc_switch *sw = bfc_switch_of(q->port);
+	struct bfc_switch *sw = q->port->sw;
 	u64 set = atomic64_read(&sw->long_queues[prio]);
 	const struct bfc_fafc *other;
 	unsigned int n = 0;
@@ -326,7 +305,7 @@ static void bfc_fafc_pause_port(struct bfc_sched *q, unsigned int prio,
 				unsigned int slot, u32 pause, bool again,
 				u64 now)
 {
-	struct bfc_switch *sw = bfc_switch_of(q->port);
+	struct bfc_switch *sw = q->port->sw;
 	const struct bfc_conf *conf;
 	struct bfc_ingress *ing;
 	struct bfc_fafc_in *in = bfc_fafc_in_of(q, slot, prio, &ing, &conf);
@@ -443,7 +422,7 @@ void bfc_fafc_check_port(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 {
 	u8 prio = bfc_cb(skb)->prio;
 	struct bfc_fafc_out *out = &q->fafc->out[prio];
-	struct bfc_switch *sw = bfc_switch_of(q->port);
+	struct bfc_switch *sw = q->port->sw;
 	u64 bit = BIT_ULL(q->port->slot);
 	unsigned int what;
 	s64 offset;
@@ -590,7 +569,7 @@ struct bfc_fafc *bfc_fafc_new(const struct bfc_conf *conf, u64 now)
  */
 void bfc_fafc_publish(struct bfc_port *port, struct bfc_fafc *fafc)
 {
-	rcu_assign_pointer(bfc_switch_of(port)->fafc[port->slot], fafc);
+	rcu_assign_pointer(port->sw->fafc[port->slot], fafc);
 }
 
 /**
@@ -602,7 +581,7 @@ void bfc_fafc_publish(struct bfc_port *port, struct bfc_fafc *fafc)
  */
 void bfc_fafc_free(struct bfc_port *port, struct bfc_fafc *fafc)
 {
-	struct bfc_switch *sw = bfc_switch_of(port);
+	struct bfc_switch *sw = port->sw;
 	unsigned int prio;
 
 	if (!fafc)
@@ -615,27 +594,4 @@ void bfc_fafc_free(struct bfc_port *port, struct bfc_fafc *fafc)
 	}
 	synchronize_net();
 	kvfree(fafc);
-}
-
-static struct pernet_operations bfc_net_ops = {
-	.id	= &bfc_net_id,
-	.size	= sizeof(struct bfc_switch),
-};
-
-/**
- * bfc_fafc_init() - at module load
- *
- * Return: 0 or an error.
- */
-int bfc_fafc_init(void)
-{
-	return register_pernet_subsys(&bfc_net_ops);
-}
-
-/**
- * bfc_fafc_exit() - at module unload
- */
-void bfc_fafc_exit(void)
-{
-	unregister_pernet_subsys(&bfc_net_ops);
 }

@@ -137,9 +137,11 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, struct bfc_tuple *t)
 }
 
 /* Spread over the sets, and told apart in each of them. */
-static u64 bfc_flow_of_ingress(const struct sk_buff *skb)
+static u64 bfc_flow_of_ingress(const struct bfc_sched *q,
+			       const struct sk_buff *skb)
 {
-	u64 run = skb->tc_index >> BFC_HANDLE_SHIFT;
+	u64 run = skb->tc_index ? bfc_handle_base(q->port->sw, skb->tc_index) >>
+				  BFC_HANDLE_SHIFT : 0;
 
 	return run << 48 | run << 32 | (u32)(run * GOLDEN_RATIO_32);
 }
@@ -167,7 +169,7 @@ u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb)
 	if (q->identity == BFC_FLOW_PRIO)
 		return 0;
 	if (q->identity == BFC_FLOW_INGRESS)
-		return bfc_flow_of_ingress(skb);
+		return bfc_flow_of_ingress(q, skb);
 
 	addr_type = bfc_tuple_plain(skb, &t);
 	if (unlikely(!addr_type)) {

@@ -1,89 +1,141 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of handles, which leads from a packet at any egress back to the counters
- * of the port that it came in on, and life and death of these counters.
+ * The table of handles of a namespace, which leads from a packet at any egress back to
+ * the counters of the port that it came in on, and life and death of these counters.
  */
 #include <linux/netdevice.h>
-#include <net/net_namespace.h>
 
 #include "bfc.h"
 
-/* Runs of BFC_HANDLE_RUNS handles; entries are set and cleared under the lock
- * and read under RCU. Run 0 is never given out: handle 0 means "none".
- */
-static struct bfc_ingress __rcu *bfc_handles[BFC_HANDLE_RUNS];
-static unsigned long bfc_runs_used[BITS_TO_LONGS(BFC_HANDLE_RUNS)] = { BIT(0) };
 static LIST_HEAD(bfc_dead_ingress);
 static DEFINE_SPINLOCK(bfc_handle_lock);
 
-/* Runs that a port may have: twice what the most queues take */
-#define BFC_PORT_RUNS	256
+#define BFC_RUNS(queues) DIV_ROUND_UP((queues) + 1, 1 << BFC_HANDLE_SHIFT)
+
+/* A port may have the counters of one neighbour with the most queues, and those of
+ * another before it that packets still hold.
+ */
+#define BFC_PORT_RUNS	(2 * BFC_RUNS(BFC_QUEUES_MAX))
+
+/* An eighth of the table is for ports that account for themselves alone (port-level
+ * modes): one run each.
+ */
+#define BFC_SHARED_RUNS	(BFC_HANDLE_RUNS / 8 * 7)
 
 /**
- * bfc_handle_get() - whose handle is this?
+ * bfc_handle_get() - the counters that a handle stands for
+ * @sw: of the namespace
  * @handle: from skb->tc_index
  *
  * Context: RCU.
- * Return: the counters, which may be dead; NULL if nobody's.
+ * Return: the counters, which may be dead; NULL if there are none.
  */
-struct bfc_ingress *bfc_handle_get(u16 handle)
+struct bfc_ingress *bfc_handle_get(const struct bfc_switch *sw, u16 handle)
 {
-	return rcu_dereference(bfc_handles[handle >> BFC_HANDLE_SHIFT]);
-}
-
-static unsigned int bfc_runs(unsigned int queues)
-{
-	return DIV_ROUND_UP(queues + 1, 1 << BFC_HANDLE_SHIFT);
+	return rcu_dereference(sw->handles[handle >> BFC_HANDLE_SHIFT]);
 }
 
 /**
- * bfc_ingress_room() - may a neighbour have other queues already?
- * @port: of the neighbour
- * @queues: its
+ * bfc_handle_base() - the handle that stands for a port as a whole
+ * @sw: of the namespace
+ * @handle: one of the port's, of any upstreamQ
  *
- * Old counters, with their handles, stay while packets hold counts: one that keeps
- * changing its mind, while the egress is congested, must not use them all up.
+ * Context: any.
+ * Return: the base of its counters; 0 if there are none.
+ */
+u16 bfc_handle_base(const struct bfc_switch *sw, u16 handle)
+{
+	const struct bfc_ingress *ing;
+	u16 base;
+
+	rcu_read_lock();
+	ing = bfc_handle_get(sw, handle);
+	base = ing ? ing->base : 0;
+	rcu_read_unlock();
+	return base;
+}
+
+/**
+ * bfc_ingress_room() - may the handles of a port go to a neighbour with so many queues?
+ * @port: the port
+ * @queues: what the neighbour's HELLO claims
+ *
+ * A stranger can claim what it likes, and change its mind: old counters, with their
+ * handles, stay while packets hold counts. So there is a bound for each port, and past
+ * its part of the table a port gets more only while half of that is free.
  *
  * Context: port->lock held.
- * Return: whether the port has not got too many.
+ * Return: 0 if it may, else why not: BFC_REFUSED_*.
  */
-bool bfc_ingress_room(const struct bfc_port *port, unsigned int queues)
+u8 bfc_ingress_room(const struct bfc_port *port, unsigned int queues)
 {
-	unsigned int runs = bfc_runs(queues);
+	unsigned int new = BFC_RUNS(queues), old = 0, free;
+	const struct bfc_switch *sw = port->sw;
 	const struct bfc_ingress *ing;
 
-	ing = bfc_ingress_of(port);
-	if (ing)
-		runs += ing->runs;
-	BUILD_BUG_ON(BFC_PORT_RUNS < 2 * DIV_ROUND_UP(BFC_WIRE_QUEUES_MAX + 1,
-						      1 << BFC_HANDLE_SHIFT));
+	if (port->cfg.role == BFC_ROLE_NIC)
+		return BFC_REFUSED_NOT;	/* counts nothing */
+	if (queues > BFC_QUEUES_MAX)
+		return BFC_REFUSED_QUEUES;
 	spin_lock_bh(&bfc_handle_lock);
 	list_for_each_entry(ing, &bfc_dead_ingress, list)
-		if (ing->owner == port->number)
-			runs += ing->runs;
+		if (ing->owner == port->id)
+			old += ing->runs;
+	free = BFC_HANDLE_RUNS - sw->runs;
 	spin_unlock_bh(&bfc_handle_lock);
-	return runs <= BFC_PORT_RUNS;
+	ing = bfc_ingress_of(port);
+	if (ing)
+		old += ing->runs;
+	if (old + new > BFC_PORT_RUNS)
+		return BFC_REFUSED_WAIT;
+	if (old + new > BFC_SHARED_RUNS / max(READ_ONCE(sw->nports), 1U) &&
+	    free < BFC_HANDLE_RUNS / 2 + new)
+		return BFC_REFUSED_HANDLES;
+	return BFC_REFUSED_NOT;
+}
+
+/* Handles for new counters: in the table from here on, or false if there are none. */
+static bool bfc_ingress_enter(struct bfc_ingress *ing)
+{
+	struct bfc_switch *sw = ing->sw;
+	unsigned long run, i;
+
+	spin_lock_bh(&bfc_handle_lock);
+	run = bitmap_find_next_zero_area(sw->runs_used, BFC_HANDLE_RUNS, 1,
+					 ing->runs, 0);
+	if (run >= BFC_HANDLE_RUNS) {
+		spin_unlock_bh(&bfc_handle_lock);
+		return false;
+	}
+	bitmap_set(sw->runs_used, run, ing->runs);
+	sw->runs += ing->runs;
+	ing->base = run << BFC_HANDLE_SHIFT;
+	for (i = run; i < run + ing->runs; i++)
+		rcu_assign_pointer(sw->handles[i], ing);
+	spin_unlock_bh(&bfc_handle_lock);
+	return true;
 }
 
 /**
  * bfc_ingress_new() - pause counters, and handles for them
  * @port: for its neighbour
  * @queues: of the neighbour; 0: none, what is held of the port alone
+ * @refused: result, BFC_REFUSED_* if there are none
  *
  * Context: port->lock held.
  * Return: counters that the port may publish, or NULL: no memory or no handles.
  */
-struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues)
+struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
+				    u8 *refused)
 {
-	unsigned int runs = bfc_runs(queues);
-	unsigned int limit = BFC_HANDLE_RUNS;
 	struct bfc_ingress *ing;
-	unsigned long run, i;
 
+	*refused = BFC_REFUSED_MEMORY;
 	ing = kzalloc(struct_size(ing, counter, queues),
 		      GFP_ATOMIC | __GFP_NOWARN);
 	if (!ing)
 		return NULL;
+	ing->sw = port->sw;
 	ing->slot = port->slot;
 	ing->buffer = port->conf->buffer;
 	ing->reserve = ing->buffer ? port->conf->lossy.reserve : 0;
@@ -97,30 +149,22 @@ struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues)
 	RCU_INIT_POINTER(ing->conf, port->conf);
 	ing->queues = queues;
 	ing->layout = port->layouts;
-	ing->runs = runs;
+	ing->runs = BFC_RUNS(queues);
 	ing->ifindex = port->dev->ifindex;
-	ing->owner = port->number;
+	ing->owner = port->id;
 	RCU_INIT_POINTER(ing->port, port);
 	INIT_LIST_HEAD(&ing->list);
 
-	spin_lock_bh(&bfc_handle_lock);
-	/* The other namespaces leave half of the handles to the first. */
-	if (!net_eq(dev_net(port->dev), &init_net))
-		limit /= 2;
-	run = bitmap_find_next_zero_area(bfc_runs_used, limit, 1, runs, 0);
-	if (run >= limit) {
-		spin_unlock_bh(&bfc_handle_lock);
+	if (!bfc_ingress_enter(ing)) {
+		*refused = BFC_REFUSED_HANDLES;
 		kfree(ing->fafc);
 		kfree(ing);
 		return NULL;
 	}
-	bitmap_set(bfc_runs_used, run, runs);
-	ing->base = run << BFC_HANDLE_SHIFT;
-	for (i = run; i < run + runs; i++)
-		rcu_assign_pointer(bfc_handles[i], ing);
-	spin_unlock_bh(&bfc_handle_lock);
+	refcount_inc(&ing->sw->users);
 	if (ing->buffer)
 		refcount_inc(&ing->buffer->users);
+	*refused = BFC_REFUSED_NOT;
 	return ing;
 }
 
@@ -151,8 +195,9 @@ static void bfc_ingress_unlist(struct bfc_ingress *ing)
 
 	lockdep_assert_held(&bfc_handle_lock);
 	for (i = run; i < run + ing->runs; i++)
-		RCU_INIT_POINTER(bfc_handles[i], NULL);
-	bitmap_clear(bfc_runs_used, run, ing->runs);
+		RCU_INIT_POINTER(ing->sw->handles[i], NULL);
+	bitmap_clear(ing->sw->runs_used, run, ing->runs);
+	ing->sw->runs -= ing->runs;
 	list_del(&ing->list);
 }
 
@@ -210,6 +255,7 @@ bool bfc_ingress_sweep(void)
 	synchronize_net();
 	list_for_each_entry_safe(ing, next, &gone, list) {
 		bfc_buffer_put(ing->buffer);
+		bfc_switch_put(ing->sw);
 		kfree(ing->fafc);
 		kfree(ing);
 	}

@@ -146,7 +146,7 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 		if (!counters)
 			return -ENOMEM;
 	}
-	conf = bfc_conf_new(dev, p, rate, speed ?: rate, q->port->conf, extack);
+	conf = bfc_conf_new(q->port, p, rate, speed ?: rate, extack);
 	if (IS_ERR(conf)) {
 		kvfree(counters);
 		return PTR_ERR(conf);

@@ -26,17 +26,23 @@
 #define CREATE_TRACE_POINTS
 #include "bfc_trace.h"
 
-/* Ports that this CPU made dirty, by handle, until the next packet comes in.
+/* Ports that this CPU made dirty, by id, until the next packet comes in.
  * Overflow is harmless: NET_TX sees to the rest.
+ *
+ * @lock: bottom halves are off, which keeps others off this CPU's list only where they
+ * cannot be preempted; with PREEMPT_RT they can.
  */
 #define BFC_PENDING_MAX	16
 
 struct bfc_pending {
+	local_lock_t lock;
 	unsigned int n;
-	u16 handle[BFC_PENDING_MAX];
+	u32 id[BFC_PENDING_MAX];
 };
 
-static DEFINE_PER_CPU(struct bfc_pending, bfc_pending);
+static DEFINE_PER_CPU(struct bfc_pending, bfc_pending) = {
+	.lock = INIT_LOCAL_LOCK(lock),
+};
 
 const u8 bfc_group_addr[ETH_ALEN] __aligned(2) = {
 	0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e
@@ -53,26 +59,17 @@ const u8 bfc_group_addr[ETH_ALEN] __aligned(2) = {
  */
 void bfc_port_mark_dirty(struct bfc_port *port, u64 now)
 {
-	struct bfc_pending *pending = this_cpu_ptr(&bfc_pending);
+	struct bfc_pending *pending;
 
 	if (test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
 		return;
 	WRITE_ONCE(port->dirty_since, now);
 	netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
-	if (port->handle && pending->n < BFC_PENDING_MAX)
-		pending->handle[pending->n++] = port->handle;
-}
-
-static bool bfc_egress_filtered(const struct net_device *dev)
-{
-	/* A clsact egress filter overwrites tc_index with its result. */
-#if defined(BFC_HAVE_TCX)
-	return rcu_access_pointer(dev->tcx_egress);
-#elif defined(CONFIG_NET_CLS_ACT)
-	return rcu_access_pointer(dev->miniq_egress);
-#else
-	return false;
-#endif
+	local_lock(&bfc_pending.lock);
+	pending = this_cpu_ptr(&bfc_pending);
+	if (pending->n < BFC_PENDING_MAX)
+		pending->id[pending->n++] = port->id;
+	local_unlock(&bfc_pending.lock);
 }
 
 /**
@@ -90,38 +87,6 @@ bool bfc_elided(const struct bfc_params *p, int ifindex)
 		if (p->elide[i] == ifindex)
 			return true;
 	return false;
-}
-
-/**
- * bfc_trusted() - who brought this packet?
- * @q: scheduler of the egress port
- * @handle: from skb->tc_index
- *
- * Context: under the root lock of the egress port, RCU.
- * Return: counters that may be changed; NULL: our own packet, or a handle that is
- * not to be trusted.
- */
-struct bfc_ingress *bfc_trusted(struct bfc_sched *q, u16 handle)
-{
-	struct bfc_ingress *ing;
-	struct bfc_port *port;
-
-	if (!handle)
-		return NULL;
-	ing = bfc_handle_get(handle);
-	if (unlikely(!ing || READ_ONCE(ing->dead)))
-		goto untrusted;
-	port = rcu_dereference(ing->port);
-	/* Counters of another namespace are not ours to touch: the value
-	 * survived a veth pair.
-	 */
-	if (unlikely(!port || bfc_egress_filtered(q->port->dev) ||
-		     !net_eq(dev_net(port->dev), dev_net(q->port->dev))))
-		goto untrusted;
-	return ing;
-untrusted:
-	q->untrusted++;
-	return NULL;
 }
 
 /**
@@ -147,7 +112,7 @@ void bfc_count(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	if (!handle || is_multicast_ether_addr(eth_hdr(skb)->h_dest))
 		return;
 	rcu_read_lock();
-	ing = bfc_trusted(q, handle);
+	ing = bfc_trusted(q, skb);
 	if (!ing)
 		goto out;
 	upq = handle - ing->base - 1;
@@ -171,6 +136,7 @@ out:
 
 /**
  * bfc_uncount() - a counted packet gives its count back
+ * @q: scheduler of the egress port
  * @skb: the packet
  * @now: ns
  *
@@ -178,7 +144,7 @@ out:
  *
  * Context: under the root lock of the egress port, or the qdisc is not in use.
  */
-void bfc_uncount(struct sk_buff *skb, u64 now)
+void bfc_uncount(const struct bfc_sched *q, struct sk_buff *skb, u64 now)
 {
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	struct bfc_ingress *ing;
@@ -186,7 +152,7 @@ void bfc_uncount(struct sk_buff *skb, u64 now)
 
 	cb->counted = 0;
 	rcu_read_lock();
-	ing = bfc_handle_get(cb->handle);
+	ing = bfc_handle_get(q->port->sw, cb->handle);
 	if (WARN_ON_ONCE(!ing))
 		goto out;
 	port = rcu_dereference(ing->port);
@@ -400,13 +366,11 @@ enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer)
 }
 
 /* Run the qdisc of a dirty port by giving it an empty frame. */
-static void bfc_kick(u16 handle)
+static void bfc_kick(u32 id)
 {
-	struct bfc_ingress *ing = bfc_handle_get(handle);
-	struct bfc_port *port;
+	struct bfc_port *port = xa_load(&bfc_port_ids, id);
 	struct sk_buff *skb;
 
-	port = ing ? rcu_dereference(ing->port) : NULL;
 	if (!port || !bfc_pause_due(port) || !READ_ONCE(port->live))
 		return;
 	skb = bfc_frame_alloc(port, BFC_PAUSE_FIXED_LEN);
@@ -425,12 +389,21 @@ static void bfc_kick(u16 handle)
  */
 void bfc_kick_dirty(void)
 {
-	struct bfc_pending *pending = this_cpu_ptr(&bfc_pending);
-	unsigned int n = pending->n;
+	u32 id[BFC_PENDING_MAX];
+	struct bfc_pending *pending;
+	unsigned int n;
 
+	if (likely(!this_cpu_read(bfc_pending.n)))
+		return;
+	local_lock(&bfc_pending.lock);
+	pending = this_cpu_ptr(&bfc_pending);
+	n = pending->n;
+	memcpy(id, pending->id, n * sizeof(*id));
+	pending->n = 0;
+	local_unlock(&bfc_pending.lock);
 	/* Each may make others dirty: these wait for the next packet. */
-	while (unlikely(n--) && pending->n)
-		bfc_kick(pending->handle[--pending->n]);
+	while (n)
+		bfc_kick(id[--n]);
 }
 
 /* ---- receiving ---- */
@@ -492,20 +465,26 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 /* A neighbour that keeps changing its mind must not use up the handles: old
  * ones come back with the sweep only. It is served with a later HELLO; until then
  * what is held of the port is charged to counters without queues.
+ *
+ * Return: 0, or why not: BFC_REFUSED_*.
  */
-static int bfc_rx_layout(struct bfc_port *port, unsigned int queues, u64 now)
+static u8 bfc_rx_layout(struct bfc_port *port, unsigned int queues, u64 now)
 {
 	const struct bfc_ingress *ing;
+	u8 refused = bfc_ingress_room(port, queues);
 
-	if (now >= port->layout_next) {
+	if (!refused && now < port->layout_next)
+		refused = BFC_REFUSED_WAIT;
+	if (!refused) {
 		port->layout_next = now + jiffies_to_nsecs(BFC_SWEEP);
-		if (bfc_ingress_room(port, queues))
-			return bfc_port_layout(port, queues);
+		return bfc_port_layout(port, queues);
 	}
+	if (refused != port->refused)
+		bfc_port_refuse(port, queues, refused);
 	ing = bfc_ingress_of(port);
 	if (!ing || ing->queues)
 		bfc_port_layout(port, 0);
-	return -EBUSY;
+	return refused;
 }
 
 static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
@@ -530,9 +509,9 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 	if (bfc_fc_is_port_level(port->cfg.fc)) {
 		/* what is held does not depend on the neighbour */
 	} else if (events & BFC_EV_LAYOUT) {
-		port->refused = bfc_rx_layout(port, hello.queues, now) < 0;
+		port->refused = bfc_rx_layout(port, hello.queues, now);
 	} else if (port->refused && hello.id == port->peer.peer_id) {
-		port->refused = bfc_rx_layout(port, hello.queues, now) < 0;
+		port->refused = bfc_rx_layout(port, hello.queues, now);
 		events |= BFC_EV_STATE;
 	}
 	if (events & BFC_EV_STATE)

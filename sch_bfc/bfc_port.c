@@ -24,8 +24,8 @@ static const u8 bfc_mac_addr[ETH_ALEN] __aligned(2) = {
 	0x01, 0x80, 0xc2, 0x00, 0x00, 0x01
 };
 
-/* All ports of all namespaces, RTNL. */
-static LIST_HEAD(bfc_ports);
+/* Ports by &bfc_port.id: for what may find a port gone. Written under RTNL. */
+DEFINE_XARRAY_ALLOC1(bfc_port_ids);
 
 static void bfc_sweep_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(bfc_sweep, bfc_sweep_work);
@@ -49,6 +49,29 @@ static bool bfc_port_counts(const struct bfc_port *port, unsigned int queues)
 	       (queues || (port->users && port->conf && bfc_conf_holds(port->conf)));
 }
 
+/* The cause, and what helps. */
+static const char * const bfc_refused_words[] = {
+	[BFC_REFUSED_QUEUES] = "no port here has so many, lower queues there",
+	[BFC_REFUSED_HANDLES] = "the handles of this namespace are used up, lower queues at neighbours or spread the ports over namespaces",
+	[BFC_REFUSED_MTU] = "its pauses do not fit the MTU, raise it or lower queues there",
+	[BFC_REFUSED_MEMORY] = "no memory",
+	[BFC_REFUSED_WAIT] = "it changes its queues too often, or packets of the queues before still wait",
+};
+
+/**
+ * bfc_port_refuse() - tell the log why a neighbour is not served
+ * @port: the port
+ * @queues: of the neighbour
+ * @why: BFC_REFUSED_*
+ */
+void bfc_port_refuse(const struct bfc_port *port, unsigned int queues, u8 why)
+{
+	if (why != BFC_REFUSED_WAIT)
+		net_warn_ratelimited("bfc: %s: cannot count for a neighbour with %u queues, nor pause it: %s\n",
+				     port->dev->name, queues,
+				     bfc_refused_words[why]);
+}
+
 /**
  * bfc_port_layout() - new pause counters for a neighbour's queues
  * @port: the port
@@ -58,33 +81,29 @@ static bool bfc_port_counts(const struct bfc_port *port, unsigned int queues)
  * until the last one is given back, but nobody is paused by them any more.
  *
  * Context: port->lock held.
- * Return: 0; -ENOMEM (also when the 65 536 handles are used up); -EMSGSIZE if
- * the neighbour's set does not fit a frame.
+ * Return: 0, or why it cannot be counted for such a neighbour: BFC_REFUSED_*.
  */
-int bfc_port_layout(struct bfc_port *port, unsigned int queues)
+u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
 {
 	struct bfc_ingress *old, *new = NULL;
-	int err = 0;
+	u8 refused = BFC_REFUSED_NOT;
 
 	lockdep_assert_held(&port->lock);
 	if (bfc_port_counts(port, queues)) {
 		port->layouts++;
-		if (bfc_pause_len(queues) <= port->dev->mtu + ETH_HLEN) {
-			new = bfc_ingress_new(port, queues);
-			err = new ? 0 : -ENOMEM;
-		} else {
-			err = -EMSGSIZE;
-		}
-		if (err)
-			net_warn_ratelimited("bfc: %s: cannot count for a neighbour with %u queues, nor pause it: %d\n",
-					     port->dev->name, queues, err);
+		if (bfc_pause_len(queues) <= port->dev->mtu + ETH_HLEN)
+			new = bfc_ingress_new(port, queues, &refused);
+		else
+			refused = BFC_REFUSED_MTU;
+		if (refused)
+			bfc_port_refuse(port, queues, refused);
 	}
 	old = bfc_ingress_of(port);
 	WRITE_ONCE(port->handle, new ? new->base : 0);
 	rcu_assign_pointer(port->ingress, new);
 	if (old)
 		bfc_ingress_retire(old);
-	return err;
+	return refused;
 }
 
 /* With a port-level mode, or in a buffer: is nothing charged to this port, so that its
@@ -185,7 +204,7 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 	WRITE_ONCE(port->epoch, get_random_u32());
 	port->rx_seq = 0;
 	port->tries = 0;
-	port->refused = false;
+	port->refused = BFC_REFUSED_NOT;
 	port->layout_next = 0;
 	WRITE_ONCE(port->live, false);
 	bfc_port_unpause(port);
@@ -195,7 +214,7 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 	if (unplugged && netif_carrier_ok(port->dev))
 		WRITE_ONCE(port->pop, false);
 	if (port->cfg.fc == BFC_FC_BFC && port->cfg.peer == BFC_PEER_ON)
-		port->refused = bfc_port_layout(port, port->queues) < 0;
+		port->refused = bfc_port_layout(port, port->queues);
 	else
 		bfc_port_layout(port, 0);
 	bfc_port_tags(port);
@@ -355,12 +374,15 @@ static unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 
 /* ---- life ---- */
 
-static struct bfc_port *bfc_port_find(const struct net_device *dev)
+static struct bfc_port *bfc_port_find(const struct bfc_switch *sw,
+				      const struct net_device *dev)
 {
 	struct bfc_port *port;
 
 	ASSERT_RTNL();
-	list_for_each_entry(port, &bfc_ports, list)
+	if (!sw)
+		return NULL;
+	list_for_each_entry(port, &sw->ports, list)
 		if (port->dev == dev)
 			return port;
 	return NULL;
@@ -375,15 +397,23 @@ void bfc_port_slot(struct bfc_port *port)
 	DECLARE_BITMAP(used, BFC_SLOTS + 1) = {};
 	const struct bfc_port *other;
 
-	list_for_each_entry(other, &bfc_ports, list)
-		if (net_eq(dev_net(other->dev), dev_net(port->dev)))
+	list_for_each_entry(other, &port->sw->ports, list)
+		if (other != port)
 			__set_bit(other->slot, used);
 	port->slot = find_first_zero_bit(used, BFC_SLOTS);
 }
 
+static void bfc_port_free(struct bfc_port *port)
+{
+	netdev_put(port->dev, &port->tracker);
+	bfc_switch_put(port->sw);
+	free_percpu(port->pcpu);
+	kfree(port);
+}
+
 static struct bfc_port *bfc_port_new(struct net_device *dev)
 {
-	static u64 numbers;	/* RTNL */
+	static u32 last_id;	/* RTNL */
 	struct bfc_port *port;
 	int err = -ENOMEM;
 
@@ -394,8 +424,6 @@ static struct bfc_port *bfc_port_new(struct net_device *dev)
 	if (!port->pcpu)
 		goto free;
 	port->dev = dev;
-	port->number = ++numbers;
-	bfc_port_slot(port);
 	port->tpid = htons(ETH_P_8021AD);
 	spin_lock_init(&port->lock);
 	INIT_DELAYED_WORK(&port->hello, bfc_hello_work);
@@ -408,9 +436,17 @@ static struct bfc_port *bfc_port_new(struct net_device *dev)
 	port->hook.hooknum = NF_NETDEV_INGRESS;
 	port->hook.priority = INT_MIN;
 	port->hook.dev = dev;
+	err = xa_alloc_cyclic(&bfc_port_ids, &port->id, port, xa_limit_32b,
+			      &last_id, GFP_KERNEL);
+	if (err < 0)
+		goto free_pcpu;
+	err = bfc_switch_join(port);
+	if (err)
+		goto forget;
+	bfc_port_slot(port);
 	err = nf_register_net_hook(dev_net(dev), &port->hook);
 	if (err)
-		goto free_pcpu;
+		goto leave;
 	/* A NIC that filters group addresses would not show us our frames. */
 	err = dev_mc_add_global(dev, bfc_group_addr);
 	if (err)
@@ -419,14 +455,19 @@ static struct bfc_port *bfc_port_new(struct net_device *dev)
 	if (err)
 		goto unlist;
 	netdev_hold(dev, &port->tracker, GFP_KERNEL);
-	list_add(&port->list, &bfc_ports);
 	return port;
 
 unlist:
 	dev_mc_del_global(dev, bfc_group_addr);
 unhook:
 	nf_unregister_net_hook(dev_net(dev), &port->hook);
+leave:
+	bfc_switch_leave(port);
+forget:
+	xa_erase(&bfc_port_ids, port->id);
 	synchronize_net();
+	if (port->sw)
+		bfc_switch_put(port->sw);
 free_pcpu:
 	free_percpu(port->pcpu);
 free:
@@ -434,13 +475,16 @@ free:
 	return ERR_PTR(err);
 }
 
-static void bfc_port_kill(struct bfc_port *port)
+/* The port is none any more; its memory stays. */
+static void bfc_port_unplug(struct bfc_port *port)
 {
 	struct net_device *dev = port->dev;
 	struct bfc_ingress *ing;
 
 	ASSERT_RTNL();
-	list_del(&port->list);
+	port->unplugged = true;
+	bfc_switch_leave(port);
+	xa_erase(&bfc_port_ids, port->id);
 	nf_unregister_net_hook(dev_net(dev), &port->hook);
 	dev_mc_del_global(dev, bfc_group_addr);
 	dev_mc_del_global(dev, bfc_mac_addr);
@@ -448,20 +492,24 @@ static void bfc_port_kill(struct bfc_port *port)
 	spin_lock_bh(&port->lock);
 	WRITE_ONCE(port->stamp, false);
 	WRITE_ONCE(port->live, false);
+	WRITE_ONCE(port->handle, 0);
 	ing = bfc_ingress_of(port);
 	RCU_INIT_POINTER(port->ingress, NULL);
 	if (ing)
 		bfc_ingress_retire(ing);
 	spin_unlock_bh(&port->lock);
-	/* The hook, and whoever came here through a handle, are done; what a
-	 * last frame or HELLO of theirs may have started is stopped here.
+	/* The hook, and what came here through a handle or the id, are done; what
+	 * a last frame or HELLO may have started is stopped here.
 	 */
 	synchronize_net();
 	cancel_delayed_work_sync(&port->hello);
 	hrtimer_cancel(&port->refresh);
-	netdev_put(dev, &port->tracker);
-	free_percpu(port->pcpu);
-	kfree(port);
+}
+
+static void bfc_port_kill(struct bfc_port *port)
+{
+	bfc_port_unplug(port);
+	bfc_port_free(port);
 }
 
 /**
@@ -478,7 +526,7 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 	struct netdev_phys_item_id ppid = {};
 	struct bfc_port *port;
 
-	port = bfc_port_find(dev);
+	port = bfc_port_find(bfc_switch_find(dev_net(dev)), dev);
 	if (!port) {
 		port = bfc_port_new(dev);
 		if (IS_ERR(port)) {
@@ -615,7 +663,8 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
  * bfc_port_detach() - a qdisc does without its port from now on
  * @port: the port
  *
- * The last one says goodbye; the sweep removes the port later.
+ * The last one says goodbye; the sweep removes the port later. Or the device went
+ * first, and what held the qdisc gives it back only now.
  *
  * Context: RTNL.
  */
@@ -624,6 +673,13 @@ void bfc_port_detach(struct bfc_port *port)
 	struct sk_buff *skb = NULL, *resume = NULL;
 	struct bfc_conf *conf = NULL;
 
+	if (port->unplugged) {
+		if (!--port->users) {
+			bfc_conf_put(port->conf);
+			bfc_port_free(port);
+		}
+		return;
+	}
 	spin_lock_bh(&port->lock);
 	if (!--port->users) {
 		if (bfc_fc_is_port_level(port->cfg.fc) && port->live &&
@@ -647,16 +703,12 @@ void bfc_port_detach(struct bfc_port *port)
 		dev_direct_xmit(skb, 0);
 }
 
-/* Ports that lingered long enough, counters that nobody holds any more: once a
- * second, while there is something to wait for.
- */
-static void bfc_sweep_work(struct work_struct *work)
+static bool bfc_sweep_switch(struct bfc_switch *sw)
 {
 	struct bfc_port *port, *next;
 	bool again = false;
 
-	rtnl_lock();
-	list_for_each_entry_safe(port, next, &bfc_ports, list) {
+	list_for_each_entry_safe(port, next, &sw->ports, list) {
 		spin_lock_bh(&port->lock);
 		if (port->lingers && time_after(jiffies, port->linger)) {
 			port->lingers = false;
@@ -667,31 +719,68 @@ static void bfc_sweep_work(struct work_struct *work)
 		if (!port->users && !port->lingers)
 			bfc_port_kill(port);
 	}
+	return again;
+}
+
+/* Ports that lingered long enough, counters that no packet holds any more: once a
+ * second, while there is something to wait for.
+ */
+static void bfc_sweep_work(struct work_struct *work)
+{
+	struct bfc_switch *sw, *next;
+	bool again = false;
+
+	rtnl_lock();
+	list_for_each_entry_safe(sw, next, &bfc_switches, list)
+		again |= bfc_sweep_switch(sw);
 	rtnl_unlock();
 	again |= bfc_ingress_sweep();
 	if (again)
 		bfc_sweep_soon();
 }
 
+/* The device goes, or leaves the namespace. Its qdiscs went before; but a request from
+ * user space may hold one a little longer: then the memory of the port goes with that.
+ */
+static void bfc_netdev_gone(struct bfc_switch *sw, struct net_device *dev,
+			    struct bfc_port *port)
+{
+	if (port) {
+		bfc_port_unplug(port);
+		if (!port->users)
+			bfc_port_free(port);
+	}
+	bfc_guard_del(sw, dev);
+}
+
 static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 			    void *ptr)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
-	struct bfc_port *port = bfc_port_find(dev);
+	struct bfc_switch *sw = bfc_switch_find(dev_net(dev));
+	struct bfc_port *port = bfc_port_find(sw, dev);
 	struct Qdisc *sch;
 	bool carrier;
 	u32 downs;
 
+	switch (event) {
+	case NETDEV_REGISTER:
+		bfc_switch_topology();
+		if (sw && sw->nports && bfc_guard_add(sw, dev))
+			netdev_warn(dev, "bfc: no memory to guard this device: a stranger behind it may pause ports\n");
+		return NOTIFY_DONE;
+	case NETDEV_UNREGISTER:
+		bfc_switch_topology();
+		if (sw)
+			bfc_netdev_gone(sw, dev, port);
+		return NOTIFY_DONE;
+	case NETDEV_CHANGEUPPER:
+		bfc_switch_topology();
+		return NOTIFY_DONE;
+	}
 	if (!port)
 		return NOTIFY_DONE;
 	switch (event) {
-	case NETDEV_UNREGISTER:
-		/* The qdiscs went before; but who looks at one from user space
-		 * may hold it a little longer. Then it goes with the sweep.
-		 */
-		if (!port->users)
-			bfc_port_kill(port);
-		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
@@ -729,12 +818,12 @@ int bfc_port_init(void)
 {
 	int err;
 
-	err = bfc_fafc_init();
+	err = bfc_switch_init();
 	if (err)
 		return err;
 	err = register_netdevice_notifier(&bfc_netdev_notifier);
 	if (err)
-		bfc_fafc_exit();
+		bfc_switch_exit();
 	return err;
 }
 
@@ -743,14 +832,10 @@ int bfc_port_init(void)
  */
 void bfc_port_exit(void)
 {
-	struct bfc_port *port, *next;
-
+	/* Calls bfc_netdev_event() with NETDEV_UNREGISTER for each device. */
 	unregister_netdevice_notifier(&bfc_netdev_notifier);
-	rtnl_lock();
-	list_for_each_entry_safe(port, next, &bfc_ports, list)
-		bfc_port_kill(port);
-	rtnl_unlock();
+	WARN_ON(!list_empty(&bfc_switches));
 	cancel_delayed_work_sync(&bfc_sweep);
 	WARN_ON(bfc_ingress_sweep());
-	bfc_fafc_exit();
+	bfc_switch_exit();
 }

@@ -170,6 +170,13 @@ static void bfc_hold_grace_ends(struct bfc_ingress *ing, struct bfc_held *held,
 		WRITE_ONCE(held->grace, 0);
 }
 
+/* The port that brought a packet: bfc_vet() has had it. */
+static struct bfc_ingress *bfc_vetted(const struct bfc_sched *q,
+				      const struct sk_buff *skb)
+{
+	return skb->tc_index ? bfc_handle_get(q->port->sw, skb->tc_index) : NULL;
+}
+
 /**
  * bfc_hold() - charge a packet to the port that it came in through
  * @q: scheduler of the egress port
@@ -199,7 +206,7 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 		return false;
 	}
 	rcu_read_lock();
-	ing = bfc_trusted(q, skb->tc_index);
+	ing = bfc_vetted(q, skb);
 	conf = ing ? rcu_dereference(ing->conf) : NULL;
 	if (!conf)
 		goto out;
@@ -238,6 +245,7 @@ out:
 
 /**
  * bfc_unhold() - a packet that was charged leaves, sent or dropped
+ * @q: scheduler of the egress port
  * @skb: the packet
  * @now: ns
  *
@@ -245,7 +253,7 @@ out:
  *
  * Context: under the root lock of the egress port, or the qdisc is not in use.
  */
-void bfc_unhold(struct sk_buff *skb, u64 now)
+void bfc_unhold(const struct bfc_sched *q, struct sk_buff *skb, u64 now)
 {
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	u32 len = qdisc_pkt_len(skb);
@@ -255,7 +263,7 @@ void bfc_unhold(struct sk_buff *skb, u64 now)
 
 	cb->held = 0;
 	rcu_read_lock();
-	ing = bfc_handle_get(cb->handle);
+	ing = bfc_handle_get(q->port->sw, cb->handle);
 	if (WARN_ON_ONCE(!ing))
 		goto out;
 	held = &ing->held[cb->prio];
@@ -318,7 +326,7 @@ static void bfc_egress_signal(struct bfc_sched *q, unsigned int prio, u64 set,
 
 	rcu_read_lock();
 	for (; set; set &= set - 1) {
-		ing = bfc_handle_get(q->in[__ffs64(set)]);
+		ing = bfc_handle_get(q->port->sw, q->in[__ffs64(set)]);
 		/* the handle may be somebody else's by now */
 		if (!ing || ing->dead || ing->slot != __ffs64(set))
 			continue;
@@ -347,7 +355,7 @@ static unsigned int bfc_egress_slot(const struct bfc_sched *q,
 	if (!cb->held)
 		return BFC_SLOT_NONE;
 	rcu_read_lock();
-	ing = bfc_handle_get(cb->handle);
+	ing = bfc_handle_get(q->port->sw, cb->handle);
 	slot = ing ? ing->slot : BFC_SLOT_NONE;
 	rcu_read_unlock();
 	return slot == q->port->slot ? BFC_SLOT_NONE : slot;
@@ -359,8 +367,11 @@ static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle,
 {
 	unsigned int prio;
 
-	handle &= ~((1U << BFC_HANDLE_SHIFT) - 1);
 	if (likely(slot == BFC_SLOT_NONE || q->in[slot] == handle))
+		return;
+	/* Of a port that counts for queues too, each packet may have another. */
+	handle = bfc_handle_base(q->port->sw, handle);
+	if (q->in[slot] == handle)
 		return;
 	for (prio = 0; q->capfc && prio < BFC_PRIORITIES; prio++)
 		if (bfc_capfc_forget(&q->capfc[prio], slot))
@@ -369,14 +380,15 @@ static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle,
 }
 
 /* A port of another mode is charged for its packets, but does not pause. */
-static bool bfc_egress_can_pause(const struct bfc_skb_cb *cb)
+static bool bfc_egress_can_pause(const struct bfc_sched *q,
+				 const struct bfc_skb_cb *cb)
 {
 	const struct bfc_ingress *ing;
 	const struct bfc_conf *conf;
 	bool can;
 
 	rcu_read_lock();
-	ing = bfc_handle_get(cb->handle);
+	ing = bfc_handle_get(q->port->sw, cb->handle);
 	conf = ing ? rcu_dereference(ing->conf) : NULL;
 	can = conf && conf->lossless & BIT(cb->prio);
 	rcu_read_unlock();
@@ -407,7 +419,7 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 		q->ecn_mark++;
 	if (!q->capfc || !(q->conf->lossless & BIT(cb->prio)))
 		return;
-	if (slot != BFC_SLOT_NONE && !bfc_egress_can_pause(cb))
+	if (slot != BFC_SLOT_NONE && !bfc_egress_can_pause(q, cb))
 		slot = BFC_SLOT_NONE;
 	set = bfc_capfc_enqueue(&q->capfc[cb->prio], &q->conf->capfc,
 				q->conf->stop, bytes, slot, cb->segs);

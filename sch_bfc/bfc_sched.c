@@ -131,7 +131,7 @@ static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue,
 
 	while (skb && queue->ahead < th && steps--) {
 		if (bfc_cb(skb)->counted)
-			bfc_uncount(skb, now);
+			bfc_uncount(q, skb, now);
 		queue->ahead += qdisc_pkt_len(skb);
 		skb = skb->next;
 	}
@@ -177,13 +177,13 @@ static struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn,
 		q->noccupied--;
 	}
 	if (bfc_cb(skb)->counted)
-		bfc_uncount(skb, now);
+		bfc_uncount(q, skb, now);
 	if (queue->cursor)
 		bfc_queue_resume_early(q, queue, now);
 	if (unlikely(q->capfc || q->fafc))
 		bfc_egress_dequeued(q, skb, now);
 	if (unlikely(bfc_cb(skb)->held))
-		bfc_unhold(skb, now);
+		bfc_unhold(q, skb, now);
 	return skb;
 }
 
@@ -509,7 +509,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 			 (q->p.limit - min(q->mem, q->p.limit)) &&
 	    !bfc_promised(q, skb)) {
 		if (cb->held)
-			bfc_unhold(skb, now);
+			bfc_unhold(q, skb, now);
 		q->drop_cap++;
 		goto drop;
 	}
@@ -588,8 +588,10 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	if (unlikely(bfc_is_control(skb)))
 		return bfc_enqueue_control(skb, sch, to_free);
 
-	if (static_branch_unlikely(&bfc_holds))
+	if (static_branch_unlikely(&bfc_holds)) {
 		prio = bfc_prio_of(q, skb);
+		bfc_vet(q, skb);
+	}
 	hash = bfc_flow_hash(q, skb);
 	prefetchw(bfc_flow_set(q, hash, prio & (q->stride - 1)));
 	now = ktime_get_ns();

@@ -23,6 +23,7 @@ struct bfc_port_stats {
 	u64 hold;
 	u64 counters;
 	u32 state;
+	u32 refused;
 	u32 xoff;
 	u32 xon;
 	u32 headroom;
@@ -101,6 +102,8 @@ static void bfc_port_read(struct bfc_port *port, struct bfc_port_stats *s)
 		s->state = BFC_PEER_STATE_UP;
 	else
 		s->state = port->peer.state;
+	if (s->state == BFC_PEER_STATE_REFUSED)
+		s->refused = port->refused;
 	ing = bfc_ingress_of(port);
 	for (i = 0; ing && i < ing->queues; i++)
 		s->counters += atomic_read(&ing->counter[i]);
@@ -140,6 +143,7 @@ static int bfc_put_port_stats(struct sk_buff *skb,
 		{ TCA_BFC_STATS_BUFFER_USED, s->buffer_used },
 		{ TCA_BFC_STATS_BUFFER_PEAK, s->buffer_peak },
 		{ TCA_BFC_STATS_BUFFER_PORT, s->held },
+		{ TCA_BFC_STATS_REFUSED, s->refused },
 	};
 	const struct bfc_stat u64s[] = {
 		{ TCA_BFC_STATS_REFRESH, s->refresh },

@@ -21,6 +21,22 @@ static const char * const peer_state_words[] = {
 	NULL
 };
 
+/* A word for JSON, and for people the cause and what helps. */
+static const struct {
+	const char *word;
+	const char *text;
+} refusals[] = {
+	[BFC_REFUSED_QUEUES] = { "queues",
+		"more queues than a port can have: lower queues there" },
+	[BFC_REFUSED_HANDLES] = { "handles",
+		"no handles left: lower queues at neighbours, or use more namespaces" },
+	[BFC_REFUSED_MTU] = { "mtu",
+		"its pauses do not fit the MTU: raise it, or lower queues there" },
+	[BFC_REFUSED_MEMORY] = { "memory", "no memory" },
+	[BFC_REFUSED_WAIT] = { "wait",
+		"it changes its queues too often, or packets of the queues before still wait" },
+};
+
 /* The name of a statistic is the same in text and in JSON. */
 struct bfc_stat {
 	__u16 attr;
@@ -277,7 +293,7 @@ static void print_port_stats(struct rtattr *tb[])
 
 static void print_peer(struct rtattr *tb[])
 {
-	__u64 state, role, queues, id, rtt;
+	__u64 state, role, queues, id, rtt, refused;
 	char buf[SPRINT_BSIZE];
 	const char *word;
 	bool known;
@@ -310,6 +326,12 @@ static void print_peer(struct rtattr *tb[])
 	json_string("peer_id", buf);
 	if (known)
 		print_text(" id %s", buf);
+
+	get_value(tb[TCA_BFC_STATS_REFUSED], &refused);
+	if (refused && refused < ARRAY_SIZE(refusals)) {
+		json_string("peer_refused", refusals[refused].word);
+		print_text(" refused (%s)", refusals[refused].text);
+	}
 
 	json_number("hello_rtt", rtt);
 	if (known && rtt && rtt <= INT64_MAX)

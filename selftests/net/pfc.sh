@@ -67,25 +67,30 @@ test_reserve_without_buffer() { loses_nothing fc pfc reserve 1mb; }
 # Without a handle nothing is charged to a port, and nobody was ever paused, even when
 # there were handles again.
 test_handles_come_later() {
-	local queues i=0 all='' senders=3
-	sleep 2		# those of earlier tests come back
-	host x
-	# All that namespaces other than the first may have, down to the last run.
-	for queues in 1024 16; do
+	local queues i=0 port all='' senders=3
+	star fc pfc
+	for port in r0 p1 p2 p3; do
+		tc -n sw qdisc del dev "$port" root
+	done
+	sleep 2		# their handles come back
+	# All that the namespace has, down to the last run.
+	for queues in 1024 16 4; do
 		while ((++i < 200)); do
-			ip -n x link add "d$i" type dummy
-			ip -n x link set "d$i" up
-			bfc x "d$i" peer on flows 16 queues "$queues"
+			ip -n sw link add "d$i" type dummy
+			ip -n sw link set "d$i" up
+			bfc sw "d$i" peer on flows 16 queues "$queues"
 			all+=" d$i"
-			[ "$(stat x "d$i" peer_state)" != refused ] || break
+			[ "$(stat sw "d$i" peer_state)" != refused ] || break
 		done
 	done
 	at_most "ports that took all handles" "$i" 199
-	star fc pfc
+	for port in r0 p1 p2 p3; do
+		bfc sw "$port" hrtt "$slow_hrtt" fc pfc
+	done
 	incast
 	equal "PFC frames sent" "$(sum_stat pfc_tx)" 0
 	for i in $all; do
-		ip -n x link del "$i"
+		ip -n sw link del "$i"
 	done
 	# Handles that nobody holds come back within a second, and ports try every second.
 	sleep 4

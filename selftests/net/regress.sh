@@ -182,17 +182,14 @@ hellos() {
 	END
 }
 
-# another_comes_up: handles for 2 x 1024 queues are left
+# another_comes_up NS: a port there gets handles for a neighbour with 1024 queues
 another_comes_up() {
 	host c 10.0.1.1/24
-	host d 10.0.1.2/24
-	cable c e0 d e0
+	cable "$1" another c e0
+	bfc "$1" another queues 1024
 	bfc c e0 queues 1024
-	bfc d e0 queues 1024
-	wait_for 15 peer_up c e0
-	equal "state of another port" "$(stat c e0 peer_state)" up
-	wait_for 15 peer_up d e0
-	equal "state of another port" "$(stat d e0 peer_state)" up
+	wait_for 15 peer_up "$1" another
+	equal "state of another port" "$(stat "$1" another peer_state)" up
 }
 
 # Each took handles, and old ones come back once a second.
@@ -201,8 +198,8 @@ test_handles_are_not_used_up() {
 	bfc b e0
 	hellos 400 0.002
 	in_ns a python3 "$scratch/hellos"
-	# All handles of namespaces would be gone by now: 31 x 1025.
-	another_comes_up
+	# All handles of the namespace would be gone by now: 63 x 1025.
+	another_comes_up b
 }
 
 # In a buffer a port has one also for a neighbour that is not counted for.
@@ -210,15 +207,14 @@ test_buffered_handles_are_not_used_up() {
 	local i refused=0
 	pair
 	bfc b e0 buffer x
-	new_ns x
 	hellos 100000 0.0002
 	background ip netns exec a python3 "$scratch/hellos"
 	for i in {1..20}; do
 		sleep 0.15
-		ip -n x link add "d$i" type dummy
-		ip -n x link set "d$i" up
-		bfc x "d$i" rate 1gbit peer on
-		[ "$(stat x "d$i" peer_state)" = up ] || ((refused++))
+		ip -n b link add "d$i" type dummy
+		ip -n b link set "d$i" up
+		bfc b "d$i" rate 1gbit peer on
+		[ "$(stat b "d$i" peer_state)" = up ] || ((refused++))
 	done
 	at_least "HELLOs" "$(stat b e0 hello_rx)" "$(simulated && echo 8000 || echo 500)"
 	equal "other ports that got no handles" "$refused" 0
@@ -235,13 +231,51 @@ test_stuck_handles_are_not_used_up() {
 	frames open s s e0
 	# A packet of each layout is counted behind those of the one before.
 	for n in {1..20}; do
-		frames hello s id=0xaa nonce="$n" queues=2046
+		frames hello s id=0xaa nonce="$n" queues=1024
 		frames udp s dst="$(mac r e0)" from=10.0.0.1 to=10.0.0.2 count=20 \
 			size=1400 tags=88a8:7
 		sleep 1.1
 	done
 	at_least "counted" "$(stat sw r0 counted)" 60
-	another_comes_up
+	equal "why the neighbour is refused" "$(stat sw p1 peer_refused)" wait
+	another_comes_up sw
+}
+
+# Eight neighbours that claim what the format of a HELLO allows took all handles of the
+# namespace, and those on other ports were refused.
+test_claims_are_capped() {
+	local i
+	switch sw
+	for i in {1..8}; do
+		host "h$i"
+		cable sw "p$i" "h$i" e0
+		bfc sw "p$i"
+		frames open "h$i" "h$i" e0
+		frames hello "h$i" id="$i" nonce="$i" queues=4094
+	done
+	check "no refusal" wait_for 5 refused_for sw p8 queues
+	check "no reason in the text" grep -q "refused (more queues than" \
+		<<<"$(tc -n sw -s qdisc show dev p8)"
+	another_comes_up sw
+}
+refused_for() { [ "$(stat "$1" "$2" peer_refused)" = "$3" ]; }
+
+# One table of handles for all namespaces, in runs of 32, was too small for the ports of
+# a fabric: 33 handles took two runs, and other namespaces than the first had half.
+test_namespaces_have_handles_of_their_own() {
+	local ns i
+	for ns in v w x y; do
+		new_ns "$ns"
+		for i in {1..140}; do
+			echo "link add d$i type dummy"
+			echo "link set d$i up"
+		done | ip -n "$ns" -batch -
+		for i in {1..140}; do
+			echo "qdisc add dev d$i root bfc peer on rate 1gbit flows 16"
+		done | tc -n "$ns" -batch -
+	done
+	equal "ports without handles" "$(snapshot 'map(select(.peer_state != "up")) |
+		length')" 0
 }
 
 # softirqs NAME: that ran so far
@@ -276,19 +310,19 @@ test_nic_takes_no_handles() {
 	local i
 	host c
 	host d
-	# A switch has 1025 handles for each of these ports: 31 of them fit.
-	for ((i = 0; i < 33; i++)); do
+	# A switch has 1025 handles for each of these ports: 63 of them fit.
+	for ((i = 0; i < 65; i++)); do
 		cable c "e$i" d "e$i"
 		bfc c "e$i" role nic queues 1024 flows 16
 	done
 	cable c x d x
 	bfc c x queues 1024 flows 16
 	bfc d x queues 1024 flows 16
-	for ((i = 0; i < 33; i++)); do
+	for ((i = 0; i < 65; i++)); do
 		bfc d "e$i" role nic queues 1024 flows 16
 	done
-	wait_for 15 peer_up d e32
-	equal "state of the last NIC" "$(stat d e32 peer_state)" up
+	wait_for 15 peer_up d e64
+	equal "state of the last NIC" "$(stat d e64 peer_state)" up
 	wait_for 15 peer_up c x
 	equal "state of a switch port" "$(stat c x peer_state)" up
 }
@@ -380,6 +414,6 @@ peer_has() { [ "$(stat "$1" e0 peer_queues)" = "$2" ]; }
 run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
 	enormous_mtu enormous_packet_by_stab nic_role_never_pauses \
 	rate_change_wakes lower_limit_trims {,buffered_,stuck_}handles_are_not_used_up \
-	down_is_quiet \
+	claims_are_capped namespaces_have_handles_of_their_own down_is_quiet \
 	nic_takes_no_handles nic_repeats_nothing frames_before_configuration \
 	tx_queues_and_default_qdisc

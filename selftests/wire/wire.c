@@ -729,6 +729,7 @@ static void __exit wire_module_exit(void)
 {
 	rtnl_link_unregister(&wire_link_ops);
 	wire_pipe_exit_module();
+	wire_hold_exit();
 }
 
 module_init(wire_module_init);

@@ -245,6 +245,9 @@ void wire_link_down(struct wire_end *a, struct wire_end *b);
 /* wire_pipe.c */
 int wire_pipe_init(void);
 void wire_pipe_exit_module(void);
+
+/* wire_hold.c */
+void wire_hold_exit(void);
 void wire_pipe_join(struct wire_end *end);
 void wire_pipe_leave(struct wire_end *end);
 void wire_pipe_enter(struct wire_end *end, struct sk_buff *skb);

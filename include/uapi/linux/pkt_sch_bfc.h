@@ -276,6 +276,7 @@ enum {
 	TCA_BFC_STATS_STAMP_BAD_LEN,	/* u64 of these, dropped: over the MTU, no frame */
 	TCA_BFC_STATS_STAMP_UNTAGGED,	/* u64 without the upstreamQ that was due */
 	TCA_BFC_STATS_STAMP_UNKNOWN,	/* u64 verdicts that are none */
+	TCA_BFC_STATS_REFUSED,		/* u32, BFC_REFUSED_*: why the peer is refused */
 	__TCA_BFC_STATS_MAX
 };
 
@@ -306,6 +307,16 @@ enum {
 	BFC_PEER_STATE_UP,		/* agreed: stamping and pausing */
 	BFC_PEER_STATE_CONFLICT,	/* two talkers on the link: off */
 	BFC_PEER_STATE_REFUSED,		/* neighbour's layout cannot be served */
+};
+
+/* Why a neighbour's layout cannot be served: it is queued for, but not paused. */
+enum {
+	BFC_REFUSED_NOT,		/* it is served */
+	BFC_REFUSED_QUEUES,		/* more queues than a port can have */
+	BFC_REFUSED_HANDLES,		/* the handles of the namespace are used up */
+	BFC_REFUSED_MTU,		/* its PAUSE frames do not fit the MTU */
+	BFC_REFUSED_MEMORY,
+	BFC_REFUSED_WAIT,		/* until packets of the queues before have left */
 };
 
 /* Statistics of a class (queue q has the minor number q + 1), same nest. Their

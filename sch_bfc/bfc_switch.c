@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ports of a namespace, and the proof of where a packet came in.
+ *
+ * The ingress hook of a port leaves a handle in skb->tc_index. That field is nothing
+ * that a kernel guards: a clsact egress filter in a container sets it, veth carries it
+ * over, and so does a device of a container that sits on top of one of the ports here
+ * (VLAN, macvlan, ipvlan). A copy made by a mirror carries a handle that is genuine. A
+ * handle counts only if all of these hold:
+ *
+ *  1. The packet was received last by the port that the handle names, or by a device
+ *     on top of it (VLAN, bond, bridge, VRF): the kernel writes skb->skb_iif at each
+ *     reception (__netif_receive_skb_core()), and act_mirred writes it for its copies
+ *     (bfc_trusted()).
+ *  2. Where several ports meet in one device on top of them, 1. cannot tell a port from
+ *     a veth beside it in the same bridge. So a guard on each device of the namespace
+ *     that is no port clears handles, except those of ports below it (bfc_guard_hook()).
+ *  3. No device of another namespace sits on top of the egress port. It hands its
+ *     packets over without a reception here, skb_iif and all (bfc_port_shared()).
+ *  4. No clsact egress filter on the egress port writes tc_index.
+ *
+ * What looks like a forwarded packet, and is none: a copy by nft dup, iptables TEE or
+ * bpf_clone_redirect() of a program on a port. Whoever configures that in the namespace
+ * of the ports exempts the ports at the copy's egress (elide).
+ */
+#include <linux/netfilter_netdev.h>
+#include <linux/rtnetlink.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include "bfc.h"
+
+/**
+ * struct bfc_guard - on a device that is no port: clears handles that it cannot know
+ * @sw: the namespace's
+ * @dev: the device
+ * @hook: NF_NETDEV_INGRESS
+ * @list: of the namespace's guards, RTNL
+ * @rcu: packets may be in the hook
+ */
+struct bfc_guard {
+	struct bfc_switch *sw;
+	struct net_device *dev;
+	struct nf_hook_ops hook;
+	struct list_head list;
+	struct rcu_head rcu;
+};
+
+/* Where the pointer to the namespace's switch is. */
+struct bfc_net {
+	struct bfc_switch *sw;
+};
+
+static unsigned int bfc_net_id __read_mostly;
+
+/* Switches with ports, RTNL. */
+LIST_HEAD(bfc_switches);
+
+/* Counts changes to which device is on top of which, in which namespace. */
+static atomic_t bfc_topology = ATOMIC_INIT(1);
+
+/* ---- where a packet came in ---- */
+
+/* Is the device of this index on top of the port? An answer of yes is remembered until
+ * the topology changes: a trunk may have thousands of VLANs to look through.
+ */
+static bool bfc_is_above(struct bfc_ingress *ing, int ifindex)
+{
+	atomic64_t *memo = &ing->above[ifindex % BFC_ABOVE];
+	s64 yes = (u64)atomic_read(&bfc_topology) << 32 | (u32)ifindex;
+	struct net_device *dev;
+	struct bfc_port *port;
+
+	if (likely(atomic64_read(memo) == yes))
+		return true;
+	port = rcu_dereference(ing->port);
+	if (!port)
+		return false;
+	dev = dev_get_by_index_rcu(dev_net(port->dev), ifindex);
+	if (!dev || !netdev_has_upper_dev_all_rcu(port->dev, dev))
+		return false;
+	atomic64_set(memo, yes);
+	return true;
+}
+
+static int bfc_is_foreign(struct net_device *upper,
+			  struct netdev_nested_priv *priv)
+{
+	const struct net_device *dev = priv->data;
+
+	return !net_eq(dev_net(upper), dev_net(dev));
+}
+
+/* Do devices of other namespaces send through the port? Under its root lock, RCU. */
+static bool bfc_port_shared(struct bfc_port *port)
+{
+	int topology = atomic_read(&bfc_topology);
+	struct netdev_nested_priv priv = { .data = port->dev };
+	bool shared;
+
+	if (likely(port->topology == topology))
+		return port->shared;
+	shared = netdev_walk_all_upper_dev_rcu(port->dev, bfc_is_foreign, &priv);
+	if (shared && !port->shared)
+		netdev_warn(port->dev, "bfc: a device of another namespace sends through this port: what leaves here pauses no other port\n");
+	port->shared = shared;
+	port->topology = topology;
+	return shared;
+}
+
+/**
+ * bfc_switch_topology() - some device is, or is not, on top of another now
+ *
+ * Context: RTNL, after the change.
+ */
+void bfc_switch_topology(void)
+{
+	atomic_inc(&bfc_topology);
+}
+
+static bool bfc_egress_filtered(const struct net_device *dev)
+{
+	/* A clsact egress filter overwrites tc_index with its result. */
+#if defined(BFC_HAVE_TCX)
+	return rcu_access_pointer(dev->tcx_egress);
+#elif defined(CONFIG_NET_CLS_ACT)
+	return rcu_access_pointer(dev->miniq_egress);
+#else
+	return false;
+#endif
+}
+
+/**
+ * bfc_trusted() - the port that brought a packet
+ * @q: scheduler of the egress port
+ * @skb: the packet
+ *
+ * Context: under the root lock of the egress port, RCU.
+ * Return: counters that may be changed; NULL: a packet of this box, or a handle that
+ * is not to be trusted.
+ */
+struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb)
+{
+	struct bfc_ingress *ing;
+
+	if (!skb->tc_index)
+		return NULL;
+	ing = bfc_handle_get(q->port->sw, skb->tc_index);
+	if (unlikely(!ing || READ_ONCE(ing->dead)))
+		goto untrusted;
+	if (unlikely((skb->skb_iif != ing->ifindex &&
+		      !bfc_is_above(ing, skb->skb_iif)) ||
+		     bfc_egress_filtered(q->port->dev) ||
+		     bfc_port_shared(q->port)))
+		goto untrusted;
+	return ing;
+untrusted:
+	q->untrusted++;
+	return NULL;
+}
+
+/**
+ * bfc_vet() - take a handle that is not to be trusted off a packet
+ * @q: scheduler of the egress port
+ * @skb: the packet; its segments inherit the result
+ *
+ * Who it is charged to, and with FAFC who shares a queue with it, follow from it.
+ *
+ * Context: under the root lock of the egress port, BH off.
+ */
+void bfc_vet(struct bfc_sched *q, struct sk_buff *skb)
+{
+	if (!skb->tc_index)
+		return;
+	rcu_read_lock();
+	if (!bfc_trusted(q, skb))
+		skb->tc_index = 0;
+	rcu_read_unlock();
+}
+
+/* ---- guards ---- */
+
+static unsigned int bfc_guard_hook(void *priv, struct sk_buff *skb,
+				   const struct nf_hook_state *state)
+{
+	const struct bfc_guard *guard = priv;
+	struct bfc_ingress *ing;
+
+	if (likely(!skb->tc_index))
+		return NF_ACCEPT;
+	ing = bfc_handle_get(guard->sw, skb->tc_index);
+	if (!ing || !bfc_is_above(ing, skb->dev->ifindex))
+		skb->tc_index = 0;
+	return NF_ACCEPT;
+}
+
+static struct bfc_guard *bfc_guard_find(const struct bfc_switch *sw,
+					const struct net_device *dev)
+{
+	struct bfc_guard *guard;
+
+	list_for_each_entry(guard, &sw->guards, list)
+		if (guard->dev == dev)
+			return guard;
+	return NULL;
+}
+
+/**
+ * bfc_guard_add() - handles that come in through a device are not believed from now on
+ * @sw: the namespace's
+ * @dev: one of its devices, not a port
+ *
+ * Context: RTNL.
+ * Return: 0 or an error.
+ */
+int bfc_guard_add(struct bfc_switch *sw, struct net_device *dev)
+{
+	struct bfc_guard *guard;
+	int err;
+
+	if (dev->flags & IFF_LOOPBACK || bfc_guard_find(sw, dev))
+		return 0;
+	guard = kzalloc(sizeof(*guard), GFP_KERNEL);
+	if (!guard)
+		return -ENOMEM;
+	guard->sw = sw;
+	guard->dev = dev;
+	guard->hook.hook = bfc_guard_hook;
+	guard->hook.priv = guard;
+	guard->hook.pf = NFPROTO_NETDEV;
+	guard->hook.hooknum = NF_NETDEV_INGRESS;
+	guard->hook.priority = INT_MIN;
+	guard->hook.dev = dev;
+	err = nf_register_net_hook(dev_net(dev), &guard->hook);
+	if (err) {
+		kfree(guard);
+		return err;
+	}
+	list_add(&guard->list, &sw->guards);
+	return 0;
+}
+
+static void bfc_guard_kill(struct bfc_guard *guard)
+{
+	list_del(&guard->list);
+	nf_unregister_net_hook(dev_net(guard->dev), &guard->hook);
+	kfree_rcu(guard, rcu);
+}
+
+/**
+ * bfc_guard_del() - a device goes, or is a port now
+ * @sw: the namespace's
+ * @dev: the device
+ *
+ * Context: RTNL.
+ */
+void bfc_guard_del(struct bfc_switch *sw, const struct net_device *dev)
+{
+	struct bfc_guard *guard = bfc_guard_find(sw, dev);
+
+	if (guard)
+		bfc_guard_kill(guard);
+}
+
+static int bfc_guard_all(struct bfc_switch *sw, struct net *net,
+			 const struct net_device *but)
+{
+	struct net_device *dev;
+	int err = 0;
+
+	for_each_netdev(net, dev)
+		if (dev != but && !err)
+			err = bfc_guard_add(sw, dev);
+	return err;
+}
+
+/* ---- the ports of a namespace ---- */
+
+static struct bfc_switch *bfc_switch_new(void)
+{
+	struct bfc_switch *sw = kzalloc(sizeof(*sw), GFP_KERNEL);
+
+	if (!sw)
+		return NULL;
+	sw->handles = kvcalloc(BFC_HANDLE_RUNS, sizeof(*sw->handles),
+			       GFP_KERNEL_ACCOUNT);
+	sw->runs_used = bitmap_zalloc(BFC_HANDLE_RUNS, GFP_KERNEL_ACCOUNT);
+	if (!sw->handles || !sw->runs_used) {
+		bitmap_free(sw->runs_used);
+		kvfree(sw->handles);
+		kfree(sw);
+		return NULL;
+	}
+	/* Handle 0 means "none". */
+	__set_bit(0, sw->runs_used);
+	refcount_set(&sw->users, 1);
+	INIT_LIST_HEAD(&sw->list);
+	INIT_LIST_HEAD(&sw->ports);
+	INIT_LIST_HEAD(&sw->guards);
+	INIT_LIST_HEAD(&sw->buffers);
+	return sw;
+}
+
+/**
+ * bfc_switch_put() - one user less
+ * @sw: used by the namespace, its ports, and their counters
+ *
+ * Context: process; RCU readers have gone.
+ */
+void bfc_switch_put(struct bfc_switch *sw)
+{
+	if (!refcount_dec_and_test(&sw->users))
+		return;
+	bitmap_free(sw->runs_used);
+	kvfree(sw->handles);
+	kfree(sw);
+}
+
+/**
+ * bfc_switch_find() - the switch of a namespace
+ * @net: the namespace
+ *
+ * Context: RTNL.
+ * Return: the switch; NULL if there was no port yet.
+ */
+struct bfc_switch *bfc_switch_find(struct net *net)
+{
+	const struct bfc_net *bn = net_generic(net, bfc_net_id);
+
+	return bn->sw;
+}
+
+/**
+ * bfc_switch_join() - a new port
+ * @port: its device is set
+ *
+ * The port keeps this switch for good: what holds its qdisc may outlive the device's
+ * stay in the namespace, and the namespace.
+ *
+ * Context: RTNL.
+ * Return: 0 or an error.
+ */
+int bfc_switch_join(struct bfc_port *port)
+{
+	struct bfc_net *bn = net_generic(dev_net(port->dev), bfc_net_id);
+	struct bfc_switch *sw = bn->sw;
+	int err;
+
+	if (!sw) {
+		sw = bfc_switch_new();
+		if (!sw)
+			return -ENOMEM;
+		bn->sw = sw;
+	}
+	refcount_inc(&sw->users);
+	port->sw = sw;
+	if (!sw->nports++)
+		list_add(&sw->list, &bfc_switches);
+	list_add(&port->list, &sw->ports);
+	bfc_guard_del(sw, port->dev);
+	err = sw->nports == 1 ? bfc_guard_all(sw, dev_net(port->dev), port->dev) :
+				0;
+	if (err)
+		bfc_switch_leave(port);
+	return err;
+}
+
+/**
+ * bfc_switch_leave() - a port is none any more; it keeps its reference
+ * @port: the port
+ *
+ * Context: RTNL.
+ */
+void bfc_switch_leave(struct bfc_port *port)
+{
+	struct bfc_switch *sw = port->sw;
+	struct bfc_guard *guard, *next;
+
+	list_del(&port->list);
+	if (!--sw->nports) {
+		list_del_init(&sw->list);
+		list_for_each_entry_safe(guard, next, &sw->guards, list)
+			bfc_guard_kill(guard);
+	} else if (port->dev->reg_state == NETREG_REGISTERED &&
+		   bfc_guard_add(sw, port->dev)) {
+		netdev_warn(port->dev, "bfc: no memory to guard this device: a stranger behind it may pause ports\n");
+	}
+}
+
+static void __net_exit bfc_net_exit(struct net *net)
+{
+	struct bfc_net *bn = net_generic(net, bfc_net_id);
+
+	if (bn->sw)
+		bfc_switch_put(bn->sw);
+}
+
+static struct pernet_operations bfc_net_ops = {
+	.exit	= bfc_net_exit,
+	.id	= &bfc_net_id,
+	.size	= sizeof(struct bfc_net),
+};
+
+/**
+ * bfc_switch_init() - at module load
+ *
+ * Return: 0 or an error.
+ */
+int bfc_switch_init(void)
+{
+	return register_pernet_subsys(&bfc_net_ops);
+}
+
+/**
+ * bfc_switch_exit() - at module unload, no port is left
+ */
+void bfc_switch_exit(void)
+{
+	unregister_pernet_subsys(&bfc_net_ops);
+}

@@ -1,0 +1,306 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Who may pause whom: a handle in skb->tc_index counts only if the packet did come in
+# through the port that it names (sch_bfc/bfc_switch.c).
+#
+#   v (e0) --- (p1) ------ sw ------ (r0) --- (e0) r	v: the victim, idle
+#   u (e0) --- (p2) ------/  \------ (s0) --- (e0) s	s: a monitor, slow
+#			   |
+#			 c0  veth, no bfc
+#			   |
+#			 ce  c: a container, with all rights in its own namespace
+#
+# c floods r, and has a filter write into its packets each handle that v's port might
+# have. r's link is slow, so that packets wait at r0.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+mode=
+
+# network [BRIDGE-OPTIONS]: everything but c
+network() {
+	switch sw "$@"
+	host v 10.0.0.1/24
+	host u 10.0.0.2/24
+	host r 10.0.0.100/24
+	host s
+	cable sw p1 v e0
+	cable sw p2 u e0
+	cable sw r0 r e0 rate 5mbit delay 100us ring 4
+	cable sw s0 s e0 rate 1mbit delay 100us ring 4
+	local port
+	for port in p1 p2 r0 s0; do
+		# shellcheck disable=SC2086
+		bfc sw "$port" hrtt 4ms $mode
+	done
+	for port in v u r; do
+		# shellcheck disable=SC2086
+		bfc "$port" e0 role nic queues 128 hrtt 4ms $mode
+	done
+	case $mode in *pfc*) ;; *) agreed ;; esac
+}
+
+# s has no bfc
+agreed() {
+	poll=0.3 wait_for 20 is_empty strangers ||
+		fail "no agreement: $(strangers | tr '\n' ' ')"
+}
+strangers() { not_up | grep -v ' s0$'; }
+
+# container NS DEV: its own namespace, and a device in it with an address
+container() {
+	ip -n "$1" addr add "${3-10.0.0.3/24}" dev "$2"
+	ip -n "$1" link set "$2" up
+	ip -n "$1" link set lo up
+}
+
+# beside NS: a veth from sw's bridge to a container
+beside() {
+	new_ns c
+	ip -n sw link add c0 type veth peer name ce netns c
+	ip -n sw link set c0 master br0 up
+	container c ce "$@"
+}
+
+# forge NS DEV: the low 9 bits of the UDP source port become the class, and so the
+# handle. Flows of consecutive ports have all of them.
+forge() {
+	local n
+	tc -n "$1" qdisc add dev "$2" clsact
+	for n in {1..511}; do
+		printf 'filter add dev %s egress protocol ip pref 1 u32 match u16 %d 0x1ff at 20 flowid 1:%x\n' \
+			"$2" "$n" "$n"
+	done | tc -n "$1" -batch - || fail "the container cannot forge"
+}
+
+# attack NS [ADDRESS]: 512 flows of forged packets
+attack() {
+	local ns=$1 to=${2-10.0.0.100}
+	meet "$to" "$ns"
+	send "$ns" "$to" 5000 -f 512 -n 10 -s 200
+	finish "$bg"
+}
+
+# untouched: no port was paused, counted for, or charged
+untouched() {
+	at_least "packets that waited at r0" "$(stat sw r0 backlog_peak)" 20000
+	equal "pauses sent" "$(sum_stat pause_tx)" 0
+	equal "counted" "$(sum_stat counted)" 0
+	case $mode in *pfc*) # what v says of itself to its neighbours is little
+		at_most "peak held of p1" "$(stat sw p1 'prios[0].peak')" 1000 ;;
+	esac
+}
+
+# works: v's own packets are counted, and v is paused; nothing gets lost
+works() {
+	local before
+	before=$(stat sw p1 pause_tx)
+	meet "${1-10.0.0.100}" v u
+	send v "${1-10.0.0.100}" 5000 -n 150 -s 1400
+	local sent=$bg
+	send u "${1-10.0.0.100}" 5001 -n 150 -s 1400
+	finish "$sent" "$bg"
+	at_least "pauses of v for what it sends" "$(($(stat sw p1 pause_tx) - before))" 1
+}
+
+test_veth() {
+	network
+	beside
+	forge c ce
+	attack c
+	untouched
+	works
+	all_idle
+}
+
+# The same for the accounts of priorities.
+test_veth_pfc() {
+	mode="fc pfc xoff 20kb xon 10kb" test_veth
+}
+
+# Through the address of the bridge: what received the packet last is the bridge, which
+# p1 is a port of, too.
+test_veth_routed() {
+	routed
+	beside
+	ip -n c route add default via 10.0.0.254
+	forge c ce
+	attack c 10.0.9.2
+	untouched
+	works 10.0.9.2
+	all_idle
+}
+
+# routed: sw routes from its bridge to r0, which is no port of that
+routed() {
+	network
+	in_ns sw sysctl -qw net.ipv4.ip_forward=1
+	ip -n sw -batch - <<-END
+		link set r0 nomaster
+		addr add 10.0.0.254/24 dev br0
+		addr add 10.0.9.1/24 dev r0
+	END
+	ip -n r addr del 10.0.0.100/24 dev e0
+	ip -n r addr add 10.0.9.2/24 dev e0
+	ip -n r route add default via 10.0.9.1
+	ip -n v route add default via 10.0.0.254
+	ip -n u route add default via 10.0.0.254
+}
+
+# A device on top of the egress port, in the container's namespace: its packets are not
+# received here, and the container chooses what they say of their origin. on_top DEV
+# LINK-OPTIONS
+on_top() {
+	local p1
+	network
+	new_ns c
+	p1=$(ip -n sw -j link show dev p1 | jq '.[0].ifindex')
+	ip -n sw link add link r0 name top "$@"
+	ip -n sw link set top netns c
+	container c top 10.7.0.3/24
+	# Forwarded in the container, from a device with the number of p1
+	ip -n c link add name fake index "$p1" type veth peer name in
+	new_ns d
+	ip -n c link set in netns d
+	ip -n c addr add 10.8.0.1/24 dev fake
+	ip -n c link set fake up
+	in_ns c sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0
+	container d in 10.8.0.2/24
+	ip -n d route add default via 10.8.0.1
+	ip -n c neigh add 10.7.0.9 lladdr "$(mac r e0)" dev top
+	forge c top
+	send d 10.7.0.9 5000 -f 512 -n 10 -s 200
+	finish "$bg"
+	say "counted $(stat sw r0 counted) untrusted $(stat sw r0 untrusted) peak $(stat sw r0 backlog_peak)"
+	untouched
+	at_least "untrusted" "$(stat sw r0 untrusted)" 1
+	ip netns del d
+	ip -n c link del top
+	works
+	all_idle
+}
+
+test_vlan_of_a_container() { on_top type vlan id 5; }
+test_macvlan_of_a_container() { on_top type macvlan mode bridge; }
+
+# A copy has a genuine handle. The monitor's port is slow, and must not pause v.
+mirrored() {
+	network
+	tc -n sw qdisc add dev "$1" clsact
+	check "mirror" tc -n sw filter add dev "$1" "$2" protocol all matchall \
+		action mirred egress mirror dev s0
+	send v 10.0.0.100 5000 -n 150 -s 1000 -r 3000000
+	finish "$bg"
+	equal "counted there" "$(stat sw s0 counted)" 0
+	equal "pauses of v" "$(stat sw p1 pause_tx)" 0
+	at_least "packets that waited at the monitor's port" \
+		"$(stat sw s0 backlog_peak)" 20000
+}
+
+test_mirror_at_ingress() { mirrored p1 ingress; }
+test_mirror_at_egress() { mirrored r0 egress; }
+
+# What VLAN, bridge, bond and VRF devices on top of a port receive has come in there.
+test_bridge_address() {
+	routed
+	works 10.0.9.2
+	equal "untrusted" "$(sum_stat untrusted)" 0
+	all_idle
+}
+
+test_vlan_on_top() {
+	network
+	local ns n=0
+	in_ns sw sysctl -qw net.ipv4.ip_forward=1
+	for ns in v u r; do
+		n=$((n + 1))
+		ip -n "$ns" -batch - <<-END
+			link add link e0 name e0.7 type vlan id 7
+			addr add 10.7.$n.2/24 dev e0.7
+			link set e0.7 up
+			route add default via 10.7.$n.1
+		END
+	done
+	n=0
+	for ns in p1 p2 r0; do
+		n=$((n + 1))
+		ip -n sw -batch - <<-END
+			link set $ns nomaster
+			link add link $ns name $ns.7 type vlan id 7
+			addr add 10.7.$n.1/24 dev $ns.7
+			link set $ns.7 up
+		END
+	done
+	works 10.7.3.2
+	equal "untrusted" "$(sum_stat untrusted)" 0
+	all_idle
+}
+
+test_vrf_on_top() {
+	routed
+	ip -n sw -batch - <<-END
+		link add red type vrf table 10
+		link set red up
+		link set br0 master red
+		link set r0 master red
+	END
+	works 10.0.9.2
+	equal "untrusted" "$(sum_stat untrusted)" 0
+	all_idle
+}
+
+# hold NS [DEV]: a request in the kernel holds the qdisc of the device; without DEV it
+# gives it back
+hold() { in_ns "$1" sh -c "echo ${2-} >/sys/module/test_wire/parameters/hold"; }
+
+# A device changes its namespace while a request holds its qdisc: what the qdisc has in
+# the namespace's tables must go from there. KASAN sees what is left: d1 looks at the
+# queues of other ports of its namespace, and d0's was long.
+test_port_moves_while_held() {
+	local other dev
+	for other in "fc fafc thop 50ms threshold 3kb congested 3kb" "fc capfc-cal" \
+		"fc bfc peer on"; do
+		other="rate 2mbit $other buffer b"
+		new_ns x
+		new_ns z
+		for dev in d0 d1; do
+			ip -n x link add "$dev" type dummy
+			ip -n x link set "$dev" up
+			# shellcheck disable=SC2086
+			bfc x "$dev" $other size 4mb
+		done
+		burst x d0 10.0.0
+		hold x d0
+		ip -n x link set d0 netns z
+		ip -n z link set d0 up
+		# shellcheck disable=SC2086
+		bfc z d0 $other size 8mb
+		equal "buffers" "$(stat x d1 options.size) $(stat z d0 options.size)" \
+			"4194304 8388608"
+		hold z
+		burst x d1 10.0.1
+		finish "$bg"
+		hold x d1
+		ip netns del x
+		hold z
+		clean_up
+	done
+}
+
+# burst NS DUMMY NET: more than it can send at once
+burst() {
+	ip -n "$1" addr add "$3.1/24" dev "$2"
+	ip -n "$1" neigh add "$3.2" lladdr 02:00:00:00:00:02 dev "$2"
+	send "$1" "$3.2" 5000 -f 4 -n 50
+	wait_for 5 holds_much "$1" "$2" || fail "$2 holds too little"
+	sleep 0.3	# some T_hop
+}
+holds_much() { [ "$(stat "$1" "$2" backlog)" -gt 10000 ]; }
+
+tests=(veth_pfc veth veth_routed vlan_of_a_container mirror_at_ingress
+	mirror_at_egress bridge_address vlan_on_top port_moves_while_held)
+# The simulator's kernel has none of these.
+simulated || tests+=(macvlan_of_a_container vrf_on_top)
+run_tests "${tests[@]}"
