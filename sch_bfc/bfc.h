@@ -580,7 +580,7 @@ struct bfc_host {
  * @capfc: CaPFC's counters and signals of each priority, or NULL
  * @fafc: FAFC's predictors, or NULL
  * @prio: of each priority: bytes queued, packets sent, how often it was paused,
- *	  since when, ns, and for how long in all without that
+ *	  since when and until when, ns, and for how long in all without that
  * @watchdog: shaper, end of a pause, pace of a host
  *
  * Port-level modes, now and then:
@@ -666,6 +666,7 @@ struct bfc_sched {
 		u64 sent;
 		u64 pauses;
 		u64 since;
+		u64 until;
 		u64 ns;
 	} prio[BFC_PRIORITIES];
 	struct qdisc_watchdog watchdog;
@@ -778,6 +779,7 @@ extern const struct Qdisc_class_ops bfc_class_ops;
 int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		struct sk_buff **to_free);
 struct sk_buff *bfc_dequeue(struct Qdisc *sch);
+void bfc_expire_pauses(struct bfc_sched *q, u64 now);
 void bfc_purge(struct Qdisc *sch);
 void bfc_requeue(struct bfc_sched *q);
 void bfc_trim(struct Qdisc *sch);
@@ -802,7 +804,7 @@ void bfc_tx_prio_end(struct bfc_port *port, u64 now);
 void bfc_host_paused(struct bfc_sched *q, u64 now);
 u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due);
 void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now);
-u8 bfc_prio_paused(const struct bfc_port *port, u64 now, u64 *deadline);
+u8 bfc_prio_paused(struct bfc_sched *q, u64 now);
 void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause, u64 now);
 void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb);
 

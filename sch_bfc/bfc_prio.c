@@ -575,7 +575,8 @@ void bfc_rx_prio_end(struct bfc_sched *q, u64 now)
 	unsigned int prio;
 
 	for_each_set_bit(prio, &paused, BFC_PRIORITIES)
-		q->prio[prio].ns += now - q->prio[prio].since;
+		q->prio[prio].ns += min(q->prio[prio].until, now) -
+				    q->prio[prio].since;
 	q->prio_paused = 0;
 }
 
@@ -784,28 +785,29 @@ void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now)
 }
 
 /**
- * bfc_prio_paused() - priorities that the neighbour holds paused
- * @port: the port
+ * bfc_prio_paused() - priorities that the neighbour holds paused, and until when
+ * @q: scheduler; gets these times, and when to look again
  * @now: ns
- * @deadline: result: when to look again, if there is one
  *
  * The hook may be writing meanwhile: it then wakes us again.
  *
+ * Context: under the root lock.
  * Return: bit p: priority p.
  */
-u8 bfc_prio_paused(const struct bfc_port *port, u64 now, u64 *deadline)
+u8 bfc_prio_paused(struct bfc_sched *q, u64 now)
 {
 	unsigned int prio;
 	u8 paused = 0;
 
-	*deadline = U64_MAX;
+	q->pause_deadline = U64_MAX;
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
-		u64 until = READ_ONCE(port->rx_until[prio]);
+		u64 until = READ_ONCE(q->port->rx_until[prio]);
 
 		if (now >= until)
 			continue;
 		paused |= BIT(prio);
-		*deadline = min(*deadline, until);
+		q->prio[prio].until = until;
+		q->pause_deadline = min(q->pause_deadline, until);
 	}
 	return paused;
 }

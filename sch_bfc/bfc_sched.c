@@ -276,10 +276,9 @@ static void bfc_watch_queues(struct bfc_sched *q, u64 now)
 /* Priorities that the neighbour holds paused, as a pattern for all queues. */
 static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 {
-	u8 paused = bfc_prio_paused(q->port, now, &q->pause_deadline);
+	u8 paused = bfc_prio_paused(q, now);
 	unsigned long diff;
 	unsigned int prio;
-	u64 until;
 
 	bfc_watch_prios(q, paused, now);
 	paused &= ~q->ignoring;
@@ -291,11 +290,7 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 			q->prio[prio].since = now;
 			q->prio[prio].pauses++;
 		} else {
-			/* One that ran out may be noticed with the next packet. */
-			until = READ_ONCE(q->port->rx_until[prio]);
-			if (until <= q->prio[prio].since || until > now)
-				until = now;
-			q->prio[prio].ns += until - q->prio[prio].since;
+			q->prio[prio].ns += now - q->prio[prio].since;
 		}
 	}
 	q->prio_paused = paused;
@@ -340,21 +335,48 @@ static void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 	q->rx_gen = gen;
 }
 
-static void bfc_expire_pauses(struct bfc_sched *q, u64 now)
+/* Until when is a queue paused that is, if it is not told otherwise? */
+static u64 bfc_paused_until(const struct bfc_sched *q, unsigned int qn)
 {
-	u32 before = q->npaused;
-	unsigned int qn;
+	return q->stride > 1 ? q->prio[bfc_queue_class(q, qn)].until :
+			       q->pause_deadline;
+}
 
-	if (q->stride > 1) {
-		bfc_merge_pauses(q, q->rx_gen, now);
-		if (q->npaused < before)
-			q->expired += before - q->npaused;
+/**
+ * bfc_expire_pauses() - end the pauses whose time is over, as of the end of that time
+ * @q: scheduler
+ * @now: ns
+ *
+ * An idle port has no timer for it: it shows with the next packet, with the next
+ * pause, or when statistics are read.
+ *
+ * Context: under the root lock.
+ */
+void bfc_expire_pauses(struct bfc_sched *q, u64 now)
+{
+	unsigned long paused = q->prio_paused;
+	unsigned int qn, prio;
+	u64 until;
+
+	if (likely(!q->npaused || now < q->pause_deadline))
 		return;
-	}
 	for_each_set_bit(qn, q->paused, q->p.queues) {
-		bfc_queue_resume(q, qn, now);
+		until = bfc_paused_until(q, qn);
+		if (until > now)
+			continue;
+		bfc_queue_resume(q, qn, until);
 		q->expired++;
 	}
+	if (q->stride == 1)
+		return;
+	for_each_set_bit(prio, &paused, BFC_PRIORITIES) {
+		until = q->prio[prio].until;
+		if (until > now)
+			continue;
+		q->prio[prio].ns += until - q->prio[prio].since;
+		q->prio_paused &= ~BIT(prio);
+	}
+	bfc_merge_pauses(q, q->rx_gen, now);
 }
 
 /* ---- enqueue ---- */
@@ -731,10 +753,9 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch)
 
 	/* Pairs with the release in bfc_rx_pause(). */
 	gen = smp_load_acquire(&port->rx_gen);
+	bfc_expire_pauses(q, now);
 	if (unlikely(gen != q->rx_gen || now >= q->storm_due))
 		bfc_merge_pauses(q, gen, now);
-	if (unlikely(q->npaused && now >= q->pause_deadline))
-		bfc_expire_pauses(q, now);
 
 again:
 	if (!sch->q.qlen) {

@@ -306,6 +306,7 @@ int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	if (!nest)
 		return -1;
 	sch_tree_lock(sch);
+	bfc_expire_pauses(q, ktime_get_ns());
 	err = bfc_put_sched_stats(d->skb, q) ?:
 	      bfc_put_prios(d->skb, q, &s);
 	sch_tree_unlock(sch);
@@ -350,16 +351,19 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 	struct bfc_queue queue;
 	struct nlattr *nest;
 	bool paused;
+	u64 now;
 
 	if (qn >= q->p.queues)
 		return -1;
 	sch_tree_lock(sch);
+	now = ktime_get_ns();
+	bfc_expire_pauses(q, now);
 	queue = q->queues[qn];
 	paused = test_bit(qn, q->paused);
 	sch_tree_unlock(sch);
 
 	if (paused)
-		queue.paused_ns += ktime_get_ns() - queue.paused_since;
+		queue.paused_ns += now - queue.paused_since;
 	qs.qlen = queue.packets;
 	qs.backlog = queue.bytes;
 	qs.drops = queue.drops;

@@ -266,6 +266,21 @@ test_pause_obeyed() {
 	done_with
 }
 
+# Nothing to send, so nothing that would notice the end of the hold time.
+test_hold_ends_on_an_idle_port() {
+	start peer on
+	frames pause n bits=2 hold=300000000
+	sleep 0.05
+	check "not paused" port_is paused 1
+	sleep 0.35
+	equal "queues paused" "$(port paused)" 0
+	equal "of class 3" "$(tc -n sw -s class show dev p1 |
+		awk '/class bfc [0-9a-f]*:3 /, /paused_time/ { print }' |
+		grep -o 'paused off pauses 1 paused_time [^ ]*')" \
+		"paused off pauses 1 paused_time 300ms"
+	done_with
+}
+
 test_refused() {
 	start
 	agree
@@ -531,5 +546,5 @@ test_not_ours() {
 }
 
 run_tests three_way_hello bye silence carrier_loss two_talkers peer_on \
-	peer_off pause_obeyed refused nic_role flood pause_sent tags_of_others \
+	peer_off pause_obeyed hold_ends_on_an_idle_port refused nic_role flood pause_sent tags_of_others \
 	vlan_bridge tpid_8100 not_ours fuzz

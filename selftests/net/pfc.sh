@@ -237,6 +237,28 @@ test_pfc_frames_are_obeyed() {
 		"$(($(stat sw pn 'prios[3].paused_time') / 1000000))" 500
 }
 
+# What ran out on an idle port was told, and counted, as paused until the next packet,
+# or for ever; the time between two pauses was a pause as well.
+test_pauses_end_on_an_idle_port() {
+	local ns=$((20000 * 25600))	# 512 bits at 20 Mbit/s
+	line fc pfc prio dscp
+	pfc 0x08 20000
+	wait_for 2 paused_is 3 true || fail "not paused"
+	sleep 0.6
+	equal "paused, though its quanta are over" "$(stat sw pn 'prios[3].paused')" false
+	equal "queues paused" "$(stat sw pn paused)" 0
+	equal "ns of the pause" "$(stat sw pn 'prios[3].paused_time')" "$ns"
+	equal "queues that ran out" "$(stat sw pn expired)" 4
+	sleep 0.3
+	pfc 0x08 20000
+	wait_for 2 paused_is 3 true || fail "not paused again"
+	sleep 0.6
+	pfc 0x08 0
+	equal "ns of both pauses" "$(stat sw pn 'prios[3].paused_time')" $((2 * ns))
+	equal "pauses" "$(stat sw pn 'prios[3].pause_rx')" 2
+	frames close
+}
+
 # A frame is about those priorities alone that it enables; zero quanta end a pause.
 obeys_priorities_apart() {
 	line fc "$1" prio dscp
@@ -692,7 +714,8 @@ test_mixed_modes() {
 
 run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
 	too_little_headroom_loses capfc_finds_who_fills_the_egress \
-	pfc_frames_are_obeyed {pfc,capfc_max,capfc_cal,fafc}_priorities_are_apart \
+	pfc_frames_are_obeyed pauses_end_on_an_idle_port \
+	{pfc,capfc_max,capfc_cal,fafc}_priorities_are_apart \
 	lossy_priorities_are_not_paused bad_frames \
 	pfc_frames_that_we_send link_down_ends_pauses \
 	{pfc,capfc_max,capfc_cal,fafc}_lost_frames {pfc,capfc_max,capfc_cal}_spreads \
