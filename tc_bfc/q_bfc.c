@@ -138,6 +138,9 @@ static const struct bfc_option {
 #define SHARE_DECIMALS		4
 #define PERMILLE_DECIMALS	3
 
+/* Of ns in 63 bits; the kernel takes 60 s at most. */
+#define TIME_MAX_US		9e15
+
 #define PRIOS_ALL		((1 << PRIOS) - 1)
 
 /* More than the kernel takes, so that it is the kernel that says how many. */
@@ -236,6 +239,20 @@ static bool starts_as_number(const char *arg)
 	return is_digit(*arg);
 }
 
+/* As in tc(8), a number alone is microseconds; get_time64() takes it for ns. */
+static int parse_time(const char *arg, __s64 *ns)
+{
+	char *unit;
+	double us = strtod(arg, &unit);
+
+	if (*unit)
+		return get_time64(ns, arg);
+	if (us > TIME_MAX_US)
+		return -1;
+	*ns = us * 1000;
+	return 0;
+}
+
 static int parse_number(const struct bfc_option *opt, const char *arg,
 			__u64 *value)
 {
@@ -257,7 +274,7 @@ static int parse_number(const struct bfc_option *opt, const char *arg,
 		break;
 	case UNIT_TIME:
 	case UNIT_TIMEOUT:
-		err = get_time64(&s64, arg);
+		err = parse_time(arg, &s64);
 		if (s64 < 0)
 			err = -1;
 		*value = s64;
