@@ -124,9 +124,8 @@ def scheme(name: str, scenario: Scenario, memory: Memory, rto: int) -> Scheme:
         "capfc-cal": f"bfc fc capfc-cal {port} {drop} egress-xoff {memory.out_xoff} cut 80%",
     }
     if name == "bfc":
-        base = bfc(
-            hrtt=HRTT, options=memory.shared, name=name, label=LABELS[name]
-        )
+        options = memory.shared.replace("headroom 1 ", "")  # of port-level modes
+        base = bfc(hrtt=HRTT, options=options, name=name, label=LABELS[name])
     elif name in switches:
         nic = f"bfc fc pfc role nic {prio} queues 1024 flows 65536 limit 1Gb"
         base = Scheme(name, nic, switches[name].strip(), label=LABELS[name])

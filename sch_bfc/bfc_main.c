@@ -338,10 +338,10 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 		return -EOPNOTSUPP;
 	}
 
-	p = kzalloc(sizeof(*p), GFP_KERNEL);
+	bfc_params_default(&q->p);
+	p = kmemdup(&q->p, sizeof(q->p), GFP_KERNEL);
 	if (!p)
 		return -ENOMEM;
-	bfc_params_default(p);
 	err = bfc_params_parse(sch, opt, p, extack);
 	if (err)
 		goto out;

@@ -147,6 +147,90 @@ test_tpid_and_forced_peer() {
 	no_counts
 }
 
+# refused OPTIONS MESSAGE: on the dummy d0
+refused() {
+	local said
+	# shellcheck disable=SC2086
+	said=$(tc -n x qdisc change dev d0 root bfc $1 2>&1) && fail "taken: $1"
+	[[ $said == *"bfc: $2."* ]] || fail "$1: said: $said"
+}
+
+# They were kept in silence: fc pfc with thop, fc bfc with xoff and xon.
+test_options_of_other_modes() {
+	local option mode before port="pfc, capfc-max, capfc-cal and fafc"
+	new_ns x
+	ip -n x link add d0 type dummy
+	bfc x d0 rate 1gbit
+	before=$(tc -n x qdisc show dev d0)
+	for option in "xoff 10kb" "xon 20kb" "max 1mb" "dynamic 11%" "lossless 3" \
+		"strict 7" "ecn 40kb" "headroom 64kb"; do
+		for mode in bfc none; do
+			refused "fc $mode $option" "${option% *}: used by fc $port only"
+		done
+	done
+	for option in "prio dscp" "map 1:3"; do
+		for mode in bfc none; do
+			refused "fc $mode $option" \
+				"${option% *}: not used by fc bfc and none without a buffer"
+		done
+	done
+	for option in "egress-xoff 50kb" "egress-xon 10kb" "egress-max 1mb" "warn 20kb"; do
+		for mode in bfc none pfc fafc; do
+			refused "fc $mode $option" \
+				"${option% *}: used by fc capfc-max and capfc-cal only"
+		done
+	done
+	for mode in bfc none pfc fafc capfc-max; do
+		refused "cut 50% fc $mode" "cut: used by fc capfc-cal only"
+	done
+	for option in "thop 10us" "alpha 0.5" "beta 0.5" "fdec 0.5" "congested 10kb"; do
+		for mode in bfc none pfc capfc-max capfc-cal; do
+			refused "fc $mode $option" "${option% *}: used by fc fafc only"
+		done
+	done
+	for mode in none pfc capfc-max capfc-cal fafc; do
+		refused "fc $mode resume drained" "resume: used by fc bfc only"
+		refused "fc $mode tpid 8100" "tpid: used by fc bfc only"
+	done
+	for mode in none pfc capfc-max capfc-cal; do
+		refused "fc $mode threshold 20kb" "threshold: used by fc bfc and fafc only"
+		refused "fc $mode accept-pause on" \
+			"accept-pause: used by fc bfc and fafc only"
+	done
+	refused "fc none elide lo" "elide: not used by fc none without a buffer"
+	for option in "refresh 2ms" "hold 60ms" "watchdog 90ms"; do
+		refused "fc none $option" "${option% *}: not used by fc none"
+	done
+	# The present mode counts, if none is given; nothing was changed so far.
+	refused "queues 32 thop 10us" "thop: used by fc fafc only"
+	equal "options" "$(tc -n x qdisc show dev d0)" "$before"
+}
+
+# What a mode does not use is kept for another one, and what repeats it is taken: all
+# that tc prints can be given back.
+test_options_are_kept_for_their_mode() {
+	local shown mode
+	new_ns x
+	ip -n x link add d0 type dummy
+	bfc x d0 fc fafc rate 1gbit thop 20us prio dscp map 46:5 ecn 40kb
+	for mode in none capfc-cal bfc pfc; do
+		bfc x d0 fc "$mode"
+		equal "thop with fc $mode" "$(stat x d0 options.thop)" 20000
+		shown=$(tc -n x qdisc show dev d0)
+		# shellcheck disable=SC2086
+		tc -n x qdisc change dev d0 root bfc ${shown#*refcnt * } ||
+			fail "refused with fc $mode: ${shown#*refcnt * }"
+	done
+	bfc x d0 fc capfc-cal cut 50%
+	bfc x d0 fc fafc
+	equal "cut, thop and ecn" "$(stat x d0 options.cut) $(stat x d0 options.thop) \
+$(stat x d0 options.ecn)" "0.5 20000 40960"
+	# With a buffer there are priorities in all modes.
+	bfc x d0 fc none buffer b
+	bfc x d0 fc none prio skb map 3:4
+	bfc x d0 fc bfc prio pcp
+}
+
 test_replace() {
 	local handle queues
 	topology
@@ -310,5 +394,6 @@ test_replace_is_told() {
 }
 
 run_tests options_that_keep_the_neighbour options_that_start_over \
-	tpid_and_forced_peer replace other_qdisc_and_back wire_goes \
+	tpid_and_forced_peer options_of_other_modes options_are_kept_for_their_mode \
+	replace other_qdisc_and_back wire_goes \
 	namespace_goes port_moves module_goes replace_is_told
