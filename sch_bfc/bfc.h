@@ -307,6 +307,8 @@ struct bfc_port_pcpu {
  * @dev: the device; held
  * @sw: of the namespace that the device was in when the port was made; held
  * @id: unique; finds the port in bfc_port_ids while it is one
+ * @bare: of a scheduler that is on a device without a neighbour, or below mq: no hook,
+ *	  in no list, one for each qdisc
  * @ingress: pause counters for the neighbour's queues; RCU, set under @lock
  * @tpid: of the tags
  * @handle: for packets without upstreamQ, 0 = none
@@ -387,6 +389,7 @@ struct bfc_port {
 	struct net_device *dev;
 	struct bfc_switch *sw;
 	u32 id;
+	bool bare;
 	struct bfc_ingress __rcu *ingress;
 	__be16 tpid;
 	u16 handle;
@@ -534,6 +537,7 @@ struct bfc_host {
  *
  * Set by init and change:
  * @port: the device's object
+ * @no_port: why it is a bare one, for users who want more than fc none; or NULL
  * @live: @port does what this qdisc asks for, not another that it is to replace
  * @p: configuration
  * @sticky: ns in effect
@@ -619,6 +623,7 @@ struct bfc_host {
  */
 struct bfc_sched {
 	struct bfc_port *port;
+	const char *no_port;
 	bool live;
 	struct bfc_params p;
 	u64 sticky;
@@ -852,6 +857,7 @@ extern struct list_head bfc_switches;
 int bfc_switch_init(void);
 void bfc_switch_exit(void);
 struct bfc_switch *bfc_switch_find(struct net *net);
+struct bfc_switch *bfc_switch_get(struct net *net);
 int bfc_switch_join(struct bfc_port *port);
 void bfc_switch_leave(struct bfc_port *port);
 void bfc_switch_put(struct bfc_switch *sw);
@@ -868,6 +874,7 @@ void bfc_port_exit(void);
 void bfc_port_slot(struct bfc_port *port);
 struct bfc_port *bfc_port_attach(struct net_device *dev,
 				 struct netlink_ext_ack *extack);
+struct bfc_port *bfc_port_attach_bare(struct net_device *dev);
 void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 			struct bfc_conf *conf, u64 rate, u64 link_rate);
 void bfc_port_relink(struct bfc_port *port, u64 link_rate);

@@ -27,6 +27,8 @@
 #include <linux/rtnetlink.h>
 
 #include <linux/bfc_int.h>
+#include <net/geneve.h>
+#include <net/vxlan.h>
 #include "bfc.h"
 
 /* The speed of the link, or 0: down, virtual, or the driver does not say. */
@@ -236,6 +238,47 @@ void bfc_update_link(struct Qdisc *sch)
 	kfree(p);
 }
 
+static bool bfc_has_lower(struct net_device *dev)
+{
+	struct net_device *lower;
+	struct list_head *iter;
+
+	netdev_for_each_lower_dev(dev, lower, iter)
+		return true;
+	return false;
+}
+
+/* Backpressure is between one device and the one at the other end of its cable. Frames
+ * of a device that stands on others leave through these: there they come from a second
+ * talker, and all of BFC's own on that link is off. What can have slaves is such a
+ * device even if it has none yet; hardware is not, whatever it is linked with (the
+ * ports of a switch chip, Hyper-V's).
+ */
+static const char *bfc_why_no_port(const struct Qdisc *sch)
+{
+	struct net_device *dev = qdisc_dev(sch);
+
+	if (sch->parent != TC_H_ROOT)
+		return "bfc: only fc none here: below mq there is no port";
+	if (dev->netdev_ops->ndo_add_slave || netif_is_ovs_master(dev))
+		return "bfc: only fc none here: the ports of this device have neighbours";
+	if (bfc_has_lower(dev) && !dev->dev.parent)
+		return "bfc: only fc none here: the device below has the neighbour";
+	if (netif_is_vxlan(dev) || netif_is_geneve(dev))
+		return "bfc: only fc none here: this tunnel may have many neighbours";
+	return NULL;
+}
+
+static int bfc_check_place(const struct bfc_sched *q, const struct bfc_params *p,
+			   struct netlink_ext_ack *extack)
+{
+	if (!q->no_port || p->fc == BFC_FC_NONE)
+		return 0;
+	if (extack)
+		extack->_msg = q->no_port;
+	return -EOPNOTSUPP;
+}
+
 static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 		      struct netlink_ext_ack *extack)
 {
@@ -248,6 +291,9 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 	if (!p)
 		return -ENOMEM;
 	err = bfc_params_parse(sch, opt, p, extack);
+	if (err)
+		goto out;
+	err = bfc_check_place(q, p, extack);
 	if (err)
 		goto out;
 	if (p->queues != q->p.queues) {
@@ -271,7 +317,7 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 		goto out;
 	}
 	bfc_stamp_set(sch, prog);
-	netif_schedule_queue(netdev_get_tx_queue(qdisc_dev(sch), 0));
+	netif_schedule_queue(sch->dev_queue);
 	if (!p->rate && !bfc_link_rate(qdisc_dev(sch)))
 		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");
 out:
@@ -315,6 +361,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	struct bfc_port *port;
 	unsigned int prio;
 	struct bpf_prog *prog;
+	bool by_default;
 	int err;
 
 	INIT_LIST_HEAD(&q->active);
@@ -327,9 +374,12 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	qdisc_watchdog_init(&q->watchdog, sch);
 
 	/* Below another qdisc a peek would fix the queue and its length too
-	 * early, and the parent, not we, would decide when a frame leaves.
+	 * early, and the parent, not we, would decide when a frame leaves. But
+	 * mq decides nothing, and a device whose default qdisc is refused has none
+	 * at all: no options and no handle, that is net.core.default_qdisc.
 	 */
-	if (sch->parent != TC_H_ROOT) {
+	by_default = !opt && !sch->handle;
+	if (sch->parent != TC_H_ROOT && !by_default) {
 		NL_SET_ERR_MSG(extack, "bfc: must be the root qdisc of its device (its own rate option shapes)");
 		return -EOPNOTSUPP;
 	}
@@ -339,16 +389,23 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	}
 
 	bfc_params_default(&q->p);
+	q->no_port = bfc_why_no_port(sch);
+	if (q->no_port && by_default) {
+		q->p.fc = BFC_FC_NONE;
+		if (sch->dev_queue == netdev_get_tx_queue(dev, 0))
+			netdev_info(dev, "bfc: by default, fair queueing for each TX queue; for flow control: tc qdisc replace dev %s root bfc\n",
+				    dev->name);
+	}
 	p = kmemdup(&q->p, sizeof(q->p), GFP_KERNEL);
 	if (!p)
 		return -ENOMEM;
-	err = bfc_params_parse(sch, opt, p, extack);
+	err = bfc_params_parse(sch, opt, p, extack) ?:
+	      bfc_check_place(q, p, extack) ?:
+	      bfc_alloc(q, p);
 	if (err)
 		goto out;
-	err = bfc_alloc(q, p);
-	if (err)
-		goto out;
-	port = bfc_port_attach(dev, extack);
+	port = q->no_port ? bfc_port_attach_bare(dev) :
+			    bfc_port_attach(dev, extack);
 	if (IS_ERR(port)) {
 		err = PTR_ERR(port);
 		goto out;

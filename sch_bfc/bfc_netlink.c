@@ -263,91 +263,64 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
  * struct bfc_use - an option that not every mode uses
  * @modes: bit fc: used by that; 0: by all
  * @buffer: used by the others, too, with a shared buffer
- * @offset: in struct bfc_params
- * @size: bytes there
  * @msg: what a user of another mode is told
  */
 struct bfc_use {
 	u8 modes;
 	bool buffer;
-	u16 offset;
-	u16 size;
 	const char *msg;
 };
 
 #define BFC_IN(_fc)	BIT(BFC_FC_##_fc)
 #define BFC_IN_CAPFC	(BFC_IN(CAPFC_MAX) | BFC_IN(CAPFC_CAL))
 #define BFC_IN_PORT	(BFC_IN(PFC) | BFC_IN_CAPFC | BFC_IN(FAFC))
+#define BFC_IN_ALL	(BFC_IN(BFC) | BFC_IN_PORT)
 
-#define BFC_USE_SIZED(_modes, _buffer, _field, _size, _msg) {	\
-	.modes = (_modes), .buffer = (_buffer),			\
-	.offset = offsetof(struct bfc_params, _field),		\
-	.size = (_size), .msg = "bfc: " _msg }
-#define BFC_USE(_modes, _field, _msg)				\
-	BFC_USE_SIZED(_modes, false, _field,			\
-		      sizeof_field(struct bfc_params, _field), _msg)
-#define BFC_USE_BUFFER(_modes, _field, _msg)			\
-	BFC_USE_SIZED(_modes, true, _field,			\
-		      sizeof_field(struct bfc_params, _field), _msg)
-#define BFC_USE_PORT(_field, _name)				\
-	BFC_USE(BFC_IN_PORT, _field,				\
-		_name ": used by fc pfc, capfc-max, capfc-cal and fafc only")
-#define BFC_USE_CAPFC(_field, _name)				\
-	BFC_USE(BFC_IN_CAPFC, _field,				\
-		_name ": used by fc capfc-max and capfc-cal only")
-#define BFC_USE_FAFC(_field, _name)				\
-	BFC_USE(BFC_IN(FAFC), _field, _name ": used by fc fafc only")
+#define BFC_USE_PORT(_name) { BFC_IN_PORT, false,		\
+	"bfc: " _name ": used by fc pfc, capfc-max, capfc-cal and fafc only" }
+#define BFC_USE_CAPFC(_name) { BFC_IN_CAPFC, false,		\
+	"bfc: " _name ": used by fc capfc-max and capfc-cal only" }
+#define BFC_USE_FAFC(_name) { BFC_IN(FAFC), false,		\
+	"bfc: " _name ": used by fc fafc only" }
+#define BFC_USE_BFC(_name) { BFC_IN(BFC), false,		\
+	"bfc: " _name ": used by fc bfc only" }
+#define BFC_USE_BFC_FAFC(_name) { BFC_IN(BFC) | BFC_IN(FAFC), false, \
+	"bfc: " _name ": used by fc bfc and fafc only" }
+#define BFC_USE_ALL(_name) { BFC_IN_ALL, false,			\
+	"bfc: " _name ": not used by fc none" }
+#define BFC_USE_BUFFER(_modes, _name, _others) { _modes, true,	\
+	"bfc: " _name ": not used by fc " _others " without a buffer" }
 
 static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
-	[TCA_BFC_THRESHOLD] =
-		BFC_USE(BFC_IN(BFC) | BFC_IN(FAFC), threshold,
-			"threshold: used by fc bfc and fafc only"),
-	[TCA_BFC_RESUME] =
-		BFC_USE(BFC_IN(BFC), resume, "resume: used by fc bfc only"),
-	[TCA_BFC_REFRESH] =
-		BFC_USE(BFC_IN(BFC) | BFC_IN_PORT, refresh,
-			"refresh: not used by fc none"),
-	[TCA_BFC_HOLD] =
-		BFC_USE(BFC_IN(BFC) | BFC_IN_PORT, hold,
-			"hold: not used by fc none"),
-	[TCA_BFC_TPID] =
-		BFC_USE(BFC_IN(BFC), tpid, "tpid: used by fc bfc only"),
-	[TCA_BFC_ACCEPT_PAUSE] =
-		BFC_USE(BFC_IN(BFC) | BFC_IN(FAFC), accept_pause,
-			"accept-pause: used by fc bfc and fafc only"),
-	[TCA_BFC_ELIDE] =
-		BFC_USE_SIZED(BFC_IN(BFC) | BFC_IN_PORT, true, nelide,
-			      offsetofend(struct bfc_params, elide) -
-			      offsetof(struct bfc_params, nelide),
-			      "elide: not used by fc none without a buffer"),
-	[TCA_BFC_WATCHDOG] =
-		BFC_USE(BFC_IN(BFC) | BFC_IN_PORT, watchdog,
-			"watchdog: not used by fc none"),
-	[TCA_BFC_PRIO] =
-		BFC_USE_BUFFER(BFC_IN_PORT, prio,
-			       "prio: not used by fc bfc and none without a buffer"),
-	[TCA_BFC_PRIO_MAP] =
-		BFC_USE_BUFFER(BFC_IN_PORT, prio_map,
-			       "map: not used by fc bfc and none without a buffer"),
-	[TCA_BFC_LOSSLESS] = BFC_USE_PORT(lossless, "lossless"),
-	[TCA_BFC_STRICT] = BFC_USE_PORT(strict, "strict"),
-	[TCA_BFC_XOFF] = BFC_USE_PORT(xoff, "xoff"),
-	[TCA_BFC_XON] = BFC_USE_PORT(xon, "xon"),
-	[TCA_BFC_MAX_BYTES] = BFC_USE_PORT(max, "max"),
-	[TCA_BFC_DYNAMIC] = BFC_USE_PORT(dynamic, "dynamic"),
-	[TCA_BFC_HEADROOM] = BFC_USE_PORT(headroom, "headroom"),
-	[TCA_BFC_ECN] = BFC_USE_PORT(ecn, "ecn"),
-	[TCA_BFC_EGRESS_XOFF] = BFC_USE_CAPFC(egress_xoff, "egress-xoff"),
-	[TCA_BFC_EGRESS_XON] = BFC_USE_CAPFC(egress_xon, "egress-xon"),
-	[TCA_BFC_EGRESS_MAX] = BFC_USE_CAPFC(egress_max, "egress-max"),
-	[TCA_BFC_WARN] = BFC_USE_CAPFC(warn, "warn"),
-	[TCA_BFC_CUT] =
-		BFC_USE(BFC_IN(CAPFC_CAL), cut, "cut: used by fc capfc-cal only"),
-	[TCA_BFC_T_HOP] = BFC_USE_FAFC(t_hop, "thop"),
-	[TCA_BFC_ALPHA] = BFC_USE_FAFC(alpha, "alpha"),
-	[TCA_BFC_BETA] = BFC_USE_FAFC(beta, "beta"),
-	[TCA_BFC_FDEC] = BFC_USE_FAFC(fdec, "fdec"),
-	[TCA_BFC_CONGESTED] = BFC_USE_FAFC(congested, "congested"),
+	[TCA_BFC_THRESHOLD] = BFC_USE_BFC_FAFC("threshold"),
+	[TCA_BFC_RESUME] = BFC_USE_BFC("resume"),
+	[TCA_BFC_REFRESH] = BFC_USE_ALL("refresh"),
+	[TCA_BFC_HOLD] = BFC_USE_ALL("hold"),
+	[TCA_BFC_TPID] = BFC_USE_BFC("tpid"),
+	[TCA_BFC_ACCEPT_PAUSE] = BFC_USE_BFC_FAFC("accept-pause"),
+	[TCA_BFC_ELIDE] = BFC_USE_BUFFER(BFC_IN_ALL, "elide", "none"),
+	[TCA_BFC_WATCHDOG] = BFC_USE_ALL("watchdog"),
+	[TCA_BFC_PRIO] = BFC_USE_BUFFER(BFC_IN_PORT, "prio", "bfc and none"),
+	[TCA_BFC_PRIO_MAP] = BFC_USE_BUFFER(BFC_IN_PORT, "map", "bfc and none"),
+	[TCA_BFC_LOSSLESS] = BFC_USE_PORT("lossless"),
+	[TCA_BFC_STRICT] = BFC_USE_PORT("strict"),
+	[TCA_BFC_XOFF] = BFC_USE_PORT("xoff"),
+	[TCA_BFC_XON] = BFC_USE_PORT("xon"),
+	[TCA_BFC_MAX_BYTES] = BFC_USE_PORT("max"),
+	[TCA_BFC_DYNAMIC] = BFC_USE_PORT("dynamic"),
+	[TCA_BFC_HEADROOM] = BFC_USE_PORT("headroom"),
+	[TCA_BFC_ECN] = BFC_USE_PORT("ecn"),
+	[TCA_BFC_EGRESS_XOFF] = BFC_USE_CAPFC("egress-xoff"),
+	[TCA_BFC_EGRESS_XON] = BFC_USE_CAPFC("egress-xon"),
+	[TCA_BFC_EGRESS_MAX] = BFC_USE_CAPFC("egress-max"),
+	[TCA_BFC_WARN] = BFC_USE_CAPFC("warn"),
+	[TCA_BFC_CUT] = { BFC_IN(CAPFC_CAL), false,
+			  "bfc: cut: used by fc capfc-cal only" },
+	[TCA_BFC_T_HOP] = BFC_USE_FAFC("thop"),
+	[TCA_BFC_ALPHA] = BFC_USE_FAFC("alpha"),
+	[TCA_BFC_BETA] = BFC_USE_FAFC("beta"),
+	[TCA_BFC_FDEC] = BFC_USE_FAFC("fdec"),
+	[TCA_BFC_CONGESTED] = BFC_USE_FAFC("congested"),
 };
 
 static int bfc_refuse(const struct nlattr *a, const char *msg,
@@ -435,6 +408,26 @@ static int bfc_check_name(const struct nlattr *a, struct netlink_ext_ack *extack
 	return 0;
 }
 
+static bool bfc_same(const struct bfc_params *was, const struct bfc_params *p,
+		     unsigned int option)
+{
+	const struct bfc_option *o = &bfc_options[option];
+
+	switch (option) {
+	case TCA_BFC_TPID:
+		return was->tpid == p->tpid;
+	case TCA_BFC_PRIO_MAP:
+		return !memcmp(was->prio_map, p->prio_map, sizeof(p->prio_map));
+	case TCA_BFC_ELIDE:
+		return was->nelide == p->nelide &&
+		       !memcmp(was->elide, p->elide,
+			       p->nelide * sizeof(*p->elide));
+	default:
+		return !memcmp((const u8 *)was + o->offset,
+			       (const u8 *)p + o->offset, o->width);
+	}
+}
+
 /* Is everything given here of use in the mode that it is given with? What only
  * repeats the present value does no harm: what tc prints can be given back.
  */
@@ -450,8 +443,7 @@ static int bfc_check_used(const struct bfc_params *was, struct nlattr **tb,
 		if (!tb[i] || !use->modes || use->modes & BIT(p->fc) ||
 		    (use->buffer && *p->buffer))
 			continue;
-		if (memcmp((const u8 *)was + use->offset,
-			   (const u8 *)p + use->offset, use->size))
+		if (!bfc_same(was, p, i))
 			return bfc_refuse(tb[i], use->msg, extack);
 	}
 	return 0;

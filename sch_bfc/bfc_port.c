@@ -45,7 +45,7 @@ void bfc_sweep_soon(void)
  */
 static bool bfc_port_counts(const struct bfc_port *port, unsigned int queues)
 {
-	return port->cfg.role != BFC_ROLE_NIC &&
+	return port->cfg.role != BFC_ROLE_NIC && !port->bare &&
 	       (queues || (port->users && port->conf && bfc_conf_holds(port->conf)));
 }
 
@@ -403,6 +403,7 @@ void bfc_port_slot(struct bfc_port *port)
 	port->slot = find_first_zero_bit(used, BFC_SLOTS);
 }
 
+/* One that no list has, and no hook. */
 static void bfc_port_free(struct bfc_port *port)
 {
 	netdev_put(port->dev, &port->tracker);
@@ -411,25 +412,41 @@ static void bfc_port_free(struct bfc_port *port)
 	kfree(port);
 }
 
-static struct bfc_port *bfc_port_new(struct net_device *dev)
+static struct bfc_port *bfc_port_alloc(struct net_device *dev)
 {
-	static u32 last_id;	/* RTNL */
 	struct bfc_port *port;
-	int err = -ENOMEM;
 
 	port = kzalloc(sizeof(*port), GFP_KERNEL);
 	if (!port)
-		return ERR_PTR(-ENOMEM);
+		return NULL;
 	port->pcpu = alloc_percpu(struct bfc_port_pcpu);
-	if (!port->pcpu)
-		goto free;
+	port->sw = bfc_switch_get(dev_net(dev));
+	if (!port->pcpu || !port->sw) {
+		if (port->sw)
+			bfc_switch_put(port->sw);
+		free_percpu(port->pcpu);
+		kfree(port);
+		return NULL;
+	}
+	netdev_hold(dev, &port->tracker, GFP_KERNEL);
 	port->dev = dev;
+	port->slot = BFC_SLOT_NONE;
 	port->tpid = htons(ETH_P_8021AD);
 	spin_lock_init(&port->lock);
 	INIT_DELAYED_WORK(&port->hello, bfc_hello_work);
 	hrtimer_init(&port->refresh, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	port->refresh.function = bfc_refresh_timer;
+	return port;
+}
 
+static struct bfc_port *bfc_port_new(struct net_device *dev)
+{
+	struct bfc_port *port = bfc_port_alloc(dev);
+	static u32 last_id;	/* RTNL */
+	int err;
+
+	if (!port)
+		return ERR_PTR(-ENOMEM);
 	port->hook.hook = bfc_hook;
 	port->hook.priv = port;
 	port->hook.pf = NFPROTO_NETDEV;
@@ -439,7 +456,7 @@ static struct bfc_port *bfc_port_new(struct net_device *dev)
 	err = xa_alloc_cyclic(&bfc_port_ids, &port->id, port, xa_limit_32b,
 			      &last_id, GFP_KERNEL);
 	if (err < 0)
-		goto free_pcpu;
+		goto free;
 	err = bfc_switch_join(port);
 	if (err)
 		goto forget;
@@ -454,7 +471,6 @@ static struct bfc_port *bfc_port_new(struct net_device *dev)
 	err = dev_mc_add_global(dev, bfc_mac_addr);
 	if (err)
 		goto unlist;
-	netdev_hold(dev, &port->tracker, GFP_KERNEL);
 	return port;
 
 unlist:
@@ -466,12 +482,8 @@ leave:
 forget:
 	xa_erase(&bfc_port_ids, port->id);
 	synchronize_net();
-	if (port->sw)
-		bfc_switch_put(port->sw);
-free_pcpu:
-	free_percpu(port->pcpu);
 free:
-	kfree(port);
+	bfc_port_free(port);
 	return ERR_PTR(err);
 }
 
@@ -544,6 +556,34 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 	}
 	spin_unlock_bh(&port->lock);
 	return port;
+}
+
+/**
+ * bfc_port_attach_bare() - for a scheduler without a neighbour
+ * @dev: the device
+ *
+ * Context: RTNL.
+ * Return: a port of its own, which goes with it, or an error pointer.
+ */
+struct bfc_port *bfc_port_attach_bare(struct net_device *dev)
+{
+	struct bfc_port *port = bfc_port_alloc(dev);
+
+	if (!port)
+		return ERR_PTR(-ENOMEM);
+	port->bare = true;
+	port->users = 1;
+	port->fresh = true;
+	return port;
+}
+
+/* No list has it any more, or ever had. */
+static void bfc_port_detach_alone(struct bfc_port *port)
+{
+	cancel_delayed_work_sync(&port->hello);
+	hrtimer_cancel(&port->refresh);
+	bfc_conf_put(port->conf);
+	bfc_port_free(port);
 }
 
 static u64 bfc_refresh_pfc(const struct bfc_port *port,
@@ -673,11 +713,9 @@ void bfc_port_detach(struct bfc_port *port)
 	struct sk_buff *skb = NULL, *resume = NULL;
 	struct bfc_conf *conf = NULL;
 
-	if (port->unplugged) {
-		if (!--port->users) {
-			bfc_conf_put(port->conf);
-			bfc_port_free(port);
-		}
+	if (port->bare || port->unplugged) {
+		if (!--port->users)
+			bfc_port_detach_alone(port);
 		return;
 	}
 	spin_lock_bh(&port->lock);
@@ -759,7 +797,7 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct bfc_switch *sw = bfc_switch_find(dev_net(dev));
 	struct bfc_port *port = bfc_port_find(sw, dev);
-	struct Qdisc *sch;
+	struct Qdisc *sch = rtnl_dereference(dev->qdisc);
 	bool carrier;
 	u32 downs;
 
@@ -778,8 +816,12 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 		bfc_switch_topology();
 		return NOTIFY_DONE;
 	}
-	if (!port)
+	if (!port) {
+		if (event == NETDEV_CHANGEMTU && sch &&
+		    sch->ops == &bfc_qdisc_ops)
+			bfc_update_link(sch);	/* a bare one */
 		return NOTIFY_DONE;
+	}
 	switch (event) {
 	case NETDEV_UP:
 	case NETDEV_DOWN:
@@ -787,7 +829,6 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_CHANGEMTU:
 		if (!port->users)
 			break;
-		sch = rtnl_dereference(dev->qdisc);
 		if (sch && sch->ops == &bfc_qdisc_ops)
 			bfc_update_link(sch);
 		/* Down and up again may come as one event. */

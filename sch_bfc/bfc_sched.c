@@ -796,14 +796,17 @@ again:
 		vid = BFC_VID_NONE;
 	}
 
-	/* What we noted there is nobody else's business further on. */
-	skb->tc_index = 0;
+	/* What the hook has noted there is of no use further on, but for the port
+	 * below an upper device.
+	 */
+	if (likely(!port->bare))
+		skb->tc_index = 0;
 	if (unlikely(!bfc_stamp(sch, skb, vid, cb.prio, now))) {
 		qdisc_qstats_drop(sch);
 		kfree_skb(skb);
 		if (--tries)
 			goto again;
-		netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+		netif_schedule_queue(sch->dev_queue);
 		return NULL;
 	}
 	bfc_pace(q, skb, now);

@@ -331,29 +331,38 @@ struct bfc_switch *bfc_switch_find(struct net *net)
 }
 
 /**
- * bfc_switch_join() - a new port
- * @port: its device is set
+ * bfc_switch_get() - the switch of a namespace, for a port
+ * @net: the namespace
  *
- * The port keeps this switch for good: what holds its qdisc may outlive the device's
- * stay in the namespace, and the namespace.
+ * The port keeps it for good: what holds its qdisc may outlive the device's stay in
+ * the namespace, and the namespace.
+ *
+ * Context: RTNL.
+ * Return: the switch with one more user, or NULL.
+ */
+struct bfc_switch *bfc_switch_get(struct net *net)
+{
+	struct bfc_net *bn = net_generic(net, bfc_net_id);
+
+	if (!bn->sw)
+		bn->sw = bfc_switch_new();
+	if (bn->sw)
+		refcount_inc(&bn->sw->users);
+	return bn->sw;
+}
+
+/**
+ * bfc_switch_join() - a new port
+ * @port: its device and its switch are set
  *
  * Context: RTNL.
  * Return: 0 or an error.
  */
 int bfc_switch_join(struct bfc_port *port)
 {
-	struct bfc_net *bn = net_generic(dev_net(port->dev), bfc_net_id);
-	struct bfc_switch *sw = bn->sw;
+	struct bfc_switch *sw = port->sw;
 	int err;
 
-	if (!sw) {
-		sw = bfc_switch_new();
-		if (!sw)
-			return -ENOMEM;
-		bn->sw = sw;
-	}
-	refcount_inc(&sw->users);
-	port->sw = sw;
 	if (!sw->nports++)
 		list_add(&sw->list, &bfc_switches);
 	list_add(&port->list, &sw->ports);
@@ -366,7 +375,7 @@ int bfc_switch_join(struct bfc_port *port)
 }
 
 /**
- * bfc_switch_leave() - a port is none any more; it keeps its reference
+ * bfc_switch_leave() - a port is none any more
  * @port: the port
  *
  * Context: RTNL.

@@ -411,9 +411,156 @@ test_tx_queues_and_default_qdisc() {
 hello_sent() { [ "$(stat "$1" "$2" hello_tx)" -ge 1 ]; }
 peer_has() { [ "$(stat "$1" e0 peer_queues)" = "$2" ]; }
 
+# refuses TEXT TC-ARGS...: with this in the reason
+refuses() {
+	local text=$1 said
+	shift
+	said=$(tc "$@" 2>&1) && fail "taken: $*"
+	[[ $said == *"$text"* ]] || fail "tc $*: said: $said"
+}
+
+# On a bridge bfc flooded HELLOs to the neighbours of all ports, which saw two talkers
+# and gave BFC up; on a bond or a macvlan device it does the same to one.
+test_upper_devices() {
+	local dev kinds='' mode
+	one_switch
+	ip -n sw link add ve type veth peer name ve2
+	for dev in "link p1 type vlan id 10" "link p1 type macvlan" "link p1 type ipvlan" \
+		"link p1 type macsec" "type bond" "type team" "type vrf table 9" \
+		"type vxlan id 1 dstport 4789" "type geneve id 1 remote 10.9.9.9" "type bridge"; do
+		# shellcheck disable=SC2086
+		ip -n sw link add name "u$((${#kinds}))" ${dev} 2>/dev/null &&
+			kinds+=u			# the next name is another
+	done
+	at_least "kinds of devices" "${#kinds}" 2
+	say "${#kinds} kinds"
+	for port in p1 r0; do
+		bfc sw "$port"
+	done
+	bfc s e0 role nic
+	bfc r e0 role nic
+	peers_up
+	for dev in br0 $(seq -f u%g 0 $((${#kinds} - 1))); do
+		ip -n sw link set "$dev" up 2>/dev/null
+		for mode in "" "fc pfc" "fc fafc peer on" "peer off"; do
+			# shellcheck disable=SC2086
+			refuses "only fc none here: " -n sw qdisc replace dev "$dev" \
+				root bfc $mode
+		done
+		bfc sw "$dev" fc none rate 100mbit
+		refuses "only fc none here: " -n sw qdisc change dev "$dev" root bfc \
+			fc bfc
+		equal "fc of $dev" "$(stat sw "$dev" options.fc)" none
+		equal "state of $dev" "$(stat sw "$dev" peer_state)" off
+	done
+	ip -n sw addr add 10.0.0.9/24 dev br0
+	in_ns sw ping -q -c 3 -i 0.5 -w 5 10.0.0.1 >/dev/null || fail "no way through br0"
+	at_least "packets that br0 has sent" "$(stat sw br0 packets)" 3
+	check "$(not_up)" is_empty not_up_but_none
+	# These have a neighbour.
+	for dev in p1 ve; do
+		bfc sw "$dev" fc pfc
+		bfc sw "$dev" fc bfc
+	done
+	# A longer frame there is a longer turn.
+	ip -n sw link set br0 mtu 1000
+	bfc sw br0 quantum auto
+	ip -n sw link del p1
+	bfc sw br0 fc none
+}
+not_up_but_none() {
+	snapshot '.[] | select(.peer_state != "up" and .options.fc != "none") |
+		"\(.ns) \(.dev)"'
+}
+
+# Fair queueing on a VLAN device of a port must not hide from the port below it where
+# packets came in: their neighbour was not paused any more.
+test_fair_queueing_above_a_port() {
+	local receiver
+	new_ns sw
+	host s 10.0.0.1/24
+	host r
+	cable s e0 sw p1 rate 50mbit delay 100us ring 8
+	cable sw r0 r e0 rate 5mbit delay 100us ring 8
+	ip -n sw link add link r0 name r0.10 type vlan id 10
+	ip -n r link add link e0 name e0.10 type vlan id 10
+	in_ns sw sysctl -qw net.ipv4.ip_forward=1
+	ip -n sw -batch - <<-END
+		addr add 10.0.0.254/24 dev p1
+		addr add 10.1.0.254/24 dev r0.10
+		link set r0.10 up
+	END
+	ip -n r addr add 10.1.0.2/24 dev e0.10
+	ip -n r link set e0.10 up
+	ip -n r route add default via 10.1.0.254
+	ip -n s route add default via 10.0.0.254
+	bfc sw p1 hrtt 4ms
+	bfc sw r0 hrtt 4ms
+	bfc s e0 role nic hrtt 4ms
+	bfc r e0 role nic
+	peers_up
+	bfc sw r0.10 fc none
+	meet 10.1.0.2 s
+	receive r 5000 -n 400 -t 20 -i 2
+	receiver=$bg
+	send s 10.1.0.2 5000 -f 2 -n 200
+	finish "$bg" "$receiver"
+	equal "received" "$(received r 5000 .packets)" 400
+	at_least "packets through r0.10" "$(stat sw r0.10 packets)" 400
+	at_least "packets counted by r0" "$(stat sw r0 counted)" 20
+	at_least "pauses" "$(stat sw p1 pause_tx)" 1
+}
+
+# mq's children were refused, for they are not the root, and the card had no queue.
+test_default_qdisc_of_many_queues() {
+	local default queues i
+	default=$(sysctl -n net.core.default_qdisc)
+	sysctl -qw net.core.default_qdisc=bfc
+	host c 10.0.1.1/24
+	host d 10.0.1.2/24
+	ip link add name e0 netns c numtxqueues 4 type wire rate 20mbit delay 100us ring 8 \
+		peer name e0 netns d numtxqueues 4
+	plug c e0
+	plug d e0
+	queues='[.[] | select(.kind == "bfc" and .options.fc == "none")] | length'
+	equal "fair queues" "$(tc -n c -j qdisc show dev e0 | jq "$queues")" 4
+	equal "root" "$(tc -n c -j qdisc show dev e0 root | jq -r '.[0].kind')" mq
+	meet 10.0.1.2 c
+	receive d 5000 -n 400 -t 20 -i 2
+	i=$bg
+	send c 10.0.1.2 5000 -f 8 -n 50
+	finish "$bg" "$i"
+	equal "received" "$(received d 5000 .packets)" 400
+	at_least "packets by all children" "$(tc -n c -s -j qdisc show dev e0 |
+		jq '[.[] | select(.kind == "bfc") | .packets] | add')" 400
+	at_least "children that were used" "$(tc -n c -s -j qdisc show dev e0 |
+		jq '[.[] | select(.kind == "bfc" and .packets > 20)] | length')" 2
+
+	# The same below an mq that has a handle. Default qdiscs have none, and so tc takes a
+	# change for a new qdisc.
+	tc -n c qdisc replace dev e0 root handle 1: mq
+	refuses "must be the root qdisc" -n c qdisc replace dev e0 parent 1:2 bfc fc pfc
+	refuses "must be the root qdisc" -n c qdisc add dev e0 parent 1:2 handle 20: bfc
+	refuses "not found" -n c qdisc change dev e0 parent 1:2 bfc quantum 3000
+	equal "fair queues" "$(tc -n c -j qdisc show dev e0 | jq "$queues")" 4
+	ip -n c link set e0 down
+	ip -n c link set e0 up
+	in_ns c ping -q -c 3 -i 0.2 -w 5 10.0.1.2 >/dev/null || fail "no way through mq"
+
+	# And the way to a port that is told in the kernel's log.
+	tc -n c qdisc replace dev e0 root bfc || fail "not taken at the root"
+	tc -n d qdisc replace dev e0 root bfc
+	wait_for 15 peer_up c e0 || fail "state $(stat c e0 peer_state)"
+	tc -n c qdisc del dev e0 root
+	equal "fair queues again" "$(tc -n c -j qdisc show dev e0 | jq "$queues")" 4
+	sysctl -qw "net.core.default_qdisc=$default"
+	ip -n d link del e0
+}
+
 run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
 	enormous_mtu enormous_packet_by_stab nic_role_never_pauses \
 	rate_change_wakes lower_limit_trims {,buffered_,stuck_}handles_are_not_used_up \
 	claims_are_capped namespaces_have_handles_of_their_own down_is_quiet \
 	nic_takes_no_handles nic_repeats_nothing frames_before_configuration \
-	tx_queues_and_default_qdisc
+	tx_queues_and_default_qdisc default_qdisc_of_many_queues \
+	upper_devices fair_queueing_above_a_port

@@ -379,6 +379,16 @@ class Bench:
             wrong.append("other options")
         return answer, "\n".join(wrong)
 
+    def below(self) -> str:
+        """Without options below a qdisc: only what has no handle is a default qdisc."""
+        tc = ["tc", "qdisc", "add", "dev", DEVICE, "root", "handle", "1:", "prio"]
+        subprocess.run(tc, check=True)
+        answer = self.route.request(tc_message(
+            RTM_NEWQDISC, [attr(TCA_KIND, b"bfc\0")], self.ifindex, handle=0, parent=0x10001,
+            flags=NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL))
+        subprocess.run(["tc", "qdisc", "del", "dev", DEVICE, "root"], check=True)
+        return self.judge(Case("", b"", "must be the root"), answer)
+
     @staticmethod
     def judge(case: Case, answer: Answer) -> str:
         if case.expect == ANY_OR_NONE:
@@ -432,7 +442,7 @@ def main() -> int:
 
     bench = Bench()
     todo = cases()
-    ktap = Ktap(2 * len(todo) + len(LATE) * len(REFUSED) + 1)
+    ktap = Ktap(2 * len(todo) + len(LATE) * len(REFUSED) + 2)
     for verb, run in (("add", bench.run_add), ("change", bench.run_change)):
         for case in todo:
             answer, wrong = run(case)
@@ -443,6 +453,8 @@ def main() -> int:
             answer, wrong = bench.run_late(case, refused)
             print(f"# {answer}")
             ktap.result(not wrong, f"replace: {case.name}, refused for its {name}", wrong)
+    wrong = bench.below()
+    ktap.result(not wrong, "no options below another qdisc", wrong)
     wrong = bench.fuzz(args.fuzz, args.seed)
     ktap.result(not wrong, f"{args.fuzz} random requests", wrong)
     return ktap.end()
