@@ -39,7 +39,7 @@ static u64 bfc_link_rate(struct net_device *dev)
 	if (__ethtool_get_link_ksettings(dev, &ecmd) ||
 	    ecmd.base.speed == SPEED_UNKNOWN || !ecmd.base.speed)
 		return 0;
-	return (u64)ecmd.base.speed * (1000000 / BITS_PER_BYTE);
+	return bfc_speed_rate(ecmd.base.speed);
 }
 
 /* Values that the map leaves open: a PCP is a priority, a DSCP counts by its

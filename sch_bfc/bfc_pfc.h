@@ -26,30 +26,10 @@
 #include <linux/math64.h>
 #include "bfc_pfc_wire.h"
 #include "bfc_pool.h"
+#include "bfc_thresh.h"
 
 #define BFC_FRAME_OVERHEAD	24	/* preamble, FCS, gap: of the wire only */
 #define BFC_ALPHA_HPCC		110000	/* 11 % of the free buffer, HPCC §5.1 */
-
-/**
- * bfc_bytes_in() - what a link brings in some time
- * @rate: bytes/s, at most BFC_RATE_MAX
- * @ns: at most some hours
- *
- * Exact everywhere. Not so mul_u64_u64_div_u64(): the generic one of 6.1 drops bits
- * of large products, and x86's goes wrong where the compiler sees that the first
- * factor equals the divisor (8 Gbit/s are 1e9 bytes/s): both may be kept in the
- * register that the product goes to.
- *
- * Return: bytes, rounded down.
- */
-static inline u64 bfc_bytes_in(u64 rate, u64 ns)
-{
-	u64 s = div_u64(ns, 1000000000), fast = div_u64(rate, 1000000000);
-	u32 part = ns - s * 1000000000, slow = rate - fast * 1000000000;
-
-	return s * rate + part * fast +
-	       div_u64((u64)part * slow, 1000000000);
-}
 
 /**
  * struct bfc_pfc_thresh - thresholds of one (port, priority)

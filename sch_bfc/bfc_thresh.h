@@ -13,6 +13,42 @@
 #define BFC_NSEC_PER_SEC	1000000000ULL
 
 /**
+ * bfc_speed_rate() - what a device's speed is in bytes
+ * @mbit: as ethtool has it, Mbit/s; root may set a tap's to anything
+ *
+ * Return: bytes/s, at most BFC_RATE_MAX, which other arithmetic relies on.
+ */
+static inline u64 bfc_speed_rate(u32 mbit)
+{
+	u64 rate = (u64)mbit * (1000000 / 8);
+
+	return rate < BFC_RATE_MAX ? rate : BFC_RATE_MAX;
+}
+
+/**
+ * bfc_bytes_in() - what a link brings in some time
+ * @rate: bytes/s, at most BFC_RATE_MAX
+ * @ns: at most some hours
+ *
+ * Exact everywhere. Not so mul_u64_u64_div_u64(): the generic one of 6.1 drops bits
+ * of large products, and x86's goes wrong where the compiler sees that the first
+ * factor equals the divisor (8 Gbit/s are 1e9 bytes/s): both may be kept in the
+ * register that the product goes to.
+ *
+ * Return: bytes, rounded down.
+ */
+static inline u64 bfc_bytes_in(u64 rate, u64 ns)
+{
+	u64 s = div_u64(ns, BFC_NSEC_PER_SEC);
+	u64 fast = div_u64(rate, BFC_NSEC_PER_SEC);
+	u32 part = ns - s * BFC_NSEC_PER_SEC;
+	u32 slow = rate - fast * BFC_NSEC_PER_SEC;
+
+	return s * rate + part * fast +
+	       div_u64((u64)part * slow, BFC_NSEC_PER_SEC);
+}
+
+/**
  * bfc_thresh_fill() - build the table Th[N_active] (BFC §3.3.2)
  * @table: entries 0 to @queues; [0] equals [1]: a queue that is alone and
  *	   paused is compared with the full 1-hop BDP
@@ -29,7 +65,7 @@
 static inline void bfc_thresh_fill(u32 *table, unsigned int queues, u64 rate,
 				   u64 hrtt, u32 floor, u32 fixed)
 {
-	u64 bdp = mul_u64_u64_div_u64(rate, hrtt, BFC_NSEC_PER_SEC), th;
+	u64 bdp = bfc_bytes_in(rate, hrtt), th;
 	unsigned int n;
 
 	for (n = 1; n <= queues; n++) {

@@ -411,6 +411,16 @@ test_tx_queues_and_default_qdisc() {
 hello_sent() { [ "$(stat "$1" "$2" hello_tx)" -ge 1 ]; }
 peer_has() { [ "$(stat "$1" e0 peer_queues)" = "$2" ]; }
 
+# A tap takes any speed that root gives it; arithmetic goes to 1 Tbit/s.
+test_speed_beyond_all_bounds() {
+	new_ns a
+	ip -n a tuntap add t0 mode tap 2>/dev/null || { skip="no tap here"; return; }
+	ip -n a link set t0 up
+	in_ns a ethtool -s t0 speed 40000000 duplex full autoneg off || fail "no speed"
+	bfc a t0 peer off
+	equal "bytes/s" "$(stat a t0 link_rate)" 125000000000
+}
+
 # refuses TEXT TC-ARGS...: with this in the reason
 refuses() {
 	local text=$1 said
@@ -563,4 +573,4 @@ run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
 	claims_are_capped namespaces_have_handles_of_their_own down_is_quiet \
 	nic_takes_no_handles nic_repeats_nothing frames_before_configuration \
 	tx_queues_and_default_qdisc default_qdisc_of_many_queues \
-	upper_devices fair_queueing_above_a_port
+	speed_beyond_all_bounds upper_devices fair_queueing_above_a_port

@@ -271,7 +271,20 @@ static void test_hold_ten(void)
 			return;
 }
 
+/* A tap takes any speed; 28.8 Tbit/s were too much for a number of frames a second. */
+static void test_speed(void)
+{
+	CHECK(bfc_speed_rate(10) == 1250000);
+	CHECK(bfc_speed_rate(100000) == 12500000000ULL);
+	CHECK(bfc_speed_rate(999999) == RATE_MAX - 125000);
+	CHECK(bfc_speed_rate(1000000) == RATE_MAX);
+	CHECK(bfc_speed_rate(1000001) == RATE_MAX);
+	CHECK(bfc_speed_rate(1U << 31) == RATE_MAX);
+	CHECK(bfc_speed_rate(~1U) == RATE_MAX);
+}
+
 static const struct unit_case cases[] = {
+	{ "thresh: a device's speed in bytes/s has a bound", test_speed },
 	{ "thresh: limits of the options are as documented", test_limits },
 	{ "thresh: example of the paper, 25 kB over N_active", test_paper },
 	{ "thresh: Th = HRTT x rate / N, exact and falling in N",

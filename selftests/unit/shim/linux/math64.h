@@ -38,16 +38,6 @@ static inline u64 mul_u64_u64_shr(u64 a, u64 mul, unsigned int shift)
 	return product >> shift;
 }
 
-static inline u64 mul_u64_u64_div_u64(u64 a, u64 mul, u64 div)
-{
-	unsigned __int128 q;
-
-	if (!div)
-		abort();
-	q = (unsigned __int128)a * mul / div;
-	if (q >> 64)
-		abort();
-	return q;
-}
+/* No mul_u64_u64_div_u64(): see bfc_bytes_in(). */
 
 #endif /* _SHIM_LINUX_MATH64_H */
