@@ -486,6 +486,7 @@ struct bfc_port {
  * @ahead: bytes in front of @cursor
  * @cursor: `resume early`: the oldest packet that may still hold a count
  * @round: when it was, or is to be, served; counted in &bfc_sched.round
+ * @served: &bfc_sched.served after its last packet
  *
  * Second, for those who ask:
  * @packets: queued
@@ -507,6 +508,7 @@ struct bfc_queue {
 	u32 ahead;
 	struct sk_buff *cursor;
 	u32 round;
+	u32 served;
 
 	u32 packets;
 	u32 peak;
@@ -560,6 +562,7 @@ struct bfc_host {
  * @active: queues with packets that are not paused, in DRR order
  * @fresh: likewise, but these just got their first packet, and go first
  * @round: of @active, counts up
+ * @served: packets that left a queue; wraps
  * @strict_first: bit p: @strict of priority p is not empty
  * @nactive: the number of all three: N_active
  * @noccupied: non-empty queues
@@ -644,6 +647,7 @@ struct bfc_sched {
 	struct list_head active;
 	struct list_head fresh;
 	u32 round;
+	u32 served;
 	u8 strict_first;
 	u32 nactive;
 	u32 noccupied;

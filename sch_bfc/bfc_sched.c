@@ -273,6 +273,12 @@ static void bfc_watch_queues(struct bfc_sched *q, u64 now)
 	bfc_watch(q, 0, paused, READ_ONCE(q->port->rx_drained), now);
 }
 
+/* Queues q, q + 8 ... are those of a priority. */
+static unsigned long bfc_prio_pattern(u8 paused)
+{
+	return paused * (~0UL / 0xff);	/* in each byte */
+}
+
 /* Priorities that the neighbour holds paused, as a pattern for all queues. */
 static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 {
@@ -295,7 +301,74 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 	}
 	q->prio_paused = paused;
 	q->host_waited &= ~paused;
-	return paused * (~0UL / 0xff);	/* in each byte */
+	return bfc_prio_pattern(paused);
+}
+
+/* Those of word @w that are paused by what the hook stored last, or a pattern. */
+static unsigned long bfc_told(const struct bfc_sched *q, unsigned int w,
+			      bool none, unsigned long prio)
+{
+	if (q->stride > 1)
+		return prio;
+	return none ? 0 : READ_ONCE(q->port->rx_paused[w]);
+}
+
+/* Of the queues that are resumed, the one with packets that was served longest ago. */
+static unsigned int bfc_resume_first(const struct bfc_sched *q, bool none,
+				     unsigned long prio)
+{
+	unsigned int w, bit, first = 0;
+	u32 longest = 0;
+
+	for (w = 0; w < BITS_TO_LONGS(q->p.queues); w++) {
+		unsigned long end = q->paused[w] & ~bfc_told(q, w, none, prio);
+
+		for_each_set_bit(bit, &end, BITS_PER_LONG) {
+			unsigned int qn = w * BITS_PER_LONG + bit;
+			u32 ago = q->served - q->queues[qn].served;
+
+			if (!q->queues[qn].head || ago <= longest)
+				continue;
+			longest = ago;
+			first = qn;
+		}
+	}
+	return first;
+}
+
+/* Until when is a queue paused that is, if it is not told otherwise? */
+static u64 bfc_paused_until(const struct bfc_sched *q, unsigned int qn)
+{
+	return q->stride > 1 ? q->prio[bfc_queue_class(q, qn)].until :
+			       q->pause_deadline;
+}
+
+/* Queues that are resumed join the end of the round in their order, the one that was
+ * served longest ago first: if it always were the lowest number, those with higher
+ * ones would get no turn between two pauses.
+ */
+static void bfc_resume_queues(struct bfc_sched *q, bool none,
+			      unsigned long prio, u64 now)
+{
+	unsigned int first = bfc_resume_first(q, none, prio);
+	unsigned int words = BITS_TO_LONGS(q->p.queues), i, w, bit;
+	unsigned long before = BIT(first % BITS_PER_LONG) - 1;
+
+	for (i = 0; i <= words; i++) {
+		unsigned long end;
+
+		w = (first / BITS_PER_LONG + i) % words;
+		end = q->paused[w] & ~bfc_told(q, w, none, prio);
+		if (!i)
+			end &= ~before;
+		else if (i == words)
+			end &= before;
+		for_each_set_bit(bit, &end, BITS_PER_LONG) {
+			unsigned int qn = w * BITS_PER_LONG + bit;
+
+			bfc_queue_resume(q, qn, min(now, bfc_paused_until(q, qn)));
+		}
+	}
 }
 
 /* Take over the set that the hook stored last. The hook may be writing the
@@ -303,7 +376,6 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
  */
 static void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 {
-	struct bfc_port *port = q->port;
 	unsigned long prio = 0;
 	unsigned int w, bit;
 	bool none;
@@ -313,33 +385,23 @@ static void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 	else
 		bfc_watch_queues(q, now);
 	none = q->stride == 1 &&
-	       (q->ignoring || now >= READ_ONCE(port->rx_deadline));
+	       (q->ignoring || now >= READ_ONCE(q->port->rx_deadline));
 	for (w = 0; w < BITS_TO_LONGS(q->p.queues); w++) {
-		unsigned long new = q->stride > 1 ? prio : none ? 0 :
-				    READ_ONCE(port->rx_paused[w]);
-		unsigned long diff = new ^ q->paused[w];
+		unsigned long new = bfc_told(q, w, none, prio) & ~q->paused[w];
 
-		for_each_set_bit(bit, &diff, BITS_PER_LONG) {
+		for_each_set_bit(bit, &new, BITS_PER_LONG) {
 			unsigned int qn = w * BITS_PER_LONG + bit;
 
 			if (qn >= q->p.queues)
 				break;
-			if (new & BIT(bit))
-				bfc_queue_pause(q, qn, now);
-			else
-				bfc_queue_resume(q, qn, now);
+			bfc_queue_pause(q, qn, now);
 		}
 	}
+	if (q->npaused)
+		bfc_resume_queues(q, none, prio, now);
 	if (q->stride == 1)
-		q->pause_deadline = READ_ONCE(port->rx_deadline);
+		q->pause_deadline = READ_ONCE(q->port->rx_deadline);
 	q->rx_gen = gen;
-}
-
-/* Until when is a queue paused that is, if it is not told otherwise? */
-static u64 bfc_paused_until(const struct bfc_sched *q, unsigned int qn)
-{
-	return q->stride > 1 ? q->prio[bfc_queue_class(q, qn)].until :
-			       q->pause_deadline;
 }
 
 /**
@@ -354,28 +416,22 @@ static u64 bfc_paused_until(const struct bfc_sched *q, unsigned int qn)
  */
 void bfc_expire_pauses(struct bfc_sched *q, u64 now)
 {
-	unsigned long paused = q->prio_paused;
-	unsigned int qn, prio;
-	u64 until;
+	unsigned long over = 0, last = q->prio_paused;
+	u32 before = q->npaused;
+	unsigned int prio;
 
 	if (likely(!q->npaused || now < q->pause_deadline))
 		return;
-	for_each_set_bit(qn, q->paused, q->p.queues) {
-		until = bfc_paused_until(q, qn);
-		if (until > now)
-			continue;
-		bfc_queue_resume(q, qn, until);
-		q->expired++;
-	}
+	for_each_set_bit(prio, &last, BFC_PRIORITIES)
+		if (q->prio[prio].until <= now)
+			over |= BIT(prio);
+	bfc_resume_queues(q, q->stride == 1, bfc_prio_pattern(last & ~over), now);
+	q->expired += before - q->npaused;
 	if (q->stride == 1)
 		return;
-	for_each_set_bit(prio, &paused, BFC_PRIORITIES) {
-		until = q->prio[prio].until;
-		if (until > now)
-			continue;
-		q->prio[prio].ns += until - q->prio[prio].since;
-		q->prio_paused &= ~BIT(prio);
-	}
+	for_each_set_bit(prio, &over, BFC_PRIORITIES)
+		q->prio[prio].ns += q->prio[prio].until - q->prio[prio].since;
+	q->prio_paused &= ~over;
 	bfc_merge_pauses(q, q->rx_gen, now);
 }
 
@@ -686,6 +742,7 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits, u64 now)
 		queue->round++;
 		list_move_tail(&queue->active, round);
 	}
+	queue->served = ++q->served;
 	skb = bfc_queue_pop(sch, queue - q->queues, now);
 	/* A size table (tc ... stab) can make a packet as long as it likes. */
 	queue->deficit = max_t(s64, (s64)queue->deficit - qdisc_pkt_len(skb),

@@ -181,6 +181,54 @@ test_paused_gets_nothing() {
 	frames close
 }
 
+# in_turn NAME PAUSE RESUME: three flows that are all paused again after every other
+# packet, both by a frame of r; the bytes that each of them sent meanwhile
+in_turn() {
+	local all
+	fill 3
+	sent >"$scratch/before"
+	for _ in {1..100}; do
+		# shellcheck disable=SC2086
+		frames $2
+		sleep 0.003
+		# shellcheck disable=SC2086
+		frames $3
+		sleep 0.0012	# two packets
+	done
+	sent >"$scratch/after"
+	kill "$bg"
+	wait "$bg" 2>/dev/null
+	all=$(paste "$scratch/before" "$scratch/after" |
+		awk '$2 > $1 { print $2 - $1 }' | sort -n | tr '\n' ' ')
+	say "$1: bytes $all"
+	# shellcheck disable=SC2086
+	set -- "$1" $all
+	equal "$1: flows that sent anything" $(($# - 1)) 3 || return
+	at_most "$1: most against least bytes" "$(calc "$4 / ($2 + 1)")" 1.1
+	at_least "$1: bytes" "$(calc "$2 + $3 + $4")" 100000
+}
+
+# After a pause the round goes on where it was: those at its end would not get a
+# turn before the next pause, time and again.
+test_pauses_keep_the_round() {
+	exact_clock || return 0
+	topology
+	ip -n s link set e0 type wire rate 20mbit ring 1
+	frames open r r e0
+	# shellcheck disable=SC2086
+	bfc s e0 queues 8 $plenty peer on role nic
+	in_turn resume "pause r queues=8 bits=0,1,2,3,4,5,6,7 hold=1000000000" \
+		"pause r queues=8 hold=1000000000"
+	# Pauses that end by themselves
+	in_turn hold "pause r queues=8 bits=0,1,2,3,4,5,6,7 hold=3000000" \
+		"clear r"
+	tc -n s qdisc del dev e0 root
+	# shellcheck disable=SC2086
+	bfc s e0 queues 32 $plenty role nic fc pfc
+	in_turn pfc "pfc r 1 60000" "pfc r 1 0"
+	frames close
+}
+
 # Behind 3 s of backlog
 test_control_band() {
 	local fast slow
@@ -264,5 +312,5 @@ with socket.create_connection(("10.0.0.2", 5001)) as s:
 tcp_runs() { [ "$(stat s e0 bytes)" -gt 100000 ]; }
 
 run_tests equal_bytes fifo_does_not quantum new_first \
-	new_is_not_always_first paused_gets_nothing control_band \
-	rate_udp rate_tcp
+	new_is_not_always_first paused_gets_nothing pauses_keep_the_round \
+	control_band rate_udp rate_tcp
