@@ -586,8 +586,9 @@ struct bfc_host {
  * @host_paced: priorities that a host sends less of after pauses (FAFC Alg. 3)
  * @capfc: CaPFC's counters and signals of each priority, or NULL
  * @fafc: FAFC's predictors, or NULL
- * @prio: of each priority: bytes queued, packets sent, how often it was paused,
- *	  since when and until when, ns, and for how long in all without that
+ * @prio: of each priority: bytes queued, those of them that a pause can keep away, of
+ *	  so many ports, packets sent, how often it was paused, since when and until
+ *	  when, ns, and for how long in all without that
  * @watchdog: shaper, end of a pause, pace of a host
  *
  * Port-level modes, now and then:
@@ -596,6 +597,8 @@ struct bfc_host {
  * @host: pace of each priority
  * @host_waited: priorities that nothing else has held back since their last packet
  * @in: handles of the ports that brought something, by slot
+ * @from: by priority and slot: packets queued that a pause can keep away; the last
+ *	  one is that of all ports without a slot
  * @strict: as @active, of each strict priority
  *
  * Statistics, as in TCA_BFC_STATS_*:
@@ -672,6 +675,8 @@ struct bfc_sched {
 	struct bfc_fafc *fafc;
 	struct {
 		u32 bytes;
+		u32 pausable;
+		u32 ports;
 		u64 sent;
 		u64 pauses;
 		u64 since;
@@ -685,6 +690,7 @@ struct bfc_sched {
 	struct bfc_host host[BFC_PRIORITIES];
 	u8 host_waited;
 	u16 in[BFC_SLOTS];
+	u32 from[BFC_PRIORITIES][BFC_SLOTS + 1];
 	struct list_head strict[BFC_PRIORITIES];
 
 	u32 mem_peak;
@@ -723,6 +729,7 @@ struct bfc_sched {
  * @prio: its priority, for the port-level modes
  * @counted: it holds a count, to be given back on every way out
  * @held: its bytes are held, likewise
+ * @pausable: a pause of the port that it came in through can keep the like of it away
  *
  * @mem and @segs save dequeue two cache lines of the skb and its data.
  */
@@ -735,6 +742,7 @@ struct bfc_skb_cb {
 	u8 prio;
 	u8 counted : 1;
 	u8 held : 1;
+	u8 pausable : 1;
 };
 
 /* The class of a queue: its priority with a port-level mode, else 0. */
@@ -792,6 +800,13 @@ void bfc_expire_pauses(struct bfc_sched *q, u64 now);
 void bfc_purge(struct Qdisc *sch);
 void bfc_requeue(struct bfc_sched *q);
 void bfc_trim(struct Qdisc *sch);
+
+/* bfc_share.c */
+u64 bfc_share_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
+void bfc_share_enqueued(struct bfc_sched *q, struct bfc_skb_cb *cb,
+			unsigned int slot, u32 len);
+void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb,
+			unsigned int slot, u32 len);
 
 /* bfc_prio.c */
 DECLARE_STATIC_KEY_FALSE(bfc_holds);

@@ -4,7 +4,8 @@
  * with as little harm to others as can be (FAFC §II, §III). The arithmetic is in
  * bfc_fafc.h and below it; here is what it is about.
  *
- *   struct bfc_fafc_out   q_ie and q_*e of an egress port, a set for each priority:
+ *   struct bfc_fafc_out   q_ie and q_*e of an egress port, a set for each priority,
+ *			   q_*e without what no pause can keep away, and that alone:
  *			   written under its root lock. Another egress that wants to
  *			   know what is a victim reads them under their seqcount
  *   struct bfc_fafc_in	   q_i* and the slots of an ingress port: any egress changes
@@ -23,7 +24,7 @@
  * struct bfc_fafc_problem - what pauses are allocated from
  * @stamp: when rates were as they are in it, ns, a multiple of T_hop; 0: never
  * @again: rates are decreased (Alg. 2 line 9)
- * @out: r^o_*e, less what our own packets take of it
+ * @out: r^o_*e
  * @alloc: the ports
  * @slot: of each of them
  *
@@ -38,22 +39,37 @@ struct bfc_fafc_problem {
 	u8 slot[BFC_ALLOC_PORTS];
 };
 
+/* The packets of an egress port by what a pause can do about them. */
+enum {
+	BFC_FAFC_PAUSABLE,	/* q_*e of the paper */
+	BFC_FAFC_REST,		/* the box' own, and of ports that FAFC does not pause */
+	BFC_FAFC_KINDS
+};
+
+/**
+ * struct bfc_fafc_sum - all packets of a kind at an egress port
+ * @queue: q_*e
+ * @ecn_offset: ECNof_e, bytes
+ */
+struct bfc_fafc_sum {
+	struct bfc_holt queue;
+	u64 ecn_offset;
+};
+
 /**
  * struct bfc_fafc_out - a priority of an egress port
  * @seq: for readers at other ports
- * @all: q_*e
+ * @sum: by kind
  * @in: q_ie, by the slot of port i
  * @seen: slots of ports whose @in is not at rest
- * @ecn_offset: ECNof_e, bytes
  * @last: when it paused last, ns
  * @problem: under the root lock
  */
 struct bfc_fafc_out {
 	seqcount_t seq;
-	struct bfc_holt all;
+	struct bfc_fafc_sum sum[BFC_FAFC_KINDS];
 	struct bfc_holt in[BFC_SLOTS];
 	u64 seen;
-	u64 ecn_offset;
 	u64 last;
 	struct bfc_fafc_problem problem;
 };
@@ -237,18 +253,35 @@ static s64 bfc_fafc_offset(struct bfc_sched *q, unsigned int prio, u64 now)
 	return offset;
 }
 
-/* Another egress' view of a queue, as it would be now. */
-static void bfc_fafc_peek(const struct bfc_fafc *fafc, unsigned int prio,
-			  unsigned int slot, u64 now, struct bfc_holt *h)
+/* Another egress' view of a queue of its @out, as it would be now. */
+static void bfc_fafc_peek(const struct bfc_fafc *fafc,
+			  const struct bfc_fafc_out *out,
+			  const struct bfc_holt *queue, u64 now,
+			  struct bfc_holt *h)
 {
-	const struct bfc_fafc_out *out = &fafc->out[prio];
 	unsigned int seq;
 
 	do {
 		seq = read_seqcount_begin(&out->seq);
-		*h = slot < BFC_SLOTS ? out->in[slot] : out->all;
+		*h = *queue;
 	} while (read_seqcount_retry(&out->seq, seq));
 	bfc_holt_advance(h, &fafc->conf, now);
+}
+
+/* What is queued at another egress, whoever brought it. */
+static s64 bfc_fafc_peek_all(const struct bfc_fafc *fafc, unsigned int prio,
+			     u64 now)
+{
+	const struct bfc_fafc_out *out = &fafc->out[prio];
+	struct bfc_holt queue;
+	unsigned int kind;
+	s64 all = 0;
+
+	for (kind = 0; kind < BFC_FAFC_KINDS; kind++) {
+		bfc_fafc_peek(fafc, out, &out->sum[kind].queue, now, &queue);
+		all += queue.q;
+	}
+	return all;
 }
 
 /* Other egress ports that are congested: pausing a port takes nothing from them.
@@ -261,14 +294,13 @@ static unsigned int bfc_fafc_full(struct bfc_sched *q, unsigned int prio, u64 no
 	u64 set = atomic64_read(&sw->long_queues[prio]);
 	const struct bfc_fafc *other;
 	unsigned int n = 0;
-	struct bfc_holt all;
 
 	for (set &= ~BIT_ULL(q->port->slot); set; set &= set - 1) {
 		other = rcu_dereference(sw->fafc[__ffs64(set)]);
 		if (!other)
 			continue;
-		bfc_fafc_peek(other, prio, BFC_SLOT_NONE, now, &all);
-		if (bfc_fafc_is_congested(&all, q->conf->congested))
+		if (bfc_fafc_is_congested(bfc_fafc_peek_all(other, prio, now),
+					  q->conf->congested))
 			q->fafc->full[n++] = other;
 	}
 	return n;
@@ -289,11 +321,12 @@ static u64 bfc_fafc_harm(struct bfc_sched *q, unsigned int prio,
 
 	for (k = 0; k < full; k++) {
 		const struct bfc_fafc *other = q->fafc->full[k];
+		const struct bfc_fafc_out *out = &other->out[prio];
 		struct bfc_holt in;
 
-		if (!(READ_ONCE(other->out[prio].seen) & BIT_ULL(slot)))
+		if (!(READ_ONCE(out->seen) & BIT_ULL(slot)))
 			continue;
-		bfc_fafc_peek(other, prio, slot, now, &in);
+		bfc_fafc_peek(other, out, &out->in[slot], now, &in);
 		less += bfc_fafc_scale(bfc_holt_out(&in), other->conf.t_hop,
 				       t_hop);
 	}
@@ -335,13 +368,13 @@ static void bfc_fafc_pause_port(struct bfc_sched *q, unsigned int prio,
 static void bfc_fafc_gather(struct bfc_sched *q, unsigned int prio, bool again,
 			    u64 now)
 {
-	u64 set, in_all = 0, local, sent;
 	struct bfc_fafc_out *out = &q->fafc->out[prio];
 	unsigned int full = bfc_fafc_full(q, prio, now);
 	struct bfc_fafc_problem *p = &out->problem;
 	u32 t_hop = q->fafc->conf.t_hop;
 	const struct bfc_conf *conf;
 	struct bfc_ingress *ing;
+	u64 set;
 
 	bfc_alloc_clear(&p->alloc);
 	for (set = out->seen; set; set &= set - 1) {
@@ -358,7 +391,6 @@ static void bfc_fafc_gather(struct bfc_sched *q, unsigned int prio, bool again,
 			out->seen &= ~BIT_ULL(slot);
 		if (!in || !pair->in)
 			continue;
-		in_all += pair->in;
 		spin_lock(&in->lock);
 		bfc_holt_advance(&in->all, &conf->holt, now);
 		total = bfc_holt_out(&in->all);
@@ -370,12 +402,9 @@ static void bfc_fafc_gather(struct bfc_sched *q, unsigned int prio, bool again,
 		bfc_alloc_add(&p->alloc, rate,
 			      bfc_fafc_harm(q, prio, slot, total, full, now));
 	}
-	/* Our own packets cannot be paused: they take from what the link sends. */
-	local = out->all.in > in_all ? out->all.in - in_all : 0;
-	sent = bfc_holt_out(&out->all);
-	p->out = sent > local ? sent - local : 0;
+	p->out = bfc_holt_out(&out->sum[BFC_FAFC_PAUSABLE].queue);
 	p->again = again;
-	p->stamp = out->all.stamp;
+	p->stamp = out->sum[BFC_FAFC_PAUSABLE].queue.stamp;
 }
 
 /* calculateAndSendPause() of Alg. 2. */
@@ -383,13 +412,14 @@ static void bfc_fafc_pause(struct bfc_sched *q, unsigned int prio, s64 offset,
 			   u64 now)
 {
 	struct bfc_fafc_out *out = &q->fafc->out[prio];
+	const struct bfc_holt *all = &out->sum[BFC_FAFC_PAUSABLE].queue;
 	struct bfc_fafc_problem *p = &out->problem;
 	u32 t_hop = q->fafc->conf.t_hop;
 	bool again = bfc_fafc_again(now, out->last, t_hop);
 	unsigned int i;
 	u64 left;
 
-	if (p->stamp != out->all.stamp || p->again != again)
+	if (p->stamp != all->stamp || p->again != again)
 		bfc_fafc_gather(q, prio, again, now);
 	left = bfc_fafc_solve(&p->alloc, p->out, offset, t_hop);
 	q->solved++;
@@ -406,8 +436,15 @@ static void bfc_fafc_pause(struct bfc_sched *q, unsigned int prio, s64 offset,
 		out->last = now;
 	}
 	trace_bfc_fafc_solve(q->port->dev, prio, p->alloc.ports,
-			     bfc_fafc_predict(&out->all, offset) >>
+			     bfc_fafc_predict(all, offset) >>
 			     BFC_AMOUNT_SHIFT, left >> BFC_AMOUNT_SHIFT);
+}
+
+static struct bfc_fafc_sum *bfc_fafc_sum_of(struct bfc_fafc_out *out,
+					    const struct sk_buff *skb)
+{
+	return &out->sum[bfc_cb(skb)->pausable ? BFC_FAFC_PAUSABLE :
+						 BFC_FAFC_REST];
 }
 
 /**
@@ -420,47 +457,59 @@ static void bfc_fafc_pause(struct bfc_sched *q, unsigned int prio, s64 offset,
  */
 void bfc_fafc_check_port(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 {
+	bool pausable = bfc_cb(skb)->pausable;
 	u8 prio = bfc_cb(skb)->prio;
 	struct bfc_fafc_out *out = &q->fafc->out[prio];
 	struct bfc_switch *sw = q->port->sw;
+	struct bfc_fafc_sum *sum = bfc_fafc_sum_of(out, skb);
 	u64 bit = BIT_ULL(q->port->slot);
+	s64 offset = 0;
 	unsigned int what;
-	s64 offset;
 	bool full;
 
 	rcu_read_lock();
-	offset = bfc_fafc_offset(q, prio, now);
-	what = bfc_fafc_check(&out->all, offset, q->p.ecn ?: U32_MAX,
-			      out->ecn_offset, q->conf->threshold);
+	if (pausable)
+		offset = bfc_fafc_offset(q, prio, now);
+	what = bfc_fafc_check(&sum->queue, offset, q->p.ecn ?: U32_MAX,
+			      sum->ecn_offset, q->conf->threshold);
 	if (what & BFC_FAFC_MARK && q->p.ecn && bfc_mark_ce(skb))
 		q->ecn_mark++;
-	bfc_ecn_dequeue(&out->ecn_offset, out->all.raw);
+	bfc_ecn_dequeue(&sum->ecn_offset, sum->queue.raw);
 
-	full = out->all.q > bfc_amount(q->conf->congested);
+	full = bfc_fafc_is_congested(out->sum[BFC_FAFC_PAUSABLE].queue.q +
+				     out->sum[BFC_FAFC_REST].queue.q,
+				     q->conf->congested);
 	if (full != !!(atomic64_read(&sw->long_queues[prio]) & bit)) {
 		if (full)
 			atomic64_or(bit, &sw->long_queues[prio]);
 		else
 			atomic64_andnot(bit, &sw->long_queues[prio]);
 	}
-	if (what & BFC_FAFC_PAUSE && q->conf->lossless & BIT(prio))
+	if (what & BFC_FAFC_PAUSE && pausable && q->conf->lossless & BIT(prio))
 		bfc_fafc_pause(q, prio, offset, now);
 	rcu_read_unlock();
 }
 
 static void bfc_fafc_count(struct bfc_sched *q, struct bfc_fafc_out *out,
-			   unsigned int slot, u32 len, bool came, u64 now)
+			   const struct sk_buff *skb, unsigned int slot,
+			   bool came, u64 now)
 {
 	const struct bfc_holt_conf *conf = &q->fafc->conf;
+	struct bfc_holt *all = &bfc_fafc_sum_of(out, skb)->queue;
+	bool pausable = bfc_cb(skb)->pausable;
+	u32 len = qdisc_pkt_len(skb);
+	unsigned int kind;
 
 	bfc_fafc_write_begin(out);
+	for (kind = 0; kind < BFC_FAFC_KINDS; kind++)
+		bfc_holt_advance(&out->sum[kind].queue, conf, now);
 	if (came) {
-		bfc_holt_enqueue(&out->all, conf, now, len);
-		if (slot < BFC_SLOTS)
+		bfc_holt_enqueue(all, conf, now, len);
+		if (pausable)
 			bfc_holt_enqueue(&out->in[slot], conf, now, len);
 	} else {
-		bfc_holt_dequeue(&out->all, conf, now, len);
-		if (slot < BFC_SLOTS)
+		bfc_holt_dequeue(all, conf, now, len);
+		if (pausable)
 			bfc_holt_dequeue(&out->in[slot], conf, now, len);
 	}
 	bfc_fafc_write_end(out);
@@ -481,11 +530,11 @@ void bfc_fafc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
 	u8 prio = bfc_cb(skb)->prio;
 	struct bfc_fafc_out *out = &q->fafc->out[prio];
 
-	if (slot < BFC_SLOTS)
+	if (bfc_cb(skb)->pausable)
 		out->seen |= BIT_ULL(slot);
-	bfc_fafc_count(q, out, slot, qdisc_pkt_len(skb), true, now);
-	bfc_ecn_enqueue(&out->ecn_offset, qdisc_pkt_len(skb),
-			q->prio_paused & BIT(prio));
+	bfc_fafc_count(q, out, skb, slot, true, now);
+	bfc_ecn_enqueue(&bfc_fafc_sum_of(out, skb)->ecn_offset,
+			qdisc_pkt_len(skb), q->prio_paused & BIT(prio));
 }
 
 /**
@@ -501,8 +550,8 @@ void bfc_fafc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 		       unsigned int slot, u64 now)
 {
 	local_bh_disable();	/* no root lock: the qdisc is being destroyed */
-	bfc_fafc_count(q, &q->fafc->out[bfc_cb(skb)->prio], slot,
-		       qdisc_pkt_len(skb), false, now);
+	bfc_fafc_count(q, &q->fafc->out[bfc_cb(skb)->prio], skb, slot, false,
+		       now);
 	local_bh_enable();
 }
 
@@ -517,13 +566,15 @@ void bfc_fafc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
  */
 void bfc_fafc_restart(struct bfc_fafc *fafc, u64 now)
 {
-	unsigned int prio, slot;
+	unsigned int prio, slot, kind;
 
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
 		struct bfc_fafc_out *out = &fafc->out[prio];
 
 		bfc_fafc_write_begin(out);
-		bfc_holt_start(&out->all, &fafc->conf, now, out->all.raw);
+		for (kind = 0; kind < BFC_FAFC_KINDS; kind++)
+			bfc_holt_start(&out->sum[kind].queue, &fafc->conf, now,
+				       out->sum[kind].queue.raw);
 		out->problem.stamp = 0;
 		for (slot = 0; slot < BFC_SLOTS; slot++)
 			bfc_holt_start(&out->in[slot], &fafc->conf, now,
@@ -543,7 +594,7 @@ void bfc_fafc_restart(struct bfc_fafc *fafc, u64 now)
 struct bfc_fafc *bfc_fafc_new(const struct bfc_conf *conf, u64 now)
 {
 	struct bfc_fafc *fafc;
-	unsigned int prio, slot;
+	unsigned int prio, slot, kind;
 
 	fafc = kvzalloc(sizeof(*fafc), GFP_KERNEL_ACCOUNT);
 	if (!fafc)
@@ -553,7 +604,9 @@ struct bfc_fafc *bfc_fafc_new(const struct bfc_conf *conf, u64 now)
 		struct bfc_fafc_out *out = &fafc->out[prio];
 
 		seqcount_init(&out->seq);
-		bfc_holt_start(&out->all, &fafc->conf, now, 0);
+		for (kind = 0; kind < BFC_FAFC_KINDS; kind++)
+			bfc_holt_start(&out->sum[kind].queue, &fafc->conf, now,
+				       0);
 		for (slot = 0; slot < BFC_SLOTS; slot++)
 			bfc_holt_start(&out->in[slot], &fafc->conf, now, 0);
 	}

@@ -84,7 +84,7 @@ static inline unsigned int bfc_fafc_check(const struct bfc_holt *e, s64 offset,
 
 /**
  * bfc_fafc_is_congested() - is it no harm to keep packets away from egress k?
- * @k: predictor of all of egress k (q_*k), advanced
+ * @queued: q_*k, all that egress k holds, an amount
  * @threshold: th_c, bytes
  *
  * R_i is what port i sends to those that are not (Alg. 2 lines 4-7). Line 6 prints
@@ -97,10 +97,9 @@ static inline unsigned int bfc_fafc_check(const struct bfc_holt *e, s64 offset,
  *
  * Return: whether it holds more than @threshold.
  */
-static inline bool bfc_fafc_is_congested(const struct bfc_holt *k,
-					 u64 threshold)
+static inline bool bfc_fafc_is_congested(s64 queued, u64 threshold)
 {
-	return k->q > bfc_amount(threshold);
+	return queued > bfc_amount(threshold);
 }
 
 /**

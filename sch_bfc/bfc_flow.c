@@ -136,23 +136,14 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, struct bfc_tuple *t)
 	return keys.control.addr_type;
 }
 
-/* Spread over the sets, and told apart in each of them. */
-static u64 bfc_flow_of_ingress(const struct bfc_sched *q,
-			       const struct sk_buff *skb)
-{
-	u64 run = skb->tc_index ? bfc_handle_base(q->port->sw, skb->tc_index) >>
-				  BFC_HANDLE_SHIFT : 0;
-
-	return run << 48 | run << 32 | (u32)(run * GOLDEN_RATIO_32);
-}
-
 /**
  * bfc_flow_hash() - hash of the flow identifier
  * @q: the scheduler
  * @skb: at egress, data at the MAC header
+ * @prio: its priority
  *
  * A switch with a port-level mode has one queue for each priority, or for each
- * priority and ingress port (FAFC §IV). Anybody else:
+ * priority and ingress port (FAFC §IV): bfc_share_hash(). Anybody else:
  * 5-tuple and VLAN for IPv4 and IPv6, addresses and EtherType for anything
  * else. The IPv6 flow label is left out: it may change within a connection.
  * Fragments have no ports; a flow that mixes fragments and whole datagrams is
@@ -161,15 +152,13 @@ static u64 bfc_flow_of_ingress(const struct bfc_sched *q,
  * Return: 64 bits; the low half picks the flow table entry, the high half is
  * independent of it.
  */
-u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb)
+u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 {
 	struct bfc_tuple t = {};
 	u16 addr_type;
 
-	if (q->identity == BFC_FLOW_PRIO)
-		return 0;
-	if (q->identity == BFC_FLOW_INGRESS)
-		return bfc_flow_of_ingress(q, skb);
+	if (q->identity != BFC_FLOW_TUPLE)
+		return bfc_share_hash(q, skb, prio);
 
 	addr_type = bfc_tuple_plain(skb, &t);
 	if (unlikely(!addr_type)) {
@@ -252,12 +241,19 @@ static unsigned int bfc_pick_unpaused(const struct bfc_sched *q, u64 now)
 	return first;
 }
 
-/* The same for the queues of a class: an empty one, unpaused if that matters. */
+/* The same for the queues of a class: an empty one, unpaused if that matters. The
+ * first is the common one of pfc and capfc, and nothing else is in it if there are
+ * more.
+ */
 static unsigned int bfc_pick_in_class(struct bfc_sched *q, u8 class)
 {
 	unsigned int n = q->p.queues / q->stride, i, qn;
 	const unsigned long *good = q->p.avoid_paused ? q->usable : q->empty;
 
+	if (q->identity == BFC_FLOW_PRIO && n > 1) {
+		class += q->stride;
+		n--;
+	}
 	for (i = 0; i < n; i++) {
 		qn = class + (q->rotor + i) % n * q->stride;
 		if (test_bit(qn, good)) {
@@ -407,7 +403,8 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 
 	switch (q->p.assign) {
 	case BFC_ASSIGN_DYNAMIC:
-		flow->queue = bfc_pick_queue(q, flow, class, now);
+		flow->queue = !hash && q->identity == BFC_FLOW_PRIO ? class :
+			      bfc_pick_queue(q, flow, class, now);
 		break;
 	case BFC_ASSIGN_STOCHASTIC:
 		flow->queue = class + reciprocal_scale(hash >> 32,

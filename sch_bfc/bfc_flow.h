@@ -30,12 +30,12 @@ struct bfc_flow {
 /* What a flow is: who shares a queue if there are enough of them. */
 enum {
 	BFC_FLOW_TUPLE,		/* addresses and ports */
-	BFC_FLOW_PRIO,		/* all of a priority: switch with pfc, capfc */
+	BFC_FLOW_PRIO,		/* all of a priority that can be paused: pfc, capfc */
 	BFC_FLOW_INGRESS,	/* what came in through a port: switch with fafc */
 };
 
 void bfc_flow_init(void);
-u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb);
+u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
 bool bfc_is_control(const struct sk_buff *skb);
 struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash, u8 class);
 struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class,

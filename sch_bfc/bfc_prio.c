@@ -177,6 +177,19 @@ static struct bfc_ingress *bfc_vetted(const struct bfc_sched *q,
 	return skb->tc_index ? bfc_handle_get(q->port->sw, skb->tc_index) : NULL;
 }
 
+/* CaPFC's MAX of an egress. What others, that no pause keeps away, have there takes no
+ * room from a packet that had it promised.
+ */
+static bool bfc_egress_admits(const struct bfc_sched *q,
+			      const struct bfc_conf *conf, u8 prio, u32 len)
+{
+	bool promised = conf && conf->lossless & BIT(prio);
+	u64 bytes = promised ? q->prio[prio].pausable : q->prio[prio].bytes;
+
+	return !(q->conf->lossless & BIT(prio)) ||
+	       bfc_capfc_admits(&q->conf->capfc, bytes + len);
+}
+
 /**
  * bfc_hold() - charge a packet to the port that it came in through
  * @q: scheduler of the egress port
@@ -199,15 +212,14 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	struct bfc_held *held;
 	u64 word;
 
-	if (q->capfc && q->conf->lossless & BIT(cb->prio) &&
-	    !bfc_capfc_admits(&q->conf->capfc,
-			      (u64)q->prio[cb->prio].bytes + len)) {
-		q->drop_max++;
-		return false;
-	}
 	rcu_read_lock();
 	ing = bfc_vetted(q, skb);
 	conf = ing ? rcu_dereference(ing->conf) : NULL;
+	if (unlikely(q->capfc) && !bfc_egress_admits(q, conf, cb->prio, len)) {
+		q->drop_max++;
+		room = false;
+		goto out;
+	}
 	if (!conf)
 		goto out;
 	if (unlikely(bfc_elided(&q->p, ing->ifindex))) {
@@ -379,22 +391,6 @@ static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle,
 	q->in[slot] = handle;
 }
 
-/* A port of another mode is charged for its packets, but does not pause. */
-static bool bfc_egress_can_pause(const struct bfc_sched *q,
-				 const struct bfc_skb_cb *cb)
-{
-	const struct bfc_ingress *ing;
-	const struct bfc_conf *conf;
-	bool can;
-
-	rcu_read_lock();
-	ing = bfc_handle_get(q->port->sw, cb->handle);
-	conf = ing ? rcu_dereference(ing->conf) : NULL;
-	can = conf && conf->lossless & BIT(cb->prio);
-	rcu_read_unlock();
-	return can;
-}
-
 /**
  * bfc_egress_enqueued() - a packet joined its queue: mark it, find the culprits
  * @q: scheduler of the egress port, with a port-level mode
@@ -405,11 +401,15 @@ static bool bfc_egress_can_pause(const struct bfc_sched *q,
  */
 void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 {
-	const struct bfc_skb_cb *cb = bfc_cb(skb);
 	unsigned int slot = bfc_egress_slot(q, skb);
-	u32 bytes = q->prio[cb->prio].bytes;
+	struct bfc_skb_cb *cb = bfc_cb(skb);
+	u32 bytes;
 	u64 set;
 
+	bfc_share_enqueued(q, cb, slot, qdisc_pkt_len(skb));
+	bytes = q->prio[cb->prio].pausable;
+	if (!cb->pausable)
+		bytes = q->prio[cb->prio].bytes - bytes;
 	bfc_egress_meet(q, slot, cb->handle, now);
 	if (q->fafc) {
 		bfc_fafc_enqueued(q, skb, slot, now);
@@ -417,10 +417,8 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	}
 	if (q->p.ecn && bytes > q->p.ecn && bfc_mark_ce(skb))
 		q->ecn_mark++;
-	if (!q->capfc || !(q->conf->lossless & BIT(cb->prio)))
+	if (!q->capfc || !cb->pausable || !(q->conf->lossless & BIT(cb->prio)))
 		return;
-	if (slot != BFC_SLOT_NONE && !bfc_egress_can_pause(q, cb))
-		slot = BFC_SLOT_NONE;
 	set = bfc_capfc_enqueue(&q->capfc[cb->prio], &q->conf->capfc,
 				q->conf->stop, bytes, slot, cb->segs);
 	bfc_egress_signal(q, cb->prio, set, true, now);
@@ -428,7 +426,8 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 
 /**
  * bfc_egress_dequeued() - a packet left its queue: is the congestion over?
- * @q: scheduler of the egress port, with CaPFC or FAFC
+ * @q: scheduler of the egress port; with CaPFC or FAFC, or was with a port-level mode
+ *     when the packet came
  * @skb: the packet, charged still
  * @now: ns
  *
@@ -437,15 +436,18 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 			 u64 now)
 {
+	unsigned int slot = bfc_egress_slot(q, skb);
 	u8 prio = bfc_cb(skb)->prio;
 	u64 set;
 
-	if (q->fafc) {
-		bfc_fafc_dequeued(q, skb, bfc_egress_slot(q, skb), now);
+	if (bfc_cb(skb)->pausable)
+		bfc_share_dequeued(q, bfc_cb(skb), slot, qdisc_pkt_len(skb));
+	if (q->fafc)
+		bfc_fafc_dequeued(q, skb, slot, now);
+	if (!q->capfc)
 		return;
-	}
 	set = bfc_capfc_dequeue(&q->capfc[prio], &q->conf->capfc,
-				q->prio[prio].bytes);
+				q->prio[prio].pausable);
 	bfc_egress_signal(q, prio, set, false, now);
 }
 
@@ -458,12 +460,21 @@ void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
  */
 void bfc_egress_adopt(struct bfc_sched *q, u64 now)
 {
-	const struct sk_buff *skb;
-	unsigned int qn;
+	unsigned int qn, slot;
+	struct sk_buff *skb;
 
-	for (qn = 0; qn < q->p.queues; qn++)
-		for (skb = q->queues[qn].head; skb; skb = skb->next)
-			bfc_fafc_enqueued(q, skb, bfc_egress_slot(q, skb), now);
+	for (qn = 0; qn < q->p.queues; qn++) {
+		for (skb = q->queues[qn].head; skb; skb = skb->next) {
+			slot = bfc_egress_slot(q, skb);
+			if (bfc_cb(skb)->pausable)
+				bfc_share_dequeued(q, bfc_cb(skb), slot,
+						   qdisc_pkt_len(skb));
+			bfc_cb(skb)->pausable = 0;
+			bfc_share_enqueued(q, bfc_cb(skb), slot,
+					   qdisc_pkt_len(skb));
+			bfc_fafc_enqueued(q, skb, slot, now);
+		}
+	}
 	bfc_fafc_restart(q->fafc, now);
 }
 

@@ -180,7 +180,7 @@ static struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn,
 		bfc_uncount(q, skb, now);
 	if (queue->cursor)
 		bfc_queue_resume_early(q, queue, now);
-	if (unlikely(q->capfc || q->fafc))
+	if (unlikely(bfc_cb(skb)->pausable || q->capfc || q->fafc))
 		bfc_egress_dequeued(q, skb, now);
 	if (unlikely(bfc_cb(skb)->held))
 		bfc_unhold(q, skb, now);
@@ -578,6 +578,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	cb->prio = prio;
 	cb->counted = 0;
 	cb->held = 0;
+	cb->pausable = 0;
 	if (static_branch_unlikely(&bfc_holds) && !bfc_hold(q, skb, now))
 		goto drop;
 	/* A queue that stands still must not take the buffer from the rest:
@@ -670,7 +671,7 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		prio = bfc_prio_of(q, skb);
 		bfc_vet(q, skb);
 	}
-	hash = bfc_flow_hash(q, skb);
+	hash = bfc_flow_hash(q, skb, prio);
 	prefetchw(bfc_flow_set(q, hash, prio & (q->stride - 1)));
 	now = ktime_get_ns();
 	if (skb_is_gso(skb) && q->p.split_gso)
@@ -706,6 +707,19 @@ static struct bfc_queue *bfc_drr_next(struct bfc_sched *q,
 	return NULL;
 }
 
+/* What a queue may send in a round: of several ports that have packets in the common
+ * queue of a priority, as much as each of the others beside it.
+ */
+static u32 bfc_quantum(const struct bfc_sched *q, const struct bfc_queue *queue)
+{
+	unsigned int qn = queue - q->queues;
+
+	if (likely(q->identity != BFC_FLOW_PRIO) || qn >= q->stride ||
+	    q->prio[qn].bytes == q->prio[qn].pausable)
+		return q->quantum;
+	return q->quantum * max(q->prio[qn].ports, 1U);
+}
+
 static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits, u64 now)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
@@ -738,7 +752,7 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits, u64 now)
 		}
 		if (queue->deficit > 0)
 			break;
-		queue->deficit += q->quantum;
+		queue->deficit += bfc_quantum(q, queue);
 		queue->round++;
 		list_move_tail(&queue->active, round);
 	}

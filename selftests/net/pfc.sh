@@ -712,6 +712,54 @@ test_mixed_modes() {
 	all_idle
 }
 
+# shares_with WHO MODE OPTIONS...: s1, s2 and WHO, which cannot be paused, to r, as fast
+# as they can: s3 behind a port without bfc, or the switch itself. A third for each.
+shares_with() {
+	local who=$1 receiver i all slow_hrtt=$hrtt senders=2
+	shift
+	star fc "$@"
+	host s3 10.0.0.3/24
+	cable sw p3 s3 e0
+	ip -n sw addr add 10.0.0.200/24 dev br0
+	meet 10.0.0.100 s1 s2 s3 sw
+	receive r 5000 -t 4
+	receiver=$bg
+	send s1 10.0.0.100 5000 -F 1 -t 5
+	send s2 10.0.0.100 5000 -F 2 -t 5
+	send "$who" 10.0.0.100 5000 -F 3 -t 5 -b 400000
+	finish "$receiver"
+	all=$(received r 5000 '.packets as $all | .flows | sort_by(.id) |
+		map(.packets * 1000 / $all | round / 10) | join(" ")')
+	say "$1 with $who: $all %"
+	for i in $all; do
+		at_least "$1 with $who: % of the link" "$i" 30
+		at_most "$1 with $who: % of the link" "$i" 37
+	done
+	at_most "$1 with $who: longest gap of a flow (ms)" \
+		"$(received r 5000 '[.flows[].max_gap_ms] | max')" 100
+	equal "$1 with $who: dropped of what can be paused" \
+		"$(stat sw r0 drop_max)" 0
+	"$after_test"
+}
+
+# What cannot be paused fills its own queue, not that of the others, and nobody else is
+# paused for it.
+test_shares_with_a_port_without() {
+	exact_clock || return 0
+	shares_with s3 pfc
+	shares_with s3 capfc-max
+	shares_with s3 capfc-cal
+	shares_with s3 fafc queues 128
+}
+
+test_shares_with_the_switch() {
+	exact_clock || return 0
+	shares_with sw pfc
+	shares_with sw capfc-max
+	shares_with sw capfc-cal
+	shares_with sw fafc queues 128
+}
+
 run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
 	too_little_headroom_loses capfc_finds_who_fills_the_egress \
 	pfc_frames_are_obeyed pauses_end_on_an_idle_port \
@@ -724,4 +772,4 @@ run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
 	first_frame_is_sent lossy_while_paused lossy_priorities_are_apart elide \
 	handles_come_later lower_xoff role_ends_pauses too_many_ports \
 	limit_spares_lossless xoff_while_deactivated refresh_leaves_room \
-	mode_change_ends_pauses
+	mode_change_ends_pauses shares_with_a_port_without shares_with_the_switch

@@ -98,13 +98,13 @@ static void test_congested(void)
 	const u64 limit = 100 * KB;
 	struct bfc_holt k = { .q = bfc_amount(limit), .raw = 500 * KB };
 
-	CHECK(!bfc_fafc_is_congested(&k, limit));
+	CHECK(!bfc_fafc_is_congested(k.q, limit));
 	k.q = bfc_amount(limit) + 1;
-	CHECK(bfc_fafc_is_congested(&k, limit));
+	CHECK(bfc_fafc_is_congested(k.q, limit));
 	k.q = bfc_amount(500 * KB);
-	CHECK(bfc_fafc_is_congested(&k, limit));
+	CHECK(bfc_fafc_is_congested(k.q, limit));
 	k.q = -k.q;
-	CHECK(!bfc_fafc_is_congested(&k, limit), "it will have been empty");
+	CHECK(!bfc_fafc_is_congested(k.q, limit), "it will have been empty");
 }
 
 static void test_again(void)

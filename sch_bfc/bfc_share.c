@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Port-level modes: what can be paused and what cannot share an egress.
+ *
+ * A switch with pfc or capfc has one queue for a priority, and pauses bound what
+ * each port has in it. Packets that no pause keeps away would fill it, and take
+ * nearly all of the link: the box' own, those of a port without bfc or with another
+ * mode, of a lossy priority there, or exempted by `elide`. Each such source has a
+ * queue of its own, by the device that it came in through, and what it has there in
+ * excess is dropped from it. The common queue then counts for as many ports as have
+ * packets in it, so that each source gets the same part of the link. With fafc each
+ * port has a queue anyway.
+ *
+ * What cannot be paused is no reason to pause others either: capfc and fafc look at
+ * the rest of an egress alone.
+ */
+#include <linux/hash.h>
+
+#include "bfc.h"
+
+#define BFC_SOURCE_BITS	15
+#define BFC_SOURCE	BIT(BFC_SOURCE_BITS)	/* a device, not a run of handles */
+
+/* Is the port that a packet came in through paused for it? */
+static bool bfc_can_pause(const struct bfc_sched *q,
+			  const struct bfc_ingress *ing, u8 prio)
+{
+	const struct bfc_conf *conf = rcu_dereference(ing->conf);
+
+	if (!conf || !(conf->lossless & BIT(prio)))
+		return false;
+	/* A port of another mode, or a packet that goes back where it came from */
+	return !q->fafc || (ing->fafc && ing->slot != q->port->slot);
+}
+
+/* As above, before the packet is charged. */
+static bool bfc_will_be_pausable(const struct bfc_sched *q, u16 handle, u8 prio)
+{
+	struct bfc_ingress *ing;
+	bool can;
+
+	if (!handle)
+		return false;
+	rcu_read_lock();
+	ing = bfc_handle_get(q->port->sw, handle);
+	can = ing && bfc_can_pause(q, ing, prio) &&
+	      !bfc_elided(&q->p, ing->ifindex);
+	rcu_read_unlock();
+	return can;
+}
+
+/**
+ * bfc_share_hash() - bfc_flow_hash() of a switch with a port-level mode
+ * @q: scheduler of the egress port
+ * @skb: the packet; its tc_index is 0 or a handle to be trusted
+ * @prio: priority
+ *
+ * Return: 0: the common queue of pfc and capfc. Else one for each port: spread over
+ * the sets of the flow table, and told apart in each of them.
+ */
+u64 bfc_share_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
+{
+	u64 source;
+
+	if (!bfc_will_be_pausable(q, skb->tc_index, prio))
+		source = hash_32(skb->skb_iif, BFC_SOURCE_BITS) | BFC_SOURCE;
+	else if (q->identity == BFC_FLOW_PRIO)
+		return 0;
+	else
+		source = bfc_handle_base(q->port->sw, skb->tc_index) >>
+			 BFC_HANDLE_SHIFT;
+	return source << 48 | source << 32 | (u32)(source * GOLDEN_RATIO_32);
+}
+
+/**
+ * bfc_share_enqueued() - a packet joined its queue
+ * @q: scheduler of the egress port, with a port-level mode
+ * @cb: of the packet, charged if it is to be
+ * @slot: of the port that it came in through
+ * @len: bytes
+ *
+ * Context: under the root lock.
+ */
+void bfc_share_enqueued(struct bfc_sched *q, struct bfc_skb_cb *cb,
+			unsigned int slot, u32 len)
+{
+	const struct bfc_ingress *ing;
+
+	if (!cb->held)
+		return;
+	rcu_read_lock();
+	ing = bfc_handle_get(q->port->sw, cb->handle);
+	cb->pausable = ing && bfc_can_pause(q, ing, cb->prio);
+	rcu_read_unlock();
+	if (!cb->pausable)
+		return;
+	q->prio[cb->prio].pausable += len;
+	if (!q->from[cb->prio][slot]++)
+		q->prio[cb->prio].ports++;
+}
+
+/**
+ * bfc_share_dequeued() - a packet that can be paused left its queue
+ * @q: scheduler of the egress port
+ * @cb: of the packet
+ * @slot: as when it came
+ * @len: bytes
+ *
+ * Context: under the root lock, or the qdisc is not in use.
+ */
+void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb,
+			unsigned int slot, u32 len)
+{
+	q->prio[cb->prio].pausable -= len;
+	if (!--q->from[cb->prio][slot])
+		q->prio[cb->prio].ports--;
+}
