@@ -74,6 +74,7 @@
 #define BFC_PICK_TRIES		8	/* candidates looked at for a new flow */
 #define BFC_EARLY_STEPS		8	/* counts given back per dequeue at most */
 #define BFC_LAST_REFRESHES	3	/* repetitions after the last resume */
+#define BFC_QUICK_REFRESHES	8	/* of XOFF and XON, before those at `refresh` */
 #define BFC_HANDLE_SHIFT	3	/* handles are given out in runs of 8 */
 #define BFC_SWEEP	HZ	/* old handles come back once a second */
 #define BFC_HANDLE_RUNS		(65536 >> BFC_HANDLE_SHIFT)
@@ -358,6 +359,9 @@ struct bfc_port_pcpu {
  * @refresh_tx: of these and of @pfc_tx, repetitions
  * @pfc_tx: PFC frames
  * @tx_prio_paused: priorities in the newest frame sent
+ * @tx_over: those of them that are paused until they are told to go on, not for a time
+ * @tx_quick: repetitions that are due at cfg.quick yet
+ * @tx_void: ns: when the last pause that was to be repeated ends by itself
  * @tx_until: ns, until when each priority is paused for a time (FAFC)
  * @tx_prio: of each priority: how often it was paused, since when, ns, and for
  *	     how long in all without that
@@ -429,6 +433,7 @@ struct bfc_port {
 		u8 accept_pause;
 		u32 hold;
 		u64 refresh;
+		u64 quick;
 	} cfg;
 	u16 queues;
 	u32 max_pps;
@@ -452,6 +457,9 @@ struct bfc_port {
 	u8 tx_prio_paused;
 	bool shared;
 	int topology;
+	u8 tx_over;
+	u8 tx_quick;
+	u64 tx_void;
 
 	u8 slot;
 	atomic_t seq;
@@ -807,6 +815,8 @@ void bfc_share_enqueued(struct bfc_sched *q, struct bfc_skb_cb *cb,
 			unsigned int slot, u32 len);
 void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb,
 			unsigned int slot, u32 len);
+bool bfc_share_admits(const struct bfc_sched *q, const struct bfc_conf *conf,
+		      u8 prio, u32 len);
 
 /* bfc_prio.c */
 DECLARE_STATIC_KEY_FALSE(bfc_holds);
@@ -834,7 +844,8 @@ void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb);
 
 /* bfc_pause.c */
 extern const u8 bfc_group_addr[];
-void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed);
+void bfc_pause_repeat(struct bfc_port *port, u8 over, u64 hold, u64 now);
+void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now);
 bool bfc_elided(const struct bfc_params *p, int ifindex);
 void bfc_count(struct bfc_sched *q, struct sk_buff *skb, u64 now);
 void bfc_uncount(const struct bfc_sched *q, struct sk_buff *skb, u64 now);

@@ -172,6 +172,18 @@ static int bfc_conf_egress(struct bfc_conf *c, const struct bfc_params *p,
 	return 0;
 }
 
+/* Quanta of a pause. A neighbour that misses the end of one stands still until they run
+ * out: as with BFC's frames they outlast ten lost repetitions, and no more.
+ */
+static u16 bfc_conf_quanta(const struct bfc_params *p, u64 link_rate)
+{
+	u64 refresh = p->refresh ?: bfc_refresh_auto(link_rate, BFC_PFC_WIRE);
+
+	if (p->role != BFC_ROLE_SWITCH)
+		return BFC_QUANTA_MAX;	/* pauses nobody */
+	return bfc_ns_to_quanta(p->hold ?: bfc_hold_auto(refresh), link_rate);
+}
+
 static int bfc_conf_fill(struct bfc_conf *c, struct net_device *dev,
 			 const struct bfc_params *p, u64 rate, u64 link_rate,
 			 const struct bfc_conf *before,
@@ -200,11 +212,9 @@ static int bfc_conf_fill(struct bfc_conf *c, struct net_device *dev,
 	if (p->dynamic && !*p->buffer)
 		return bfc_refuse_conf(extack, "bfc: dynamic is a share of a buffer, give one");
 	c->lossless = p->lossless;
-	/* a NIC pauses nobody */
-	c->quanta = p->hold && p->role == BFC_ROLE_SWITCH ?
-		    bfc_ns_to_quanta(p->hold, link_rate) : BFC_QUANTA_MAX;
+	c->quanta = bfc_conf_quanta(p, link_rate);
 	/* A link that has become slower has to do with it. */
-	if (extack && c->quanta < BFC_QUANTA_MAX &&
+	if (extack && p->hold && c->quanta < BFC_QUANTA_MAX &&
 	    !(before && before->quanta == c->quanta) &&
 	    bfc_pfc_longest(c->quanta, link_rate, psched_mtu(dev)) <
 	    max(bfc_pfc_least(link_rate), BFC_REFRESH_MIN))

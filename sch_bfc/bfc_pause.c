@@ -217,10 +217,11 @@ bool bfc_is_pause_frame(const struct sk_buff *skb)
  * @port: the port
  * @paused: what it pauses: so many queues or priorities
  * @changed: so many of them are others than in the frame before
+ * @now: ns
  *
  * Context: under the root lock of the port's qdisc.
  */
-void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed)
+void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now)
 {
 	port->tx_npaused = paused;
 	if (!changed)
@@ -229,7 +230,7 @@ void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed)
 		port->tx_last = BFC_LAST_REFRESHES;
 	else if (port->tx_last)
 		port->tx_last--;
-	else
+	else if (now >= port->tx_void)
 		hrtimer_try_to_cancel(&port->refresh);
 }
 
@@ -274,7 +275,7 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 			port->resume_tx++;
 	}
 	port->frames_tx++;
-	bfc_pause_sent(port, paused, changed);
+	bfc_pause_sent(port, paused, changed, now);
 	trace_bfc_pause_tx(port->dev, seq, paused, changed,
 			   changed ? now - since : 0);
 	return skb;
@@ -299,10 +300,39 @@ bool bfc_refreshes(const struct bfc_port *port)
  */
 void bfc_refresh_start(struct bfc_port *port)
 {
+	u64 ns = READ_ONCE(port->tx_quick) ? READ_ONCE(port->cfg.quick) :
+					     READ_ONCE(port->cfg.refresh);
+
 	if (bfc_refreshes(port))
-		hrtimer_start(&port->refresh,
-			      ns_to_ktime(READ_ONCE(port->cfg.refresh)),
+		hrtimer_start(&port->refresh, ns_to_ktime(ns),
 			      HRTIMER_MODE_REL_SOFT);
+}
+
+/**
+ * bfc_pause_repeat() - a frame was built that says which priorities are paused until
+ * they are told to go on
+ * @port: the port
+ * @over: these, bit p: priority p
+ * @hold: ns: how long such a pause lasts without another frame
+ * @now: ns
+ *
+ * A change is repeated soon, as the frame may get lost; the end of the last pause until
+ * that would have ended by itself.
+ *
+ * Context: under the root lock of the port's qdisc, before bfc_pause_sent().
+ */
+void bfc_pause_repeat(struct bfc_port *port, u8 over, u64 hold, u64 now)
+{
+	if (over)
+		port->tx_void = now + hold;
+	if (over == port->tx_over) {
+		if (port->tx_quick)
+			WRITE_ONCE(port->tx_quick, port->tx_quick - 1);
+		return;
+	}
+	port->tx_over = over;
+	WRITE_ONCE(port->tx_quick, BFC_QUICK_REFRESHES);
+	bfc_refresh_start(port);
 }
 
 /**

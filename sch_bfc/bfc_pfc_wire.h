@@ -294,4 +294,27 @@ static inline u64 bfc_pfc_refresh(u16 quanta, u64 rate, u64 frame, u64 refresh)
 	return most > least ? most : least;
 }
 
+/**
+ * bfc_pfc_quick() - how often is a change repeated at first?
+ * @rate: speed of the link in bytes/s; 0 is taken for 1
+ * @hrtt: ns
+ * @refresh: ns: how often pauses are repeated later on
+ *
+ * A lost XOFF costs headroom, and a lost XON the link's time, until the next frame
+ * gets through: a quarter of the HRTT each is little beside what is set aside for one
+ * HRTT anyway. Never so often that data has to stand back.
+ *
+ * Return: ns, @refresh at most.
+ */
+static inline u64 bfc_pfc_quick(u64 rate, u64 hrtt, u64 refresh)
+{
+	u64 least = bfc_pfc_least(rate), quick = hrtt / 4;
+
+	if (quick < least)
+		quick = least;
+	if (quick < BFC_REFRESH_MIN)
+		quick = BFC_REFRESH_MIN;
+	return quick < refresh ? quick : refresh;
+}
+
 #endif /* _BFC_PFC_WIRE_H */

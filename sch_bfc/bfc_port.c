@@ -634,6 +634,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 						     bfc_pause_len(p->queues));
 	unsigned long lossless = conf->lossless;
 	struct bfc_conf *old = port->conf;
+	u64 quick;
 	struct bfc_ingress *ing;
 	unsigned int prio;
 	struct sk_buff *skb = NULL, *resume = NULL;
@@ -643,6 +644,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 		refresh = max(min(refresh, p->hold / 3), BFC_REFRESH_MIN);
 	if (level)
 		refresh = bfc_refresh_pfc(port, conf, link_rate, refresh);
+	quick = level ? bfc_pfc_quick(link_rate, p->hrtt, refresh) : refresh;
 
 	spin_lock_bh(&port->lock);
 	/* Else another object takes the place of the one that is charged now. */
@@ -682,6 +684,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	port->cfg.peer = p->peer;
 	port->cfg.accept_pause = p->accept_pause;
 	WRITE_ONCE(port->cfg.refresh, refresh);
+	WRITE_ONCE(port->cfg.quick, quick);
 	WRITE_ONCE(port->cfg.hold, p->hold ?: bfc_hold_auto(refresh));
 	WRITE_ONCE(port->tpid, htons(p->tpid));
 	port->queues = p->queues;

@@ -177,19 +177,6 @@ static struct bfc_ingress *bfc_vetted(const struct bfc_sched *q,
 	return skb->tc_index ? bfc_handle_get(q->port->sw, skb->tc_index) : NULL;
 }
 
-/* CaPFC's MAX of an egress. What others, that no pause keeps away, have there takes no
- * room from a packet that had it promised.
- */
-static bool bfc_egress_admits(const struct bfc_sched *q,
-			      const struct bfc_conf *conf, u8 prio, u32 len)
-{
-	bool promised = conf && conf->lossless & BIT(prio);
-	u64 bytes = promised ? q->prio[prio].pausable : q->prio[prio].bytes;
-
-	return !(q->conf->lossless & BIT(prio)) ||
-	       bfc_capfc_admits(&q->conf->capfc, bytes + len);
-}
-
 /**
  * bfc_hold() - charge a packet to the port that it came in through
  * @q: scheduler of the egress port
@@ -215,7 +202,7 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	rcu_read_lock();
 	ing = bfc_vetted(q, skb);
 	conf = ing ? rcu_dereference(ing->conf) : NULL;
-	if (unlikely(q->capfc) && !bfc_egress_admits(q, conf, cb->prio, len)) {
+	if (unlikely(q->capfc) && !bfc_share_admits(q, conf, cb->prio, len)) {
 		q->drop_max++;
 		room = false;
 		goto out;
@@ -608,6 +595,7 @@ void bfc_tx_prio_end(struct bfc_port *port, u64 now)
 		port->tx_prio[prio].ns += min(port->tx_until[prio] ?: now, now) -
 					  port->tx_prio[prio].since;
 	port->tx_prio_paused = 0;
+	port->tx_over = 0;
 }
 
 /* Pauses for a time that are over by now: the neighbour went on without a frame. */
@@ -689,7 +677,8 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 		bfc_put_prio_pause(port, skb->data, ns);
 	else
 		bfc_put_prio_quanta(port, skb, conf->lossless | before, ns);
-	bfc_pause_sent(port, hweight8(repeat), hweight_long(changed));
+	bfc_pause_repeat(port, over, hold, now);
+	bfc_pause_sent(port, hweight8(repeat), hweight_long(changed), now);
 	trace_bfc_pause_tx(port->dev, port->pfc_tx + port->frames_tx,
 			   hweight8(paused), hweight_long(changed),
 			   changed ? now - since : 0);

@@ -115,3 +115,25 @@ void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb,
 	if (!--q->from[cb->prio][slot])
 		q->prio[cb->prio].ports--;
 }
+
+/**
+ * bfc_share_admits() - CaPFC's MAX of an egress queue
+ * @q: scheduler of the egress port, with CaPFC
+ * @conf: thresholds of the ingress port, or NULL
+ * @prio: priority of the packet
+ * @len: bytes
+ *
+ * What no pause keeps away takes no room there from a packet that had it promised.
+ *
+ * Context: under the root lock, RCU.
+ * Return: false: drop it.
+ */
+bool bfc_share_admits(const struct bfc_sched *q, const struct bfc_conf *conf,
+		      u8 prio, u32 len)
+{
+	bool promised = conf && conf->lossless & BIT(prio);
+	u64 bytes = promised ? q->prio[prio].pausable : q->prio[prio].bytes;
+
+	return !(q->conf->lossless & BIT(prio)) ||
+	       bfc_capfc_admits(&q->conf->capfc, bytes + len);
+}

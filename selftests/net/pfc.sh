@@ -472,6 +472,36 @@ test_fafc_lost_frames() {
 	lost_frames 88b5 fc fafc thop 3ms threshold 30kb queues 128
 }
 
+# A third of the PFC frames gets lost, with the default times. A pause lasts 50 ms
+# without another frame, and each change is repeated eight times within two HRTTs:
+# there is headroom for as many.
+third_lost() {
+	local i senders=2 slow_hrtt=$hrtt packets=2000 gap
+	star "$@"
+	for i in 1 2; do
+		ip -n sw link set dev "p$i" type wire seed "$i" drop 8808 33.3%
+	done
+	incast
+	equal "$*: packets received" "$(received r 5000 .packets)" 4000
+	equal "$*: dropped" "$(sum_stat drops)" 0
+	at_least "$*: frames lost" "$(ip -n sw -j -d -s link show type wire |
+		jq '[.[].linkinfo.info_xstats.drops[]?.dropped] | add')" 100
+	gap=$(received r 5000 '[.flows[].max_gap_ms] | max')
+	at_most "$*: longest gap (ms)" "$gap" 60
+	# 3 % of the link, with 84 bytes each
+	at_most "$*: PFC frames in a second" \
+		"$(calc "$(stat sw p1 pfc_tx) / $(received r 5000 .seconds)")" 890
+	say "$*: longest gap $gap ms, $(stat sw p1 pfc_tx) frames," \
+		"$(stat sw p1 refresh_tx) of them repeated, in $(received r 5000 .seconds) s"
+	all_idle
+	"$after_test"
+}
+test_a_third_lost() {
+	exact_clock || return 0
+	third_lost fc pfc headroom 50kb
+	third_lost fc capfc-max headroom 50kb
+}
+
 test_modes_change_under_traffic() {
 	local i mode
 	star fc pfc
@@ -772,4 +802,5 @@ run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
 	first_frame_is_sent lossy_while_paused lossy_priorities_are_apart elide \
 	handles_come_later lower_xoff role_ends_pauses too_many_ports \
 	limit_spares_lossless xoff_while_deactivated refresh_leaves_room \
-	mode_change_ends_pauses shares_with_a_port_without shares_with_the_switch
+	mode_change_ends_pauses shares_with_a_port_without shares_with_the_switch \
+	a_third_lost

@@ -480,6 +480,20 @@ static void test_refresh_share(void)
 	CHECK(bfc_pfc_refresh(65535, 0, 0, 1) == 10 * BFC_PFC_WIRE * 1000000000ULL);
 }
 
+/* A quarter of the HRTT apart, but PFC frames take a tenth of the link at most, and no
+ * more seldom than later on.
+ */
+static void test_quick(void)
+{
+	/* 20 Mbit/s, 6 ms; 0.1 ms; 100 Gbit/s, 40 us; 4 us */
+	CHECK(bfc_pfc_quick(2500000, 6000000, 3360000) == 1500000);
+	CHECK(bfc_pfc_quick(2500000, 100000, 3360000) == 336000);
+	CHECK(bfc_pfc_quick(12500000000, 80000, 100000) == 20000);
+	CHECK(bfc_pfc_quick(12500000000, 4000, 100000) == BFC_REFRESH_MIN);
+	CHECK(bfc_pfc_quick(2500000, 1000000000, 3360000) == 3360000);
+	CHECK(bfc_pfc_quick(2500000, 4 * 3360000, 3360001) == 3360000);
+}
+
 static const struct unit_case cases[] = {
 	{ "pfc wire: constants of the standard", test_constants },
 	{ "pfc wire: a frame is written byte by byte", test_put },
@@ -498,6 +512,7 @@ static const struct unit_case cases[] = {
 	{ "pfc wire: refresh outlasts losses, and is not too often",
 	  test_refresh },
 	{ "pfc wire: refresh leaves the link to data", test_refresh_share },
+	{ "pfc wire: changes are repeated within the HRTT", test_quick },
 };
 
 #include "unit_main.h"
