@@ -143,6 +143,8 @@ static void incast(unsigned int ports, u64 rate, u32 f_dec)
  */
 static void test_decrease(void)
 {
+	u32 permille;
+
 	incast(4, LINE, BFC_SHARE_ONE);
 	CHECK(bfc_fafc_solve(&a, LINE, 0, HOP) == 0);
 	CHECK(a.port[0].pause == 750 && a.port[3].pause == 750);
@@ -156,6 +158,24 @@ static void test_decrease(void)
 	incast(4, LINE, bfc_share(500));
 	CHECK(bfc_alloc_solve(&a, 3 * LINE, HOP) == (u64)LINE);
 	CHECK(a.port[0].pause == HOP);
+
+	/* Equation (7) with the decreased rates: what is let in is what is sent. */
+	for (permille = 1000; permille >= 300; permille -= 100) {
+		u64 rate = bfc_fafc_decrease(LINE, bfc_share(permille));
+
+		incast(4, LINE, bfc_share(permille));
+		CHECK(bfc_fafc_solve(&a, LINE, 0, HOP) == 0);
+		CHECK(4 * rate * (HOP - a.port[0].pause) <= (u64)LINE * HOP &&
+		      4 * rate * (HOP + 1 - a.port[0].pause) > (u64)LINE * HOP,
+		      "f_dec %u: %u", permille, a.port[0].pause);
+	}
+	/* With 0.8 an overload of 25 % is none, as hosts send that much less. */
+	bfc_alloc_clear(&a);
+	bfc_alloc_add(&a, bfc_fafc_decrease(LINE + LINE / 5, bfc_share(800)), 0);
+	CHECK(bfc_fafc_solve(&a, LINE, 0, HOP) == 0 && kept() == 0);
+	bfc_alloc_clear(&a);
+	bfc_alloc_add(&a, bfc_fafc_decrease(LINE + LINE / 3, bfc_share(800)), 0);
+	CHECK(bfc_fafc_solve(&a, LINE, 0, HOP) == 0 && kept() > 0);
 
 	/* so little that nothing piles up any more */
 	incast(4, LINE, bfc_share(250));
@@ -297,20 +317,20 @@ static void test_recover(void)
 {
 	const u64 link = 12500000000ULL, floor = bfc_fafc_floor(link);
 
-	CHECK(floor == link / 64 + 1);
+	CHECK(floor == link / 8 + 1);
 	CHECK(bfc_fafc_floor(0) == 1);
 	CHECK(bfc_fafc_recover(floor, link, 0, HOP) == floor);
-	CHECK(bfc_fafc_recover(floor, link, HOP, HOP) == floor + link / 64);
-	CHECK(bfc_fafc_recover(floor, link, 32 * HOP, HOP) == floor + link / 2);
-	CHECK(bfc_fafc_recover(floor, link, 63 * HOP, HOP) == link);
-	CHECK(bfc_fafc_recover(1, link, 64ULL * HOP - 1, HOP) < link);
-	CHECK(bfc_fafc_recover(1, link, 64ULL * HOP, HOP) == link);
+	CHECK(bfc_fafc_recover(floor, link, HOP, HOP) == floor + link / 8);
+	CHECK(bfc_fafc_recover(floor, link, 4 * HOP, HOP) == floor + link / 2);
+	CHECK(bfc_fafc_recover(floor, link, 7 * HOP, HOP) == link);
+	CHECK(bfc_fafc_recover(1, link, 8ULL * HOP - 1, HOP) < link);
+	CHECK(bfc_fafc_recover(1, link, 8ULL * HOP, HOP) == link);
 	CHECK(bfc_fafc_recover(1, link, ~0ULL, HOP) == link);
 	CHECK(bfc_fafc_recover(1, link, 1ULL << 48, HOP) == link, "too wide");
 	CHECK(bfc_fafc_recover(link, link, 1, HOP) == link);
 	/* the link has become slower meanwhile */
 	CHECK(bfc_fafc_recover(link, link / 10, 0, HOP) == link / 10);
-	CHECK(bfc_fafc_recover(1, 125000000000ULL, 32ULL * BFC_THOP_MAX,
+	CHECK(bfc_fafc_recover(1, 125000000000ULL, 4ULL * BFC_THOP_MAX,
 			       BFC_THOP_MAX) == 62500000001ULL);
 }
 
