@@ -13,8 +13,9 @@
  * There are two lists. The round is deficit round robin. A queue that gets a
  * packet and was not served in the present round goes before it, once, as in
  * fq_codel (RFC 8290): short flows do not wait for a quantum of each long one.
- * That it was served is remembered when it runs empty, or a flow whose packets
- * come one by one would always be first. Queues of a strict priority are on
+ * That it was served is remembered when it runs empty, and what it has left of
+ * its quantum: with that, and not more, a flow whose packets come one by one
+ * may go first again in the same round. Queues of a strict priority are on
  * neither, but in a round of that priority alone.
  */
 #include <linux/prefetch.h>
@@ -34,11 +35,17 @@ static bool bfc_queue_is_strict(const struct bfc_sched *q,
 	       q->p.strict & BIT(bfc_queue_class(q, queue - q->queues));
 }
 
-/* Debt is not forgiven by running empty or being paused for a moment. */
+/* Debt is not forgiven by running empty or being paused for a moment, and the rest
+ * of a quantum is not lost by running empty: one that sends a small packet for each
+ * answer would else get as many packets as others, not as many bytes.
+ */
 static void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue,
 			       bool fresh)
 {
-	queue->deficit = min_t(s32, queue->deficit, 0) + q->quantum;
+	bool credit = fresh && queue->round == q->round && queue->deficit > 0;
+
+	if (!credit)
+		queue->deficit = min_t(s32, queue->deficit, 0) + q->quantum;
 	q->nactive++;
 	if (unlikely(q->p.strict) && bfc_queue_is_strict(q, queue)) {
 		u8 prio = bfc_queue_class(q, queue - q->queues);
@@ -46,7 +53,7 @@ static void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue,
 		queue->round = q->round;
 		list_add_tail(&queue->active, &q->strict[prio]);
 		q->strict_first |= BIT(prio);
-	} else if (fresh && queue->round != q->round) {
+	} else if (credit || (fresh && queue->round != q->round)) {
 		queue->round = q->round;
 		list_add_tail(&queue->active, &q->fresh);
 	} else {
