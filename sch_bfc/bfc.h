@@ -70,6 +70,7 @@
 #define BFC_RATE_UNKNOWN	125000000ULL	/* 1 Gbit/s, said in a warning */
 #define BFC_CAP_ALPHA		8	/* a queue may hold 8 x the free buffer */
 #define BFC_CTRL_SHARE		8	/* control band: 1/8 of the limit */
+#define BFC_LEN_MAX		(1 << 20)	/* of a packet by a size table: QDISC_PKT_LEN_MAX */
 #define BFC_PACE_LATE_NS	(10 * NSEC_PER_MSEC)	/* made up for, by a burst */
 #define BFC_PICK_TRIES		8	/* candidates looked at for a new flow */
 #define BFC_EARLY_STEPS		8	/* counts given back per dequeue at most */

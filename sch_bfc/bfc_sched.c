@@ -624,6 +624,30 @@ drop:
 	return qdisc_drop(skb, sch, to_free);
 }
 
+/* What a segment counts as, by the size table (tc ... stab) if there is one, as
+ * __qdisc_calculate_pkt_len() has it, which is not exported.
+ */
+static u32 bfc_segment_len(const struct Qdisc *sch, const struct sk_buff *seg)
+{
+	const struct qdisc_size_table *stab = rcu_dereference_bh(sch->stab);
+	s64 len = seg->len;
+	u32 slot;
+
+	if (likely(!stab))
+		return len;
+	len += stab->szopts.overhead;
+	if (stab->szopts.tsize) {
+		slot = max_t(s64, len + stab->szopts.cell_align, 0) >>
+		       stab->szopts.cell_log;
+		len = stab->data[slot % stab->szopts.tsize];
+		if (slot >= stab->szopts.tsize)
+			len += (s64)stab->data[stab->szopts.tsize - 1] *
+			       (slot / stab->szopts.tsize);
+		len <<= stab->szopts.size_log;
+	}
+	return clamp_t(s64, len, 1, BFC_LEN_MAX);
+}
+
 static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 			   u8 prio, u64 now, struct sk_buff **to_free)
 {
@@ -639,7 +663,7 @@ static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	}
 	skb_list_walk_safe(segs, seg, next) {
 		skb_mark_not_on_list(seg);
-		qdisc_skb_cb(seg)->pkt_len = seg->len;
+		qdisc_skb_cb(seg)->pkt_len = bfc_segment_len(sch, seg);
 		switch (bfc_enqueue_one(seg, sch, hash, prio, now, to_free)) {
 		case NET_XMIT_SUCCESS:
 			sent = true;
