@@ -70,6 +70,9 @@
 #define BFC_RATE_UNKNOWN	125000000ULL	/* 1 Gbit/s, said in a warning */
 #define BFC_CAP_ALPHA		8	/* a queue may hold 8 x the free buffer */
 #define BFC_CTRL_SHARE		8	/* control band: 1/8 of the limit */
+#define BFC_CTRL_RATE		16	/* each kind of it: 1/16 of the rate, */
+#define BFC_CTRL_BURST		16384U	/* and a ms of that, or so many bytes */
+#define BFC_HELLO_PPS		100	/* HELLOs a second from the link */
 #define BFC_LEN_MAX		(1 << 20)	/* of a packet by a size table: QDISC_PKT_LEN_MAX */
 #define BFC_PACE_LATE_NS	(10 * NSEC_PER_MSEC)	/* made up for, by a burst */
 #define BFC_PICK_TRIES		8	/* candidates looked at for a new flow */
@@ -291,6 +294,7 @@ struct bfc_switch {
 
 /* bits of bfc_port.flags */
 #define BFC_PORT_DIRTY	0	/* the set of paused upstream queues changed */
+#define BFC_PORT_HELLO	1	/* it is time for a HELLO */
 
 /**
  * struct bfc_port_pcpu - counters of the ingress hook, one set a CPU
@@ -319,7 +323,7 @@ struct bfc_port_pcpu {
  * @stamp: we write tags
  * @pop: we take tags off
  * @pop_max: up to this VLAN id: the neighbour's queues
- * @flags: BFC_PORT_DIRTY
+ * @flags: BFC_PORT_DIRTY, BFC_PORT_HELLO
  *
  * What the neighbour told us, under @lock (dequeue reads with READ_ONCE and
  * compares @rx_gen):
@@ -331,7 +335,8 @@ struct bfc_port_pcpu {
  * @rx_until: ns, until when it holds each priority paused
  * @rx_drained: bytes that it says it has drained
  * @rx_seq: newest PAUSE
- * @rx_bucket: frames the neighbour may still send
+ * @rx_bucket: pauses the neighbour may still send
+ * @hello_bucket: HELLOs that may still come: that may be a blind stranger's, others
  * @peer: the HELLO machine
  * @refused: why the neighbour's layout could not be served, BFC_REFUSED_*, or 0
  * @tries: HELLOs sent without an agreement
@@ -414,6 +419,7 @@ struct bfc_port {
 	u64 rx_drained;
 	u32 rx_seq;
 	struct bfc_bucket rx_bucket;
+	struct bfc_bucket hello_bucket[2];
 	struct bfc_peer peer;
 	u8 refused;
 	u8 tries;
@@ -584,6 +590,7 @@ struct bfc_host {
  * @ctrl: the band that is never paused, tagged or counted
  * @stamp: a program that stamps
  * @ctrl_mem: truesize in it
+ * @ctrl_bucket: bytes that it may still take, of each BFC_CONTROL_*
  * @rx_gen: of the pauses merged last
  * @pause_deadline: when these are void, ns
  * @next_tx: shaper: when the next packet may leave, ns
@@ -617,6 +624,7 @@ struct bfc_host {
  * @collisions: of these, into a queue that was not empty
  * @shared: flow table entries that a second flow had to share
  * @counted: packets that met a queue over Th
+ * @ctrl_excess: packets over the control band's share, queued as ordinary
  * @drop_limit: packets dropped from the longest queue
  * @drop_cap: packets to a queue over its share of the buffer
  * @drop_gso: packets that could not be segmented
@@ -672,6 +680,7 @@ struct bfc_sched {
 	struct qdisc_skb_head ctrl;
 	struct bfc_stamp stamp;
 	u32 ctrl_mem;
+	struct bfc_bucket ctrl_bucket[BFC_CONTROL_MAX];
 	u32 rx_gen;
 	u64 pause_deadline;
 	u64 next_tx;
@@ -708,6 +717,7 @@ struct bfc_sched {
 	u64 collisions;
 	u64 shared;
 	u64 counted;
+	u64 ctrl_excess;
 	u64 drop_limit;
 	u64 drop_cap;
 	u64 drop_gso;
@@ -911,6 +921,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 void bfc_port_relink(struct bfc_port *port, u64 link_rate);
 void bfc_port_detach(struct bfc_port *port);
 void bfc_port_restart(struct bfc_port *port, bool unplugged);
+struct sk_buff *bfc_hello_frame(struct bfc_port *port, u64 now);
 void bfc_port_tags(struct bfc_port *port);
 void bfc_port_refuse(const struct bfc_port *port, unsigned int queues, u8 why);
 u8 bfc_port_layout(struct bfc_port *port, unsigned int queues);

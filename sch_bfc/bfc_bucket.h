@@ -9,11 +9,11 @@
 #include <linux/types.h>
 #include <linux/math64.h>
 
-#define BFC_BUCKET_MIN		256	/* tokens that any bucket holds */
+#define BFC_BUCKET_MIN		256	/* tokens that a bucket of frames holds */
 #define BFC_BUCKET_PER_SEC	1000	/* or a millisecond's worth */
 
 /**
- * struct bfc_bucket - tokens, one for each frame
+ * struct bfc_bucket - tokens, one for each frame or for each byte
  * @filled: when the youngest token came, ns
  * @tokens: how many there are
  */
@@ -23,39 +23,60 @@ struct bfc_bucket {
 };
 
 /**
- * bfc_bucket_take() - take a token, if there is one
+ * bfc_bucket_take_n() - take tokens, if there are so many
  * @b: the bucket
  * @now: ns; another processor's may have been a little later
- * @rate: tokens/s, not 0
+ * @rate: tokens/s, not 0, at most 1.8e10
+ * @size: tokens that it holds
+ * @n: tokens
  *
  * What is left of a token's time is kept: at a rate of 15 million frames a
  * second clocks count 67 ns a token, and frames come at intervals of that order.
  *
  * Context: the bucket's user serializes.
- * Return: whether there was one.
+ * Return: whether there were as many; else none is taken.
  */
-static inline bool bfc_bucket_take(struct bfc_bucket *b, u64 now, u32 rate)
+static inline bool bfc_bucket_take_n(struct bfc_bucket *b, u64 now, u64 rate,
+				     u32 size, u32 n)
 {
-	u32 size = rate / BFC_BUCKET_PER_SEC;
 	u64 elapsed = now > b->filled ? now - b->filled : 0;
 	u64 fill;
 
-	if (size < BFC_BUCKET_MIN)
-		size = BFC_BUCKET_MIN;
-	/* Beyond a second, which fills it at any rate, it would overflow. */
-	fill = elapsed < 1000000000ULL ? div_u64(elapsed * rate, 1000000000) :
-					 size;
+	/* Beyond a second it would overflow. */
+	if (elapsed < 1000000000ULL)
+		fill = div_u64(elapsed * rate, 1000000000);
+	else if (rate < size && elapsed < size * 1000000000ULL)
+		fill = div_u64(elapsed, 1000000000) * rate;
+	else
+		fill = size;
 	if (b->tokens + fill >= size) {
 		b->tokens = size;
 		b->filled = now;
 	} else if (fill) {
 		b->tokens += fill;
-		b->filled += div_u64(fill * 1000000000 + rate - 1, rate);
+		b->filled += div64_u64(fill * 1000000000 + rate - 1, rate);
 	}
-	if (!b->tokens)
+	if (b->tokens < n)
 		return false;
-	b->tokens--;
+	b->tokens -= n;
 	return true;
+}
+
+/**
+ * bfc_bucket_take() - take a token for a frame, if there is one
+ * @b: the bucket
+ * @now: ns
+ * @rate: frames/s, not 0
+ *
+ * Return: whether there was one.
+ */
+static inline bool bfc_bucket_take(struct bfc_bucket *b, u64 now, u32 rate)
+{
+	u32 size = rate / BFC_BUCKET_PER_SEC;
+
+	if (size < BFC_BUCKET_MIN)
+		size = BFC_BUCKET_MIN;
+	return bfc_bucket_take_n(b, now, rate, size, 1);
 }
 
 #endif /* _BFC_BUCKET_H */

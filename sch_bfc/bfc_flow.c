@@ -196,27 +196,32 @@ static bool bfc_is_ndisc(const struct sk_buff *skb)
 }
 
 /**
- * bfc_is_control() - does the network stop working without this packet?
+ * bfc_control_kind() - does the network stop working without this packet?
  * @skb: at egress
  *
- * Return: true for link-local group frames (STP, LLDP, our own frames),
- * TC_PRIO_CONTROL, ARP and neighbour discovery: these are never paused,
- * tagged or counted.
+ * The kernel's own STP and LACP frames have TC_PRIO_CONTROL as well: the
+ * address goes first.
+ *
+ * Return: BFC_CONTROL_*.
  */
-bool bfc_is_control(const struct sk_buff *skb)
+enum bfc_control bfc_control_kind(const struct sk_buff *skb)
 {
-	if (skb->priority == TC_PRIO_CONTROL)
-		return true;
+	bool control = skb->priority == TC_PRIO_CONTROL;
+
 	switch (skb->protocol) {
 	case htons(ETH_P_IP):
-		return false;
+		break;
 	case htons(ETH_P_ARP):
-		return true;
+		control = true;
+		break;
 	case htons(ETH_P_IPV6):
-		return bfc_is_ndisc(skb);
+		control = control || bfc_is_ndisc(skb);
+		break;
 	default:
-		return is_link_local_ether_addr(eth_hdr(skb)->h_dest);
+		if (is_link_local_ether_addr(eth_hdr(skb)->h_dest))
+			return BFC_CONTROL_LINK;
 	}
+	return control ? BFC_CONTROL_NET : BFC_CONTROL_NONE;
 }
 
 /* An empty queue that the neighbour does not hold paused and that was not
@@ -374,6 +379,27 @@ struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class,
 	flow->shared = true;
 	q->shared++;
 	return flow;
+}
+
+/**
+ * bfc_flow_is_queued() - has a flow packets in a queue?
+ * @q: the scheduler
+ * @hash: bfc_flow_hash()
+ * @class: of the flow
+ *
+ * Context: under the root lock.
+ * Return: true also if they may be of another flow that shares its entry.
+ */
+bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class)
+{
+	const struct bfc_flow *set = bfc_flow_set(q, hash, class), *flow;
+	u16 tag = hash >> 32;
+
+	for (flow = set; flow < set + q->p.ways; flow++)
+		if (flow->tag == tag)
+			return flow->size;
+	flow = set + (u16)(hash >> 48) % q->p.ways;
+	return flow->shared && flow->size;
 }
 
 /**

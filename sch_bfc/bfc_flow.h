@@ -34,9 +34,18 @@ enum {
 	BFC_FLOW_INGRESS,	/* what came in through a port: switch with fafc */
 };
 
+/* What the control band may take a packet for; each kind has a share of its own. */
+enum bfc_control {
+	BFC_CONTROL_NONE,	/* ordinary */
+	BFC_CONTROL_LINK,	/* link-local group address: STP, LLDP, LACP */
+	BFC_CONTROL_NET,	/* ARP, neighbour discovery, TC_PRIO_CONTROL */
+	BFC_CONTROL_MAX
+};
+
 void bfc_flow_init(void);
 u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
-bool bfc_is_control(const struct sk_buff *skb);
+enum bfc_control bfc_control_kind(const struct sk_buff *skb);
+bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class);
 struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash, u8 class);
 struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class,
 			       u64 now);

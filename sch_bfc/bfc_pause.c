@@ -452,7 +452,13 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 		    port->peer.state > BFC_PEER_STATE_UP ||
 		    hdr->epoch != port->peer.epoch)
 			return BFC_BAD_EPOCH;
-	} else if (hdr->epoch != port->peer.epoch) {
+	}
+	/* A tenth of our rate towards the neighbour; who sends more is not
+	 * heard, which at worst leaves it unpaused, or paused, for a while.
+	 */
+	if (!bfc_bucket_take(&port->rx_bucket, now, port->max_pps))
+		return BFC_BAD_RATE;
+	if (port->cfg.peer != BFC_PEER_AUTO && hdr->epoch != port->peer.epoch) {
 		/* `peer on`: the neighbour need not say HELLO; a new epoch
 		 * is a restart.
 		 */
@@ -524,12 +530,22 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 	struct bfc_hello hello;
 	unsigned int events;
 	enum bfc_bad bad;
+	bool known;
 
 	lockdep_assert_held(&port->lock);
 	bad = bfc_get_hello(f, &hello);
 	if (bad)
 		return bad;
+	/* Each may have to be answered. Strangers that do not hear us, whatever
+	 * they send, take nothing from the neighbour.
+	 */
+	known = bfc_peer_knows(&port->peer, hdr, &hello);
+	if (!bfc_bucket_take_n(&port->hello_bucket[known], now, BFC_HELLO_PPS,
+			       BFC_HELLO_PPS, 1))
+		return BFC_BAD_RATE;
 	bad = bfc_peer_hello(&port->peer, hdr, &hello, now, &events);
+	if (events & BFC_EV_REPLY)
+		mod_delayed_work(system_wq, &port->hello, 0);
 	if (bad)
 		return bad;
 
@@ -544,10 +560,10 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 		port->refused = bfc_rx_layout(port, hello.queues, now);
 		events |= BFC_EV_STATE;
 	}
-	if (events & BFC_EV_STATE)
+	if (events & BFC_EV_STATE) {
+		port->tries = 0;
 		bfc_port_tags(port);
-	if (events & BFC_EV_REPLY)
-		mod_delayed_work(system_wq, &port->hello, 0);
+	}
 	return BFC_OK;
 }
 
@@ -561,7 +577,7 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
 {
 	unsigned int len = skb_headlen(skb) + ETH_HLEN;
-	enum bfc_bad bad = BFC_BAD_SHORT;
+	enum bfc_bad bad;
 	const u8 *f = skb_mac_header(skb);
 	u64 now = ktime_get_ns();
 	struct bfc_hdr hdr;
@@ -571,19 +587,13 @@ void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
 	if (!port->conf || !bfc_fc_says_hello(port->cfg.fc) ||
 	    port->cfg.peer == BFC_PEER_OFF)
 		goto out;
-	/* A tenth of our rate towards the neighbour; who sends more is not
-	 * heard, which at worst leaves it unpaused, or paused, for a while.
-	 */
-	if (!bfc_bucket_take(&port->rx_bucket, now, port->max_pps)) {
-		bad = BFC_BAD_RATE;
-	} else {
-		bad = bfc_get_hdr(f, len, &hdr);
-		if (!bad && hdr.type == BFC_FRAME_HELLO) {
-			bad = bfc_rx_hello(port, &hdr, f, now);
-		} else if (!bad) {
-			bad = bfc_rx_pause(port, &hdr, f, now);
-			wake = !bad;
-		}
+	/* What is refused by its looks costs no more than the look. */
+	bad = bfc_get_hdr(f, len, &hdr);
+	if (!bad && hdr.type == BFC_FRAME_HELLO) {
+		bad = bfc_rx_hello(port, &hdr, f, now);
+	} else if (!bad) {
+		bad = bfc_rx_pause(port, &hdr, f, now);
+		wake = !bad;
 	}
 	if (bad)
 		port->bad[bad]++;

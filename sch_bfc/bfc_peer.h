@@ -15,15 +15,26 @@
  * A link may lose and repeat frames, but keeps their order. Where one does
  * not, and the neighbour starts over at that moment, an old HELLO that comes
  * late can let us stamp for the one round trip until its answer.
+ *
+ * A nonce is random: a HELLO that echoes ours comes from a port that hears us,
+ * and proves it. A neighbour that has proved itself is given up only for another
+ * proof, its own words (its nonce and epoch, which are as random), or silence:
+ * a stranger that sends without hearing us changes nothing. What proves nothing is
+ * answered, so that a real port can prove itself: one that starts over, or another
+ * talker on the link. The latter gets its echo with BFC_HELLO_F_OTHER: "I hear you,
+ * but am not your neighbour". Two that prove themselves are a conflict. All this
+ * does not help against a stranger that hears us.
  */
 #ifndef _BFC_PEER_H
 #define _BFC_PEER_H
 
 #include "bfc_wire.h"
 
-#define BFC_HELLO_FAST_NS	100000000ULL	/* until agreed, for a while */
+#define BFC_HELLO_FAST_NS	100000000ULL	/* until both are UP, for a while */
 #define BFC_HELLO_SLOW_NS	1000000000ULL
 #define BFC_HELLO_FAST_TRIES	20
+#define BFC_HELLO_WAIT_NS	10000000ULL	/* for a qdisc to send it */
+#define BFC_PEER_QUIET_NS	1500000000ULL	/* silent for so long: ask it */
 #define BFC_PEER_DEAD_NS	3500000000ULL	/* silent for so long: gone */
 
 /**
@@ -31,11 +42,15 @@
  * @id: our own id
  * @nonce: our own nonce, never 0
  * @state: BFC_PEER_STATE_SEARCHING, _HEARD, _UP or _CONFLICT
+ * @proved: the neighbour has echoed our nonce
+ * @settled: its newest HELLO says that it is UP, too
+ * @turn: in a conflict: whom the next HELLO echoes, the neighbour or the other
  * @role: its role
  * @queues: its queues
  * @modes: what it understands, BFC_MODE_*
  * @peer_id: its id
- * @peer_nonce: its nonce, echoed in our HELLO; 0 = nobody heard
+ * @peer_nonce: its nonce, echoed in our HELLO; 0 = none heard
+ * @other_nonce: of another talker that is to get an echo, 0 = none
  * @epoch: its epoch: PAUSE frames of another one are refused
  * @seq: newest sequence of its HELLOs
  * @heard_ns: when it was heard last
@@ -48,10 +63,14 @@ struct bfc_peer {
 	u32 nonce;
 	u8 state;
 	u8 role;
+	bool proved;
+	bool settled;
+	bool turn;
 	u16 queues;
 	u32 modes;
 	u64 peer_id;
 	u32 peer_nonce;
+	u32 other_nonce;
 	u32 epoch;
 	u32 seq;
 	u64 heard_ns;
@@ -69,8 +88,12 @@ static inline void bfc_peer_forget(struct bfc_peer *p)
 {
 	p->state = BFC_PEER_STATE_SEARCHING;
 	p->role = BFC_ROLE_SWITCH;
+	p->proved = false;
+	p->settled = false;
+	p->turn = false;
 	p->peer_id = 0;
 	p->peer_nonce = 0;
+	p->other_nonce = 0;
 	p->epoch = 0;
 	p->seq = 0;
 	p->queues = 0;
@@ -120,6 +143,123 @@ static inline unsigned int bfc_peer_tick(struct bfc_peer *p, u64 now)
 	return 0;
 }
 
+/* Is the neighbour there, as far as we know? */
+static inline bool bfc_peer_is_up(const struct bfc_peer *p, u64 now)
+{
+	return p->state == BFC_PEER_STATE_UP &&
+	       (s64)(now - p->heard_ns) < (s64)BFC_PEER_QUIET_NS;
+}
+
+/**
+ * bfc_peer_settled() - is a HELLO now and then enough?
+ * @p: the machine
+ * @now: ns
+ *
+ * While either side lacks the other's echo both repeat often: the side that is
+ * UP cannot know otherwise that its HELLO, which the other waits for, was lost.
+ *
+ * Return: true if both sides are UP and heard each other of late.
+ */
+static inline bool bfc_peer_settled(const struct bfc_peer *p, u64 now)
+{
+	return bfc_peer_is_up(p, now) && p->settled;
+}
+
+/**
+ * bfc_peer_say() - who we are and whom we hear
+ * @p: the machine
+ * @h: our HELLO; its flags say already whether it is a BYE
+ * @now: ns
+ */
+static inline void bfc_peer_say(struct bfc_peer *p, struct bfc_hello *h,
+				u64 now)
+{
+	bool conflict = p->conflict_ns, bye = h->flags & BFC_HELLO_F_BYE;
+
+	h->id = p->id;
+	h->nonce = p->nonce;
+	h->sent_ns = now;
+	h->echo = p->peer_nonce;
+	h->echo_ns = p->echo_ns;
+	h->held_ns = now - p->heard_ns;
+	if (bye)
+		return;
+	if (bfc_peer_is_up(p, now))
+		h->flags |= BFC_HELLO_F_UP;
+	if (conflict)
+		p->turn = !p->turn;
+	else if (!p->other_nonce)
+		return;
+	h->flags |= BFC_HELLO_F_OTHER;
+	h->echo_ns = 0;
+	h->held_ns = 0;
+	if (!conflict || p->turn)
+		h->echo = p->other_nonce;
+	if (!conflict)
+		p->other_nonce = 0;
+}
+
+/**
+ * bfc_peer_knows() - can a stranger that does not hear us have sent this HELLO?
+ * @p: the machine
+ * @hdr: its header
+ * @h: its body
+ *
+ * Return: false if it can.
+ */
+static inline bool bfc_peer_knows(const struct bfc_peer *p,
+				  const struct bfc_hdr *hdr,
+				  const struct bfc_hello *h)
+{
+	return h->echo == p->nonce ||
+	       (h->id == p->peer_id && h->nonce == p->peer_nonce &&
+		hdr->epoch == p->epoch);
+}
+
+/* A HELLO of another port than the neighbour. Return: BFC_OK if it is to be the
+ * neighbour from now on; BFC_BAD_EPOCH: not so.
+ */
+static inline enum bfc_bad bfc_peer_other(struct bfc_peer *p,
+					  const struct bfc_hello *h, u64 now,
+					  unsigned int *events)
+{
+	if (h->echo != p->nonce) {
+		if (!p->conflict_ns) {
+			p->other_nonce = h->nonce;
+			*events |= BFC_EV_REPLY;
+		}
+		return BFC_BAD_EPOCH;
+	}
+	if (!p->proved)
+		return BFC_OK;
+	/* Two neighbours on one link: whose queue would an upstreamQ be? None's,
+	 * until one has been silent for long enough.
+	 */
+	p->conflict_ns = now + BFC_PEER_DEAD_NS;
+	p->other_nonce = h->nonce;
+	if (p->state != BFC_PEER_STATE_CONFLICT) {
+		p->state = BFC_PEER_STATE_CONFLICT;
+		*events |= BFC_EV_STATE | BFC_EV_REPLY;
+	}
+	return BFC_OK;
+}
+
+/* A BYE counts if it comes from the neighbour. */
+static inline enum bfc_bad bfc_peer_bye(struct bfc_peer *p,
+					const struct bfc_hdr *hdr,
+					const struct bfc_hello *h,
+					unsigned int *events)
+{
+	if (!p->peer_nonce)
+		return BFC_OK;
+	if (h->id != p->peer_id || !bfc_peer_knows(p, hdr, h))
+		return BFC_BAD_EPOCH;
+	p->conflict_ns = 0;
+	bfc_peer_forget(p);
+	*events |= BFC_EV_STATE;
+	return BFC_OK;
+}
+
 /**
  * bfc_peer_hello() - a HELLO arrived
  * @p: the machine
@@ -128,13 +268,16 @@ static inline unsigned int bfc_peer_tick(struct bfc_peer *p, u64 now)
  * @now: ns
  * @events: result, BFC_EV_* bits
  *
- * Return: BFC_OK, BFC_BAD_LOOP or BFC_BAD_SEQ.
+ * Return: BFC_OK, BFC_BAD_LOOP, BFC_BAD_SEQ; BFC_BAD_EPOCH: it is not from the
+ * neighbour, or proves nothing (@events may ask for an answer all the same).
  */
 static inline enum bfc_bad bfc_peer_hello(struct bfc_peer *p,
 					  const struct bfc_hdr *hdr,
 					  const struct bfc_hello *h, u64 now,
 					  unsigned int *events)
 {
+	bool proved = h->echo == p->nonce, other = h->flags & BFC_HELLO_F_OTHER;
+	enum bfc_bad bad;
 	u8 state;
 	u64 rtt;
 
@@ -143,24 +286,15 @@ static inline enum bfc_bad bfc_peer_hello(struct bfc_peer *p,
 		return BFC_BAD_LOOP;
 
 	*events = bfc_peer_tick(p, now);
-	if (h->flags & BFC_HELLO_F_BYE) {
-		if (p->peer_nonce && h->id == p->peer_id) {
-			p->conflict_ns = 0;
-			bfc_peer_forget(p);
-			*events |= BFC_EV_STATE;
-		}
-		return BFC_OK;
-	}
+	if (h->flags & BFC_HELLO_F_BYE)
+		return bfc_peer_bye(p, hdr, h, events);
 	if (p->peer_nonce && h->id != p->peer_id) {
-		/* Two neighbours on one link: whose queue would an upstreamQ
-		 * be? Nobody's, until one has been silent for long enough.
-		 */
-		p->conflict_ns = now + BFC_PEER_DEAD_NS;
-		if (p->state != BFC_PEER_STATE_CONFLICT) {
-			p->state = BFC_PEER_STATE_CONFLICT;
-			*events |= BFC_EV_STATE;
-		}
-		return BFC_OK;
+		bad = bfc_peer_other(p, h, now, events);
+		if (bad || p->conflict_ns)
+			return bad;
+	} else if (p->proved && !bfc_peer_knows(p, hdr, h)) {
+		*events |= BFC_EV_REPLY;
+		return BFC_BAD_EPOCH;
 	}
 	if (p->conflict_ns) {
 		p->heard_ns = now;
@@ -183,14 +317,25 @@ static inline enum bfc_bad bfc_peer_hello(struct bfc_peer *p,
 	p->role = h->role;
 	p->heard_ns = now;
 	p->echo_ns = h->sent_ns;
+	/* To another talker: it says nothing of us. */
+	if (other && !proved && p->state != BFC_PEER_STATE_SEARCHING)
+		return BFC_OK;
 
 	state = BFC_PEER_STATE_HEARD;
-	if (h->echo == p->nonce) {
-		state = BFC_PEER_STATE_UP;
+	p->settled = h->flags & BFC_HELLO_F_UP;
+	if (proved) {
+		p->proved = true;
+		if (!other)
+			state = BFC_PEER_STATE_UP;
 		rtt = now - h->echo_ns - h->held_ns;
 		if (h->echo_ns && (s64)rtt > 0 && rtt <= BFC_HRTT_MAX &&
 		    (!p->rtt_ns || rtt < p->rtt_ns))
 			p->rtt_ns = rtt;
+		/* It has not heard our echo: an answer is on its way to be lost, or
+		 * was. One that is UP gets none, or the two would never end.
+		 */
+		if (!other && !p->settled)
+			*events |= BFC_EV_REPLY;
 	} else {
 		*events |= BFC_EV_REPLY;
 	}

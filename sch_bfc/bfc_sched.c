@@ -462,28 +462,33 @@ static void bfc_account_enqueue(struct Qdisc *sch, struct sk_buff *skb)
 		q->backlog_peak = sch->qstats.backlog;
 }
 
-/* The control band: strict priority, never paused, tagged or counted, and no
- * more than its share of the buffer.
+/* Is a frame to be ordinary although it is of the control band's kind? Any host
+ * can send ARP at line rate, and what is first, and never paused, would leave
+ * nothing to the rest. So the band has a share of the link and of the buffer.
+ * A flow (its excess is one of its own) whose excess is still queued follows
+ * it: that keeps its order, and leaves the tokens to others.
  */
-static int bfc_enqueue_control(struct sk_buff *skb, struct Qdisc *sch,
-			       struct sk_buff **to_free)
+static bool bfc_control_exceeds(struct bfc_sched *q, const struct sk_buff *skb,
+				enum bfc_control kind, u64 hash, u8 prio,
+				u64 now)
+{
+	u64 rate = max(q->rate / BFC_CTRL_RATE, 1ULL);
+	u32 burst = max_t(u64, rate / BFC_BUCKET_PER_SEC, BFC_CTRL_BURST);
+	u32 len = max_t(u32, qdisc_pkt_len(skb), ETH_ZLEN);
+
+	/* With the other identities all of a priority are one flow. */
+	if (q->identity == BFC_FLOW_TUPLE &&
+	    bfc_flow_is_queued(q, hash, prio & (q->stride - 1)))
+		return true;
+	return q->ctrl_mem + skb->truesize > q->p.limit / BFC_CTRL_SHARE ||
+	       !bfc_bucket_take_n(&q->ctrl_bucket[kind], now, rate, burst, len);
+}
+
+/* The control band: strict priority, never paused, tagged or counted. */
+static int bfc_enqueue_control(struct sk_buff *skb, struct Qdisc *sch)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 
-	if (bfc_is_pause_frame(skb)) {
-		/* An empty one: its only job was to get us run, without the
-		 * root lock of the port that paused. Dequeue comes next.
-		 */
-		__qdisc_drop(skb, to_free);
-		return NET_XMIT_SUCCESS;
-	}
-	/* One queue keeps the order of the frames. */
-	if (skb->protocol == htons(BFC_ETHERTYPE))
-		skb_set_queue_mapping(skb, 0);
-	if (q->ctrl_mem + skb->truesize > q->p.limit / BFC_CTRL_SHARE) {
-		q->drop_limit++;
-		return qdisc_drop(skb, sch, to_free);
-	}
 	bfc_account_enqueue(sch, skb);
 	q->ctrl_mem += skb->truesize;
 	__qdisc_enqueue_tail(skb, &q->ctrl);
@@ -692,19 +697,32 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
+	enum bfc_control kind = bfc_control_kind(skb);
 	u8 prio = 0;
 	u64 hash, now;
-
-	if (unlikely(bfc_is_control(skb)))
-		return bfc_enqueue_control(skb, sch, to_free);
 
 	if (static_branch_unlikely(&bfc_holds)) {
 		prio = bfc_prio_of(q, skb);
 		bfc_vet(q, skb);
 	}
 	hash = bfc_flow_hash(q, skb, prio);
+	if (unlikely(kind) && q->identity == BFC_FLOW_TUPLE)
+		hash = ~hash;	/* a flow of its own */
 	prefetchw(bfc_flow_set(q, hash, prio & (q->stride - 1)));
 	now = ktime_get_ns();
+	if (unlikely(kind)) {
+		if (bfc_is_pause_frame(skb)) {
+			/* An empty one: its only job was to get us run, without
+			 * the root lock of the port that paused. Dequeue comes
+			 * next.
+			 */
+			__qdisc_drop(skb, to_free);
+			return NET_XMIT_SUCCESS;
+		}
+		if (!bfc_control_exceeds(q, skb, kind, hash, prio, now))
+			return bfc_enqueue_control(skb, sch);
+		q->ctrl_excess++;
+	}
 	if (skb_is_gso(skb) && q->p.split_gso)
 		return bfc_enqueue_gso(skb, sch, hash, prio, now, to_free);
 	return bfc_enqueue_one(skb, sch, hash, prio, now, to_free);
@@ -823,12 +841,32 @@ static void bfc_pace_pause(struct bfc_sched *q, const struct sk_buff *skb,
 				link_rate);
 }
 
+/* Frames of the port itself: made now, they say what is true now. No packet that
+ * is queued looks like them, so nothing from outside gets their priority.
+ */
+static struct sk_buff *bfc_dequeue_own(struct Qdisc *sch, u64 now)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct sk_buff *skb = NULL;
+
+	if (test_and_clear_bit(BFC_PORT_HELLO, &q->port->flags))
+		skb = bfc_hello_frame(q->port, now);
+	if (!skb && bfc_pause_due(q->port))
+		skb = bfc_pause_build(sch, now);
+	if (skb) {
+		bfc_pace_pause(q, skb, now);
+		qdisc_bstats_update(sch, skb);
+	}
+	return skb;
+}
+
 /**
  * bfc_dequeue() - the next packet for the wire
  * @sch: the qdisc
  *
- * In this order: the set of upstream queues to pause, if it changed; the
- * control band; DRR over the queues that the neighbour lets us send.
+ * In this order: a HELLO, if it is time for one; the set of upstream queues to
+ * pause, if it changed; the control band; DRR over the queues that the neighbour
+ * lets us send.
  *
  * Return: a packet, or NULL: nothing may leave now.
  */
@@ -844,13 +882,10 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch)
 	u16 vid;
 	u32 gen;
 
-	if (unlikely(bfc_pause_due(port))) {
-		skb = bfc_pause_build(sch, now);
-		if (skb) {
-			bfc_pace_pause(q, skb, now);
-			qdisc_bstats_update(sch, skb);
+	if (unlikely(READ_ONCE(port->flags))) {
+		skb = bfc_dequeue_own(sch, now);
+		if (skb)
 			return skb;
-		}
 	}
 
 	/* Pairs with the release in bfc_rx_pause(). */

@@ -195,6 +195,7 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 		{ TCA_BFC_STATS_COLLISIONS, q->collisions },
 		{ TCA_BFC_STATS_SHARED, q->shared },
 		{ TCA_BFC_STATS_COUNTED, q->counted },
+		{ TCA_BFC_STATS_CTRL_EXCESS, q->ctrl_excess },
 		{ TCA_BFC_STATS_DROP_LIMIT, q->drop_limit },
 		{ TCA_BFC_STATS_DROP_CAP, q->drop_cap },
 		{ TCA_BFC_STATS_DROP_GSO, q->drop_gso },

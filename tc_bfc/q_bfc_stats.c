@@ -106,6 +106,11 @@ static const struct bfc_stat bad_stats[] = {
 	STAT(BAD_TAG, NUMBER, "bad_tag"),
 };
 
+/* Of the control band. */
+static const struct bfc_stat ctrl_stats[] = {
+	STAT(CTRL_EXCESS, NUMBER, "ctrl_excess"),
+};
+
 /* Of the port-level modes. */
 static const struct bfc_stat port_stats[] = {
 	STAT(PFC_TX, NUMBER, "pfc_tx"),
@@ -285,6 +290,7 @@ static void print_port_stats(struct rtattr *tb[])
 {
 	struct rtattr *prios = tb[TCA_BFC_STATS_PRIOS];
 
+	print_block(ctrl_stats, ARRAY_SIZE(ctrl_stats), tb, false);
 	print_block(port_stats, ARRAY_SIZE(port_stats), tb, !!prios);
 	print_block(stamp_stats, ARRAY_SIZE(stamp_stats), tb, false);
 	if (prios)

@@ -355,6 +355,39 @@ test_flood() {
 }
 flooded() { [ "$(port bad_rate)" -gt 0 ]; }
 
+# 5000 HELLOs with new nonces: of strangers that do not hear us, and of one who does
+test_hello_flood() {
+	local before
+	start
+	agree
+	tagged "agreed"
+	tc -n n qdisc replace dev e0 root pfifo limit 20000
+	before=$(port hello_tx)
+	# in 0.84 s
+	frames hello n id=4711 nonce=random echo=0 count=5000
+	state 1 up "after HELLOs of a stranger"
+	# They say to be n.
+	frames hello n epoch=1 nonce=random echo=815 count=5000
+	state 1 up "after HELLOs in n's name"
+	frames hello n epoch=1 nonce=815 echo=815 flags=1
+	sleep 1.5
+	state 1 up "after a BYE in n's name"
+	tagged "after that"
+	say "answers $(($(port hello_tx) - before)) to 10000"
+	at_most "answers" "$(($(port hello_tx) - before))" 600
+	at_least "refused" "$(port bad_rate)" 9000
+	at_least "not the neighbour's" "$(port bad_epoch)" 50
+	before=$(port hello_tx)
+	frames hello n nonce=random count=5000
+	sleep 2
+	say "$(($(port hello_tx) - before)) to 5000 that echo our nonce"
+	at_most "answers" "$(($(port hello_tx) - before))" 400
+	# The true one is there all the time.
+	frames set n epoch=12 nonce=13
+	state 10 up "in the end"
+	done_with
+}
+
 test_fuzz() {
 	local bad
 	rate_n=50mbit
@@ -546,5 +579,6 @@ test_not_ours() {
 }
 
 run_tests three_way_hello bye silence carrier_loss two_talkers peer_on \
-	peer_off pause_obeyed hold_ends_on_an_idle_port refused nic_role flood pause_sent tags_of_others \
+	peer_off pause_obeyed hold_ends_on_an_idle_port refused nic_role flood hello_flood \
+	pause_sent tags_of_others \
 	vlan_bridge tpid_8100 not_ours fuzz

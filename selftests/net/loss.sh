@@ -191,4 +191,30 @@ test_silent_in_one_direction() {
 
 gave_up() { [ "$(stat "$1" "$2" peer_state)" = searching ]; }
 
-run_tests a_third_lost all_lost silent_in_one_direction
+# How long until all agree, when a share of HELLOs gets lost: from the start, so the
+# times are those of ten links.
+test_agreement() {
+	local share seconds start port times=
+	for share in 30 50; do
+		for seed in 1 2 3 4; do
+			two_switches
+			lose drop 88b5 $share%
+			for port in "${ports_of_two_switches[@]}"; do
+				# shellcheck disable=SC2086
+				bfc $port hrtt 4ms
+			done
+			start=$EPOCHREALTIME
+			poll=0.05 wait_for 20 is_empty not_up ||
+				fail "no agreement: $(not_up | tr '\n' ' ')"
+			seconds=$(calc "$EPOCHREALTIME - $start")
+			times="$times $seconds"
+			clean_up
+		done
+		say "$share %:$times s"
+		at_most "s to agree with $share % lost, mean" \
+			"$(calc "(${times// / + }) / 4")" 1
+		times=
+	done
+}
+
+run_tests a_third_lost all_lost silent_in_one_direction agreement

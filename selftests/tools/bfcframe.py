@@ -13,7 +13,8 @@ A neighbour is an end of a link in a namespace of "ip netns", known by a NAME:
   close                     all of them: a socket keeps its namespace alive
   set NAME FIELD=VALUE...   what its control frames say from now on (id, nonce,
                             epoch, seq, role, queues ...)
-  hello NAME [FIELD=VALUE...]   send one HELLO; the fields hold for it only
+  hello NAME [FIELD=VALUE...]   send one HELLO, or count of them; the fields hold for
+                            it only; nonce=random: another one in each
   pause NAME [FIELD=VALUE...]   send one PAUSE; bits=0,5,7 are paused
   talk NAME PERIOD          HELLO every PERIOD seconds, 0 = silence
   keep NAME PERIOD [FIELD=VALUE...]     as pause, every PERIOD seconds, 0 = no more
@@ -473,7 +474,12 @@ class Commands:
 
     def hello(self, name: str, *words: str) -> Any:
         n = self.neighbours[name]
-        n.send(n.hello(control_fields(list(words))))
+        f = control_fields(list(words))
+        for _ in range(f.pop("count", 1)):
+            if f.get("nonce") == "random":
+                n.send(n.hello({**f, "nonce": random.getrandbits(32) | 1}))
+            else:
+                n.send(n.hello(dict(f)))
 
     def pause(self, name: str, *words: str) -> Any:
         n = self.neighbours[name]

@@ -138,6 +138,42 @@ static void test_older_clock(void)
 	CHECK(bfc_bucket_take(&b, now + 1000, 1000000));
 }
 
+/* Tokens are bytes: of a sixteenth of 8 kbit/s to 1 Tbit/s, a frame takes many, and one
+ * that is longer than the bucket none.
+ */
+static void test_bytes(void)
+{
+	static const u64 rate[] = { 62, 156250, 7812500, 781250000,
+				    7812500000ULL };
+	const u32 size = 16384, len = 1500;
+	unsigned int i;
+
+	for (i = 0; i < UNIT_SIZE(rate); i++) {
+		u64 gap = SEC * len / rate[i] / 16 + 1, now = 500 * SEC, due, end;
+		u64 sent = 0;
+		struct bfc_bucket b = {};
+
+		CHECK(!bfc_bucket_take_n(&b, now, rate[i], size, size + 1));
+		CHECK(bfc_bucket_take_n(&b, now, rate[i], size, size));
+		CHECK(!bfc_bucket_take_n(&b, now, rate[i], size, 1));
+		due = 100 * len;
+		end = now + due * SEC / rate[i];
+		for (; now < end; now += gap)
+			if (bfc_bucket_take_n(&b, now, rate[i], size, len))
+				sent += len;
+		CHECK(sent >= due - due / 8 && sent <= due + len,
+		      "rate %llu: %llu of %llu", rate[i], sent, due);
+		/* The same of one burst after a silence. */
+		while (bfc_bucket_take_n(&b, now, rate[i], size, 1))
+			;
+		now += 3 * SEC;
+		for (sent = 0; bfc_bucket_take_n(&b, now, rate[i], size, 1);)
+			sent++;
+		CHECK(sent == (3 * rate[i] < size ? 3 * rate[i] : size),
+		      "rate %llu: %llu", rate[i], sent);
+	}
+}
+
 static const struct unit_case cases[] = {
 	{ "bucket: a full one lasts for a burst", test_burst },
 	{ "bucket: the rate itself is never refused", test_steady },
@@ -145,6 +181,7 @@ static const struct unit_case cases[] = {
 	{ "bucket: a silence fills it, once", test_silence },
 	{ "bucket: half of the rate saves up no more", test_saving },
 	{ "bucket: an older clock fills nothing", test_older_clock },
+	{ "bucket: bytes", test_bytes },
 };
 
 #include "unit_main.h"

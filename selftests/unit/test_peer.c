@@ -57,15 +57,10 @@ static struct frame say_flags(struct side *s, u64 now, u8 flags)
 		.queues = s->queues,
 		.incast_queue = BFC_QUEUE_NONE,
 		.modes = BFC_MODE_BFC,
-		.id = s->p.id,
-		.nonce = s->p.nonce,
-		.echo = s->p.peer_nonce,
-		.sent_ns = now + s->skew,
-		.echo_ns = s->p.echo_ns,
-		.held_ns = s->p.echo_ns ? now + s->skew - s->p.heard_ns : 0,
 	};
 	struct frame f = { 0 };
 
+	bfc_peer_say(&s->p, &h, now + s->skew);
 	bfc_put_hello(f.bytes, s->epoch, ++s->seq, &h);
 	return f;
 }
@@ -109,6 +104,20 @@ static void refuses(struct side *s, struct frame f, u64 now, enum bfc_bad want)
 	CHECK(bad == want, "%d, not %d", bad, want);
 	CHECK(!events, "events %x", events);
 	CHECK(!memcmp(&before, &s->p, sizeof(before)), "something changed");
+}
+
+/* Hear what proves nothing: it is answered, and that is all. */
+static void doubts(struct side *s, struct frame f, u64 now)
+{
+	u8 state = s->p.state;
+	u64 peer = s->p.peer_id;
+	unsigned int events;
+	enum bfc_bad bad = hear(s, &f, now, &events);
+
+	CHECK(bad == BFC_BAD_EPOCH, "%d", bad);
+	CHECK(events == REPLY, "events %x", events);
+	CHECK(s->p.state == state && s->p.peer_id == peer, "state %u",
+	      s->p.state);
 }
 
 static unsigned int tick(struct side *s, u64 now)
@@ -174,8 +183,15 @@ static void test_simultaneous(void)
 	hears(&b, fa, MS, LAYOUT | STATE | REPLY, HEARD);
 	fa = say(&a, MS);
 	fb = say(&b, MS);
-	hears(&a, fb, 2 * MS, STATE, UP);
-	hears(&b, fa, 2 * MS, STATE, UP);
+	hears(&a, fb, 2 * MS, STATE | REPLY, UP);
+	hears(&b, fa, 2 * MS, STATE | REPLY, UP);
+	/* which neither knows of the other yet */
+	CHECK(!bfc_peer_settled(&a.p, 2 * MS) && !bfc_peer_settled(&b.p, 2 * MS));
+	fa = say(&a, 2 * MS);
+	fb = say(&b, 2 * MS);
+	hears(&a, fb, 3 * MS, 0, UP);
+	hears(&b, fa, 3 * MS, 0, UP);
+	CHECK(bfc_peer_settled(&a.p, 3 * MS) && bfc_peer_settled(&b.p, 3 * MS));
 }
 
 /* Nobody is UP for somebody else's nonce, nor for an echo of none. */
@@ -192,7 +208,7 @@ static void test_echo(void)
 	hears(&a, f, 2 * MS, REPLY, HEARD);
 	f = say(&b, 2 * MS);
 	bfc_put32(f.bytes + 52, 0xa1);
-	hears(&a, f, 3 * MS, STATE, UP);
+	hears(&a, f, 3 * MS, STATE | REPLY, UP);
 	/* it has forgotten us: stop stamping at once */
 	f = say(&b, 3 * MS);
 	bfc_put32(f.bytes + 52, 0);
@@ -320,14 +336,17 @@ static void test_restart(void)
 	old = say(&a, now);
 	start(&a, 0xa, 0xa2, 0xea2);
 	CHECK(forgotten(&a.p));
-	hears(&b, say(&a, now), now + MS, LAYOUT | STATE | REPLY, HEARD);
+	doubts(&b, say(&a, now), now + MS);
+	hears(&a, say(&b, now + MS), now + 2 * MS, LAYOUT | STATE | REPLY,
+	      HEARD);
+	hears(&b, say(&a, now + 2 * MS), now + 3 * MS, LAYOUT | STATE | REPLY,
+	      UP);
 	CHECK(b.p.peer_nonce == 0xa2 && b.p.epoch == 0xea2);
-	CHECK(!b.p.rtt_ns);
-	hears(&a, say(&b, now + MS), now + 2 * MS, LAYOUT | STATE | REPLY, UP);
-	hears(&b, say(&a, now + 2 * MS), now + 3 * MS, STATE, UP);
+	hears(&a, say(&b, now + 3 * MS), now + 3 * MS, STATE, UP);
+	hears(&b, say(&a, now + 3 * MS), now + 3 * MS, 0, UP);
 
 	/* a new life begins with sequence 1: that is not stale */
-	CHECK(b.p.seq == 2);
+	CHECK(b.p.seq == 3);
 
 	/* from UP, and our HELLO came first: it already echoes us */
 	start(&a, 0xa, 0xa3, 0xea3);
@@ -414,7 +433,11 @@ static u64 two_talkers(u64 now)
 {
 	u64 end = now + 20 * SEC;
 
-	hears(&b, say(&c, now), now, STATE, CONFLICT);
+	unsigned int events;
+	struct frame f = say(&b, now);
+
+	hear(&c, &f, now, &events);
+	hears(&b, say(&c, now), now, STATE | REPLY, CONFLICT);
 	for (; now < end; now += SEC) {
 		hears(&b, say(&c, now), now, 0, CONFLICT);
 		CHECK(!tick(&b, now + SEC / 4));
@@ -442,7 +465,12 @@ static void test_conflict(void)
 	/* from HEARD too, and the time alone ends it */
 	fresh();
 	hears(&b, say(&a, 0), MS, LAYOUT | STATE | REPLY, HEARD);
-	hears(&b, say(&c, 0), 2 * MS, STATE, CONFLICT);
+	doubts(&b, say(&c, 0), MS);
+	/* the first that proves itself is the neighbour, the second a conflict */
+	hears(&c, say(&b, 0), MS, LAYOUT | STATE | REPLY, HEARD);
+	hears(&a, say(&b, 0), MS, LAYOUT | STATE | REPLY, UP);
+	hears(&b, say(&c, 0), MS, LAYOUT | STATE | REPLY, UP);
+	hears(&b, say(&a, 0), 2 * MS, STATE | REPLY, CONFLICT);
 	CHECK(!tick(&b, MS + DEAD));
 	CHECK(tick(&b, 2 * MS + DEAD + 1) == STATE);
 	CHECK(forgotten(&b.p));
@@ -468,7 +496,7 @@ static void test_conflict_first_goes(void)
 			break;
 	}
 	CHECK(!early, "before the first was silent for long enough");
-	CHECK(b.p.state == HEARD, "%llu ms after the first was heard last",
+	CHECK(b.p.state == UP, "%llu ms after the first was heard last",
 	      (now - heard_a) / MS);
 	CHECK(b.p.peer_id == 0xc, "neighbour %llx", b.p.peer_id);
 }
@@ -505,8 +533,97 @@ static void test_conflict_bye(void)
 {
 	u64 now = both_up();
 
-	hears(&b, say_flags(&c, now, BFC_HELLO_F_BYE), now, 0, UP);
+	refuses(&b, say_flags(&c, now, BFC_HELLO_F_BYE), now, BFC_BAD_EPOCH);
 	CHECK(b.p.peer_id == 0xa);
+}
+
+/* A stranger that does not hear us, whatever it sends and says to be. */
+static void test_stranger(void)
+{
+	u64 now = both_up(), end = now + 20 * SEC;
+	unsigned int life = 1, events;
+	struct frame f;
+
+	for (; now < end; now += SEC / 10) {
+		start(&c, 0xc, 0xc1 + life, 0xec1 + life);
+		life++;
+		doubts(&b, say(&c, now), now);
+		f = say(&b, now);
+		CHECK(f.bytes[31] & BFC_HELLO_F_OTHER, "no answer");
+		CHECK(bfc_get32(f.bytes + 52) == c.p.nonce, "no echo");
+		/* the neighbour hears that as well, and is not meant */
+		CHECK(hear(&a, &f, now, &events) == BFC_OK && !events);
+		CHECK(a.p.state == UP);
+		/* it takes the neighbour's id, its leave too */
+		start(&c, 0xa, 0xc1 + life, 0xec1 + life);
+		doubts(&b, say(&c, now), now);
+		refuses(&b, say_flags(&c, now, BFC_HELLO_F_BYE), now,
+			BFC_BAD_EPOCH);
+		f = say(&a, now);
+		CHECK(hear(&b, &f, now, &events) == BFC_OK && !events);
+		CHECK(b.p.state == UP);
+	}
+
+	/* It was there before the neighbour. */
+	fresh();
+	hears(&b, say(&c, 0), MS, LAYOUT | STATE | REPLY, HEARD);
+	doubts(&b, say(&a, MS), MS);
+	hears(&a, say(&b, MS), 2 * MS, LAYOUT | STATE | REPLY, HEARD);
+	hears(&b, say(&a, 2 * MS), 2 * MS, LAYOUT | STATE | REPLY, UP);
+	hears(&a, say(&b, 2 * MS), 3 * MS, STATE, UP);
+	CHECK(b.p.peer_id == 0xa);
+}
+
+#define HUB	4
+
+/* One talks, all others hear it, and answer, to the end. */
+static unsigned int on_hub(struct side *hub, unsigned int from, u64 now)
+{
+	unsigned int talks = 1U << from, events, i, n = 0;
+	struct frame f;
+
+	while (talks && n++ < 100) {
+		from = __builtin_ctz(talks);
+		talks &= ~(1U << from);
+		f = say(&hub[from], now);
+		for (i = 0; i < HUB; i++) {
+			if (i == from)
+				continue;
+			hear(&hub[i], &f, now, &events);
+			if (events & REPLY)
+				talks |= 1U << i;
+		}
+	}
+	return n;
+}
+
+/* Two pairs that agreed by themselves, and then hear each other; or all at once. None
+ * may stamp to a neighbour that is not alone.
+ */
+static void test_hub(void)
+{
+	struct side hub[HUB];
+	unsigned int i, pairs, round;
+	u64 now = SEC;
+
+	for (pairs = 0; pairs < 2; pairs++) {
+		memset(hub, 0, sizeof(hub));
+		for (i = 0; i < HUB; i++)
+			start(&hub[i], 10 + i, 20 + i, 30 + i);
+		for (i = 0; pairs && i < 4 * HUB; i++) {
+			unsigned int from = i % HUB, events;
+			struct frame f = say(&hub[from], now);
+
+			hear(&hub[from ^ 1], &f, now, &events);
+		}
+		CHECK(!pairs || hub[3].p.state == UP, "no pairs");
+		for (round = 0; round < 20; round++)
+			for (i = 0; i < HUB; i++, now += SEC / HUB) {
+				CHECK(on_hub(hub, i, now) < 100, "no end");
+				CHECK(round < 3 || hub[i].p.state != UP,
+				      "%u is up in round %u", i, round);
+			}
+	}
 }
 
 static void round_trip(u64 sent, u64 there, u64 back, u64 home, u64 want)
@@ -524,6 +641,7 @@ static void round_trip(u64 sent, u64 there, u64 back, u64 home, u64 want)
 /* The clocks have nothing in common, and the pause in between is no part. */
 static void test_rtt(void)
 {
+	unsigned int events;
 	struct frame f;
 	u64 now;
 
@@ -554,7 +672,11 @@ static void test_rtt(void)
 
 	/* a restart of the neighbour starts it over: another cable, perhaps */
 	start(&a, 0xa, 0xa2, 0xea2);
-	hears(&b, say(&a, SEC), SEC + 1000, LAYOUT | STATE | REPLY, HEARD);
+	f = say(&b, SEC);
+	hear(&a, &f, SEC, &events);
+	f = say(&a, SEC);
+	bfc_put64(f.bytes + 68, 0);
+	hears(&b, f, SEC + 1000, LAYOUT | STATE | REPLY, UP);
 	CHECK(!b.p.rtt_ns);
 	now = 2 * SEC;
 	round_trip(now, now + 400, now + 500, now + 900, 800);
@@ -601,6 +723,8 @@ static const struct unit_case cases[] = {
 	{ "peer: two talkers, the first comes back late",
 	  test_conflict_first_returns },
 	{ "peer: BYE of a stranger is no conflict", test_conflict_bye },
+	{ "peer: a blind stranger changes nothing", test_stranger },
+	{ "peer: four on a hub", test_hub },
 	{ "peer: round trip time", test_rtt },
 	{ "peer: intervals fit together", test_times },
 };

@@ -32,7 +32,7 @@ struct frame {
 	u8 nonce;
 	u8 echo;
 	u8 seq;
-	u8 bye;
+	u8 flags;
 	u8 generation;
 	u8 sent;
 	u8 sent_echo;
@@ -110,6 +110,7 @@ static void leave(struct side *s)
 
 static void send(struct model *m, unsigned int i, bool bye)
 {
+	struct bfc_hello h = { .flags = bye ? BFC_HELLO_F_BYE : 0 };
 	struct side *s = &m->side[i];
 	unsigned int to = !i;
 
@@ -117,14 +118,15 @@ static void send(struct model *m, unsigned int i, bool bye)
 	s->sends++;
 	if (m->frames[to] == CABLE)
 		return;		/* lost, and the sender does not know */
+	bfc_peer_say(&s->p, &h, 2 * s->sends);
 	m->cable[to][m->frames[to]++] = (struct frame) {
-		.nonce = s->p.nonce,
-		.echo = s->p.peer_nonce,
+		.nonce = h.nonce,
+		.echo = h.echo,
 		.seq = s->seq,
-		.bye = bye,
+		.flags = h.flags,
 		.generation = s->generation,
-		.sent = 2 * s->sends,
-		.sent_echo = s->p.echo_ns,
+		.sent = h.sent_ns,
+		.sent_echo = h.echo_ns,
 	};
 }
 
@@ -149,7 +151,7 @@ static bool deliver(struct model *m, unsigned int i, struct frame f)
 	};
 	struct bfc_hello h = {
 		.role = BFC_ROLE_SWITCH,
-		.flags = f.bye ? BFC_HELLO_F_BYE : 0,
+		.flags = f.flags,
 		.classes = 1,
 		.queues = 32,
 		.incast_queue = BFC_QUEUE_NONE,
@@ -168,11 +170,12 @@ static bool deliver(struct model *m, unsigned int i, struct frame f)
 	/* not what this is about: fewer states */
 	s->p.rtt_ns = 0;
 	s->p.heard_ns = s->p.peer_nonce ? 1 : 0;
-	if (f.generation > s->known)
+	/* What proves nothing may be a forgery. */
+	if (f.generation > s->known && bad != BFC_BAD_EPOCH)
 		s->known = f.generation;
 	if (popped && !pops(s))
 		leave(s);
-	if (bad == BFC_OK && !f.bye)
+	if (bad == BFC_OK && !(f.flags & BFC_HELLO_F_BYE))
 		s->heard |= 1U << f.nonce;
 	if (events & BFC_EV_REPLY)
 		send(m, i, false);
@@ -384,7 +387,7 @@ static void tell(const struct budget *budget, u32 last)
 		printf("#   %c %s", "AB"[how->side], action_name[how->action]);
 		if (how->action >= DELIVER)
 			printf(" (%snonce %u, echo %u, seq %u; no. %u under way)",
-			       f.bye ? "BYE, " : "", f.nonce, f.echo, f.seq,
+			       f.flags & BFC_HELLO_F_BYE ? "BYE, " : "", f.nonce, f.echo, f.seq,
 			       how->at + 1);
 		printf(" -> A %s (nonce %u), B %s (nonce %u)\n",
 		       state_name(m.side[0].p.state), m.side[0].p.nonce,
@@ -514,7 +517,7 @@ static const struct budget budget_loss = {
 };
 
 static const struct budget budget_restart = {
-	.hellos = { 2, 2 },
+	.hellos = { 2, 1 },
 	.losses = 1,
 	.doubles = 1,
 	.restarts = { 1, 1 },

@@ -277,6 +277,8 @@ enum {
 	TCA_BFC_STATS_STAMP_UNTAGGED,	/* u64 without the upstreamQ that was due */
 	TCA_BFC_STATS_STAMP_UNKNOWN,	/* u64 verdicts that are none */
 	TCA_BFC_STATS_REFUSED,		/* u32, BFC_REFUSED_*: why the peer is refused */
+	/* the band that is never paused */
+	TCA_BFC_STATS_CTRL_EXCESS,	/* u64 packets over its share of the link */
 	__TCA_BFC_STATS_MAX
 };
 
@@ -349,6 +351,8 @@ enum {
 
 /* HELLO flags */
 #define BFC_HELLO_F_BYE		0x01	/* sender leaves: stop stamping now */
+#define BFC_HELLO_F_OTHER	0x02	/* echo for one that is not its neighbour */
+#define BFC_HELLO_F_UP		0x04	/* sender has heard the echo of its nonce */
 
 /* HELLO modes understood, a bit mask */
 #define BFC_MODE_BFC		0x00000001U	/* upstreamQ, pauses of queues */
