@@ -623,6 +623,7 @@ tagged_rx {self.stat('tagged_rx')}
                               dump=qdisc(b"", stats_nest(change) + prios_nest(prios)))
         want = f"""\
  tagged_rx {self.stat('tagged_rx')}
+  ctrl_excess {self.stat('ctrl_excess')}
   pfc_tx {self.stat('pfc_tx')} pfc_rx {self.stat('pfc_rx')} pfc_bad {self.stat('pfc_bad')} \
 mac_pause_rx {self.stat('mac_pause_rx')}
   drop_max {self.stat('drop_max')} drop_buffer {self.stat('drop_buffer')} \
