@@ -586,7 +586,8 @@ class PluginTest:
                                          "memory": 65536, "memory_peak": 1 << 20,
                                          "backlog_peak": 1500, "bad_short": 0, "bad_version": 0,
                                          "bad_epoch": 0, "bad_range": 0, "bad_role": 0,
-                                         "bad_rate": 0, "bad_tag": 0, "hrtt": 100_000,
+                                         "bad_rate": 0, "bad_tag": 0, "ctrl_excess": 0,
+                                         "hrtt": 100_000,
                                          "sticky": 200_000, "refresh": 1_000_000,
                                          "hold": 50_000_000}, PORT_STATS + STAMP_STATS))
         done = self.bench.run("-s", "qdisc", "show", "dev", "lo", dump=message)
