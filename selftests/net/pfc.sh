@@ -758,6 +758,7 @@ shares_with() {
 	send s2 10.0.0.100 5000 -F 2 -t 5
 	send "$who" 10.0.0.100 5000 -F 3 -t 5 -b 400000
 	finish "$receiver"
+	# shellcheck disable=SC2016
 	all=$(received r 5000 '.packets as $all | .flows | sort_by(.id) |
 		map(.packets * 1000 / $all | round / 10) | join(" ")')
 	say "$1 with $who: $all %"
