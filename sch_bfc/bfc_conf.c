@@ -173,15 +173,20 @@ static int bfc_conf_egress(struct bfc_conf *c, const struct bfc_params *p,
 }
 
 /* Quanta of a pause. A neighbour that misses the end of one stands still until they run
- * out: as with BFC's frames they outlast ten lost repetitions, and no more.
+ * out: as with BFC's frames they outlast ten lost repetitions, and no more. FAFC's hosts
+ * tell the backstop's pauses from others by their length (bfc_host_paused()).
  */
-static u16 bfc_conf_quanta(const struct bfc_params *p, u64 link_rate)
+static u16 bfc_conf_quanta(const struct bfc_conf *c, const struct bfc_params *p,
+			   u64 link_rate)
 {
-	u64 refresh = p->refresh ?: bfc_refresh_auto(link_rate, BFC_PFC_WIRE);
+	u64 hold = bfc_hold_auto(p->refresh ?: bfc_refresh_auto(link_rate,
+								BFC_PFC_WIRE));
 
 	if (p->role != BFC_ROLE_SWITCH)
 		return BFC_QUANTA_MAX;	/* pauses nobody */
-	return bfc_ns_to_quanta(p->hold ?: bfc_hold_auto(refresh), link_rate);
+	if (p->fc == BFC_FC_FAFC)
+		hold = max(hold, 3ULL * c->holt.t_hop);
+	return bfc_ns_to_quanta(p->hold ?: hold, link_rate);
 }
 
 static int bfc_conf_fill(struct bfc_conf *c, struct net_device *dev,
@@ -212,7 +217,7 @@ static int bfc_conf_fill(struct bfc_conf *c, struct net_device *dev,
 	if (p->dynamic && !*p->buffer)
 		return bfc_refuse_conf(extack, "bfc: dynamic is a share of a buffer, give one");
 	c->lossless = p->lossless;
-	c->quanta = bfc_conf_quanta(p, link_rate);
+	c->quanta = bfc_conf_quanta(c, p, link_rate);
 	/* A link that has become slower has to do with it. */
 	if (extack && p->hold && c->quanta < BFC_QUANTA_MAX &&
 	    !(before && before->quanta == c->quanta) &&
