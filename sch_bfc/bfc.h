@@ -101,7 +101,7 @@
  * @quantum: bytes, 0 = one MTU frame
  * @flows_auto: @flows follows from @queues
  * @tpid: TPID of the upstreamQ tag, host order
- * @stamp: BFC_STAMP_*
+ * @stamp: BFC_STAMP_*; BFC_STAMP_UNSET only until bfc_stamp_inherit()
  * @stamp_fd: of a program, -1 = none given; not kept
  * @fc: BFC_FC_*
  * @role: BFC_ROLE_*

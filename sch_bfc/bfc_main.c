@@ -361,7 +361,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	struct bfc_port *port;
 	unsigned int prio;
 	struct bpf_prog *prog;
-	bool by_default;
+	bool by_default, inherited;
 	int err;
 
 	INIT_LIST_HEAD(&q->active);
@@ -413,6 +413,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	q->port = port;
 	/* While another qdisc has the port, what follows may fail yet. */
 	q->live = port->users == 1;
+	inherited = bfc_stamp_inherit(sch, p);
 	prog = bfc_stamp_get(sch, p, extack);
 	if (IS_ERR(prog)) {
 		err = PTR_ERR(prog);
@@ -422,6 +423,8 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	err = bfc_derive(sch, p, extack);
 	if (err)
 		goto out;
+	if (inherited)
+		NL_SET_ERR_MSG(extack, "bfc: stamp: goes on with the program of the qdisc before (stamp native: without)");
 	if (!p->rate && !bfc_link_rate(dev))
 		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");
 out:

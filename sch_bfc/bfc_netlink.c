@@ -92,6 +92,7 @@ void bfc_params_default(struct bfc_params *p)
 		.new_first = 1,
 		.split_gso = 1,
 		.tpid = ETH_P_8021AD,
+		.stamp = BFC_STAMP_UNSET,
 		.stamp_fd = -1,
 		.lossless = 0xff,
 		.watchdog = BFC_WATCHDOG_AUTO,

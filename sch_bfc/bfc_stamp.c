@@ -304,6 +304,46 @@ static struct bpf_prog *bfc_stamp_refuse(struct netlink_ext_ack *extack, int err
 	return ERR_PTR(err);
 }
 
+/* The program of the qdisc that the device has so far, if that is a bfc. */
+static struct bpf_prog *bfc_stamp_before(const struct net_device *dev)
+{
+	struct Qdisc *root = rtnl_dereference(dev->qdisc);
+	struct bfc_sched *q;
+
+	if (!root || root->ops != &bfc_qdisc_ops)
+		return NULL;
+	q = qdisc_priv(root);
+	return q->stamp.prog;
+}
+
+/**
+ * bfc_stamp_inherit() - a new qdisc that was not told how to stamp
+ * @sch: the qdisc
+ * @p: what was asked for; @p->stamp becomes one of BFC_STAMP_*
+ *
+ * A program goes on with the bfc that replaces the one it was given to: only a new
+ * qdisc can have other queues, and INT of the port must not end with that.
+ *
+ * Context: RTNL, before bfc_stamp_get().
+ * Return: whether there was a program to go on with.
+ */
+bool bfc_stamp_inherit(struct Qdisc *sch, struct bfc_params *p)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bpf_prog *prog;
+
+	if (p->stamp != BFC_STAMP_UNSET)
+		return false;
+	p->stamp = BFC_STAMP_NATIVE;
+	prog = bfc_stamp_before(qdisc_dev(sch));
+	if (!prog || p->stamp_fd >= 0)
+		return false;
+	bpf_prog_inc(prog);
+	q->stamp.prog = prog;
+	p->stamp = BFC_STAMP_PINNED;
+	return true;
+}
+
 /**
  * bfc_stamp_get() - the program that a configuration asks for
  * @sch: the qdisc

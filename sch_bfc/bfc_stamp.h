@@ -13,6 +13,7 @@ struct bpf_prog;
 struct netlink_ext_ack;
 struct sk_buff;
 
+#define BFC_STAMP_UNSET	U8_MAX	/* not asked for: as the qdisc before */
 #define BFC_STAMP_DROPS	64	/* by a program, until others get the processor */
 
 /**
@@ -47,6 +48,7 @@ struct bfc_stamp {
 unsigned int bfc_mac_len(const struct sk_buff *skb, __be16 *proto);
 bool bfc_stamp(struct Qdisc *sch, struct sk_buff *skb, u16 vid, u8 prio,
 	       u64 now);
+bool bfc_stamp_inherit(struct Qdisc *sch, struct bfc_params *p);
 struct bpf_prog *bfc_stamp_get(struct Qdisc *sch, const struct bfc_params *p,
 			       struct netlink_ext_ack *extack);
 void bfc_stamp_set(struct Qdisc *sch, struct bpf_prog *prog);

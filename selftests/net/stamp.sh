@@ -603,8 +603,38 @@ test_device_goes() {
 	check "the program outlives its qdisc" wait_for 10 no_programs
 }
 
+# Other queues take another qdisc, which is to stamp as the one before; but not if it says
+# otherwise, nor after a qdisc of another kind.
+test_replaced() {
+	local again=(tc -n sw qdisc replace dev r0 root)
+	one_switch queues 8
+	load a 1
+	pinned sw r0 a/prog || fail "tc refuses the program"
+	check "replace" "${again[@]}" handle 7: bfc queues 16 2>"$scratch/err"
+	equal "queues" "$(stat sw r0 options.queues)" 16
+	equal "program" "$(stat sw r0 options.stamp_name)" bfc_stamp
+	check "said: $(cat "$scratch/err")" grep -q \
+		'Warning: bfc: stamp: goes on with the program of the qdisc before' \
+		"$scratch/err"
+	peers_up
+	flow h1:e0 r:e0 carrier=plain count=20
+	at_least "runs" "$(stat sw r0 stamp_runs)" 20
+	refused "cannot get the program" "${again[@]}" handle 8: bfc stamp pinned \
+		"$pins/nothing"
+	equal "after a failure" "$(stat sw r0 options.stamp_name)" bfc_stamp
+	check "replace" "${again[@]}" handle 9: bfc stamp native 2>"$scratch/err"
+	equal "stamp" "$(stat sw r0 options.stamp)" native
+	equal "warnings" "$(grep -c stamp "$scratch/err")" 0
+	pinned sw r0 a/prog || fail "tc refuses the program"
+	unload
+	"${again[@]}" pfifo
+	"${again[@]}" bfc 2>/dev/null
+	equal "stamp" "$(stat sw r0 options.stamp)" native
+	check "a program stays" wait_for 10 no_programs
+}
+
 [ -e "$object" ] || skip_all "no $object: make bpf"
 command -v bpftool >/dev/null || skip_all "no bpftool"
 sent=()
 run_tests same_tags facts values path tcp tcp_usual tcp_not_ours offload udp udp_not_ours every \
-	odd_programs refused swap steps device_goes
+	odd_programs refused swap steps device_goes replaced
