@@ -78,6 +78,14 @@ uint64_t cgroup_id(const char *path);
 void conf_set(int map, const void *value, const char *what);
 bool conf_get(int map, void *value);
 
+/* ---- bfcctl_netns.c ---- */
+
+#define NETNS_NONE	(-1)
+#define NETNS_HIDDEN	(-2)
+
+int netns_visit(uint64_t id, char *name, size_t room);
+void netns_return(int home);
+
 /* ---- bfcctl_out.c ---- */
 
 void out_flush(void);

@@ -224,7 +224,7 @@ static char made[256];
 static struct {
 	char path[256];
 	char temp[256 + sizeof(NEW)];
-} news[4];
+} news[8];
 static unsigned int n_news;
 
 /* Where libbpf pins maps because of pin_share(). */

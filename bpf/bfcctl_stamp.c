@@ -5,9 +5,11 @@
  *	<bpffs>/bfc/stamp-<netns>-<ifindex>		the program
  *	<bpffs>/bfc/stamp-<netns>-<ifindex>-config	struct bfc_stamp_config
  *	<bpffs>/bfc/stamp-<netns>-<ifindex>-count	what went wrong
+ *	<bpffs>/bfc/stamp-<netns>-<ifindex>-dev		the device's name
  *
- * The qdisc holds the program by itself; the pins are for looking at its maps, and
- * for "tc qdisc change ... stamp pinned PATH".
+ * The qdisc holds the program by itself; the pins are for looking at its maps, for
+ * "tc qdisc change ... stamp pinned PATH", and to stamp again when the qdisc has been
+ * deleted and added.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -21,6 +23,7 @@
 #include "bfc_stamp.h"
 #include "bfc_stamp.skel.h"
 #include "bfcctl.h"
+#include "bfcctl_pins.h"
 
 #define MACHINE_ID	"/etc/machine-id"
 #define EVERY_MAX	65536
@@ -35,11 +38,6 @@ static const char *const count_names[__BFC_STAMP_COUNTS] = {
 	[BFC_STAMP_NOT_PLAIN] = "not_plain",
 	[BFC_STAMP_FAILED] = "failed",
 };
-
-static const char *stamp_path(int ifindex, const char *what)
-{
-	return pin_device("stamp", ifindex, what);
-}
 
 /* A number of this machine and namespace that stays the same: each simulated or
  * real switch has another one.
@@ -104,8 +102,10 @@ static void attach(int argc, char **argv)
 	skel->data->bfc_stamp_config = conf;
 	bpf_loaded(bfc_stamp__load(skel), "the stamping program");
 	fd = bpf_program__fd(skel->progs.bfc_stamp);
+	pins_sweep();
 	pin_mkdir(pin_path("%s", ""));
 	pin_new(fd, stamp_path(port.ifindex, ""));
+	pin_name(&port);
 	pin_new(bpf_map__fd(skel->maps.data),
 		stamp_path(port.ifindex, "-config"));
 	pin_new(bpf_map__fd(skel->maps.bfc_stamp_count),
@@ -115,31 +115,113 @@ static void attach(int argc, char **argv)
 	bfc_stamp__destroy(skel);
 }
 
-static bool unpin(int ifindex)
+/* Stamp again by what is pinned: a qdisc that was added anew does so natively. */
+static void restore(int argc, char **argv)
 {
-	bool was = pin_remove(stamp_path(ifindex, ""));
-
-	pin_remove(stamp_path(ifindex, "-config"));
-	pin_remove(stamp_path(ifindex, "-count"));
-	pin_rmdir(pin_path("%s", ""));
-	return was;
-}
-
-/* If the qdisc has gone in the meantime, what it left is to go as well. */
-static void detach(int argc, char **argv)
-{
-	const char *dev = next_word(&argc, &argv, "detach");
+	const char *dev = argc ? next_word(&argc, &argv, "restore") : NULL;
+	struct pins pins;
 	struct port port;
-	bool pinned;
+	unsigned int i;
+	int fd;
 
 	if (argc)
 		usage_fail("what is \"%s\"?", *argv);
 	bpf_begin();
+	if (dev)
+		port_need_bfc(&port, dev);
+	pins_get(&pins, false);
+	for (i = 0; i < pins.n; i++) {
+		const struct pin *pin = &pins.pin[i];
+
+		if (dev && pin->ifindex != port.ifindex)
+			continue;
+		if (pin->state == PIN_NATIVE) {
+			fd = pin_open(pin->path);
+			if (fd < 0)
+				continue;
+			port_get(&port, pin->ifindex);
+			port_stamp(&port, BFC_STAMP_PINNED, fd);
+			close(fd);
+			text("%s: stamps by program %u again\n", pin->dev,
+			     pin->prog_id);
+		} else if (dev && pin->state == PIN_OTHER) {
+			fail("%s stamps by another program, %u", dev,
+			     port.prog_id);
+		}
+		if (dev)
+			break;
+	}
+	if (dev && i == pins.n)
+		fail("nothing is pinned for %s (bfcctl stamp attach %s)", dev,
+		     dev);
+	pins_free(&pins);
+}
+
+/* Of devices of this name that there are no longer.
+ *
+ * Return: whether there was anything.
+ */
+static bool unpin_gone(const char *dev)
+{
+	struct pins pins;
+	bool was = false;
+	unsigned int i;
+
+	pins_get(&pins, false);
+	for (i = 0; i < pins.n; i++) {
+		const struct pin *pin = &pins.pin[i];
+
+		if (pin->state != PIN_NO_DEVICE || strcmp(pin->dev, dev))
+			continue;
+		unpin(pin->path);
+		was = true;
+	}
+	pins_free(&pins);
+	return was;
+}
+
+/* By the name of the pin, also of a network namespace that is gone. */
+static void unpin_named(const char *name)
+{
+	const char *path = pin_path("/%s", name);
+	struct pins pins;
+	unsigned int i;
+
+	pins_get(&pins, true);
+	for (i = 0; i < pins.n && strcmp(pins.pin[i].path, path); i++)
+		;
+	if (i == pins.n)
+		fail("%s: nothing is pinned there", path);
+	if (pins.pin[i].state == PIN_IN_EFFECT)
+		fail("%s stamps by %s: bfcctl%s%s stamp detach %s",
+		     pins.pin[i].dev, path, *pins.pin[i].netns ? " -n " : "",
+		     pins.pin[i].netns, pins.pin[i].dev);
+	unpin(path);
+	pins_free(&pins);
+}
+
+/* If the qdisc or the device has gone in the meantime, what it left is to go as well. */
+static void detach(int argc, char **argv)
+{
+	const char *dev = next_word(&argc, &argv, "detach");
+	struct port port;
+	bool pinned, was;
+
+	if (argc)
+		usage_fail("what is \"%s\"?", *argv);
+	bpf_begin();
+	if (pin_is_name(dev)) {
+		unpin_named(dev);
+		return;
+	}
+	was = unpin_gone(dev);
+	if (was && !if_nametoindex(dev))
+		return;
 	port_get(&port, device_index(dev));
 	pinned = port.stamp == BFC_STAMP_PINNED;
 	if (pinned)
 		port_stamp(&port, BFC_STAMP_NATIVE, -1);
-	if (unpin(port.ifindex) || pinned)
+	if (unpin(stamp_path(port.ifindex, "")) || pinned || was)
 		return;
 	port_need_bfc(&port, dev);
 	fail("%s stamps natively already", dev);
@@ -177,6 +259,7 @@ static void show_ours(const struct port *port)
 	    info.id != port->prog_id ||
 	    !conf_get(config, &conf))
 		return;
+	out_string("pin", stamp_path(port->ifindex, ""));
 	out_number("node", conf.node);
 	out_bool("int", !conf.int_off);
 	out_number("every", conf.every ? conf.every : 1);
@@ -248,19 +331,32 @@ static void show_port(const struct port *port, void *arg)
 
 static void show(int argc, char **argv)
 {
+	const char *dev = argc ? next_word(&argc, &argv, "show") : NULL;
 	struct selection only = {};
+	struct pins pins;
 	struct port port;
+	unsigned int i, n = 0;
 
+	if (argc)
+		usage_fail("what is \"%s\"?", *argv);
 	bpf_begin();
-	if (argc) {
-		port_need_bfc(&port, *argv);
-		only.ifindex = port.ifindex;
+	pins_get(&pins, !dev);
+	if (dev) {
+		only.ifindex = if_nametoindex(dev);
+		if (!only.ifindex)
+			only.ifindex = -1;
+		for (i = 0; i < pins.n; i++)
+			n += pin_is_of(&pins.pin[i], dev);
+		if (!n)
+			port_need_bfc(&port, dev);
 	}
-	if (argc > 1)
-		usage_fail("what is \"%s\"?", argv[1]);
 	out_open(NULL, '[');
 	ports_each(show_port, &only);
+	for (i = 0; i < pins.n; i++)
+		if (!dev || pin_is_of(&pins.pin[i], dev))
+			pin_show(&pins.pin[i]);
 	out_close(']');
+	pins_free(&pins);
 }
 
 void cmd_stamp(int argc, char **argv)
@@ -271,6 +367,8 @@ void cmd_stamp(int argc, char **argv)
 		attach(argc, argv);
 	else if (!strcmp(word, "detach"))
 		detach(argc, argv);
+	else if (!strcmp(word, "restore"))
+		restore(argc, argv);
 	else if (!strcmp(word, "show"))
 		show(argc, argv);
 	else

@@ -125,6 +125,18 @@ test_reasons() {
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 }
 
+# pin_of NS DEV: where the program of a port is pinned
+pin_of() {
+	echo "/sys/fs/bpf/bfc/stamp-$(in_ns "$1" stat -Lc %i /proc/self/ns/net)-$(
+		ip -n "$1" -j link show dev "$2" | jq '.[0].ifindex')"
+}
+
+# pins [OPTIONS]: device, state and whether it is in effect of what is pinned
+pins() {
+	bfcctl "$@" -j stamp show | jq -c '.[] | select(.state) |
+		[.dev, .state, .in_effect]'
+}
+
 test_stamp() {
 	local pin
 	topology
@@ -149,8 +161,7 @@ test_stamp() {
 		'[{"dev":"e0","stamp":"native"}]'
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 	# What does not work out changes nothing.
-	pin=/sys/fs/bpf/bfc/stamp-$(in_ns a stat -Lc %i /proc/self/ns/net)-$(
-		ip -n a -j link show dev e0 | jq '.[0].ifindex')
+	pin=$(pin_of a e0)
 	mkdir -p "$pin-count"
 	refuses 1 'Is a directory' -n a stamp attach e0
 	equal "after a failure" "$(bfcctl -n a -j stamp show)" \
@@ -172,10 +183,73 @@ test_stamp() {
 	# The qdisc went first.
 	check "attach once more" bfcctl -n a stamp attach e0
 	tc -n a qdisc del dev e0 root
-	equal "without a qdisc" "$(bfcctl -n a -j stamp show)" '[]'
+	equal "without a qdisc" "$(pins -n a)" '["e0","no_bfc",false]'
 	check "detach without a qdisc" bfcctl -n a stamp detach e0
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 }
+
+# What is pinned and what stamps part when the qdisc, the device or its namespace goes.
+test_pins() {
+	local pin first
+	topology
+	bfc a e0 role nic
+	ctl -n a stamp attach e0 node 7 every 3
+	pin=$(pin_of a e0)
+	equal "pin" "$(bfcctl -n a -j stamp show | jq -r '.[].pin')" "$pin"
+	equal "from elsewhere" "$(bfcctl -j stamp show | jq -c \
+		'.[] | [.netns, .dev, .in_effect]')" '["a","e0",true]'
+	check "text" grep -qx "$pin: e0 of network namespace a stamps by it" \
+		<(bfcctl stamp show)
+
+	tc -n a qdisc del dev e0 root
+	bfc a e0 role nic
+	equal "added anew" "$(pins -n a)" '["e0","native",false]'
+	check "text: $(bfcctl -n a stamp show e0)" grep -qx "$pin: not in effect: e0 stamps natively (bfcctl stamp restore e0, or bfcctl stamp detach e0)" \
+		<(bfcctl -n a stamp show e0)
+	equal "restore" "$(bfcctl -n a stamp restore | sed 's/[0-9]* again/N again/')" \
+		"e0: stamps by program N again"
+	equal "restored" "$(bfcctl -n a -j stamp show e0 | jq -c \
+		'.[] | [.node, .every]')" '[7,3]'
+	equal "restore again" "$(bfcctl -n a stamp restore e0)" ""
+	bfc b e0 role nic
+	refuses 1 'nothing is pinned for e0 .bfcctl stamp attach e0' \
+		-n b stamp restore e0
+	refuses 1 'e0 stamps by .*: bfcctl -n a stamp detach e0' \
+		stamp detach "${pin##*/}"
+	refuses 1 'nothing is pinned there' stamp detach stamp-4026530000-1
+
+	ip -n a link del e0
+	equal "device gone" "$(pins -n a)" '["e0","no_device",false]'
+	equal "of its name" "$(bfcctl -n a -j stamp show e0 | jq -c \
+		'.[] | [.pin, .state]')" "[\"$pin\",\"no_device\"]"
+	# Another of its name is not taken for it.
+	cable a e0 b e0
+	bfc a e0 role nic
+	first=$pin
+	pin=$(pin_of a e0)
+	equal "both" "$(bfcctl -n a -j stamp show e0 | jq -c \
+		'.[] | [.stamp, .state]')" $'["native",null]\n[null,"no_device"]'
+	ctl -n a stamp attach e0
+	check "swept" [ ! -e "$first" ]
+	check "attached" [ -e "$pin" ]
+	ip -n a link del e0
+	ctl -n a stamp detach e0
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	refuses 1 'no such device: e0' -n a stamp detach e0
+
+	cable a e0 b e0
+	bfc b e0 role nic
+	ctl -n b stamp attach e0
+	pin=$(pin_of b e0)
+	ip netns del b
+	check "namespace is there" wait_for 20 netns_gone
+	check "text: $(bfcctl stamp show)" grep -qx "$pin: not in effect: e0 is gone with its network namespace (bfcctl stamp detach ${pin##*/})" \
+		<(bfcctl stamp show)
+	ctl -n a stamp detach "${pin##*/}"
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+}
+
+netns_gone() { [ "$(pins)" = '["e0","no_netns",false]' ]; }
 
 test_cgroups() {
 	local other=$group.other config
@@ -422,5 +496,5 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage full_disk reasons stamp cgroups removed_cgroup ingress undone \
+run_tests usage full_disk reasons stamp pins cgroups removed_cgroup ingress undone \
 	other_version hpcc storage delay watch

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which ports stamp by what "bfcctl stamp attach" has pinned for them: the qdisc may
+ * have gone since then, or been added anew, and the device or its network namespace may
+ * have gone. Pins stay in all these cases.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/pkt_sch_bfc.h>
+#include "bfcctl.h"
+#include "bfcctl_pins.h"
+
+static const struct {
+	const char *name;
+	const char *text;
+} states[__PIN_STATES] = {
+	[PIN_IN_EFFECT] = { "in_effect", "stamps by it" },
+	[PIN_NATIVE] = { "native", "stamps natively" },
+	[PIN_OTHER] = { "other_program", "stamps by another program" },
+	[PIN_NO_BFC] = { "no_bfc", "has no bfc qdisc" },
+	[PIN_NO_DEVICE] = { "no_device", "is gone" },
+	[PIN_NO_NETNS] = { "no_netns", "is gone with its network namespace" },
+	[PIN_UNKNOWN] = { "unknown", "cannot be looked at" },
+};
+
+/**
+ * stamp_path() - the path of the program that a port of this namespace stamps by
+ * @ifindex: of the device
+ * @part: "", or "-config" and so on: of what belongs to it
+ */
+const char *stamp_path(int ifindex, const char *part)
+{
+	return pin_device("stamp", ifindex, part);
+}
+
+/* Does a program have this name? Then it names a device of a namespace. */
+static bool parse(const char *name, unsigned long long *netns, int *ifindex)
+{
+	int end = 0;
+
+	return sscanf(name, "stamp-%llu-%d%n", netns, ifindex, &end) == 2 &&
+	       !name[end];
+}
+
+/**
+ * pin_is_name() - whether this names a pin; no device can have such a name
+ * @name: a word of the command line
+ */
+bool pin_is_name(const char *name)
+{
+	unsigned long long netns;
+	int ifindex;
+
+	return strlen(name) >= IF_NAMESIZE && parse(name, &netns, &ifindex);
+}
+
+/**
+ * pin_name() - pin_new() of the device's name, for when the device is gone
+ * @port: of the device
+ */
+void pin_name(const struct port *port)
+{
+	int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "bfc_stamp_dev",
+				 sizeof(uint32_t), sizeof(port->name), 1, NULL);
+
+	if (map < 0)
+		fail("cannot make a map: %s", strerror(errno));
+	conf_set(map, port->name, "the device's name");
+	pin_new(map, stamp_path(port->ifindex, "-dev"));
+	close(map);
+}
+
+/* What pin_name() has pinned. */
+static void get_name(struct pin *pin)
+{
+	char path[sizeof(pin->path) + sizeof("-dev")];
+	int map;
+
+	snprintf(path, sizeof(path), "%s-dev", pin->path);
+	map = pin_open(path);
+	if (map < 0)
+		return;
+	if (!conf_get(map, &pin->dev))
+		*pin->dev = '\0';
+	pin->dev[sizeof(pin->dev) - 1] = '\0';
+	close(map);
+}
+
+static uint32_t get_prog_id(const char *path)
+{
+	struct bpf_prog_info info = {};
+	uint32_t len = sizeof(info);
+	int fd = pin_open(path);
+
+	if (fd < 0)
+		return 0;
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		fail("%s: %s", path, strerror(errno));
+	close(fd);
+	return info.id;
+}
+
+/* In the namespace of the device. */
+static enum pin_state get_state(struct pin *pin)
+{
+	struct port port;
+
+	if (!if_indextoname(pin->ifindex, pin->dev)) {
+		get_name(pin);
+		return PIN_NO_DEVICE;
+	}
+	if (!port_get(&port, pin->ifindex) || strcmp(port.kind, "bfc"))
+		return PIN_NO_BFC;
+	if (port.stamp != BFC_STAMP_PINNED)
+		return PIN_NATIVE;
+	return port.prog_id == pin->prog_id ? PIN_IN_EFFECT : PIN_OTHER;
+}
+
+static struct pins *all;
+
+static void add(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	unsigned long long netns;
+	int ifindex, home;
+	struct pin *pin;
+
+	if (!parse(name, &netns, &ifindex) ||
+	    (!all->everywhere && netns != netns_id()))
+		return;
+	all->pin = realloc(all->pin, (all->n + 1) * sizeof(*pin));
+	if (!all->pin)
+		fail("out of memory");
+	pin = &all->pin[all->n++];
+	memset(pin, 0, sizeof(*pin));
+	snprintf(pin->path, sizeof(pin->path), "%s", path);
+	pin->netns_id = netns;
+	pin->ifindex = ifindex;
+	pin->prog_id = get_prog_id(path);
+	pin->here = netns == netns_id();
+	if (pin->here) {
+		pin->state = get_state(pin);
+		return;
+	}
+	home = netns_visit(netns, pin->netns, sizeof(pin->netns));
+	if (home < 0) {
+		get_name(pin);
+		pin->state = home == NETNS_NONE ? PIN_NO_NETNS : PIN_UNKNOWN;
+		return;
+	}
+	pin->state = get_state(pin);
+	netns_return(home);
+}
+
+/**
+ * pins_get() - the programs that are pinned for ports
+ * @pins: result, for pins_free()
+ * @everywhere: those of all network namespaces
+ */
+void pins_get(struct pins *pins, bool everywhere)
+{
+	memset(pins, 0, sizeof(*pins));
+	pins->everywhere = everywhere;
+	all = pins;
+	pin_each("/stamp-*", add);
+}
+
+void pins_free(struct pins *pins)
+{
+	free(pins->pin);
+}
+
+/**
+ * unpin() - the program of a port, and what belongs to it
+ * @path: of the program
+ *
+ * Return: whether there was one.
+ */
+bool unpin(const char *path)
+{
+	static const char * const parts[] = { "-config", "-dev", "-count" };
+	char part[256 + sizeof("-config")];
+	bool was = pin_remove(path);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		snprintf(part, sizeof(part), "%s%s", path, parts[i]);
+		pin_remove(part);
+	}
+	pin_rmdir(pin_path("%s", ""));
+	return was;
+}
+
+/**
+ * pins_sweep() - unpin what devices of this namespace have left that are gone
+ *
+ * A device that comes back has another number.
+ */
+void pins_sweep(void)
+{
+	struct pins pins;
+	unsigned int i;
+
+	pins_get(&pins, false);
+	for (i = 0; i < pins.n; i++)
+		if (pins.pin[i].state == PIN_NO_DEVICE)
+			unpin(pins.pin[i].path);
+	pins_free(&pins);
+}
+
+/**
+ * pin_is_of() - whether a pin is of this device, or of one that had this name
+ * @pin: of any namespace
+ * @dev: name of a device of this one
+ */
+bool pin_is_of(const struct pin *pin, const char *dev)
+{
+	return pin->here && !strcmp(pin->dev, dev);
+}
+
+/* How to stamp again, and how to be rid of the pin. */
+static void print_remedy(const struct pin *pin)
+{
+	const char *way = *pin->netns ? " -n " : "";
+
+	/* There is no name to go there by: nsenter(1) does. */
+	if (!pin->here && !*pin->netns && pin->state != PIN_NO_NETNS)
+		return;
+	text(" (");
+	if (pin->state == PIN_NATIVE)
+		text("bfcctl%s%s stamp restore %s, or ", way, pin->netns,
+		     pin->dev);
+	if (*pin->dev && pin->state != PIN_NO_NETNS)
+		text("bfcctl%s%s stamp detach %s)", way, pin->netns, pin->dev);
+	else
+		text("bfcctl stamp detach %s)", strrchr(pin->path, '/') + 1);
+}
+
+/**
+ * pin_show() - print a pin, unless it has been as a port's of this namespace
+ * @pin: it
+ */
+void pin_show(const struct pin *pin)
+{
+	if (pin->here && pin->state == PIN_IN_EFFECT)
+		return;
+	out_open(NULL, '{');
+	out_string("pin", pin->path);
+	out_number("netns_id", pin->netns_id);
+	if (*pin->netns)
+		out_string("netns", pin->netns);
+	out_number("ifindex", pin->ifindex);
+	if (*pin->dev)
+		out_string("dev", pin->dev);
+	out_number("id", pin->prog_id);
+	out_bool("in_effect", pin->state == PIN_IN_EFFECT);
+	out_string("state", states[pin->state].name);
+	out_close('}');
+
+	text("%s: ", pin->path);
+	if (pin->state != PIN_IN_EFFECT && pin->state != PIN_UNKNOWN)
+		text("not in effect: ");
+	if (*pin->dev)
+		text("%s ", pin->dev);
+	else
+		text("device %d ", pin->ifindex);
+	if (*pin->netns)
+		text("of network namespace %s ", pin->netns);
+	else if (!pin->here && pin->state != PIN_NO_NETNS)
+		text("of network namespace %llu ",
+		     (unsigned long long)pin->netns_id);
+	text("%s", states[pin->state].text);
+	if (pin->state != PIN_IN_EFFECT && pin->state != PIN_UNKNOWN)
+		print_remedy(pin);
+	text("\n");
+}
