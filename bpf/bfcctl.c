@@ -7,7 +7,6 @@
 #define _GNU_SOURCE	/* setns */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -19,28 +18,46 @@
 
 struct ctl ctl = { .bpffs = "/sys/fs/bpf" };
 
-static const char usage[] =
-	"usage: bfcctl [OPTIONS] COMMAND\n"
-	"  stamp attach DEV [node N] [int on|off] [every N] [port N]\n"
-	"                                         stamp by eBPF as packets leave DEV\n"
-	"  stamp detach DEV                       stamp natively again\n"
-	"  stamp show [DEV]\n"
-	"  int attach DEV                         INT in RoCEv2 packets\n"
-	"  int attach --cgroup DIR [every N] [hops N]\n"
-	"                                         INT in the TCP options of a cgroup\n"
-	"  int detach DEV | --cgroup DIR\n"
-	"  int show [DEV]                         what INT says of each hop\n"
-	"  hpcc on [--cgroup DIR] rate RATE rtt TIME [eta N] [flows N] [wai BYTES]\n"
-	"       [stage N] [react both|per-ack|per-rtt] [rx-rate] [headers N] [trace]\n"
-	"       [sockops]                         HPCC for TCP\n"
-	"  hpcc off [--cgroup DIR]\n"
-	"  hpcc show\n"
-	"  delay on rate RATE rtt TIME [target N] [packet N]\n"
-	"                                         delay-based control for TCP\n"
-	"  delay off|show\n"
-	"  watch [DEV] [interval TIME] [count N]  ports and INT, again and again\n"
+static const struct command {
+	const char *name;
+	void (*run)(int argc, char **argv);
+	const char *usage;
+} commands[] = {
+	{ "stamp", cmd_stamp,
+	  "  stamp attach DEV [node N] [int on|off] [every N] [port N]\n"
+	  "                                         stamp by eBPF as packets leave DEV\n"
+	  "  stamp detach DEV|PIN                   stamp natively again\n"
+	  "  stamp restore [DEV]                    stamp by what is pinned, if a new\n"
+	  "                                         qdisc does not\n"
+	  "  stamp show [DEV]                       ports, and pins not in effect\n" },
+	{ "int", cmd_int,
+	  "  int attach DEV                         INT in RoCEv2 packets\n"
+	  "  int attach --cgroup DIR [every N] [hops N]\n"
+	  "                                         INT in the TCP options of a cgroup\n"
+	  "  int detach DEV | --cgroup DIR\n"
+	  "  int show [DEV]                         what INT says of each hop\n" },
+	{ "hpcc", cmd_hpcc,
+	  "  hpcc on [--cgroup DIR] rate RATE rtt TIME [eta N] [flows N] [wai BYTES]\n"
+	  "       [stage N] [react both|per-ack|per-rtt] [rx-rate] [headers N] [trace]\n"
+	  "       [sockops]                         HPCC for TCP\n"
+	  "  hpcc off [--cgroup DIR]\n"
+	  "  hpcc show\n" },
+	{ "delay", cmd_delay,
+	  "  delay on rate RATE rtt TIME [target N] [packet N]\n"
+	  "                                         delay-based control for TCP\n"
+	  "  delay off|show\n" },
+	{ "watch", cmd_watch,
+	  "  watch [DEV] [interval TIME] [count N]  ports and INT, again and again\n" },
+};
+
+static const char usage_begin[] = "usage: bfcctl [OPTIONS] COMMAND\n";
+static const char usage_words[] =
+	"  help [COMMAND]                         this\n"
+	"  version\n";
+static const char usage_end[] =
 	"OPTIONS: -j|--json  -p|--pretty  -n|--netns NAME  --bpffs DIR\n"
 	"         -v|--verbose  -h|--help  -V|--version\n"
+	"RATE: 10gbit, 100mbit  TIME: 50us, 1ms; without a unit, us\n"
 	"bfcctl(8) explains them.\n";
 
 /* Ends the program, as "bfcctl: why". */
@@ -119,8 +136,26 @@ uint64_t number(const char *name, const char *value, uint64_t lo, uint64_t hi)
 	return in_range(name, value, n, end, lo, hi);
 }
 
+/* "10ms": a time in the largest unit of which there is one at least. */
+static const char *exact_time(char *buf, size_t room, uint64_t ns)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {
+		{ "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 },
+	};
+	unsigned int i = 0;
+
+	while (i + 1 < ARRAY_SIZE(units) && ns < units[i].ns)
+		i++;
+	snprintf(buf, room, "%.10g%s", ns / units[i].ns, units[i].unit);
+	return buf;
+}
+
 /**
- * nanoseconds() - an argument that is a time: with s, ms, us, ns or, alone, ns
+ * nanoseconds() - an argument that is a time: with s, ms, us or ns, or, as tc(8) has
+ *		   it, us if alone
  * @name: of the option, for messages
  * @value: argument
  * @lo: smallest, ns
@@ -134,8 +169,9 @@ uint64_t nanoseconds(const char *name, const char *value, uint64_t lo,
 		double ns;
 	} units[] = {
 		{ "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 },
-		{ "", 1 },
+		{ "", 1e3 },
 	};
+	char from[32], to[32];
 	unsigned int i;
 	double n = 0;
 	char *end;
@@ -144,14 +180,41 @@ uint64_t nanoseconds(const char *name, const char *value, uint64_t lo,
 	if ((*value >= '0' && *value <= '9') || *value == '.')
 		n = strtod(value, &end);
 	for (i = 0; end > value && i < ARRAY_SIZE(units); i++) {
-		if (strcmp(end, units[i].unit))
+		if (strcasecmp(end, units[i].unit))
 			continue;
 		n *= units[i].ns;
 		if (n >= lo && n <= hi)
 			return n;
 	}
-	usage_fail("illegal \"%s\" for \"%s\": give a time from %lluns to %lluns",
-		   value, name, (unsigned long long)lo, (unsigned long long)hi);
+	usage_fail("illegal \"%s\" for \"%s\": give a time from %s to %s",
+		   value, name, exact_time(from, sizeof(from), lo),
+		   exact_time(to, sizeof(to), hi));
+}
+
+/**
+ * thousandths() - an argument that is a ratio: 0.95, or 950 thousandths
+ * @name: of the option, for messages
+ * @value: argument; whole numbers below @lo are ratios, too
+ * @lo: smallest, thousandths
+ * @hi: largest, thousandths
+ */
+uint64_t thousandths(const char *name, const char *value, uint64_t lo,
+		     uint64_t hi)
+{
+	char *end = (char *)value;
+	double n = 0;
+
+	if ((*value >= '0' && *value <= '9') || *value == '.')
+		n = strtod(value, &end);
+	if (end > value && !*end) {
+		if (strchr(value, '.') || n < lo)
+			n = n * 1000 + 0.5;
+		if (n >= lo && n < hi + 1)
+			return n;
+	}
+	usage_fail("illegal \"%s\" for \"%s\": give a ratio from %g to %g, or thousandths from %llu to %llu",
+		   value, name, lo / 1000.0, hi / 1000.0,
+		   (unsigned long long)lo, (unsigned long long)hi);
 }
 
 static void enter(const char *name)
@@ -169,83 +232,219 @@ static void enter(const char *name)
 	close(fd);
 }
 
-static void options(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "pretty", no_argument, NULL, 'p' },
-		{ "netns", required_argument, NULL, 'n' },
-		{ "bpffs", required_argument, NULL, 'b' },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{}
-	};
-	const char *netns = NULL;
-	int c;
+/* ---- options of all commands ---- */
 
-	/* +: what comes after the command is the command's */
-	while ((c = getopt_long(argc, argv, "+jpn:vhV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'j':
-			ctl.json = true;
-			break;
-		case 'p':
-			ctl.json = true;
-			ctl.pretty = true;
-			break;
-		case 'n':
-			netns = optarg;
-			break;
-		case 'b':
-			ctl.bpffs = optarg;
-			break;
-		case 'v':
-			ctl.verbose = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			out_flush();
-			exit(0);
-		case 'V':
-			puts("bfcctl " BFCCTL_VERSION);
-			out_flush();
-			exit(0);
-		default:
-			fputs(usage, stderr);
-			exit(2);
-		}
+static struct {
+	bool help;
+	bool version;
+	const char *netns;
+} asked;
+
+static const struct option {
+	const char *name;
+	char letter;	/* 0: none */
+	bool value;
+} options[] = {
+	{ "json", 'j', false },
+	{ "pretty", 'p', false },
+	{ "verbose", 'v', false },
+	{ "help", 'h', false },
+	{ "version", 'V', false },
+	{ "netns", 'n', true },
+	{ "bpffs", 0, true },
+};
+
+static void option_set(const struct option *o, const char *value)
+{
+	switch (o->letter) {
+	case 'j':
+		ctl.json = true;
+		break;
+	case 'p':
+		ctl.json = true;
+		ctl.pretty = true;
+		break;
+	case 'v':
+		ctl.verbose = true;
+		break;
+	case 'h':
+		asked.help = true;
+		break;
+	case 'V':
+		asked.version = true;
+		break;
+	case 'n':
+		asked.netns = value;
+		break;
+	default:
+		ctl.bpffs = value;
+		break;
 	}
-	if (netns)
-		enter(netns);
+}
+
+/* The words of the command line, without options that all commands have */
+struct words {
+	int argc;	/* to come */
+	char **argv;
+	int n;		/* kept */
+	char **kept;
+};
+
+/* --name, --name VALUE or --name=VALUE */
+static void long_option(struct words *w, char *arg)
+{
+	size_t len = strcspn(arg + 2, "=");
+	char *value = arg[2 + len] ? arg + 2 + len + 1 : NULL;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++) {
+		if (strlen(options[i].name) != len ||
+		    memcmp(options[i].name, arg + 2, len))
+			continue;
+		if (value && !options[i].value)
+			usage_fail("\"--%s\" has no value", options[i].name);
+		if (!value && options[i].value)
+			value = (char *)next_word(&w->argc, &w->argv, arg);
+		option_set(&options[i], value);
+		return;
+	}
+	usage_fail("what is \"%s\"?", arg);
+}
+
+/* -j, -jv, -n NAME or -nNAME */
+static void short_options(struct words *w, char *arg)
+{
+	const char *p, *value;
+	unsigned int i;
+
+	for (p = arg + 1; *p; p++) {
+		for (i = 0; i < ARRAY_SIZE(options); i++)
+			if (options[i].letter == *p)
+				break;
+		if (i == ARRAY_SIZE(options))
+			usage_fail("what is \"%s\"?", arg);
+		if (!options[i].value) {
+			option_set(&options[i], NULL);
+			continue;
+		}
+		value = p[1] ? p + 1 : next_word(&w->argc, &w->argv, arg);
+		option_set(&options[i], value);
+		return;
+	}
+}
+
+/* Commands read this one: a directory may have any name. */
+static bool cgroup_option(struct words *w, char *arg)
+{
+	static const char name[] = "--cgroup";
+	size_t len = sizeof(name) - 1;
+
+	if (strncmp(arg, name, len) || (arg[len] && arg[len] != '='))
+		return false;
+	w->kept[w->n++] = (char *)name;
+	if (arg[len])
+		w->kept[w->n++] = arg + len + 1;
+	else if (w->argc)
+		w->kept[w->n++] = (char *)next_word(&w->argc, &w->argv, name);
+	return true;
+}
+
+/* Options stand anywhere, but for what follows "--". A number may be negative. */
+static void read_options(struct words *w)
+{
+	bool end = false;
+
+	while (w->argc) {
+		char *arg = (char *)next_word(&w->argc, &w->argv, "");
+
+		if (end || *arg != '-' || !arg[1] ||
+		    (arg[1] >= '0' && arg[1] <= '9'))
+			w->kept[w->n++] = arg;
+		else if (!strcmp(arg, "--"))
+			end = true;
+		else if (cgroup_option(w, arg))
+			continue;
+		else if (arg[1] == '-')
+			long_option(w, arg);
+		else
+			short_options(w, arg);
+	}
+}
+
+/* ---- commands ---- */
+
+static const struct command *find_command(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	usage_fail("what is \"%s\"?", name);
+}
+
+/* Of one command, or of all */
+static void print_usage(FILE *to, const struct command *command)
+{
+	unsigned int i;
+
+	fputs(usage_begin, to);
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!command || command == &commands[i])
+			fputs(commands[i].usage, to);
+	if (!command)
+		fputs(usage_words, to);
+	fputs(usage_end, to);
+}
+
+static void no_more(int argc, char **argv)
+{
+	if (argc)
+		usage_fail("what is \"%s\"?", *argv);
+}
+
+/* "help" and "version" are words or options. Return: whether that was all. */
+static bool print_help(int argc, char **argv)
+{
+	bool word = argc && !strcmp(*argv, "help");
+	const struct command *command = NULL;
+
+	if (asked.version || (argc && !strcmp(*argv, "version"))) {
+		if (!asked.version)
+			no_more(argc - 1, argv + 1);
+		puts("bfcctl " BFCCTL_VERSION);
+		return true;
+	}
+	if (word && argc > 1)
+		no_more(argc - 2, argv + 2);
+	if (argc > word)
+		command = find_command(argv[word]);
+	if (!word && !asked.help && (argc < 2 || strcmp(argv[1], "help")))
+		return false;
+	print_usage(stdout, command);
+	return true;
 }
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(int argc, char **argv);
-	} commands[] = {
-		{ "stamp", cmd_stamp },
-		{ "int", cmd_int },
-		{ "hpcc", cmd_hpcc },
-		{ "delay", cmd_delay },
-		{ "watch", cmd_watch },
-	};
-	unsigned int i;
+	struct words w = { .argc = argc - 1, .argv = argv + 1 };
+	const struct command *command;
 
-	options(argc, argv);
-	argc -= optind;
-	argv += optind;
-	if (!argc) {
-		fputs(usage, stderr);
+	w.kept = calloc(argc + 1, sizeof(*w.kept));
+	if (!w.kept)
+		fail("out of memory");
+	read_options(&w);
+	if (!w.n && !asked.help && !asked.version) {
+		print_usage(stderr, NULL);
 		return 2;
 	}
-	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(*argv, commands[i].name)) {
-			commands[i].run(argc - 1, argv + 1);
-			out_flush();
-			return 0;
-		}
-	usage_fail("what is \"%s\"?", *argv);
+	if (!print_help(w.n, w.kept)) {
+		if (asked.netns)
+			enter(asked.netns);
+		command = find_command(*w.kept);
+		command->run(w.n - 1, w.kept + 1);
+	}
+	out_flush();
+	free(w.kept);
+	return 0;
 }

@@ -45,6 +45,8 @@ const char *next_word(int *argc, char ***argv, const char *after);
 uint64_t number(const char *name, const char *text, uint64_t lo, uint64_t hi);
 uint64_t nanoseconds(const char *name, const char *text, uint64_t lo,
 		     uint64_t hi);
+uint64_t thousandths(const char *name, const char *text, uint64_t lo,
+		     uint64_t hi);
 
 void cmd_stamp(int argc, char **argv);
 void cmd_int(int argc, char **argv);

@@ -33,6 +33,7 @@
 /* Ethernet 14, IPv4 20, TCP 20, its timestamps 12 */
 #define HEADERS_DEFAULT	66
 #define HEADERS_MAX	256
+#define ETA_MIN		10	/* thousandths; what is less is a ratio: 1 is all of it */
 #define FLOWS_MAX	1000000
 #define PACKET_DEFAULT	1514
 #define PACKET_MIN	64
@@ -44,14 +45,15 @@ static const char * const reactions[] = {
 	[HPCC_PER_RTT] = "per-rtt",
 };
 
-/* As tc writes rates: 10gbit, 100mbit; bytes/s. */
+/* As tc writes rates: 10gbit, 100Mbit, bits/s without a unit. Return: bytes/s. */
 static uint64_t rate_arg(const char *name, const char *text)
 {
 	static const struct {
 		const char *unit;
 		double bytes;
 	} units[] = {
-		{ "gbit", 125e6 }, { "mbit", 125e3 }, { "kbit", 125 },
+		{ "tbit", 125e9 }, { "gbit", 125e6 }, { "mbit", 125e3 },
+		{ "kbit", 125 }, { "bit", 0.125 }, { "", 0.125 },
 	};
 	unsigned int i;
 	double n = 0;
@@ -61,7 +63,7 @@ static uint64_t rate_arg(const char *name, const char *text)
 	if (*text >= '0' && *text <= '9')
 		n = strtod(text, &end);
 	for (i = 0; end > text && i < ARRAY_SIZE(units); i++) {
-		if (strcmp(end, units[i].unit))
+		if (strcasecmp(end, units[i].unit))
 			continue;
 		n *= units[i].bytes;
 		if (n >= RATE_MIN && n <= RATE_MAX)
@@ -239,8 +241,8 @@ static void hpcc_on(int argc, char **argv)
 			t = nanoseconds(word, next_word(&argc, &argv, word),
 					HPCC_T_MIN, HPCC_T_MAX);
 		else if (!strcmp(word, "eta"))
-			eta = number(word, next_word(&argc, &argv, word), 1,
-				     1000);
+			eta = thousandths(word, next_word(&argc, &argv, word),
+					  ETA_MIN, 1000);
 		else if (!strcmp(word, "flows"))
 			flows = number(word, next_word(&argc, &argv, word), 1,
 				       FLOWS_MAX);
@@ -481,8 +483,9 @@ static void delay_on(int argc, char **argv)
 			base = nanoseconds(word, next_word(&argc, &argv, word),
 					   DELAY_RTT_MIN, DELAY_RTT_MAX);
 		else if (!strcmp(word, "target"))
-			target = number(word, next_word(&argc, &argv, word),
-					1001, DELAY_TARGET_MAX);
+			target = thousandths(word,
+					     next_word(&argc, &argv, word),
+					     1001, DELAY_TARGET_MAX);
 		else if (!strcmp(word, "packet"))
 			packet = number(word, next_word(&argc, &argv, word),
 					PACKET_MIN, PACKET_MAX);

@@ -202,12 +202,12 @@ static void show_views(int ifindex)
 
 static void int_show(int argc, char **argv)
 {
-	int ifindex = 0;
+	const char *dev = argc ? next_word(&argc, &argv, "show") : NULL;
+	int ifindex;
 
 	if (argc)
-		ifindex = device_index(next_word(&argc, &argv, "show"));
-	if (argc)
 		usage_fail("what is \"%s\"?", *argv);
+	ifindex = dev ? device_index(dev) : 0;
 	bpf_begin();
 	out_open(NULL, '[');
 	show_views(ifindex);

@@ -66,14 +66,94 @@ test_usage() {
 	refuses 2 'illegal "1x" for "every"' int attach --cgroup /tmp every 1x
 	refuses 2 '"every" and "hops" are for --cgroup' int attach lo every 2
 	refuses 2 'what is "every"' int detach lo every 2
-	refuses 2 'illegal "1" for "interval": give a time from 10000000ns' \
+	refuses 2 'illegal "1" for "interval": give a time from 10ms to 3600s' \
 		watch interval 1
 	refuses 2 'illegal "1d" for "interval"' watch interval 1d
 	refuses 2 'illegal "nan" for "interval"' watch interval nan
 	refuses 2 'illegal "0" for "count"' watch count 0
-	bfcctl --help >"$scratch/out" || fail "--help"
-	check "no help" grep -q '^usage: bfcctl' "$scratch/out"
-	check "no version" grep -q '^bfcctl .' <(bfcctl --version)
+	refuses 2 'what is "f"' stamp show e f
+	refuses 2 'what is "f"' int show e f
+}
+
+# Help and version as words or options; those of all commands anywhere.
+test_options() {
+	local words all
+	all=$(bfcctl --help) || fail "--help"
+	check "no help" grep -q '^usage: bfcctl' <<<"$all"
+	for words in help "help stamp" "stamp help" "stamp --help" \
+		     "stamp attach -h" "-h stamp"; do
+		# shellcheck disable=SC2086
+		bfcctl $words >"$scratch/out" 2>"$scratch/err" ||
+			fail "$words: $(cat "$scratch/err")"
+		check "$words: no help" grep -q '^  stamp attach' "$scratch/out"
+		equal "$words: lines on hpcc" "$(grep -c '^  hpcc on' \
+			"$scratch/out")" "$((${#words} == 4))"
+	done
+	equal "help" "$(bfcctl help)" "$all"
+	for words in version --version -V "stamp --version"; do
+		# shellcheck disable=SC2086
+		check "$words: no version" grep -q '^bfcctl .' \
+			<(bfcctl $words 2>"$scratch/err")
+	done
+	topology
+	bfc a e0 role nic
+	for words in "-j -n a stamp show" "stamp show -j -n a" \
+		     "stamp -jna show e0" "stamp show e0 --netns a --json" \
+		     "stamp --netns=a show --bpffs=/sys/fs/bpf -vj --"; do
+		# shellcheck disable=SC2086
+		equal "$words" "$(bfcctl $words 2>&1)" \
+			'[{"dev":"e0","stamp":"native"}]'
+	done
+	refuses 2 'what is "--nonsense"' stamp --nonsense
+	refuses 2 'what is "-x"' -x stamp show
+	refuses 2 'what is "--js"' stamp show --js
+	refuses 2 'what is "-jx"' stamp show -jx
+	refuses 2 '"--json" has no value' --json=yes stamp show
+	refuses 2 'missing after "--netns"' stamp show --netns
+	refuses 2 'missing after "-jn"' stamp show -jn
+	refuses 2 'what is "-j"' -- -j
+	refuses 2 'what is "nonsense"' help nonsense
+	refuses 2 'what is "more"' help stamp more
+	refuses 2 'what is "more"' version more
+	refuses 1 'cgroup -j: No such file' int detach --cgroup -j
+	refuses 1 'cgroup -j: No such file' int detach --cgroup=-j
+}
+
+# both CODE PATTERN RATE RTT: hpcc and delay
+both() {
+	refuses "$1" "$2" hpcc on --cgroup /nonsense rate "$3" rtt "$4"
+	refuses "$1" "$2" delay on rate "$3" rtt "$4" --bpffs /nonsense
+}
+
+# What bfcctl prints and what the papers write is what it reads.
+test_values() {
+	local value
+	for value in 10Gbit 10GBIT 9.5gbit 10000000000 10000000000bit \
+		     10000000Kbit 0.01Tbit; do
+		both 1 'No such file' "$value" 10us
+	done
+	both 2 'illegal "9mbit" for "rate": give a rate from 10mbit to 800gbit' \
+		9mbit 10us
+	both 2 'illegal "10gb" for "rate"' 10gb 10us
+	both 2 'illegal "801Gbit" for "rate"' 801Gbit 10us
+	# A time without a unit is in microseconds, as in tc.
+	for value in 10us 10 10US 10000ns 0.01ms; do
+		both 1 'No such file' 10gbit "$value"
+	done
+	refuses 2 'illegal "10000" for "rtt": give a time from 100ns to 8.388607ms' \
+		hpcc on rate 10gbit rtt 10000
+	for value in 0.95 .95 950 1 1.0 0.01; do
+		refuses 1 'No such file' hpcc on --cgroup /nonsense \
+			rate 10gbit rtt 10us eta "$value"
+	done
+	for value in 0 2 1.1 1001 950.5 0.95x .; do
+		refuses 2 "illegal \"$value\" for \"eta\": give a ratio from 0.01 to 1, or thousandths from 10 to 1000" \
+			hpcc on rate 10gbit rtt 10us eta "$value"
+	done
+	refuses 1 'No such file' --bpffs /nonsense \
+		delay on rate 10gbit rtt 10us target 2.5
+	refuses 2 'illegal "1" for "target": give a ratio from 1.001 to 100' \
+		delay on rate 10gbit rtt 10us target 1
 }
 
 # Who reads a file is to know that it is not whole.
@@ -496,5 +576,5 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage full_disk reasons stamp pins cgroups removed_cgroup ingress undone \
+run_tests usage options values full_disk reasons stamp pins cgroups removed_cgroup ingress undone \
 	other_version hpcc storage delay watch
