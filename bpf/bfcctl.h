@@ -72,13 +72,18 @@ bool pin_exists(const char *pattern);
 void pin_each(const char *pattern, void (*each)(const char *path));
 int pin_open(const char *path);
 void pin_share(struct bpf_map *map, const char *path);
+void pin_fresh(struct bpf_map *map, const char *path);
 void pin_new(int fd, const char *path);
 void pin_new_ops(int fd, const char *path);
 void pin_commit(void);
+uint64_t object_id(const void *elf, size_t size);
+void object_pin(uint64_t id, const char *path);
+bool object_is(uint64_t id, const char *path);
 int cgroup_open(const char *path);
 uint64_t cgroup_id(const char *path);
 void conf_set(int map, const void *value, const char *what);
-bool conf_get(int map, void *value);
+bool conf_get_sized(int map, void *value, size_t size);
+#define conf_get(map, value)	conf_get_sized(map, value, sizeof(*(value)))
 
 /* ---- bfcctl_netns.c ---- */
 

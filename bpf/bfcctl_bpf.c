@@ -130,6 +130,9 @@ void bpf_loaded(int err, const char *what)
 		fail("cannot load %s: this kernel's verifier refuses it (bfcctl -v says why)",
 		     what);
 	said[strcspn(said, "\n")] = '\0';
+	if (strstr(said, "parameter mismatch"))
+		fail("cannot load %s: %s; another version of bfcctl has pinned it: \"off\" or \"detach\" all that uses it, then try again",
+		     what, said);
 	fail("cannot load %s: %s%s%s", what, strerror(-err),
 	     *said ? "; " : "", said);
 }
@@ -361,13 +364,8 @@ void pin_share(struct bpf_map *map, const char *path)
 	snprintf(shares[n_shares++], sizeof(shares[0]), "%s", path);
 }
 
-/**
- * pin_new() - put a program, a map or a link there, once all has worked
- * @fd: it
- * @path: where; what is there stays until pin_commit(), and if it does not come to
- *	  that
- */
-void pin_new(int fd, const char *path)
+/* Where something waits until pin_commit() */
+static const char *pin_wait(const char *path)
 {
 	struct stat st;
 
@@ -379,9 +377,32 @@ void pin_new(int fd, const char *path)
 	snprintf(news[n_news].path, sizeof(news[0].path), "%s", path);
 	snprintf(news[n_news].temp, sizeof(news[0].temp), "%s" NEW, path);
 	pin_remove(news[n_news].temp);
-	if (bpf_obj_pin(fd, news[n_news].temp))
+	return news[n_news++].temp;
+}
+
+/**
+ * pin_new() - put a program, a map or a link there, once all has worked
+ * @fd: it
+ * @path: where; what is there stays until pin_commit(), and if it does not come to
+ *	  that
+ */
+void pin_new(int fd, const char *path)
+{
+	if (bpf_obj_pin(fd, pin_wait(path)))
 		fail("%s: %s", path, strerror(errno));
-	n_news++;
+}
+
+/**
+ * pin_fresh() - put a map there, once all has worked; not one that is there already
+ * @map: of an object that is not loaded yet
+ * @path: where; as with pin_new()
+ */
+void pin_fresh(struct bpf_map *map, const char *path)
+{
+	int err = bpf_map__set_pin_path(map, pin_wait(path));
+
+	if (err)
+		fail("%s: %s", path, strerror(-err));
 }
 
 /**
@@ -463,15 +484,72 @@ void conf_set(int map, const void *value, const char *what)
 }
 
 /**
- * conf_get() - what programs are told
+ * conf_get_sized() - what programs are told; conf_get() knows the size
  * @map: its only entry is that
  * @value: result
+ * @size: of it, bytes
  *
- * Return: false if it cannot be read.
+ * Return: false if it cannot be read, or is that of another version of bfcctl.
  */
-bool conf_get(int map, void *value)
+bool conf_get_sized(int map, void *value, size_t size)
 {
+	struct bpf_map_info info = {};
+	uint32_t len = sizeof(info);
 	const uint32_t zero = 0;
 
+	if (bpf_obj_get_info_by_fd(map, &info, &len) || info.value_size != size)
+		return false;
 	return !bpf_map_lookup_elem(map, &zero, value);
+}
+
+/* ---- versions ---- */
+
+/**
+ * object_id() - tell the programs of one bfcctl from those of another
+ * @elf: the object that they are loaded from
+ * @size: of it, bytes
+ */
+uint64_t object_id(const void *elf, size_t size)
+{
+	uint64_t hash = 14695981039346656037ULL;	/* FNV-1a */
+	const uint8_t *p = elf;
+
+	while (size--)
+		hash = (hash ^ *p++) * 1099511628211ULL;
+	return hash;
+}
+
+/**
+ * object_pin() - pin_new() of an object_id()
+ * @id: it
+ * @path: where
+ */
+void object_pin(uint64_t id, const char *path)
+{
+	int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "bfc_object",
+				 sizeof(uint32_t), sizeof(id), 1, NULL);
+
+	if (map < 0)
+		fail("cannot make a map: %s", strerror(errno));
+	conf_set(map, &id, "the object's id");
+	pin_new(map, path);
+	close(map);
+}
+
+/**
+ * object_is() - whether this object_id() is pinned there
+ * @id: it
+ * @path: may be absent
+ */
+bool object_is(uint64_t id, const char *path)
+{
+	int map = pin_open(path);
+	uint64_t was;
+	bool same;
+
+	if (map < 0)
+		return false;
+	same = conf_get(map, &was) && was == id;
+	close(map);
+	return same;
 }

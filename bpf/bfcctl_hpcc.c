@@ -8,6 +8,8 @@
  *	<bpffs>/bfc/hpcc_ops		registered as "bfc_hpcc"
  *	<bpffs>/bfc/delay_conf		struct delay_conf
  *	<bpffs>/bfc/delay_ops		registered as "bfc_delay"
+ *	<bpffs>/bfc/hpcc_object		object_id() of what is registered,
+ *	<bpffs>/bfc/delay_object	likewise
  *	<bpffs>/bfc/cgroup-<id>/hpcc	link of the program that stands in for
  *					bfc_hpcc where there are no struct_ops
  */
@@ -90,39 +92,40 @@ static unsigned int word_arg(const char *name, const char *text,
 		   list);
 }
 
-/* Is it registered already? Then its parameters are all there is to change. */
-static bool change(const char *ops, const char *conf, const void *value,
-		   const char *what)
-{
-	int fd = pin_open(ops), map;
+/**
+ * struct ops - congestion control as struct_ops
+ * @name: that sockets ask for
+ * @ops: what is registered, a path for pin_path()
+ * @conf: its parameters, likewise
+ * @object: its object_id(), likewise
+ * @id: object_id() of ours
+ */
+struct ops {
+	const char *name;
+	const char *ops;
+	const char *conf;
+	const char *object;
+	uint64_t id;
+};
 
-	if (fd < 0)
+/* Are our programs registered already? Then parameters are all there is to change. */
+static bool change(const struct ops *o, const void *value)
+{
+	int map;
+
+	if (access(pin_path("%s", o->ops), F_OK) ||
+	    !object_is(o->id, pin_path("%s", o->object)))
 		return false;
-	close(fd);
-	map = pin_open(conf);
+	map = pin_open(pin_path("%s", o->conf));
 	if (map < 0)
-		fail("%s is registered, but %s is gone", what, conf);
-	conf_set(map, value, what);
+		fail("%s is registered, but its parameters are gone", o->name);
+	conf_set(map, value, o->name);
 	close(map);
 	return true;
 }
 
-/* It stays registered until it is taken out of the map. */
-static void enlist(struct bpf_map *ops, const char *path, const char *what)
-{
-	struct bpf_link *link = bpf_map__attach_struct_ops(ops);
-
-	if (!link)
-		fail("cannot register congestion control %s: %s", what,
-		     errno == EEXIST ? "another has this name" :
-		     strerror(errno));
-	bpf_link__disconnect(link);
-	bpf_link__destroy(link);
-	pin_new_ops(bpf_map__fd(ops), path);
-}
-
-/* Sockets that use it go on until they are closed. */
-static bool dismiss(const char *path)
+/* Return: whether it was registered. */
+static bool withdraw(const char *path)
 {
 	const uint32_t zero = 0;
 	int fd = pin_open(path);
@@ -133,8 +136,35 @@ static bool dismiss(const char *path)
 	    errno != ENOENT)
 		fail("cannot take out %s: %s", path, strerror(errno));
 	close(fd);
-	pin_remove(path);
 	return true;
+}
+
+/* It stays registered until it is taken out of the map. What another bfcctl has
+ * registered gives way only now: there cannot be two of a name.
+ */
+static void enlist(struct bpf_map *map, const struct ops *o)
+{
+	bool other = withdraw(pin_path("%s", o->ops));
+	struct bpf_link *link = bpf_map__attach_struct_ops(map);
+
+	if (!link)
+		fail("cannot register congestion control %s: %s%s", o->name,
+		     errno == EEXIST ? "another has this name" :
+		     strerror(errno),
+		     other ? "; that of before is not registered any more" : "");
+	bpf_link__disconnect(link);
+	bpf_link__destroy(link);
+	pin_new_ops(bpf_map__fd(map), pin_path("%s", o->ops));
+	object_pin(o->id, pin_path("%s", o->object));
+	if (other)
+		fprintf(stderr, "bfcctl: %s was that of another version of bfcctl: it is replaced. Connections that use it keep it, and its parameters, until they are closed; where it is the default, write the sysctl net.ipv4.tcp_congestion_control again.\n",
+			o->name);
+}
+
+/* Sockets that use it go on until they are closed. */
+static bool dismiss(const char *path)
+{
+	return withdraw(path) && pin_remove(path);
 }
 
 /* Congestion control of a cgroup's connections that agree on INT. */
@@ -166,22 +196,34 @@ static void need_window(void)
 
 static void hpcc_on_ops(const struct hpcc_net *net)
 {
+	struct ops o = {
+		.name = "bfc_hpcc",
+		.ops = "/hpcc_ops",
+		.conf = "/hpcc_net",
+		.object = "/hpcc_object",
+	};
+	void (*pin)(struct bpf_map *map, const char *path);
 	struct tcp_hpcc *skel;
+	const void *elf;
+	size_t size;
 
-	if (change(pin_path("/hpcc_ops"), pin_path("/hpcc_net"), net,
-		   "bfc_hpcc"))
+	elf = tcp_hpcc__elf_bytes(&size);
+	o.id = object_id(elf, size);
+	if (change(&o, net))
 		return;
+	/* Programs that give way, but have connections, go on with maps of their own. */
+	pin = access(pin_path("%s", o.ops), F_OK) ? pin_share : pin_fresh;
 	skel = tcp_hpcc__open();
 	if (!skel)
 		fail("cannot open bfc_hpcc: %s", strerror(errno));
 	pin_mkdir(pin_path("%s", ""));
 	pin_share(skel->maps.bfc_int_sk, pin_path("/int_sk"));
-	pin_share(skel->maps.bfc_hpcc_sk, pin_path("/hpcc_sk"));
-	pin_share(skel->maps.bfc_hpcc_net, pin_path("/hpcc_net"));
-	pin_share(skel->maps.bfc_hpcc_trace, pin_path("/hpcc_trace"));
+	pin(skel->maps.bfc_hpcc_sk, pin_path("/hpcc_sk"));
+	pin(skel->maps.bfc_hpcc_net, pin_path("/hpcc_net"));
+	pin(skel->maps.bfc_hpcc_trace, pin_path("/hpcc_trace"));
 	bpf_loaded(tcp_hpcc__load(skel), "bfc_hpcc");
 	conf_set(bpf_map__fd(skel->maps.bfc_hpcc_net), net, "bfc_hpcc");
-	enlist(skel->maps.bfc_hpcc, pin_path("/hpcc_ops"), "bfc_hpcc");
+	enlist(skel->maps.bfc_hpcc, &o);
 	tcp_hpcc__destroy(skel);
 }
 
@@ -190,10 +232,8 @@ static void hpcc_on_sockops(const struct hpcc_net *net, const char *cgroup)
 {
 	struct hpcc_sockops *skel;
 	const char *path = pin_cgroup(cgroup, "/hpcc");
-	int fd, link;
+	int fd, link, prog;
 
-	if (change(path, pin_path("/hpcc_net"), net, "hpcc_sockops"))
-		return;
 	skel = hpcc_sockops__open();
 	if (!skel)
 		fail("cannot open hpcc_sockops: %s", strerror(errno));
@@ -203,15 +243,22 @@ static void hpcc_on_sockops(const struct hpcc_net *net, const char *cgroup)
 	pin_share(skel->maps.bfc_hpcc_trace, pin_path("/hpcc_trace"));
 	bpf_loaded(hpcc_sockops__load(skel), "hpcc_sockops");
 	conf_set(bpf_map__fd(skel->maps.bfc_hpcc_net), net, "hpcc_sockops");
-	fd = cgroup_open(cgroup);
-	link = bpf_link_create(bpf_program__fd(skel->progs.hpcc_sockops), fd,
-			       BPF_CGROUP_SOCK_OPS, NULL);
-	if (link < 0)
-		fail("cannot attach hpcc_sockops to %s: %s", cgroup,
-		     strerror(errno));
-	pin_new(link, path);
+	prog = bpf_program__fd(skel->progs.hpcc_sockops);
+	link = pin_open(path);
+	if (link >= 0) {
+		if (bpf_link_update(link, prog, NULL))
+			fail("cannot replace hpcc_sockops of %s: %s", cgroup,
+			     strerror(errno));
+	} else {
+		fd = cgroup_open(cgroup);
+		link = bpf_link_create(prog, fd, BPF_CGROUP_SOCK_OPS, NULL);
+		if (link < 0)
+			fail("cannot attach hpcc_sockops to %s: %s", cgroup,
+			     strerror(errno));
+		pin_new(link, path);
+		close(fd);
+	}
 	close(link);
-	close(fd);
 	hpcc_sockops__destroy(skel);
 }
 
@@ -329,6 +376,7 @@ void hpcc_release(void)
 	pin_remove(pin_path("/hpcc_net"));
 	pin_remove(pin_path("/hpcc_sk"));
 	pin_remove(pin_path("/hpcc_trace"));
+	pin_remove(pin_path("/hpcc_object"));
 }
 
 static void hpcc_off(int argc, char **argv)
@@ -433,8 +481,10 @@ static void hpcc_show(int argc, char **argv)
 		usage_fail("what is \"%s\"?", *argv);
 	bpf_begin();
 	fd = hpcc_is_on() ? pin_open(pin_path("/hpcc_net")) : -1;
-	if (fd < 0 || !conf_get(fd, &net))
+	if (fd < 0)
 		fail("HPCC is off");
+	if (!conf_get(fd, &net))
+		fail("HPCC is that of another version of bfcctl: bfcctl hpcc on replaces it");
 	close(fd);
 	out_open(NULL, '[');
 	out_open(NULL, '{');
@@ -467,11 +517,38 @@ void cmd_hpcc(int argc, char **argv)
 
 /* ---- delay ---- */
 
+static void delay_register(const struct delay_conf *conf)
+{
+	struct ops o = {
+		.name = "bfc_delay",
+		.ops = "/delay_ops",
+		.conf = "/delay_conf",
+		.object = "/delay_object",
+	};
+	struct tcp_delay *skel;
+	const void *elf;
+	size_t size;
+
+	elf = tcp_delay__elf_bytes(&size);
+	o.id = object_id(elf, size);
+	if (change(&o, conf))
+		return;
+	skel = tcp_delay__open();
+	if (!skel)
+		fail("cannot open bfc_delay: %s", strerror(errno));
+	pin_mkdir(pin_path("%s", ""));
+	pin_fresh(skel->maps.bfc_delay_conf, pin_path("%s", o.conf));
+	bpf_loaded(tcp_delay__load(skel), "bfc_delay");
+	conf_set(bpf_map__fd(skel->maps.bfc_delay_conf), conf, "bfc_delay");
+	enlist(skel->maps.bfc_delay, &o);
+	pin_commit();
+	tcp_delay__destroy(skel);
+}
+
 static void delay_on(int argc, char **argv)
 {
 	uint64_t rate = 0, base = 0, packet = PACKET_DEFAULT;
 	uint64_t target = DELAY_TARGET_DEFAULT;
-	struct tcp_delay *skel;
 	struct delay_conf conf;
 	const char *word, *bad;
 
@@ -498,19 +575,7 @@ static void delay_on(int argc, char **argv)
 	if (bad)
 		fail("the %s is out of range with these parameters", bad);
 	bpf_begin();
-	if (change(pin_path("/delay_ops"), pin_path("/delay_conf"), &conf,
-		   "bfc_delay"))
-		return;
-	skel = tcp_delay__open();
-	if (!skel)
-		fail("cannot open bfc_delay: %s", strerror(errno));
-	pin_mkdir(pin_path("%s", ""));
-	pin_share(skel->maps.bfc_delay_conf, pin_path("/delay_conf"));
-	bpf_loaded(tcp_delay__load(skel), "bfc_delay");
-	conf_set(bpf_map__fd(skel->maps.bfc_delay_conf), &conf, "bfc_delay");
-	enlist(skel->maps.bfc_delay, pin_path("/delay_ops"), "bfc_delay");
-	pin_commit();
-	tcp_delay__destroy(skel);
+	delay_register(&conf);
 }
 
 static void delay_show(void)
@@ -521,8 +586,10 @@ static void delay_show(void)
 	int fd;
 
 	fd = pin_exists("/delay_ops") ? pin_open(pin_path("/delay_conf")) : -1;
-	if (fd < 0 || !conf_get(fd, &conf))
+	if (fd < 0)
 		fail("bfc_delay is off");
+	if (!conf_get(fd, &conf))
+		fail("bfc_delay is that of another version of bfcctl: bfcctl delay on replaces it");
 	close(fd);
 	init = conf.w_init / (double)DELAY_PACKET;
 	max = conf.w_max / (double)DELAY_PACKET;
@@ -556,6 +623,7 @@ void cmd_delay(int argc, char **argv)
 		if (!dismiss(pin_path("/delay_ops")))
 			fail("bfc_delay is not registered");
 		pin_remove(pin_path("/delay_conf"));
+		pin_remove(pin_path("/delay_object"));
 		pin_rmdir(pin_path("%s", ""));
 	}
 }

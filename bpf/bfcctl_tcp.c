@@ -37,8 +37,8 @@ static const char *storage_path(void)
  * @conf: how
  *
  * Of connections that begin from now on; a listener must be opened from now on.
- * If the cgroup has the program, it gets ours instead, and the configuration is
- * changed for all its sockets. The caller says pin_commit().
+ * If the cgroup has the program, it gets ours instead, with this configuration for all
+ * its sockets. The caller says pin_commit().
  */
 void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 {
@@ -56,7 +56,7 @@ void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 		fail("cannot open the TCP program: %s", strerror(errno));
 	pin_mkdir(dir);
 	pin_share(skel->maps.bfc_int_sk, storage_path());
-	pin_share(skel->maps.bfc_int_config, pin_cgroup(cgroup, "/config"));
+	pin_fresh(skel->maps.bfc_int_config, pin_cgroup(cgroup, "/config"));
 	bpf_loaded(bfc_int_tcp__load(skel), "the TCP program");
 	conf_set(bpf_map__fd(skel->maps.bfc_int_config), &ours,
 		 "the TCP program");

@@ -124,5 +124,6 @@ struct tcp_congestion_ops bfc_delay = {
 	.cong_avoid	= (void *)bfc_delay_cong_avoid,
 	.undo_cwnd	= (void *)bfc_delay_undo_cwnd,
 	.pkts_acked	= (void *)bfc_delay_pkts_acked,
+	.flags		= TCP_CONG_NON_RESTRICTED,
 	.name		= "bfc_delay",
 };

@@ -151,5 +151,6 @@ struct tcp_congestion_ops bfc_hpcc = {
 	.undo_cwnd	= (void *)bfc_hpcc_undo_cwnd,
 	.set_state	= (void *)bfc_hpcc_set_state,
 	.cong_control	= (void *)bfc_hpcc_cong_control,
+	.flags		= TCP_CONG_NON_RESTRICTED,
 	.name		= "bfc_hpcc",
 };

@@ -56,6 +56,7 @@ struct rate_sample;
 #pragma clang attribute pop
 
 #define TCP_CA_NAME_MAX	16
+#define TCP_CONG_NON_RESTRICTED	0x1	/* for all users, in all network namespaces */
 
 /* Of 6.1; a newer kernel's cong_control() has more arguments behind the first. */
 struct tcp_congestion_ops {
@@ -66,6 +67,7 @@ struct tcp_congestion_ops {
 	__u32 (*undo_cwnd)(struct sock *sk);
 	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	void (*cong_control)(struct sock *sk, const struct rate_sample *rs);
+	__u32 flags;
 	char name[TCP_CA_NAME_MAX];
 };
 

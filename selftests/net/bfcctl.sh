@@ -458,7 +458,7 @@ test_other_version() {
 	mkdir -p "$group" /sys/fs/bpf/bfc
 	check "map" bpftool map create /sys/fs/bpf/bfc/int_sk type array \
 		key 4 value 8 entries 1 name other
-	refuses 1 'cannot load the TCP program: .*int_sk.*parameter mismatch' \
+	refuses 1 'cannot load the TCP program: .*int_sk.*parameter mismatch; another version of bfcctl .*"detach"' \
 		int attach --cgroup "$group"
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf/bfc)" int_sk
 	rm -r /sys/fs/bpf/bfc
@@ -563,6 +563,50 @@ s.sendall(bytes(500000))"
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 }
 
+# ops_id WAY: of what is pinned as registered
+ops_id() { bpftool -j map show pinned "/sys/fs/bpf/bfc/$1_ops" | jq .id; }
+
+# What another version of bfcctl has registered gives way, and all users may ask for it,
+# in all network namespaces.
+test_upgrade() {
+	local on=(rate 20mbit rtt 1ms) way before ask
+	if ! struct_ops; then
+		say "no struct_ops in this kernel"
+		return
+	fi
+	topology
+	for way in hpcc delay; do
+		ctl "$way" on "${on[@]}"
+		before=$(ops_id "$way")
+		ctl "$way" on "${on[@]}"
+		equal "$way: the same program" "$(ops_id "$way")" "$before"
+		ask="import socket
+s = socket.socket()
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'bfc_$way')"
+		check "$way: refused to users" in_ns a setpriv --reuid 65534 \
+			--regid 65534 --clear-groups python3 -c "$ask"
+		check "$way: refused as default of a namespace" in_ns a sysctl -qw \
+			net.ipv4.tcp_congestion_control="bfc_$way"
+		in_ns a sysctl -qw net.ipv4.tcp_congestion_control=reno
+
+		rm -f "/sys/fs/bpf/bfc/${way}_object"
+		check "$way on, again" bfcctl "$way" on "${on[@]}" \
+			2>"$scratch/err"
+		check "$way: said $(cat "$scratch/err")" grep -q \
+			"^bfcctl: bfc_$way .* is replaced" "$scratch/err"
+		check "$way: not replaced" [ "$(ops_id "$way")" != "$before" ]
+		check "$way: not registered" grep -q "bfc_$way" \
+			/proc/sys/net/ipv4/tcp_available_congestion_control
+		before=$(ops_id "$way")
+		ctl "$way" on "${on[@]}"
+		equal "$way: replaced once" "$(ops_id "$way")" "$before"
+		ctl "$way" show >"$scratch/shown"
+		ctl "$way" off
+		check "$way: registered still" unregistered "bfc_$way"
+	done
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+}
+
 test_watch() {
 	topology
 	bfc a e0 role nic
@@ -577,4 +621,4 @@ test_watch() {
 }
 
 run_tests usage options values full_disk reasons stamp pins cgroups removed_cgroup ingress undone \
-	other_version hpcc storage delay watch
+	other_version hpcc storage delay upgrade watch
