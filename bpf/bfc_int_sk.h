@@ -38,7 +38,7 @@ enum {
  * @slots: hops that the option had room for
  * @overflows: records of more hops than there was room for
  * @stale: records that were not newer than the one that is kept
- * @hop: 64 bits a hop as on the wire, for bfc_int_get_hop(), in the path's order;
+ * @hop: 64 bits a hop as on the wire, for bfc_int_tcp_get_hop(), in the path's order;
  *	 entries from @hops on are 0
  */
 struct bfc_int_sk_record {

@@ -55,11 +55,6 @@
 /* Two records this far apart (half the range of their time) cannot be ordered. */
 #define ORDER_NS	8000000ULL
 
-/* A Fast Open option of the experimental kind, which BFC_INT_TCP_ECHO is as well,
- * begins with 0xf989; with fewer hops than 15 an echo cannot.
- */
-#define ECHO_NHOP_MAX	14U
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -73,8 +68,10 @@ _Static_assert(BFC_INT_SK_HOPS == BFC_INT_TCP_HOPS_MAX, "records of an option");
 struct empty_option {
 	__u8 kind;
 	__u8 len;
-	__u8 head[BFC_INT_HEAD_LEN];
+	__u8 exid[2];
 };
+
+#define EXID_BYTES(exid)	{ (exid) >> 8, (exid) & 0xff }
 
 static __always_inline struct bfc_int_config *config(void)
 {
@@ -115,8 +112,8 @@ static __always_inline int is_older(const void *is, const void *was)
 }
 
 /* Where one of our options starts in the TCP header, in bytes; 0 if there is none.
- * A packet has one of them at most. bpf_load_hdr_opt() cannot look for it: of the
- * experimental kinds, it wants to know the next two bytes, which vary here.
+ * A packet has one of them at most. bpf_load_hdr_opt() would look for each kind and
+ * ExID, one after the other.
  */
 static __always_inline __u32 find(struct bpf_sock_ops *skops)
 {
@@ -136,7 +133,8 @@ static __always_inline __u32 find(struct bpf_sock_ops *skops)
 		}
 		if (p[1] < 2)
 			break;
-		if (*p == BFC_INT_TCP_RECORD || *p == BFC_INT_TCP_ECHO)
+		if ((*p == BFC_INT_TCP_RECORD || *p == BFC_INT_TCP_ECHO) &&
+		    bfc_int_tcp_exid_ok(p[2] << 8 | p[3]))
 			return at;
 		at += p[1];
 	}
@@ -155,7 +153,7 @@ static __always_inline void take(struct bpf_sock_ops *skops,
 	__u32 slots, hops, i;
 	__u64 now = bpf_ktime_get_ns();
 	struct bfc_int_sk_record *rec;
-	struct bfc_int_head head;
+	struct bfc_int_head head = {};
 	__u16 path;
 
 	if (at > TCP_HEADER_MAX)
@@ -174,9 +172,14 @@ static __always_inline void take(struct bpf_sock_ops *skops,
 		return;
 
 	rec = opt[0] == BFC_INT_TCP_RECORD ? &is->seen : &is->echo;
-	bfc_int_get_head(&opt[2], &head);
+	for (i = 0; i < BFC_INT_SK_HOPS; i++) {
+		if (i >= slots || !bfc_int_tcp_used(&opt[BFC_INT_TCP_LEN(i)]))
+			break;
+		bfc_int_tcp_pass(&head, &opt[BFC_INT_TCP_LEN(i)]);
+	}
+	hops = head.nhop;
+	head.nhop += opt[3] == (BFC_INT_TCP_EXID_MORE & 0xff);
 	path = bfc_int_head_bits(&head);
-	hops = head.nhop < slots ? head.nhop : slots;
 	if (rec->count && !head.nhop)
 		return;
 	if (rec->count && hops && rec->path == path && rec->hops == hops &&
@@ -208,6 +211,7 @@ static __always_inline int syn_agrees(struct bpf_sock_ops *skops, __u64 flags)
 	struct empty_option opt = {
 		.kind = BFC_INT_TCP_RECORD,
 		.len = sizeof(opt),
+		.exid = EXID_BYTES(BFC_INT_TCP_EXID),
 	};
 
 	return bpf_load_hdr_opt(skops, &opt, sizeof(opt), flags) == sizeof(opt);
@@ -305,6 +309,7 @@ static __always_inline void write_syn(struct bpf_sock_ops *skops)
 	struct empty_option opt = {
 		.kind = BFC_INT_TCP_RECORD,
 		.len = sizeof(opt),
+		.exid = EXID_BYTES(BFC_INT_TCP_EXID),
 	};
 
 	bpf_store_hdr_opt(skops, &opt, sizeof(opt), 0);
@@ -314,7 +319,7 @@ static __always_inline void write(struct bpf_sock_ops *skops)
 {
 	__u8 opt[BFC_INT_TCP_LEN(BFC_INT_TCP_HOPS_MAX)] = {};
 	struct bfc_int_sk *is = storage(skops);
-	struct bfc_int_head head;
+	__u32 exid = BFC_INT_TCP_EXID;
 	int i;
 
 	if (!is)
@@ -323,6 +328,8 @@ static __always_inline void write(struct bpf_sock_ops *skops)
 	case BFC_INT_SK_RECORD:
 		opt[0] = BFC_INT_TCP_RECORD;
 		opt[1] = BFC_INT_TCP_LEN(is->slots);
+		opt[2] = exid >> 8;
+		opt[3] = exid;
 		if (!bpf_store_hdr_opt(skops, opt, sizeof(opt), 0)) {
 			is->credit = 0;
 			is->sent++;
@@ -331,10 +338,10 @@ static __always_inline void write(struct bpf_sock_ops *skops)
 	case BFC_INT_SK_ECHO:
 		opt[0] = BFC_INT_TCP_ECHO;
 		opt[1] = BFC_INT_TCP_LEN(is->seen.hops);
-		bfc_int_head_set(&head, is->seen.path);
-		if (head.nhop > ECHO_NHOP_MAX)
-			head.nhop = ECHO_NHOP_MAX;
-		bfc_int_put_head(&opt[2], &head);
+		if (is->seen.path >> 12 > is->seen.hops)
+			exid = BFC_INT_TCP_EXID_MORE;
+		opt[2] = exid >> 8;
+		opt[3] = exid;
 		for (i = 0; i < BFC_INT_SK_HOPS; i++)
 			__builtin_memcpy(&opt[BFC_INT_TCP_LEN(i)],
 					 &is->seen.hop[i], BFC_INT_HOP_LEN);

@@ -164,7 +164,8 @@ static __always_inline __u32 find_record(const __u8 *tcp, const __u8 *data_end,
 		p = tcp + at;
 		if (p + 2 > data_end || *p == TCP_OPT_END)
 			return 0;
-		if (*p == BFC_INT_TCP_RECORD)
+		if (*p == BFC_INT_TCP_RECORD && p + BFC_INT_TCP_LEN(0) <= data_end &&
+		    bfc_int_tcp_exid_ok(get16(p + 2)))
 			return at;
 		/* Without a branch, which would double what there is to verify
 		 * with each turn.
@@ -190,18 +191,18 @@ static __always_inline int is_chosen(const __u8 *tcp, __u32 nhop)
 	return ((__u64)(seq * 0x9e3779b1U) * every) >> 32 == 0;
 }
 
-/* Head and record of this hop, as they lie in the packet. */
+/* ExID and record of this hop, as they lie in the packet. */
 struct tcp_int {
 	__u32 hop[2];
-	__u16 head;
+	__u16 exid;
 };
 
 static __always_inline __u64 tcp_int_sum(const struct tcp_int *t)
 {
-	return (__u64)t->hop[0] + t->hop[1] + t->head;
+	return (__u64)t->hop[0] + t->hop[1] + t->exid;
 }
 
-/* Fills the record, if there is @room for it.
+/* Fills the record, if there is @room for it; else the ExID says that there was none.
  *
  * Return: what that changes in the sum of the packet's words.
  */
@@ -213,37 +214,37 @@ static __always_inline __u64 pass_tcp(const struct __sk_buff *skb,
 	struct bfc_int_hop hop;
 	__u64 bits;
 
-	t->head = bpf_htons(bfc_int_pass_bits(bpf_ntohs(t->head),
-					      id_here(skb)));
 	if (room) {
 		hop_here(skb, &hop);
-		bits = bfc_int_hop_bits(&hop);
+		bits = bfc_int_tcp_hop_bits(&hop, id_here(skb));
 		t->hop[0] = bpf_htonl(bits >> 32);
 		t->hop[1] = bpf_htonl(bits);
+	} else {
+		t->exid = bpf_htons(BFC_INT_TCP_EXID_MORE);
 	}
 	return sum + tcp_int_sum(t);
 }
 
 /* Where words cannot be read, or the checksum is not all there yet.
  *
- * @head, @hop: where they are, from the MAC header
+ * @exid, @hop: where they are, from the MAC header
  */
 static __always_inline int stamp_tcp_anywhere(struct __sk_buff *skb,
-					      __u32 l4, __u32 head, __u32 hop,
+					      __u32 l4, __u32 exid, __u32 hop,
 					      int room)
 {
 	struct tcp_int t;
 	__u32 diff;
 
-	if (bpf_skb_load_bytes(skb, head, &t.head, sizeof(t.head)) ||
+	if (bpf_skb_load_bytes(skb, exid, &t.exid, sizeof(t.exid)) ||
 	    bpf_skb_load_bytes(skb, hop, t.hop, sizeof(t.hop)))
 		return TC_ACT_OK;
 	diff = fold36(pass_tcp(skb, &t, room));
 	/* What is at an odd offset counts with its bytes swapped. */
-	if ((head - l4) & 1)
+	if ((exid - l4) & 1)
 		diff = (diff & 0xff) << 8 | diff >> 8;
 	/* The last one knows if the checksum is left to the device. */
-	if (bpf_skb_store_bytes(skb, head, &t.head, sizeof(t.head), 0) ||
+	if (bpf_skb_store_bytes(skb, exid, &t.exid, sizeof(t.exid), 0) ||
 	    bpf_skb_store_bytes(skb, hop, t.hop, sizeof(t.hop), 0) ||
 	    bpf_l4_csum_replace(skb, l4 + TCP_CSUM, 0, diff, 0)) {
 		count(BFC_STAMP_FAILED);
@@ -252,9 +253,28 @@ static __always_inline int stamp_tcp_anywhere(struct __sk_buff *skb,
 	return TC_ACT_OK;
 }
 
+/* Records that hops have filled; more than there are if that cannot be seen.
+ *
+ * @seen: all of the option is known to be there
+ */
+static __always_inline __u32 filled(const __u8 *p, const __u8 *data_end, int seen)
+{
+	__u32 n;
+
+	for (n = 0; n < BFC_INT_TCP_HOPS_MAX; n++) {
+		if (BFC_INT_TCP_LEN(n + 1) > p[1])
+			break;
+		if (!seen && p + BFC_INT_TCP_LEN(n + 1) > data_end)
+			return BFC_INT_TCP_HOPS_MAX + 1;
+		if (!bfc_int_tcp_used(p + BFC_INT_TCP_LEN(n)))
+			break;
+	}
+	return n;
+}
+
 /* The option is @at bytes into the TCP header.
  *
- * @seen: four bytes of it are known to be there
+ * @seen: all of it is known to be there
  */
 static __always_inline int stamp_record(struct __sk_buff *skb, __u8 *tcp, __u32 l4,
 					__u32 at, int seen)
@@ -270,8 +290,8 @@ static __always_inline int stamp_record(struct __sk_buff *skb, __u8 *tcp, __u32 
 		return TC_ACT_OK;
 	if (!bfc_int_tcp_len_ok(p[1]) || at + p[1] > (tcp[TCP_DOFF] >> 4) * 4U)
 		return TC_ACT_OK;
-	nhop = p[2] >> 4;
-	if (!is_chosen(tcp, nhop))
+	nhop = filled(p, data_end, seen);
+	if (nhop > BFC_INT_TCP_HOPS_MAX || !is_chosen(tcp, nhop))
 		return TC_ACT_OK;
 	room = BFC_INT_TCP_LEN(nhop + 1) <= p[1];
 	if (!room) {
@@ -289,12 +309,12 @@ static __always_inline int stamp_record(struct __sk_buff *skb, __u8 *tcp, __u32 
 		return TC_ACT_OK;
 	if (q + BFC_INT_HOP_LEN > data_end)
 		return TC_ACT_OK;
-	t.head = *(__u16 *)(p + 2);
+	t.exid = *(__u16 *)(p + 2);
 	t.hop[0] = *(__u32 *)q;
 	t.hop[1] = *(__u32 *)(q + 4);
 	csum = (__u16 *)(tcp + TCP_CSUM);
 	*csum = ~fold36(pass_tcp(skb, &t, room) + (__u16)~*csum);
-	*(__u16 *)(p + 2) = t.head;
+	*(__u16 *)(p + 2) = t.exid;
 	*(__u32 *)q = t.hop[0];
 	*(__u32 *)(q + 4) = t.hop[1];
 	return TC_ACT_OK;
@@ -325,6 +345,7 @@ static __always_inline int usual_tcp(const __u8 *tcp)
 {
 	return *(const __u32 *)(tcp + TCP_HLEN) == bpf_htonl(TCP_TS) &&
 	       tcp[TCP_HLEN + TCP_TS_LEN] == BFC_INT_TCP_RECORD &&
+	       bfc_int_tcp_exid_ok(get16(tcp + TCP_HLEN + TCP_TS_LEN + 2)) &&
 	       !(tcp[TCP_FLAGS] & TCP_SYN);
 }
 

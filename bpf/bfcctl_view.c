@@ -35,14 +35,15 @@ static struct view *add(struct views *views)
 	return v;
 }
 
-static void set_hops(struct view *v, const __be64 *hop, unsigned int hops)
+static void set_hops(struct view *v, const __be64 *hop, unsigned int hops,
+		     void (*get)(const __u8 *p, struct bfc_int_hop *hop))
 {
 	unsigned int i;
 
 	if (hops > ARRAY_SIZE(v->hop))
 		hops = ARRAY_SIZE(v->hop);
 	for (i = 0; i < hops; i++)
-		bfc_int_get_hop((const __u8 *)&hop[i], &v->hop[i]);
+		get((const __u8 *)&hop[i], &v->hop[i]);
 	v->hops = hops;
 }
 
@@ -70,7 +71,7 @@ static void add_tcp(struct views *views, const struct flow *flow, bool sender)
 	v->overflows = rec->overflows;
 	v->stale = rec->stale;
 	v->path = rec->path;
-	set_hops(v, rec->hop, rec->hops);
+	set_hops(v, rec->hop, rec->hops, bfc_int_tcp_get_hop);
 }
 
 /* IPv4 addresses have a label, which may be "name:what" as well. */
@@ -141,7 +142,7 @@ static void add_udp(struct views *views, const struct bfc_int_udp_key *key,
 	v->count = value->packets;
 	v->overflows = value->overflows;
 	v->path = value->path;
-	set_hops(v, value->hop, value->hops);
+	set_hops(v, value->hop, value->hops, bfc_int_get_hop);
 }
 
 /* The map is that of all devices, of all namespaces: only those of @ifindex, or

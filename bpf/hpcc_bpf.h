@@ -85,7 +85,7 @@ static __always_inline int hpcc_sk_ack(struct hpcc_sk *hs,
 		return 1;
 	}
 	for (i = 0; i < BFC_INT_SK_HOPS; i++)
-		bfc_int_get_hop((const __u8 *)&echo->hop[i], &ack.hop[i]);
+		bfc_int_tcp_get_hop((const __u8 *)&echo->hop[i], &ack.hop[i]);
 	result = hpcc_sk_new_ack(hs, net, &ack, mss);
 	if (net->trace)
 		hpcc_trace(hs, &ack, result, mss + net->headers, id);

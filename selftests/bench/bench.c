@@ -52,7 +52,8 @@
 #define BENCH_TS_LEN	12	/* timestamps, as Linux sends them */
 #define BENCH_HOPS_MAX	3	/* beside these */
 #define BENCH_INT	(ETH_HLEN + sizeof(struct iphdr) + \
-			 sizeof(struct tcphdr) + BENCH_TS_LEN + 2)
+			 sizeof(struct tcphdr) + BENCH_TS_LEN + \
+			 BFC_INT_TCP_HEAD_LEN)	/* first record */
 
 /**
  * struct bench_packet - a packet and what to restore before it is used again
@@ -142,6 +143,8 @@ static void bench_put_tcp(struct sk_buff *skb, unsigned int flow,
 	option = skb_put_zero(skb, BFC_INT_TCP_LEN(hops));
 	option[0] = BFC_INT_TCP_RECORD;
 	option[1] = BFC_INT_TCP_LEN(hops);
+	option[2] = BFC_INT_TCP_EXID >> 8;
+	option[3] = BFC_INT_TCP_EXID & 0xff;
 }
 
 static struct sk_buff *bench_build(const struct bench *b, unsigned int flow)
@@ -267,20 +270,22 @@ static struct sk_buff *bench_restore(const struct bench *b,
 	skb->tc_index = p->tc_index;
 	qdisc_skb_cb(skb)->pkt_len = skb->len;
 	if (b->int_hops)
-		memset(skb->data + BENCH_INT, 0, BFC_INT_LEN(b->int_hops));
+		memset(skb->data + BENCH_INT, 0,
+		       BFC_INT_HOP_LEN * b->int_hops);
 	return skb;
 }
 
 static bool bench_is_stamped(const struct bench *b, const struct sk_buff *skb)
 {
-	struct bfc_int_head head;
+	const u8 *record = skb->data + BENCH_INT;
 	struct bfc_int_hop hop;
 
 	if (!b->int_hops || skb->len != BENCH_LEN)
 		return false;
-	bfc_int_get_head(skb->data + BENCH_INT, &head);
-	bfc_int_get_hop(skb->data + BENCH_INT + BFC_INT_HEAD_LEN, &hop);
-	return head.nhop == 1 && head.path && hop.speed;
+	bfc_int_tcp_get_hop(record, &hop);
+	return bfc_int_tcp_used(record) && hop.speed &&
+	       (b->int_hops == 1 ||
+		!bfc_int_tcp_used(record + BFC_INT_HOP_LEN));
 }
 
 /* One burst. The qdisc may send a frame of its own; then one of ours comes out

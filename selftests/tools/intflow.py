@@ -15,13 +15,14 @@ a list of what came of each kind, the packets in the order in which they came.
   version=4|6            of IP
   slots=N                records that the TCP option has room for (default 3)
   nops=N                 NOPs before it; and with ts=1 timestamps before these
-  kind=N optlen=N        of the TCP option, if not as it should be
+  kind=N optlen=N exid=N of the TCP option, if not as it should be
   syn=1                  the segment is a SYN
   sum=ok|none|partial|gso  transport checksum: there; 0 (carrier=udp has none if
                          nothing is said); left to the device; also segments of
                          mss=N bytes for the device to cut
-  nhop=N path=N          in the head that is sent
-  junk=1                 in the records of the TCP option
+  nhop=N path=N          in the head that is sent with UDP; in TCP, N records that
+                         are not empty
+  junk=1                 these are junk
   records=N              of them that are sent already, with UDP (default nhop)
   vlan=ID                a C-tag in the packet, stag=ID an S-tag around it
   ipopts=WORDS           IP options that do nothing
@@ -30,7 +31,10 @@ a list of what came of each kind, the packets in the order in which they came.
   ethertype=N            and a payload that is none of IP's
   wait=SECONDS           for the last packet (default 3)
 
-The decoder is written from HPCC's Fig. 7, not from <linux/bfc_int.h>.
+The decoder is written from HPCC's Fig. 7 and docs/wire-format.md, not from
+<linux/bfc_int.h>. In TCP nhop is the number of records that are not empty, and one
+more if the option says that there were more hops; path is their ids, the first one
+last.
 """
 from __future__ import annotations
 
@@ -61,7 +65,8 @@ VNET_GSO = {4: 1, 6: 4}
 Fields = Dict[str, Any]
 DEFAULT: Fields = {
     "carrier": "tcp", "count": 1, "gap": 0.0, "size": 100, "version": 4, "slots": 3, "nops": 0,
-    "ts": 0, "kind": 253, "optlen": None, "syn": 0, "sum": None, "mss": 0, "nhop": 0, "path": 0,
+    "ts": 0, "kind": 253, "exid": 0xbfc1, "optlen": None,
+    "syn": 0, "sum": None, "mss": 0, "nhop": 0, "path": 0,
     "records": None, "junk": 0, "vlan": None, "stag": None, "ipopts": 0, "fragment": 0, "tos": 0, "ethertype": 0,
     "wait": 3.0,
 }
@@ -89,8 +94,10 @@ def payload_of(f: Fields, number: int) -> bytes:
 
 def segment(f: Fields, number: int) -> Tuple[bytes, int]:
     """TCP header and payload; where the checksum is."""
-    records = bytes((i * 53 + number * 11 + 7) * f["junk"] & 0xff for i in range(8 * f["slots"]))
-    option = struct.pack("!BBH", f["kind"], len(records) + 4, f["nhop"] << 12 | f["path"]) + records
+    filled = bytes((i * 53 + number * 11) * f["junk"] & 0xff | i % 8 // 7
+                   for i in range(8 * min(f["nhop"], f["slots"])))
+    records = filled.ljust(8 * f["slots"], b"\0")
+    option = struct.pack("!BBH", f["kind"], len(records) + 4, f["exid"]) + records
     if f["optlen"] is not None:
         option = option[:1] + bytes([f["optlen"]]) + option[2:]
     options = b"\1\1\x08\x0a\1\2\3\4\5\6\7\x08" * f["ts"] + b"\1" * f["nops"] + option
@@ -166,6 +173,21 @@ def decode_int(data: bytes, records: int, f: Fields) -> None:
                           "tx": bits >> 16 & 0xfffff, "qlen": bits & 0xffff})
 
 
+def decode_option(option: bytes, f: Fields) -> None:
+    exid = struct.unpack_from("!H", option, 2)[0]
+    f["nhop"], f["path"], f["hops"] = 0, 0, []
+    for i in range((option[1] - 4) // 8):
+        bits = int.from_bytes(option[4 + 8 * i:12 + 8 * i], "big")
+        exponent, qlen = bits >> 13 & 7, bits >> 4 & 0x1ff
+        if exponent:
+            qlen = (qlen + 512) << exponent - 1
+        f["hops"].append({"speed": bits >> 60, "ts": bits >> 36 & 0xffffff,
+                          "tx": bits >> 16 & 0xfffff, "qlen": qlen})
+        f["path"] |= (bits & 15) << 4 * i
+        f["nhop"] += bits & 15 > 0
+    f["nhop"] += exid == 0xbfc2
+
+
 def decode_tcp(body: bytes, f: Fields) -> bytes:
     hlen = (body[12] >> 4) * 4
     f["carrier"] = "tcp"
@@ -180,7 +202,7 @@ def decode_tcp(body: bytes, f: Fields) -> bytes:
             break
         if options[at] in (253, 254) and at + 4 <= len(options):
             f["option"] = options[at:].hex()
-            decode_int(options[at + 2:].ljust(42, b"\0"), (options[at + 1] - 4) // 8, f)
+            decode_option(options[at:].ljust(44, b"\0"), f)
         at += options[at + 1]
     return body[hlen:]
 

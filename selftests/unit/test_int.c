@@ -317,6 +317,75 @@ static void test_tcp_hops(void)
 	}
 }
 
+/* A queue in 12 bits: by the definition of a floating point number. */
+static void test_tcp_qlen(void)
+{
+	u32 qlen, before = 0;
+
+	for (qlen = 0; qlen <= BFC_INT_QLEN_MAX; qlen++) {
+		u32 code = bfc_int_tcp_qlen_code(qlen), got, bits = 0;
+
+		while (qlen >> bits)
+			bits++;
+		got = bits > 10 ? qlen >> (bits - 10) << (bits - 10) : qlen;
+		if (!CHECK(code < 4096 && code >= before, "%u: %u", qlen, code) ||
+		    !CHECK(bfc_int_tcp_qlen(code) == got, "%u: %u", qlen,
+			   bfc_int_tcp_qlen(code)))
+			return;
+		before = code;
+	}
+	CHECK(before == 4095);
+	for (qlen = 0; qlen < 4096; qlen++)
+		if (!CHECK(bfc_int_tcp_qlen_code(bfc_int_tcp_qlen(qlen)) == qlen))
+			return;
+}
+
+static void test_tcp_records(void)
+{
+	/* B 12, TS 0x123456, txBytes 0xfedcb, qLen 1.5 x 2^11 in units, id 15 */
+	static const __u8 record[] = {
+		0xc1, 0x23, 0x45, 0x6f, 0xed, 0xcb, 0x70, 0x0f,
+	};
+	struct bfc_int_hop h = {
+		.speed = 12, .ts = 0x123456, .tx = 0xfedcb, .qlen = 3 << 10,
+	}, got, none = {};
+	static const __u8 zero[BFC_INT_HOP_LEN];
+	u64 bits = bfc_int_tcp_hop_bits(&h, 4095);
+	struct bfc_int_head head = {};
+	__u8 p[BFC_INT_HOP_LEN] = {};
+	u32 id;
+
+	CHECK(bits == big_endian(record, sizeof(record)), "%llx",
+	      (unsigned long long)bits);
+	bfc_int_tcp_get_hop(record, &got);
+	CHECK(same_hop(&h, &got));
+	CHECK(bfc_int_tcp_used(record) && !bfc_int_tcp_used(zero));
+	p[7] = 0xf0;
+	CHECK(!bfc_int_tcp_used(p), "an id, not a queue");
+	/* A port with nothing to tell has been there all the same. */
+	for (id = 1; id < 4096; id++) {
+		u32 mine = bfc_int_tcp_id(id);
+
+		if (!CHECK(mine >= 1 && mine <= 15, "id %u: %u", id, mine) ||
+		    !CHECK(bfc_int_tcp_hop_bits(&none, id) == mine))
+			return;
+	}
+	CHECK(bfc_int_tcp_id(1) == 1 && bfc_int_tcp_id(4095) == 15);
+	h.qlen = 0xf0001;
+	CHECK((bfc_int_tcp_hop_bits(&h, 1) & 0xffff) == (1 << 4 | 1));
+
+	for (id = 1; id <= 4; id++) {
+		p[7] = 0xf0 | id;
+		bfc_int_tcp_pass(&head, p);
+	}
+	CHECK(head.nhop == 4 && head.path == (0x321 ^ 4), "%u %x", head.nhop,
+	      head.path);
+	for (id = 0; id < 0x10000; id++)
+		if (!CHECK(bfc_int_tcp_exid_ok(id) ==
+			   (id == 0xbfc1 || id == 0xbfc2), "%x", id))
+			return;
+}
+
 static const struct unit_case cases[] = {
 	{ "lengths fit their carriers", test_constants },
 	{ "head and record byte by byte", test_bytes },
@@ -329,6 +398,8 @@ static const struct unit_case cases[] = {
 	{ "nHop stops, pathID goes on", test_pass },
 	{ "ids of ports", test_ids },
 	{ "lengths of TCP options", test_tcp_hops },
+	{ "queues in records of TCP", test_tcp_qlen },
+	{ "records of TCP", test_tcp_records },
 };
 
 #include "unit_main.h"
