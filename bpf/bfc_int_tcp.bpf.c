@@ -17,6 +17,11 @@
  * cookie, which has no memory of the SYN. A listener must have been opened after
  * the program was attached.
  *
+ * Peers outside the configured prefixes never see the option. Boxes on the way may
+ * drop packets for it: a SYN is sent again without, and if that one was answered,
+ * connections to the peer begin without it for a while. SYN-ACKs are sent again
+ * with it once.
+ *
  * SACK goes first: the kernel asks for our options when its own are placed, and
  * what does not fit then is left out. The MSS always accounts for a record of ours
  * or an echo of the peer's, whichever is longer, also if only one in N segments has
@@ -38,6 +43,7 @@
 #include "bfc_int_sk.h"
 
 #define SOL_TCP		6
+#define AF_INET		2
 
 #define TCP_FLAG_SYN	0x02
 #define TCP_FLAG_RST	0x04
@@ -55,12 +61,61 @@
 /* Two records this far apart (half the range of their time) cannot be ordered. */
 #define ORDER_NS	8000000ULL
 
+/* A peer whose SYN-ACK came only without the option is not asked for so long, twice
+ * as long the next time, and so on: one loss costs little, and a box that drops them
+ * delays one connection in 85 minutes, by a second.
+ */
+#define SILENCE_NS	10000000000ULL
+#define SILENCE_DOUBLED	9
+
+/* TCP's first time-out is a second, and it gives up within so much. */
+#define SYNACK_AGAIN_NS	500000000ULL
+#define SYNACK_LAST_NS	200000000000ULL
+#define SYNACKS		2
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct bfc_int_config);
 } bfc_int_config SEC(".maps");
+
+struct address {
+	__be32 word[4];
+};
+
+/* A peer that did not answer a SYN with the option. */
+struct silence {
+	__u64 until;
+	__u64 times;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct address);
+	__type(value, struct silence);
+} bfc_int_silent SEC(".maps");
+
+/* A connection that comes in: the SYN-ACK has no memory of those before. */
+struct request {
+	struct address peer;
+	__u32 rport;
+	__u32 lport;
+};
+
+struct synacks {
+	__u64 first;
+	__u64 last;
+	__u64 sent;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct request);
+	__type(value, struct synacks);
+} bfc_int_synacks SEC(".maps");
 
 _Static_assert(BFC_INT_SK_HOPS == BFC_INT_TCP_HOPS_MAX, "records of an option");
 
@@ -95,6 +150,114 @@ static __always_inline void set_flags(struct bpf_sock_ops *skops, int on, int of
 {
 	bpf_sock_ops_cb_flags_set(skops,
 				  (skops->bpf_sock_ops_cb_flags & ~off) | on);
+}
+
+/* --- peers that it is for ------------------------------------------------- */
+
+static __always_inline void peer_of(const struct bpf_sock_ops *skops,
+				    struct address *a)
+{
+	__u32 last;
+
+	if (skops->family == AF_INET) {
+		last = skops->remote_ip4;
+		a->word[0] = 0;
+		a->word[1] = 0;
+		a->word[2] = bpf_htonl(0xffff);
+	} else {
+		a->word[0] = skops->remote_ip6[0];
+		a->word[1] = skops->remote_ip6[1];
+		a->word[2] = skops->remote_ip6[2];
+		last = skops->remote_ip6[3];
+		/* Else the compiler loads either at an address that it computes, which
+		 * the verifier does not allow.
+		 */
+		asm volatile("" : "+r"(last));
+	}
+	a->word[3] = last;
+}
+
+static __always_inline int is_inside(const struct address *a)
+{
+	const struct bfc_int_config *conf = config();
+	const struct bfc_int_prefix *to;
+	__u32 i;
+
+	for (i = 0; conf && i < BFC_INT_PREFIXES; i++) {
+		if (i >= conf->prefixes)
+			break;
+		to = &conf->to[i];
+		if (!(((a->word[0] ^ to->addr[0]) & to->mask[0]) |
+		      ((a->word[1] ^ to->addr[1]) & to->mask[1]) |
+		      ((a->word[2] ^ to->addr[2]) & to->mask[2]) |
+		      ((a->word[3] ^ to->addr[3]) & to->mask[3])))
+			return 1;
+	}
+	return 0;
+}
+
+static __always_inline int peer_is_inside(struct bpf_sock_ops *skops)
+{
+	struct address a;
+
+	peer_of(skops, &a);
+	return is_inside(&a);
+}
+
+static __always_inline int is_silent(const struct address *a)
+{
+	const struct silence *s = bpf_map_lookup_elem(&bfc_int_silent, a);
+
+	return s && bpf_ktime_get_ns() < s->until;
+}
+
+/* The peer has answered: @agreed, with the option. If it was not asked, that says
+ * nothing.
+ */
+static __always_inline void learn(struct bpf_sock_ops *skops, int agreed)
+{
+	struct silence *s, new = {};
+	struct address a;
+
+	peer_of(skops, &a);
+	if (is_silent(&a))
+		return;
+	s = bpf_map_lookup_elem(&bfc_int_silent, &a);
+	if (agreed || !skops->total_retrans) {
+		if (s)
+			bpf_map_delete_elem(&bfc_int_silent, &a);
+		return;
+	}
+	if (s)
+		new.times = s->times < SILENCE_DOUBLED ? s->times + 1 :
+							 SILENCE_DOUBLED;
+	new.until = bpf_ktime_get_ns() + (SILENCE_NS << (new.times & 0xf));
+	bpf_map_update_elem(&bfc_int_silent, &a, &new, BPF_ANY);
+}
+
+/* Has the SYN-ACK to be sent without the option, as those with it have no answer? */
+static __always_inline int synack_again(struct bpf_sock_ops *skops,
+					const struct address *peer)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct synacks *s, new = { .first = now, .last = now, .sent = 1 };
+	struct request r = {
+		.peer = *peer,
+		.rport = skops->remote_port,
+		.lport = skops->local_port,
+	};
+
+	s = bpf_map_lookup_elem(&bfc_int_synacks, &r);
+	if (!s || now - s->first > SYNACK_LAST_NS) {
+		bpf_map_update_elem(&bfc_int_synacks, &r, &new, BPF_ANY);
+		return 0;
+	}
+	/* Only what a time-out has sent again counts. */
+	if (now - s->last > SYNACK_AGAIN_NS) {
+		s->last = now;
+		s->sent++;
+	}
+	return s->sent > SYNACKS;
 }
 
 /* --- what comes ----------------------------------------------------------- */
@@ -220,10 +383,19 @@ static __always_inline int syn_agrees(struct bpf_sock_ops *skops, __u64 flags)
 /* SYNs and SYN-ACKs: the latter only in answer to a SYN that has the option. */
 static __always_inline void reserve_syn(struct bpf_sock_ops *skops, __u32 flags)
 {
-	if (flags & TCP_FLAG_ACK &&
-	    (skops->args[0] == BPF_WRITE_HDR_TCP_SYNACK_COOKIE ||
-	     !syn_agrees(skops, BPF_LOAD_HDR_OPT_TCP_SYN)))
+	struct address a;
+
+	peer_of(skops, &a);
+	if (!is_inside(&a))
 		return;
+	if (flags & TCP_FLAG_ACK) {
+		if (skops->args[0] == BPF_WRITE_HDR_TCP_SYNACK_COOKIE ||
+		    !syn_agrees(skops, BPF_LOAD_HDR_OPT_TCP_SYN) ||
+		    synack_again(skops, &a))
+			return;
+	} else if (skops->total_retrans || is_silent(&a)) {
+		return;
+	}
 	bpf_reserve_hdr_opt(skops, sizeof(struct empty_option), 0);
 }
 
@@ -363,6 +535,15 @@ static __always_inline int has_timestamp(struct bpf_sock_ops *skops)
 	return bpf_load_hdr_opt(skops, opt, sizeof(opt), 0) > 0;
 }
 
+/* Unless it is that of another cgroup's program. */
+static __always_inline void leave(struct bpf_sock_ops *skops)
+{
+	struct bpf_sock *sk = skops->sk;
+
+	if (!sk || !bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0))
+		set_flags(skops, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+}
+
 static __always_inline void agree(struct bpf_sock_ops *skops)
 {
 	const struct bfc_int_config *conf = config();
@@ -397,8 +578,8 @@ static __always_inline void receive(struct bpf_sock_ops *skops)
 	struct bfc_int_sk *is;
 
 	if (skops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB) {
-		if (!at) {
-			set_flags(skops, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+		if (!at || !peer_is_inside(skops)) {
+			leave(skops);
 			return;
 		}
 		agree(skops);
@@ -406,6 +587,22 @@ static __always_inline void receive(struct bpf_sock_ops *skops)
 	is = storage(skops);
 	if (is && at)
 		take(skops, is, at);
+}
+
+/* The SYN-ACK has come. */
+static __always_inline void connected(struct bpf_sock_ops *skops)
+{
+	int agreed = syn_agrees(skops, 0);
+
+	if (!peer_is_inside(skops)) {
+		leave(skops);
+		return;
+	}
+	learn(skops, agreed);
+	if (agreed)
+		agree(skops);
+	else
+		leave(skops);
 }
 
 SEC("sockops")
@@ -423,7 +620,8 @@ int bfc_int_tcp(struct bpf_sock_ops *skops)
 		/* Of a connection that the socket had before */
 		if (skops->sk)
 			bpf_sk_storage_delete(&bfc_int_sk, skops->sk);
-		set_flags(skops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
+		if (peer_is_inside(skops))
+			set_flags(skops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
 		break;
 	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
 		if (skops->skb_tcp_flags & TCP_FLAG_SYN)
@@ -438,10 +636,7 @@ int bfc_int_tcp(struct bpf_sock_ops *skops)
 			write(skops);
 		break;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
-		if (syn_agrees(skops, 0))
-			agree(skops);
-		else
-			set_flags(skops, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+		connected(skops);
 		break;
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
 	case BPF_SOCK_OPS_PARSE_HDR_OPT_CB:

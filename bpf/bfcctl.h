@@ -150,6 +150,10 @@ void port_need_clsact(int ifindex, const char *name);
 void ports_each(void (*each)(const struct port *port, void *arg), void *arg);
 void port_stamp(const struct port *port, uint8_t mode, int fd);
 
+/* ---- bfcctl_int.c ---- */
+
+void int_scope(struct bfc_int_config *conf, const char *text);
+
 /* ---- bfcctl_hpcc.c ---- */
 
 void hpcc_release(void);

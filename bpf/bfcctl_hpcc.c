@@ -172,7 +172,8 @@ static void cgroup_cc(const char *cgroup, const char *cc)
 {
 	struct bfc_int_config conf = { .every = 1 };
 
-	tcp_config(cgroup, &conf);
+	if (!tcp_config(cgroup, &conf))
+		int_scope(&conf, NULL);
 	memset(conf.cc, 0, sizeof(conf.cc));
 	snprintf(conf.cc, sizeof(conf.cc), "%s", cc);
 	tcp_on(cgroup, &conf);

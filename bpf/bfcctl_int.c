@@ -6,6 +6,7 @@
  *	<bpffs>/bfc/int_udp_count		packets, all devices'
  *	<bpffs>/bfc/int-<netns>-<ifindex>	a device has the UDP programs
  */
+#include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -141,6 +142,64 @@ static void udp_detach(const char *name)
 
 /* ---- int ---- */
 
+/* Peers that telemetry is for if nothing is said: those that no packet from or to the
+ * Internet has (RFC 1918, 3927, 4193, 4291).
+ */
+static const char * const private_prefixes[] = {
+	"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16",
+	"fc00::/7", "fe80::/10",
+};
+
+static void add_prefix(struct bfc_int_config *conf, const char *text)
+{
+	static const uint8_t mapped[16] = { [10] = 0xff, [11] = 0xff };
+	uint8_t addr[16], mask[16] = {};
+	unsigned int i, before, bits = 128;
+	char copy[64], *slash;
+
+	if (conf->prefixes == BFC_INT_PREFIXES)
+		usage_fail("more than %u of \"to\"", BFC_INT_PREFIXES);
+	snprintf(copy, sizeof(copy), "%s", text);
+	slash = strchr(copy, '/');
+	if (slash)
+		*slash++ = '\0';
+	memcpy(addr, mapped, sizeof(addr));
+	before = 96;
+	if (inet_pton(AF_INET, copy, addr + 12) != 1) {
+		before = 0;
+		if (inet_pton(AF_INET6, copy, addr) != 1)
+			usage_fail("illegal \"%s\" for \"to\": give a prefix, as 10.0.0.0/8 or fd00::/8, or any",
+				   text);
+	}
+	if (slash)
+		bits = before + number("to", slash, 0, 128 - before);
+	for (i = 0; i < bits; i++)
+		mask[i / 8] |= 0x80 >> i % 8;
+	for (i = 0; i < sizeof(addr); i++)
+		addr[i] &= mask[i];
+	memcpy(conf->to[conf->prefixes].addr, addr, sizeof(addr));
+	memcpy(conf->to[conf->prefixes++].mask, mask, sizeof(mask));
+}
+
+/**
+ * int_scope() - peers that TCP takes INT to
+ * @conf: changed
+ * @text: another prefix, "any", or NULL: private addresses
+ */
+void int_scope(struct bfc_int_config *conf, const char *text)
+{
+	unsigned int i;
+
+	if (text && strcmp(text, "any")) {
+		add_prefix(conf, text);
+	} else if (text) {
+		add_prefix(conf, "::/0");
+	} else {
+		for (i = 0; i < ARRAY_SIZE(private_prefixes); i++)
+			add_prefix(conf, private_prefixes[i]);
+	}
+}
+
 /* HPCC, if it is on there, stays on. */
 static void tcp_attach(const char *cgroup, struct bfc_int_config *conf)
 {
@@ -169,6 +228,8 @@ static void int_attach(int argc, char **argv, bool attach)
 		else if (attach && !strcmp(word, "hops"))
 			conf.hops = number(word, next_word(&argc, &argv, word),
 					   1, BFC_INT_TCP_HOPS_MAX);
+		else if (attach && !strcmp(word, "to"))
+			int_scope(&conf, next_word(&argc, &argv, word));
 		else if (!dev)
 			dev = word;
 		else
@@ -176,8 +237,10 @@ static void int_attach(int argc, char **argv, bool attach)
 	}
 	if (!cgroup == !dev)
 		usage_fail("give a device, or --cgroup and a directory");
-	if (dev && (conf.every != 1 || conf.hops))
-		usage_fail("\"every\" and \"hops\" are for --cgroup");
+	if (dev && (conf.every != 1 || conf.hops || conf.prefixes))
+		usage_fail("\"every\", \"hops\" and \"to\" are for --cgroup");
+	if (!conf.prefixes)
+		int_scope(&conf, NULL);
 	if (dev && attach)
 		udp_attach(dev);
 	else if (dev)

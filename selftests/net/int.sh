@@ -14,6 +14,7 @@
 
 PATH=$top/build/bpf:$PATH
 group=/sys/fs/cgroup/int
+peer=10.0.0.100		# r, as h1 calls it
 declare -A groups=()	# of namespaces whose sockets have another one
 
 # topology SWITCHES: so many in a row
@@ -88,7 +89,7 @@ server() {
 # $scratch/end is there; pid in $client
 client() {
 	rm -f "$scratch/end"
-	"$1" h1 bash -c "exec 3<>/dev/tcp/10.0.0.100/5001 || exit
+	"$1" h1 bash -c "exec 3<>/dev/tcp/$peer/5001 || exit
 		cat <&3 >$scratch/got_back &
 		cat $scratch/sent >&3
 		until [ -e $scratch/end ]; do sleep 0.1; done
@@ -124,6 +125,15 @@ flow() {
 }
 
 flows() { bfcctl -n "$1" -j int show | jq length; }
+
+# both: do both ends take part?
+both() {
+	local ns n
+	for ns in h1 r; do
+		n=$(flows "$ns")
+		echo -n "$((n > 0))"
+	done
+}
 
 clean_group() {
 	ctl int detach --cgroup "$group"
@@ -292,6 +302,90 @@ test_syn_ack_lost() {
 	transfer in_group in_group
 	at_least "SYN-ACKs sent again" "$(snmp r TcpExt TCPSynRetrans)" 1
 	equal "hops" "$(flow h1 .nhop)" 3
+	hang_up
+	clean_group
+}
+
+# The option is for private addresses, or for those that are named.
+test_scope() {
+	local prefix
+	topology 1
+	ip -n h1 addr add 203.0.113.1/24 dev e0
+	ip -n r addr add 203.0.113.100/24 dev e0
+	make_data 50000
+	peer=203.0.113.100
+	transfer in_group in_group
+	equal "flows to a public address" "$(both)" 00
+	hang_up
+	# One end asks, and is not answered.
+	groups[h1]=$group.h1
+	mkdir -p "${groups[h1]}"
+	ctl int attach --cgroup "${groups[h1]}" to any
+	transfer in_group in_group
+	equal "flows from a public address" "$(both)" 00
+	hang_up
+	ctl int attach --cgroup "$group" to 2001:db8::/32 to 203.0.113.1/31
+	transfer in_group in_group
+	equal "flows of named addresses" "$(both)" 11
+	hang_up
+	peer=10.0.0.100
+	transfer in_group in_group
+	equal "flows of others" "$(both)" 00
+	hang_up
+	ctl int detach --cgroup "${groups[h1]}"
+	check "the cgroup is in use" rmdir "${groups[h1]}"
+	groups=()
+	for prefix in 10.0.0.0/33 fd00::/129 10.0.0/8 10.0.0.0/ /8; do
+		! bfcctl int attach --cgroup "$group" to "$prefix" \
+			2>"$scratch/err" || fail "to $prefix is taken"
+		check "message about $prefix: $(cat "$scratch/err")" \
+			grep -q '"to"' "$scratch/err"
+	done
+	clean_group
+}
+
+# drop_option NS FLAGS: a box before NS that drops segments with these flags and 24
+# bytes of options, 4 of them INT's; without it they are 20
+drop_option() {
+	tc -n "$1" qdisc add dev e0 clsact 2>/dev/null
+	tc -n "$1" filter add dev e0 ingress prio 1 protocol all u32 \
+		match u8 0xb0 0xf0 at 32 match u8 "$2" 0x3f at 33 action drop ||
+		fail "no filter"
+}
+
+syns() { snmp h1 TcpExt TCPSynRetrans; }
+
+# Boxes that drop SYNs with options that they do not know: the next SYN has none, and
+# for some time those of other connections.
+test_syn_dropped() {
+	local again
+	topology 1
+	make_data 20000
+	transfer in_group in_group
+	equal "flows" "$(both)" 11
+	hang_up
+	drop_option r 0x02
+	transfer in_group in_group
+	equal "flows past the box" "$(both)" 00
+	equal "SYNs sent again" "$(syns)" 1
+	hang_up
+	transfer in_group in_group
+	equal "SYNs sent again for another connection" "$(syns)" 1
+	hang_up
+	tc -n r filter del dev e0 ingress
+	sleep 10
+	transfer in_group in_group
+	equal "flows without the box" "$(both)" 11
+	equal "SYNs sent again without the box" "$(syns)" 1
+	hang_up
+	# SYN-ACKs are sent again with it once, since losses happen.
+	drop_option h1 0x12
+	transfer in_group in_group
+	equal "flows past a box on the way back" "$(both)" 00
+	hang_up
+	again=$(syns)
+	transfer in_group in_group
+	equal "SYNs sent again for one more connection" "$(syns)" "$again"
 	hang_up
 	clean_group
 }
@@ -634,7 +728,7 @@ test_udp_vlan() {
 	clean_group
 }
 
-tests=(three_hops congested overflow peer_without hop_without syn_ack_lost loss
+tests=(three_hops congested overflow peer_without hop_without scope syn_ack_lost syn_dropped loss
 	reordering path_change both_ways longer_echoes nested reconnect echoes_beside_sack swap
 	offloads udp udp_vlan)
 run_tests "${tests[@]}"
