@@ -82,6 +82,7 @@ bool object_is(uint64_t id, const char *path);
 int cgroup_open(const char *path);
 uint64_t cgroup_id(const char *path);
 void conf_set(int map, const void *value, const char *what);
+bool conf_fits(int map, size_t key, size_t value);
 bool conf_get_sized(int map, void *value, size_t size);
 #define conf_get(map, value)	conf_get_sized(map, value, sizeof(*(value)))
 
@@ -157,6 +158,7 @@ void int_scope(struct bfc_int_config *conf, const char *text);
 /* ---- bfcctl_hpcc.c ---- */
 
 void hpcc_release(void);
+void hpcc_forget(uint64_t cgroup);
 
 /* ---- bfcctl_tcp.c ---- */
 

@@ -484,6 +484,21 @@ void conf_set(int map, const void *value, const char *what)
 }
 
 /**
+ * conf_fits() - does a map have the layout of this version of bfcctl?
+ * @map: the map
+ * @key: bytes of a key
+ * @value: bytes of a value
+ */
+bool conf_fits(int map, size_t key, size_t value)
+{
+	struct bpf_map_info info = {};
+	uint32_t len = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(map, &info, &len) &&
+	       info.key_size == key && info.value_size == value;
+}
+
+/**
  * conf_get_sized() - what programs are told; conf_get() knows the size
  * @map: its only entry is that
  * @value: result
@@ -493,13 +508,10 @@ void conf_set(int map, const void *value, const char *what)
  */
 bool conf_get_sized(int map, void *value, size_t size)
 {
-	struct bpf_map_info info = {};
-	uint32_t len = sizeof(info);
 	const uint32_t zero = 0;
 
-	if (bpf_obj_get_info_by_fd(map, &info, &len) || info.value_size != size)
-		return false;
-	return !bpf_map_lookup_elem(map, &zero, value);
+	return conf_fits(map, sizeof(zero), size) &&
+	       !bpf_map_lookup_elem(map, &zero, value);
 }
 
 /* ---- versions ---- */

@@ -2,7 +2,7 @@
 /*
  * bfcctl hpcc, bfcctl delay: congestion control in eBPF for TCP.
  *
- *	<bpffs>/bfc/hpcc_net		struct hpcc_net, all senders' parameters
+ *	<bpffs>/bfc/hpcc_net		struct hpcc_net, parameters by cgroup
  *	<bpffs>/bfc/hpcc_sk		struct hpcc_sk, by socket
  *	<bpffs>/bfc/hpcc_trace		struct hpcc_trace, if "trace" was said
  *	<bpffs>/bfc/hpcc_ops		registered as "bfc_hpcc"
@@ -97,6 +97,7 @@ static unsigned int word_arg(const char *name, const char *text,
  * @name: that sockets ask for
  * @ops: what is registered, a path for pin_path()
  * @conf: its parameters, likewise
+ * @set: changes them
  * @object: its object_id(), likewise
  * @id: object_id() of ours
  */
@@ -104,6 +105,7 @@ struct ops {
 	const char *name;
 	const char *ops;
 	const char *conf;
+	void (*set)(int map, const void *value, const char *what);
 	const char *object;
 	uint64_t id;
 };
@@ -119,7 +121,7 @@ static bool change(const struct ops *o, const void *value)
 	map = pin_open(pin_path("%s", o->conf));
 	if (map < 0)
 		fail("%s is registered, but its parameters are gone", o->name);
-	conf_set(map, value, o->name);
+	o->set(map, value, o->name);
 	close(map);
 	return true;
 }
@@ -195,12 +197,71 @@ static void need_window(void)
 		fail("this kernel has no congestion control " WINDOW ", which is for kernels without struct_ops (in bfc's simulator: modprobe bfc_simcc): do without \"sockops\"");
 }
 
-static void hpcc_on_ops(const struct hpcc_net *net)
+/**
+ * struct hpcc_entry - parameters, and what they are for
+ * @cgroup: its number; 0 = connections that ask for bfc_hpcc by name
+ * @net: parameters
+ */
+struct hpcc_entry {
+	uint64_t cgroup;
+	struct hpcc_net net;
+};
+
+/* Parameters that only connections of the past have, which go on as Reno then */
+static void purge(int map)
+{
+	uint64_t keys[HPCC_NETS];
+	struct hpcc_net net;
+	unsigned int n = 0;
+
+	while (n < HPCC_NETS &&
+	       !bpf_map_get_next_key(map, n ? &keys[n - 1] : NULL, &keys[n]))
+		n++;
+	while (n-- > 0)
+		if (!bpf_map_lookup_elem(map, &keys[n], &net) && net.off)
+			bpf_map_delete_elem(map, &keys[n]);
+}
+
+static void net_set(int map, const void *value, const char *what)
+{
+	const struct hpcc_entry *e = value;
+
+	if (!bpf_map_update_elem(map, &e->cgroup, &e->net, BPF_ANY))
+		return;
+	if (errno == E2BIG)
+		purge(map);
+	if (bpf_map_update_elem(map, &e->cgroup, &e->net, BPF_ANY))
+		fail("cannot configure %s: %s", what,
+		     errno == E2BIG ? "too many cgroups" : strerror(errno));
+}
+
+/**
+ * hpcc_forget() - a cgroup no longer uses HPCC
+ * @cgroup: its number
+ *
+ * Connections that do go on with its parameters.
+ */
+void hpcc_forget(uint64_t cgroup)
+{
+	int map = pin_open(pin_path("/hpcc_net"));
+	struct hpcc_entry e = { .cgroup = cgroup };
+
+	if (map < 0)
+		return;
+	if (!bpf_map_lookup_elem(map, &e.cgroup, &e.net)) {
+		e.net.off = 1;
+		net_set(map, &e, "HPCC");
+	}
+	close(map);
+}
+
+static void hpcc_on_ops(const struct hpcc_entry *e)
 {
 	struct ops o = {
 		.name = "bfc_hpcc",
 		.ops = "/hpcc_ops",
 		.conf = "/hpcc_net",
+		.set = net_set,
 		.object = "/hpcc_object",
 	};
 	void (*pin)(struct bpf_map *map, const char *path);
@@ -210,7 +271,7 @@ static void hpcc_on_ops(const struct hpcc_net *net)
 
 	elf = tcp_hpcc__elf_bytes(&size);
 	o.id = object_id(elf, size);
-	if (change(&o, net))
+	if (change(&o, e))
 		return;
 	/* Programs that give way, but have connections, go on with maps of their own. */
 	pin = access(pin_path("%s", o.ops), F_OK) ? pin_share : pin_fresh;
@@ -223,13 +284,13 @@ static void hpcc_on_ops(const struct hpcc_net *net)
 	pin(skel->maps.bfc_hpcc_net, pin_path("/hpcc_net"));
 	pin(skel->maps.bfc_hpcc_trace, pin_path("/hpcc_trace"));
 	bpf_loaded(tcp_hpcc__load(skel), "bfc_hpcc");
-	conf_set(bpf_map__fd(skel->maps.bfc_hpcc_net), net, "bfc_hpcc");
+	net_set(bpf_map__fd(skel->maps.bfc_hpcc_net), e, "bfc_hpcc");
 	enlist(skel->maps.bfc_hpcc, &o);
 	tcp_hpcc__destroy(skel);
 }
 
 /* Behind the program that reads INT: programs run in the order of attachment. */
-static void hpcc_on_sockops(const struct hpcc_net *net, const char *cgroup)
+static void hpcc_on_sockops(const struct hpcc_entry *e, const char *cgroup)
 {
 	struct hpcc_sockops *skel;
 	const char *path = pin_cgroup(cgroup, "/hpcc");
@@ -243,7 +304,7 @@ static void hpcc_on_sockops(const struct hpcc_net *net, const char *cgroup)
 	pin_share(skel->maps.bfc_hpcc_net, pin_path("/hpcc_net"));
 	pin_share(skel->maps.bfc_hpcc_trace, pin_path("/hpcc_trace"));
 	bpf_loaded(hpcc_sockops__load(skel), "hpcc_sockops");
-	conf_set(bpf_map__fd(skel->maps.bfc_hpcc_net), net, "hpcc_sockops");
+	net_set(bpf_map__fd(skel->maps.bfc_hpcc_net), e, "hpcc_sockops");
 	prog = bpf_program__fd(skel->progs.hpcc_sockops);
 	link = pin_open(path);
 	if (link >= 0) {
@@ -271,7 +332,7 @@ static void hpcc_on(int argc, char **argv)
 	unsigned int react = HPCC_BOTH;
 	bool rx = false, trace = false, sockops = false;
 	const char *word, *cgroup = NULL, *bad;
-	struct hpcc_net net = {};
+	struct hpcc_entry e = {};
 
 	while (argc) {
 		word = next_word(&argc, &argv, "");
@@ -313,17 +374,17 @@ static void hpcc_on(int argc, char **argv)
 		usage_fail("give \"rate\", that of the hosts' links, and \"rtt\", slightly more than the longest RTT of the empty network");
 	if (sockops && !cgroup)
 		usage_fail("\"sockops\" needs --cgroup");
-	hpcc_configure(&net.conf, rate, t, eta, flows);
+	hpcc_configure(&e.net.conf, rate, t, eta, flows);
 	if (wai != UINT64_MAX) {
-		net.conf.w_ai = wai << HPCC_W_SHIFT;
-		net.conf.w_min = wai ? net.conf.w_ai : 1;
+		e.net.conf.w_ai = wai << HPCC_W_SHIFT;
+		e.net.conf.w_min = wai ? e.net.conf.w_ai : 1;
 	}
-	net.conf.max_stage = stage;
-	net.conf.react = react;
-	net.conf.rx = rx;
-	net.headers = headers;
-	net.trace = trace;
-	bad = hpcc_conf_ok(&net.conf);
+	e.net.conf.max_stage = stage;
+	e.net.conf.react = react;
+	e.net.conf.rx = rx;
+	e.net.headers = headers;
+	e.net.trace = trace;
+	bad = hpcc_conf_ok(&e.net.conf);
 	if (bad)
 		fail("the %s is out of range with these parameters", bad);
 
@@ -331,14 +392,14 @@ static void hpcc_on(int argc, char **argv)
 	tcp_sweep();
 	/* Before anything is registered */
 	if (cgroup)
-		close(cgroup_open(cgroup));
+		e.cgroup = cgroup_id(cgroup);
 	if (sockops) {
 		need_window();
 		/* First, so that it runs first; ours chooses bfc_window itself. */
 		cgroup_cc(cgroup, "");
-		hpcc_on_sockops(&net, cgroup);
+		hpcc_on_sockops(&e, cgroup);
 	} else {
-		hpcc_on_ops(&net);
+		hpcc_on_ops(&e);
 		if (cgroup)
 			cgroup_cc(cgroup, "bfc_hpcc");
 	}
@@ -404,6 +465,7 @@ static void hpcc_off(int argc, char **argv)
 		}
 		if (!was)
 			fail("%s does not use HPCC", cgroup);
+		hpcc_forget(cgroup_id(cgroup));
 		hpcc_release();
 		return;
 	}
@@ -415,14 +477,19 @@ static void hpcc_off(int argc, char **argv)
 	pin_rmdir(pin_path("%s", ""));
 }
 
-static void show_conf(const struct hpcc_net *net)
+static void show_conf(const struct hpcc_entry *e)
 {
+	const struct hpcc_net *net = &e->net;
 	const struct hpcc_conf *c = &net->conf;
 	double wai = c->w_ai / (double)HPCC_BYTE;
 	double eta = c->eta / (double)HPCC_ONE;
 	uint64_t init = c->w_init >> HPCC_W_SHIFT;
 	char a[32], b[32];
 
+	if (e->cgroup) {
+		out_number("cgroup", e->cgroup);
+		text("cgroup %llu  ", (unsigned long long)e->cgroup);
+	}
 	out_number("rtt_ns", c->t);
 	out_number("initial_window", init);
 	out_fraction("wai", wai);
@@ -471,35 +538,76 @@ static void show_flow(const struct flow *flow)
 	text("\n");
 }
 
+static int by_cgroup(const void *a, const void *b)
+{
+	const struct hpcc_entry *x = a, *y = b;
+
+	return x->cgroup < y->cgroup ? -1 : x->cgroup > y->cgroup;
+}
+
+/* All parameters, those of connections that ask by name first. */
+static unsigned int get_entries(int map, struct hpcc_entry *list)
+{
+	const uint64_t *last = NULL;
+	unsigned int n;
+
+	for (n = 0; n < HPCC_NETS; n++, last = &list[n - 1].cgroup)
+		if (bpf_map_get_next_key(map, last, &list[n].cgroup) ||
+		    bpf_map_lookup_elem(map, &list[n].cgroup, &list[n].net))
+			break;
+	qsort(list, n, sizeof(*list), by_cgroup);
+	return n;
+}
+
+/* What a connection uses: see hpcc_net() of hpcc_bpf.h. */
+static const struct hpcc_entry *entry_of(const struct flow *flow,
+					 const struct hpcc_entry *list,
+					 unsigned int n)
+{
+	const struct hpcc_entry *found = NULL;
+	unsigned int i;
+
+	if (strcmp(flow->cc, "bfc_hpcc") && strcmp(flow->cc, "bfc_window"))
+		return NULL;
+	for (i = 0; i < n; i++)
+		if (!list[i].cgroup || list[i].cgroup == flow->is.cgroup)
+			found = &list[i];
+	return found;
+}
+
 static void hpcc_show(int argc, char **argv)
 {
-	struct hpcc_net net;
+	static struct hpcc_entry list[HPCC_NETS];
+	unsigned int n, n_flows, i, k;
 	struct flow *flows;
-	unsigned int n, i;
 	int fd;
 
 	if (argc)
 		usage_fail("what is \"%s\"?", *argv);
 	bpf_begin();
 	fd = hpcc_is_on() ? pin_open(pin_path("/hpcc_net")) : -1;
-	if (fd < 0)
-		fail("HPCC is off");
-	if (!conf_get(fd, &net))
+	if (fd >= 0 && !conf_fits(fd, sizeof(list->cgroup), sizeof(list->net)))
 		fail("HPCC is that of another version of bfcctl: bfcctl hpcc on replaces it");
+	n = fd < 0 ? 0 : get_entries(fd, list);
+	if (!n)
+		fail("HPCC is off");
 	close(fd);
+	n_flows = tcp_flows(&flows);
 	out_open(NULL, '[');
-	out_open(NULL, '{');
-	show_conf(&net);
-	out_open("flows", '[');
-	n = tcp_flows(&flows);
-	for (i = 0; i < n; i++)
-		if (!strcmp(flows[i].cc, "bfc_hpcc") ||
-		    !strcmp(flows[i].cc, "bfc_window"))
-			show_flow(&flows[i]);
+	for (i = 0; i < n; i++) {
+		if (list[i].net.off)
+			continue;
+		out_open(NULL, '{');
+		show_conf(&list[i]);
+		out_open("flows", '[');
+		for (k = 0; k < n_flows; k++)
+			if (entry_of(&flows[k], list, n) == &list[i])
+				show_flow(&flows[k]);
+		out_close(']');
+		out_close('}');
+	}
+	out_close(']');
 	free(flows);
-	out_close(']');
-	out_close('}');
-	out_close(']');
 }
 
 void cmd_hpcc(int argc, char **argv)
@@ -524,6 +632,7 @@ static void delay_register(const struct delay_conf *conf)
 		.name = "bfc_delay",
 		.ops = "/delay_ops",
 		.conf = "/delay_conf",
+		.set = conf_set,
 		.object = "/delay_object",
 	};
 	struct tcp_delay *skel;

@@ -105,6 +105,7 @@ static bool forget(uint64_t cgroup)
 	pin_remove(pin_path("/cgroup-%llu/config", id));
 	/* HPCC as a program of the cgroup has nothing to work with any more. */
 	pin_remove(pin_path("/cgroup-%llu/hpcc", id));
+	hpcc_forget(cgroup);
 	rmdir(pin_path("/cgroup-%llu", id));
 	hpcc_release();
 	if (was)

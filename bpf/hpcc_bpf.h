@@ -15,9 +15,9 @@ struct {
 } bfc_hpcc_sk SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, HPCC_NETS);
+	__type(key, __u64);
 	__type(value, struct hpcc_net);
 } bfc_hpcc_net SEC(".maps");
 
@@ -27,11 +27,21 @@ struct {
 	__uint(max_entries, 1 << 18);
 } bfc_hpcc_trace SEC(".maps");
 
-static __always_inline const struct hpcc_net *hpcc_net(void)
+/*
+ * Parameters of a connection: of the cgroup that it takes part in INT for, if that
+ * has some, else of those that ask by name. @is may be NULL.
+ */
+static __always_inline const struct hpcc_net *
+hpcc_net(const struct bfc_int_sk *is)
 {
-	__u32 zero = 0;
+	const struct hpcc_net *net;
+	__u64 key = is ? is->cgroup : 0;
 
-	return bpf_map_lookup_elem(&bfc_hpcc_net, &zero);
+	net = bpf_map_lookup_elem(&bfc_hpcc_net, &key);
+	if (net || !key)
+		return net;
+	key = 0;
+	return bpf_map_lookup_elem(&bfc_hpcc_net, &key);
 }
 
 static __always_inline void hpcc_trace(const struct hpcc_sk *hs,

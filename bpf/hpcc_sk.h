@@ -13,17 +13,24 @@
 
 #include "hpcc.h"
 
+#define HPCC_NETS	1024	/* entries of the map "bfc_hpcc_net" */
+
 /**
- * struct hpcc_net - the only entry of the map "bfc_hpcc_net"
+ * struct hpcc_net - the value of the map "bfc_hpcc_net", by number of a cgroup; 0 is
+ *		     for connections that ask for bfc_hpcc by name
  * @conf: parameters, which hpcc_conf_ok() has passed
  * @headers: bytes that a full packet has beside the MSS, with those of Ethernet:
  *	     windows and rates are in bytes on the wire
  * @trace: every ACK with INT goes to the ring buffer "bfc_hpcc_trace"
+ * @off: only for connections that have begun with it
+ * @reserved: 0
  */
 struct hpcc_net {
 	struct hpcc_conf conf;
 	__u32 headers;
 	__u32 trace;
+	__u32 off;
+	__u32 reserved;
 };
 
 /**

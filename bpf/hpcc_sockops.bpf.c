@@ -46,11 +46,11 @@ static __always_inline void apply(struct bpf_sock_ops *skops,
 		       sizeof(rate));
 }
 
-static __always_inline void begin(struct bpf_sock_ops *skops,
-				  const struct hpcc_net *net)
+static __always_inline void begin(struct bpf_sock_ops *skops)
 {
 	struct bpf_sock *sk = skops->sk;
 	char cc[] = "bfc_window";
+	const struct hpcc_net *net;
 	struct bfc_int_sk *is;
 	struct hpcc_sk *hs;
 	int packets;
@@ -58,6 +58,9 @@ static __always_inline void begin(struct bpf_sock_ops *skops,
 	is = sk ? bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0) : NULL;
 	if (!is)
 		return;		/* not agreed on: no business of ours */
+	net = hpcc_net(is);
+	if (!net || !net->headers)
+		return;
 	if (bpf_setsockopt(skops, SOL_TCP, TCP_CONGESTION, cc, sizeof(cc)))
 		return;
 	sk = skops->sk;
@@ -73,11 +76,11 @@ static __always_inline void begin(struct bpf_sock_ops *skops,
 	apply(skops, hs, net, is->reserved);
 }
 
-static __always_inline void parse(struct bpf_sock_ops *skops,
-				  const struct hpcc_net *net)
+static __always_inline void parse(struct bpf_sock_ops *skops)
 {
 	const __u8 *th = skops->skb_data;
 	struct bpf_sock *sk = skops->sk;
+	const struct hpcc_net *net;
 	struct bfc_int_sk *is;
 	struct hpcc_sk *hs;
 	__u32 seq, id;
@@ -96,7 +99,8 @@ static __always_inline void parse(struct bpf_sock_ops *skops,
 		return;
 	sk = skops->sk;
 	hs = sk ? bpf_sk_storage_get(&bfc_hpcc_sk, sk, NULL, 0) : NULL;
-	if (!hs || !hs->sockops)
+	net = hpcc_net(is);
+	if (!hs || !hs->sockops || !net)
 		return;
 	id = skops->local_port << 16 | bpf_ntohl(skops->remote_port);
 	if (hpcc_sk_ack(hs, net, is, seq, skops->snd_nxt, skops->mss_cache,
@@ -107,17 +111,13 @@ static __always_inline void parse(struct bpf_sock_ops *skops,
 SEC("sockops")
 int hpcc_sockops(struct bpf_sock_ops *skops)
 {
-	const struct hpcc_net *net = hpcc_net();
-
-	if (!net || !net->headers)
-		return 1;
 	switch (skops->op) {
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
-		begin(skops, net);
+		begin(skops);
 		break;
 	case BPF_SOCK_OPS_PARSE_HDR_OPT_CB:
-		parse(skops, net);
+		parse(skops);
 		break;
 	}
 	return 1;

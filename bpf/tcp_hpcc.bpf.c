@@ -52,22 +52,27 @@ static __always_inline void apply(struct sock *sk, const struct hpcc_sk *hs,
 SEC("struct_ops/bfc_hpcc_init")
 void BPF_PROG(bfc_hpcc_init, struct sock *sk)
 {
-	const struct hpcc_net *net = hpcc_net();
 	struct tcp_sock *tp = tcp_sk(sk);
+	const struct hpcc_net *net;
 	struct bfc_int_sk *is;
 	struct hpcc_sk *hs;
 
 	hs = bpf_sk_storage_get(&bfc_hpcc_sk, sk, NULL,
 				BPF_SK_STORAGE_GET_F_CREATE);
-	if (!hs || !net)
+	if (!hs)
 		return;
-	hpcc_sk_init(hs, net, tp->mss_cache);
 	is = bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0);
-	if (is)
-		hs->count = is->echo.count;
+	net = hpcc_net(is);
+	hs->packets = 0;
 	hs->delivered = tp->delivered;
 	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
+	if (!net)
+		return;
+	hpcc_sk_init(hs, net, tp->mss_cache);
+	if (is)
+		hs->count = is->echo.count;
+	hs->delivered = tp->delivered;
 	apply(sk, hs, net, is);
 }
 
@@ -103,17 +108,23 @@ static __always_inline void reno(struct sock *sk, const struct hpcc_sk *hs,
 SEC("struct_ops/bfc_hpcc_cong_control")
 void BPF_PROG(bfc_hpcc_cong_control, struct sock *sk)
 {
-	const struct hpcc_net *net = hpcc_net();
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct hpcc_sk *hs = state(sk);
+	const struct hpcc_net *net;
 	struct bfc_int_sk *is;
 	__u32 acked;
 
-	if (!hs || !net)
+	if (!hs)
 		return;
 	acked = tp->delivered - hs->delivered;
 	hs->delivered = tp->delivered;
 	is = bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0);
+	net = hpcc_net(is);
+	/* No parameters, or there were none when it began */
+	if (!net || !hs->packets) {
+		reno(sk, hs, acked);
+		return;
+	}
 	if (is)
 		hpcc_sk_ack(hs, net, is, tp->snd_una, tp->snd_nxt,
 			    tp->mss_cache, id(sk));

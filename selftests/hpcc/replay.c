@@ -279,7 +279,7 @@ static int run_trace(const char *pin, u32 acks, u32 seconds, const char *file)
 	struct ring_buffer *ring;
 	char path[PATH_MAX], copy[PATH_MAX];
 	time_t end = time(NULL) + seconds;
-	u32 zero = 0;
+	__u64 cgroup;	/* the only one that uses HPCC */
 	int fd;
 
 	snprintf(copy, sizeof(copy), "%s", pin);
@@ -287,7 +287,8 @@ static int run_trace(const char *pin, u32 acks, u32 seconds, const char *file)
 	    (int)sizeof(path))
 		die(pin);
 	fd = bpf_obj_get(path);
-	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &r.net))
+	if (fd < 0 || bpf_map_get_next_key(fd, NULL, &cgroup) ||
+	    bpf_map_lookup_elem(fd, &cgroup, &r.net))
 		die(path);
 	fd = bpf_obj_get(pin);
 	ring = fd < 0 ? NULL : ring_buffer__new(fd, on_trace, &r, NULL);

@@ -294,6 +294,38 @@ test_one_front_end() {
 	hpcc_off
 }
 
+# Each cgroup has its parameters, which the others' do not change.
+test_cgroups() {
+	local first other=$group.other
+	start
+	hpcc_on
+	flow h1 5001
+	sleep 1
+	first=$(bfcctl -j hpcc show | jq '.[0].initial_window')
+	mkdir -p "$other"
+	ctl hpcc on --cgroup "$other" rate 10mbit rtt "$rtt" "${on[@]}"
+	group=$other flow h2 5002
+	sleep 1
+	equal "initial windows" "$(bfcctl -j hpcc show |
+		jq -c '[.[].initial_window] | sort')" "[$((first / 10)),$first]"
+	equal "connections of the first cgroup" "$(bfcctl -n h1 -j hpcc show |
+		jq -c "[.[] | select(.initial_window == $first) | .flows[].remote_port]")" \
+		'[5001]'
+	equal "connections of the other" "$(bfcctl -n h2 -j hpcc show |
+		jq -c "[.[] | select(.initial_window != $first) | .flows[].remote_port]")" \
+		'[5002]'
+	at_most "window in the other" "$(bfcctl -n h2 -j hpcc show |
+		jq '.[].flows[].window')" $((first / 10))
+	at_least "window in the first" "$(bfcctl -n h1 -j hpcc show |
+		jq '.[].flows[].window')" $((first / 4))
+	ctl hpcc off --cgroup "$other"
+	equal "parameters left" "$(bfcctl -j hpcc show | jq length)" 1
+	stop
+	ctl int detach --cgroup "$other"
+	check "the cgroup is in use" wait_for 5 rmdir "$other"
+	hpcc_off
+}
+
 # Windows and utilization, as the connections themselves show what they are: two of
 # them share 95 % of what the link carries in T (56 KB), less what a hundred W_AI are.
 test_shown() {
@@ -450,5 +482,5 @@ while True:
 # grown LINES: have windows been printed since then, more than the first?
 grown() { [ "$(tail -n "+$1" "$scratch/cwnd" | sort -n | tail -n 1)" -gt 30 ]; }
 
-run_tests arithmetic near_zero cubic dctcp same_windows limits shown one_of_many \
+run_tests arithmetic near_zero cubic dctcp same_windows limits cgroups shown one_of_many \
 	one_front_end without_int losses reordering path_change delay_timeout
