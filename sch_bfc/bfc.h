@@ -389,6 +389,8 @@ struct bfc_port_pcpu {
  * @carrier: when we looked last; RTNL
  * @carrier_downs: how often it had gone by then
  * @linger: until when to pop, jiffies, if @lingers
+ * @promisc: the device is promiscuous for us, so that it does not filter VLAN ids;
+ *	     RTNL
  * @lingers: the neighbour was given up, but may still send tags; under @lock
  * @unplugged: the device has left the namespace, but a qdisc is still held; RTNL
  * @list: of the namespace's ports, RTNL
@@ -483,6 +485,7 @@ struct bfc_port {
 	unsigned long linger;
 	bool lingers;
 	bool unplugged;
+	bool promisc;
 	struct list_head list;
 	netdevice_tracker tracker;
 };

@@ -405,6 +405,31 @@ static unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 
 /* ---- life ---- */
 
+/* A NIC that filters VLAN ids drops what the neighbour tags as soon as they have
+ * agreed. Which ids that will be is not known before, and it may be more than the
+ * NIC's table takes; in promiscuous mode, which is what bridges rely on, drivers do
+ * not filter.
+ */
+static void bfc_port_unfilter(struct bfc_port *port)
+{
+	struct net_device *dev = port->dev;
+	netdev_features_t filter = port->tpid == htons(ETH_P_8021Q) ?
+				   NETIF_F_HW_VLAN_CTAG_FILTER :
+				   NETIF_F_HW_VLAN_STAG_FILTER;
+	bool want;
+
+	ASSERT_RTNL();
+	want = dev->features & filter && !port->bare &&
+	       (READ_ONCE(port->pop) ||
+		(port->users && port->cfg.fc == BFC_FC_BFC &&
+		 port->cfg.peer != BFC_PEER_OFF));
+	if (want == port->promisc || dev_set_promiscuity(dev, want ? 1 : -1))
+		return;
+	port->promisc = want;
+	if (want)
+		netdev_info(dev, "bfc: promiscuous, for the card would filter the neighbour's tags\n");
+}
+
 static struct bfc_port *bfc_port_find(const struct bfc_switch *sw,
 				      const struct net_device *dev)
 {
@@ -528,6 +553,8 @@ static void bfc_port_unplug(struct bfc_port *port)
 	port->unplugged = true;
 	bfc_switch_leave(port);
 	xa_erase(&bfc_port_ids, port->id);
+	if (port->promisc)
+		dev_set_promiscuity(dev, -1);
 	nf_unregister_net_hook(dev_net(dev), &port->hook);
 	dev_mc_del_global(dev, bfc_group_addr);
 	dev_mc_del_global(dev, bfc_mac_addr);
@@ -721,6 +748,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	port->queues = p->queues;
 	port->max_pps = max_t(u64, 10000, div_u64(rate, 840));
 	spin_unlock_bh(&port->lock);
+	bfc_port_unfilter(port);
 	if (resume)
 		dev_direct_xmit(resume, 0);
 	if (skb)
@@ -790,6 +818,8 @@ static bool bfc_sweep_switch(struct bfc_switch *sw)
 		spin_unlock_bh(&port->lock);
 		if (!port->users && !port->lingers)
 			bfc_port_kill(port);
+		else
+			bfc_port_unfilter(port);
 	}
 	return again;
 }
@@ -857,6 +887,9 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 		return NOTIFY_DONE;
 	}
 	switch (event) {
+	case NETDEV_FEAT_CHANGE:
+		bfc_port_unfilter(port);
+		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:

@@ -450,6 +450,49 @@ test_speed_beyond_all_bounds() {
 	equal "bytes/s" "$(stat a t0 link_rate)" 125000000000
 }
 
+# promiscuous NS
+promiscuous() { [ "$(ip -n "$1" -j -d link show dev e0 | jq '.[0].promiscuity')" -gt 0 ]; }
+
+declare -A filter_of=([c]=rx-vlan-filter [s]=rx-vlan-stag-filter)
+
+# filters NS c|s on|off: the NIC drops VLAN ids that it has not been told
+filters() {
+	in_ns "$1" ethtool -K e0 "${filter_of[$2]}" "$3" || fail "no filter of $2-tags"
+}
+
+# NICs that filter VLAN ids took nothing any more as soon as neighbours had agreed.
+test_vlan_filters() {
+	local ns
+	pair
+	for ns in a b; do
+		filters $ns s on
+		bfc $ns e0
+		promiscuous $ns || fail "$ns filters S-tags"
+	done
+	peers_up
+	in_ns a ping -q -c 5 -i 0.1 -w 5 10.0.0.2 >/dev/null || fail "no S-tag comes through"
+	at_least "tagged" "$(stat b e0 tagged_rx)" 5
+	for ns in a b; do
+		bfc $ns e0 tpid 8100
+		promiscuous $ns && fail "$ns is promiscuous without need"
+		filters $ns c on
+		promiscuous $ns || fail "$ns filters C-tags"
+	done
+	peers_up
+	in_ns b ping -q -c 5 -i 0.1 -w 5 10.0.0.1 >/dev/null || fail "no C-tag comes through"
+	filters a c off
+	promiscuous a && fail "still promiscuous without a filter"
+	filters a c on
+	bfc a e0 fc none
+	tc -n b qdisc del dev e0 root
+	# As long as tags may still come.
+	promiscuous b || fail "b filters at once"
+	for ns in a b; do
+		wait_for 10 not_promiscuous $ns || fail "$ns is promiscuous for ever"
+	done
+}
+not_promiscuous() { ! promiscuous "$1"; }
+
 # refuses TEXT TC-ARGS...: with this in the reason
 refuses() {
 	local text=$1 said
@@ -582,6 +625,9 @@ test_default_qdisc_of_many_queues() {
 	refuses "must be the root qdisc" -n c qdisc add dev e0 parent 1:2 handle 20: bfc
 	refuses "not found" -n c qdisc change dev e0 parent 1:2 bfc quantum 3000
 	equal "fair queues" "$(tc -n c -j qdisc show dev e0 | jq "$queues")" 4
+	in_ns c ethtool -L e0 tx 2 || fail "not two queues"
+	equal "fair queues for two" "$(tc -n c -j qdisc show dev e0 | jq "$queues")" 2
+	in_ns c ethtool -L e0 tx 4 || fail "not four queues"
 	ip -n c link set e0 down
 	ip -n c link set e0 up
 	in_ns c ping -q -c 3 -i 0.2 -w 5 10.0.1.2 >/dev/null || fail "no way through mq"
@@ -603,4 +649,4 @@ run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
 	namespaces_have_handles_of_their_own down_is_quiet \
 	nic_takes_no_handles nic_repeats_nothing frames_before_configuration \
 	tx_queues_and_default_qdisc default_qdisc_of_many_queues \
-	speed_beyond_all_bounds upper_devices fair_queueing_above_a_port
+	speed_beyond_all_bounds vlan_filters upper_devices fair_queueing_above_a_port

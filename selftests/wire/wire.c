@@ -355,9 +355,36 @@ static int wire_take(struct wire_lane *lane, struct sk_buff_head *list,
 	return n;
 }
 
+/* As NICs do: not in promiscuous mode. */
+static bool wire_filters(const struct wire_end *end, const struct sk_buff *skb)
+{
+	netdev_features_t filter = NETIF_F_HW_VLAN_CTAG_FILTER;
+	__be16 proto = skb->protocol;
+	u16 vid;
+
+	if (skb_vlan_tag_present(skb)) {
+		proto = skb->vlan_proto;
+		vid = skb_vlan_tag_get_id(skb);
+	} else if (eth_type_vlan(proto) && skb_headlen(skb) >= VLAN_HLEN) {
+		vid = ntohs(((struct vlan_hdr *)skb->data)->h_vlan_TCI) &
+		      VLAN_VID_MASK;
+	} else {
+		return false;
+	}
+	if (proto == htons(ETH_P_8021AD))
+		filter = NETIF_F_HW_VLAN_STAG_FILTER;
+	return end->dev->features & filter && !(end->dev->flags & IFF_PROMISC) &&
+	       !test_bit(vid, end->vids[proto == htons(ETH_P_8021AD)]);
+}
+
 static void wire_receive(struct wire_end *end, struct sk_buff *skb)
 {
 	skb->protocol = eth_type_trans(skb, end->dev);
+	if (unlikely(wire_filters(end, skb))) {
+		dev_core_stats_rx_dropped_inc(end->dev);
+		kfree_skb(skb);
+		return;
+	}
 	if (unlikely(end->in.pipe)) {
 		wire_pipe_enter(end, skb);
 		return;
@@ -571,6 +598,22 @@ static int wire_get_iflink(const struct net_device *dev)
 	return iflink;
 }
 
+static int wire_add_vid(struct net_device *dev, __be16 proto, u16 vid)
+{
+	struct wire_end *end = netdev_priv(dev);
+
+	set_bit(vid, end->vids[proto == htons(ETH_P_8021AD)]);
+	return 0;
+}
+
+static int wire_kill_vid(struct net_device *dev, __be16 proto, u16 vid)
+{
+	struct wire_end *end = netdev_priv(dev);
+
+	clear_bit(vid, end->vids[proto == htons(ETH_P_8021AD)]);
+	return 0;
+}
+
 static const struct net_device_ops wire_netdev_ops = {
 	.ndo_init		= wire_init,
 	.ndo_uninit		= wire_uninit,
@@ -582,6 +625,8 @@ static const struct net_device_ops wire_netdev_ops = {
 	.ndo_set_mac_address	= eth_mac_addr,
 	.ndo_validate_addr	= eth_validate_addr,
 	.ndo_get_iflink		= wire_get_iflink,
+	.ndo_vlan_rx_add_vid	= wire_add_vid,
+	.ndo_vlan_rx_kill_vid	= wire_kill_vid,
 	/* Any number of tags, checksums behind them included. */
 	.ndo_features_check	= passthru_features_check,
 };
@@ -661,7 +706,9 @@ void wire_setup(struct net_device *dev)
 	dev->netdev_ops = &wire_netdev_ops;
 	dev->ethtool_ops = &wire_ethtool_ops;
 	dev->features |= WIRE_FEATURES;
-	dev->hw_features = WIRE_HW_FEATURES;
+	/* The filters are there to be switched on. */
+	dev->hw_features = WIRE_HW_FEATURES | NETIF_F_HW_VLAN_CTAG_FILTER |
+			   NETIF_F_HW_VLAN_STAG_FILTER;
 	dev->vlan_features = WIRE_FEATURES & ~(WIRE_VLAN_FEATURES |
 					       NETIF_F_HW_VLAN_CTAG_RX |
 					       NETIF_F_HW_VLAN_STAG_RX);

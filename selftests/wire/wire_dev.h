@@ -7,6 +7,7 @@
 #define _WIRE_DEV_H
 
 #include <linux/hrtimer.h>
+#include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 #include <linux/prandom.h>
 #include <linux/skbuff.h>
@@ -217,6 +218,7 @@ static inline struct wire_cb *wire_cb(struct sk_buff *skb)
  * @out: the direction in which this end sends
  * @napi: takes in what arrives on @peer's @out; enabled while the device is up
  * @in: the pipeline behind it
+ * @vids: VLAN ids that are let in if the device filters them: of C-tags, of S-tags
  * @rx_sync: guards the counters below, which only @napi's poll writes
  * @rx_packets: frames given to the stack
  * @rx_bytes: their length on the wire
@@ -228,6 +230,7 @@ struct wire_end {
 	struct wire_lane out;
 	struct napi_struct napi;
 	struct wire_input in;
+	DECLARE_BITMAP(vids[2], VLAN_N_VID);
 	struct u64_stats_sync rx_sync;
 	u64_stats_t rx_packets;
 	u64_stats_t rx_bytes;
