@@ -37,9 +37,9 @@
 #define BFC_FDEC_DEFAULT	800U
 
 /* T_hop: bfc_fafc_recover(). The paper has no such number. Measured with DCTCP, whose
- * windows come back by themselves (eval/run fafc-fig8, docs/results-fafc.md): of 11 102
- * flows to hosts without an incast 157 take five times as long as alone with 64, 66 with
- * 8, and 68 if hosts do not slow down at all (PFC: 192).
+ * windows come back by themselves (eval/run fafc-fig8, docs/results-fafc.md): of 11 873
+ * flows to hosts without an incast 162 take five times as long as alone with 64, 67 with
+ * 8, and 69 if hosts do not slow down at all (PFC: 222).
  */
 #define BFC_FAFC_RECOVER	8
 
@@ -152,8 +152,8 @@ static inline u64 bfc_fafc_decrease(u64 rate, u32 f_dec)
  * none: hosts send that much less. If they do not, no pause is allocated, and 4 T_hop
  * after the last one rates are believed again (bfc_fafc_again()).
  *
- * Measured (as BFC_FAFC_RECOVER): 66 flows of 11 102 take five times as long as alone, 74
- * with f_dec on the left alone, 75 without f_dec.
+ * Measured (as BFC_FAFC_RECOVER): 67 flows of 11 873 take five times as long as alone, 75
+ * with f_dec on the left alone, 77 without f_dec.
  *
  * Return: the amount that no pause can keep away; 0: all that is needed.
  */
