@@ -113,6 +113,7 @@ struct hpcc_conf {
  * @w: W, 1/256 byte
  * @wc: W^c, the reference window
  * @u: U
+ * @slow: W of before a time-out, up to which it doubles once an RTT; 0: none
  * @stamp: when @hop came, ns
  * @update_seq: lastUpdateSeq
  * @stage: incStage
@@ -124,6 +125,7 @@ struct hpcc {
 	__u64 w;
 	__u64 wc;
 	__u64 u;
+	__u64 slow;
 	__u64 stamp;
 	__u32 update_seq;
 	__u32 stage;
@@ -237,12 +239,13 @@ static inline void hpcc_record(struct hpcc *s, const struct hpcc_ack *a)
 /*
  * "It throws away the existing status records of the flow and builds up new
  * records" (§4.1). Nothing is known of the links then: U = 1 is a path that is
- * just full. W stays, and W^c waits for what is sent from now on.
+ * just full. W stays, and W^c waits for what is sent from now on. After a time-out
+ * U = 1 would be a queue that has not been seen.
  */
 static inline void hpcc_begin(struct hpcc *s, const struct hpcc_ack *a)
 {
 	hpcc_record(s, a);
-	s->u = HPCC_ONE;
+	s->u = s->slow ? 0 : HPCC_ONE;
 	s->stage = 0;
 	s->update_seq = a->snd_nxt;
 }
@@ -410,8 +413,10 @@ static inline void hpcc_resume(struct hpcc *s, const struct hpcc_conf *c,
 		hop = HPCC_ONE + hpcc_queued(c, k, &a->hop[i], &s->hop[i]);
 		u = hop > u ? hop : u;
 	}
-	if (u)
+	if (u) {
 		w = w * c->eta / u;
+		s->slow = 0;
+	}
 	hpcc_set(s, c, w + c->w_ai, 1);
 	hpcc_begin(s, a);
 }
@@ -422,6 +427,11 @@ static inline void hpcc_window(struct hpcc *s, const struct hpcc_conf *c,
 {
 	__u64 w;
 
+	if (s->slow) {
+		if (s->u < c->eta)
+			return;		/* hpcc_acked() has it grow */
+		s->slow = 0;
+	}
 	if (s->u >= c->eta || s->stage >= c->max_stage) {
 		w = s->wc * c->eta;
 		if (s->u)
@@ -475,6 +485,53 @@ static inline enum hpcc_result hpcc_new_ack(struct hpcc *s,
 		return HPCC_STAYED;
 	s->update_seq = a->snd_nxt;
 	return HPCC_TURNED;
+}
+
+/**
+ * hpcc_timeout() - TCP has waited for ACKs in vain: what was in flight is lost
+ * @s: the sender's state, changed
+ * @c: parameters
+ * @packet: bytes of a full packet on the wire
+ *
+ * The paper's network loses nothing. Where this happens, a link was down or a buffer
+ * was full; of the links nothing is known that still holds, and all senders that were
+ * hit begin again at the same time. So W is one packet, as TCP has it (RFC 5681), and
+ * hpcc_acked() has it grow.
+ */
+static inline void hpcc_timeout(struct hpcc *s, const struct hpcc_conf *c,
+				__u32 packet)
+{
+	s->slow = s->slow > s->w ? s->slow : s->w;
+	hpcc_set(s, c, (__u64)packet << HPCC_W_SHIFT, 1);
+	s->u = HPCC_ONE;
+	s->stage = 0;
+	s->nhop = 0;
+}
+
+/**
+ * hpcc_acked() - an ACK, with INT or without
+ * @s: the sender's state, changed
+ * @c: parameters
+ * @bytes: that it acknowledges for the first time, on the wire
+ *
+ * After a time-out W grows by these, up to what it was, or until INT says that a link
+ * is full: then hpcc_new_ack() takes over.
+ *
+ * Return: whether W has changed.
+ */
+static inline _Bool hpcc_acked(struct hpcc *s, const struct hpcc_conf *c,
+			       __u32 bytes)
+{
+	__u64 w = s->w + ((__u64)bytes << HPCC_W_SHIFT);
+
+	if (!s->slow || !bytes)
+		return 0;
+	if (w >= s->slow) {
+		w = s->slow;
+		s->slow = 0;
+	}
+	hpcc_set(s, c, w, 1);
+	return 1;
 }
 
 /**

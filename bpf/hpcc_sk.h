@@ -45,8 +45,8 @@ struct hpcc_net {
  * @blind: INT that did not tell of all hops
  * @delivered: packets delivered so far, for Reno
  * @ca_state: TCP_CA_*
+ * @una: TCP's snd_una at the last ACK
  * @sockops: it is hpcc_sockops' state, not bfc_hpcc's
- * @reserved: 0
  */
 struct hpcc_sk {
 	struct hpcc s;
@@ -60,7 +60,7 @@ struct hpcc_sk {
 	__u32 delivered;
 	__u32 ca_state;
 	__u32 sockops;
-	__u32 reserved;
+	__u32 una;
 };
 
 /**
@@ -102,6 +102,51 @@ static inline void hpcc_sk_init(struct hpcc_sk *hs, const struct hpcc_net *net,
 	hs->packets = hpcc_packets(&hs->s, mss + net->headers);
 }
 
+static inline void hpcc_sk_update(struct hpcc_sk *hs, const struct hpcc_net *net,
+				  __u32 mss)
+{
+	hs->rate = hpcc_rate(&hs->s, &net->conf);
+	hs->packets = hpcc_packets(&hs->s, mss + net->headers);
+}
+
+/**
+ * hpcc_sk_timeout() - the retransmission timer has gone off
+ * @hs: state, changed
+ * @net: parameters
+ * @mss: bytes of payload of a full packet without INT: TCP's mss_cache
+ */
+static inline void hpcc_sk_timeout(struct hpcc_sk *hs, const struct hpcc_net *net,
+				   __u32 mss)
+{
+	hpcc_timeout(&hs->s, &net->conf, mss + net->headers);
+	hpcc_sk_update(hs, net, mss);
+}
+
+/**
+ * hpcc_sk_acked() - an ACK, with INT or without; before hpcc_sk_new_ack()
+ * @hs: state, changed
+ * @net: parameters
+ * @una: TCP's snd_una
+ * @mss: bytes of payload of a full packet without INT: TCP's mss_cache
+ *
+ * Of one ACK two packets count (RFC 3465): it may tell of a gap that is closed.
+ *
+ * Return: whether the window has changed.
+ */
+static inline _Bool hpcc_sk_acked(struct hpcc_sk *hs, const struct hpcc_net *net,
+				  __u32 una, __u32 mss)
+{
+	__u32 bytes = una - hs->una, most = 2 * (mss + net->headers);
+
+	hs->una = una;
+	if ((__s32)bytes <= 0)
+		return 0;
+	if (!hpcc_acked(&hs->s, &net->conf, bytes < most ? bytes : most))
+		return 0;
+	hpcc_sk_update(hs, net, mss);
+	return 1;
+}
+
 /**
  * hpcc_sk_new_ack() - an ACK with INT
  * @hs: state, changed
@@ -131,8 +176,7 @@ static inline enum hpcc_result hpcc_sk_new_ack(struct hpcc_sk *hs,
 		hs->turned++;
 		break;
 	}
-	hs->rate = hpcc_rate(&hs->s, &net->conf);
-	hs->packets = hpcc_packets(&hs->s, mss + net->headers);
+	hpcc_sk_update(hs, net, mss);
 	return result;
 }
 

@@ -71,6 +71,9 @@ static __always_inline void begin(struct bpf_sock_ops *skops)
 	hpcc_sk_init(hs, net, skops->mss_cache);
 	hs->count = is->echo.count;
 	hs->sockops = 1;
+	hs->una = skops->snd_una;
+	bpf_sock_ops_cb_flags_set(skops, skops->bpf_sock_ops_cb_flags |
+					 BPF_SOCK_OPS_RTO_CB_FLAG);
 	packets = hs->packets;
 	bpf_setsockopt(skops, SOL_TCP, TCP_BPF_IW, &packets, sizeof(packets));
 	apply(skops, hs, net, is->reserved);
@@ -84,6 +87,7 @@ static __always_inline void parse(struct bpf_sock_ops *skops)
 	struct bfc_int_sk *is;
 	struct hpcc_sk *hs;
 	__u32 seq, id;
+	int changed;
 
 	if ((const void *)(th + TCP_HLEN) > (const void *)skops->skb_data_end ||
 	    !sk)
@@ -103,9 +107,27 @@ static __always_inline void parse(struct bpf_sock_ops *skops)
 	if (!hs || !hs->sockops || !net)
 		return;
 	id = skops->local_port << 16 | bpf_ntohl(skops->remote_port);
+	changed = hpcc_sk_acked(hs, net, seq, skops->mss_cache);
 	if (hpcc_sk_ack(hs, net, is, seq, skops->snd_nxt, skops->mss_cache,
-			id))
+			id) || changed)
 		apply(skops, hs, net, is->reserved);
+}
+
+static __always_inline void timeout(struct bpf_sock_ops *skops)
+{
+	struct bpf_sock *sk = skops->sk;
+	const struct hpcc_net *net;
+	struct bfc_int_sk *is;
+	struct hpcc_sk *hs;
+
+	is = sk ? bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0) : NULL;
+	sk = skops->sk;
+	hs = sk ? bpf_sk_storage_get(&bfc_hpcc_sk, sk, NULL, 0) : NULL;
+	net = hpcc_net(is);
+	if (!is || !hs || !hs->sockops || !net)
+		return;
+	hpcc_sk_timeout(hs, net, skops->mss_cache);
+	apply(skops, hs, net, is->reserved);
 }
 
 SEC("sockops")
@@ -118,6 +140,9 @@ int hpcc_sockops(struct bpf_sock_ops *skops)
 		break;
 	case BPF_SOCK_OPS_PARSE_HDR_OPT_CB:
 		parse(skops);
+		break;
+	case BPF_SOCK_OPS_RTO_CB:
+		timeout(skops);
 		break;
 	}
 	return 1;

@@ -7,7 +7,7 @@
  * "bfc_int_sk": the option of an ACK is parsed before cong_control() runs.
  *
  * HPCC does not react to loss: in the network it is made for there is none, and
- * INT tells of congestion first. Where INT does not come, or not of all hops, or
+ * INT tells of congestion first. After a time-out it starts from one packet. Where INT does not come, or not of all hops, or
  * has not come for half a wrap of its clock, the connection goes on as Reno would,
  * from the window that it has and without slow start (HPCC starts at line rate),
  * until INT comes again.
@@ -73,6 +73,7 @@ void BPF_PROG(bfc_hpcc_init, struct sock *sk)
 	if (is)
 		hs->count = is->echo.count;
 	hs->delivered = tp->delivered;
+	hs->una = tp->snd_una;
 	apply(sk, hs, net, is);
 }
 
@@ -125,6 +126,7 @@ void BPF_PROG(bfc_hpcc_cong_control, struct sock *sk)
 		reno(sk, hs, acked);
 		return;
 	}
+	hpcc_sk_acked(hs, net, tp->snd_una, tp->mss_cache);
 	if (is)
 		hpcc_sk_ack(hs, net, is, tp->snd_una, tp->snd_nxt,
 			    tp->mss_cache, id(sk));
@@ -149,10 +151,17 @@ __u32 BPF_PROG(bfc_hpcc_undo_cwnd, struct sock *sk)
 SEC("struct_ops/bfc_hpcc_set_state")
 void BPF_PROG(bfc_hpcc_set_state, struct sock *sk, __u8 new_state)
 {
+	const struct hpcc_net *net;
 	struct hpcc_sk *hs = state(sk);
 
-	if (hs)
-		hs->ca_state = new_state;
+	if (!hs)
+		return;
+	hs->ca_state = new_state;
+	if (new_state != TCP_CA_LOSS || !hs->packets)
+		return;
+	net = hpcc_net(bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0));
+	if (net)
+		hpcc_sk_timeout(hs, net, tcp_sk(sk)->mss_cache);
 }
 
 SEC(".struct_ops")

@@ -432,20 +432,12 @@ test_path_change() {
 	hpcc_off
 }
 
-# The delay-based control after a silence of the network: from one packet on it starts
-# slowly, and does not send half its window at once. (Its largest is 86 packets, of BDPs
-# of 35 and 41.)
-test_delay_timeout() {
-	local sender
-	start
-	if simulated; then
-		modprobe bfc_simcc rate=12500000 base_ns=4200000
-	else
-		ctl delay on rate 10mbit rtt 50ms
-	fi
-	sender="import socket, struct, time
+# cwnd_flow [PYTHON]: a flow that does PYTHON with its socket s first, and writes what
+# its window becomes to $scratch/cwnd
+cwnd_flow() {
+	flow h1 5001 python3 -c "import socket, struct, time
 s = socket.socket()
-s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'bfc_delay')
+${1-}
 s.connect(('10.0.0.100', 5001))
 s.setblocking(False)
 last = 0
@@ -459,8 +451,12 @@ while True:
 	if cwnd != last:
 		print(cwnd, flush=True, file=open('$scratch/cwnd', 'a'))
 	last = cwnd"
-	flow h1 5001 python3 -c "$sender"
 	check "no connection" wait_for 30 [ -s "$scratch/cwnd" ]
+}
+
+# after_timeout: all is lost for so long that the window goes down to one packet, and
+# then it does not come back at once
+after_timeout() {
 	sleep 1
 	ip -n sw link set dev r0 type wire drop 0800 100%
 	check "no timeout" wait_for 10 grep -qx 1 "$scratch/cwnd"
@@ -471,6 +467,29 @@ while True:
 		paste -sd ' ')"
 	at_least "windows from 2 to 16 packets after the timeout" \
 		"$(sed '1,/^1$/d' "$scratch/cwnd" | grep -Ecx '[2-9]|1[0-6]')" 3
+}
+
+# HPCC after a silence of the network: what it knew of the links is void.
+test_timeout() {
+	start
+	hpcc_on
+	cwnd_flow
+	after_timeout
+	stop
+	hpcc_off
+}
+
+# The delay-based control starts slowly as well, and does not send half its window at
+# once. (Its largest is 86 packets, of BDPs of 35 and 41.)
+test_delay_timeout() {
+	start
+	if simulated; then
+		modprobe bfc_simcc rate=12500000 base_ns=4200000
+	else
+		ctl delay on rate 10mbit rtt 50ms
+	fi
+	cwnd_flow "s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'bfc_delay')"
+	after_timeout
 	stop
 	if simulated; then
 		check "a socket uses bfc_simcc" wait_for 5 modprobe -qr bfc_simcc
@@ -483,4 +502,4 @@ while True:
 grown() { [ "$(tail -n "+$1" "$scratch/cwnd" | sort -n | tail -n 1)" -gt 30 ]; }
 
 run_tests arithmetic near_zero cubic dctcp same_windows limits cgroups shown one_of_many \
-	one_front_end without_int losses reordering path_change delay_timeout
+	one_front_end without_int losses reordering path_change timeout delay_timeout

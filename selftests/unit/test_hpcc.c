@@ -768,6 +768,58 @@ static void test_socket(void)
 	CHECK(hpcc_sk_pace(&hs, &net, 65535, 0) == hs.rate * 65535 / 65601);
 }
 
+/* After a time-out from one packet on, by what ACKs acknowledge, until INT says that a
+ * link is full or W is what it was.
+ */
+static void test_timeout(void)
+{
+	struct hpcc_ack a = ack(1000, 0, 0, 250), b = ack(1101, 800, 78, 0);
+	struct hpcc_net net = { .conf = usual(), .headers = 66 };
+	struct hpcc_sk hs;
+	u32 i;
+
+	hpcc_sk_init(&hs, &net, 934);
+	hs.una = 900;
+	CHECK(!hpcc_sk_acked(&hs, &net, 2000, 934), "no time-out");
+	CHECK(hs.packets == 100 && hs.una == 2000);
+	CHECK(hpcc_sk_new_ack(&hs, &net, &a, 934) == HPCC_BEGUN);
+	hpcc_sk_timeout(&hs, &net, 934);
+	CHECK(hs.packets == 1 && hs.s.w == W(1000) && hs.s.wc == W(1000));
+	CHECK(hs.s.slow == W(100000) && !hs.s.nhop);
+	CHECK(hs.rate == GBIT100 / 100, "%llu", hs.rate);
+	/* what was known of the links is void, and what comes now tells of no queue */
+	CHECK(hpcc_sk_new_ack(&hs, &net, &a, 934) == HPCC_BEGUN);
+	CHECK(hs.packets == 1 && !hs.s.u);
+	CHECK(hpcc_sk_new_ack(&hs, &net, &b, 934) == HPCC_TURNED);
+	CHECK(hs.packets == 1 && hs.s.slow);
+	CHECK(!hpcc_sk_acked(&hs, &net, 2000, 934), "nothing new");
+	CHECK(!hpcc_sk_acked(&hs, &net, 1999, 934), "an old one");
+	CHECK(hpcc_sk_acked(&hs, &net, 2500, 934));
+	CHECK(hs.s.w == W(1501), "%llu", hs.s.w);
+	CHECK(hpcc_sk_acked(&hs, &net, 90000, 934));
+	CHECK(hs.s.w == W(3501) && hs.packets == 4, "two packets of one ACK");
+	/* another one before that has come to an end */
+	hpcc_sk_timeout(&hs, &net, 934);
+	CHECK(hs.packets == 1 && hs.s.slow == W(100000));
+	for (i = 0; i < 49; i++)
+		hpcc_sk_acked(&hs, &net, hs.una + 5000, 934);
+	CHECK(hs.s.w == W(99000) && hs.s.slow, "%llu", hs.s.w);
+	CHECK(hpcc_sk_acked(&hs, &net, hs.una + 5000, 934));
+	CHECK(hs.s.w == W(100000) && !hs.s.slow && hs.packets == 100);
+	CHECK(!hpcc_sk_acked(&hs, &net, hs.una + 5000, 934));
+
+	/* a full link */
+	hpcc_sk_timeout(&hs, &net, 934);
+	for (i = 0; i < 20; i++)
+		hpcc_sk_acked(&hs, &net, hs.una + 5000, 934);
+	CHECK(hs.s.w == W(41000) && hs.s.slow);
+	CHECK(hpcc_sk_new_ack(&hs, &net, &a, 934) == HPCC_BEGUN);
+	b = ack(1101, 8000, 781, 300);
+	CHECK(hpcc_sk_new_ack(&hs, &net, &b, 934) == HPCC_TURNED);
+	CHECK(!hs.s.slow && hs.s.w < W(41000), "%llu", hs.s.w);
+	CHECK(!hpcc_sk_acked(&hs, &net, hs.una + 5000, 934));
+}
+
 static const struct unit_case cases[] = {
 	{ "hpcc: parameters by the paper's rules", test_configure },
 	{ "hpcc: ranges of parameters", test_ranges },
@@ -791,6 +843,7 @@ static const struct unit_case cases[] = {
 	{ "hpcc: windows in packets, pacing below one", test_packets },
 	{ "hpcc: the smallest window", test_floor },
 	{ "hpcc: a socket's packets and pace", test_socket },
+	{ "hpcc: one packet after a time-out", test_timeout },
 };
 
 #include "unit_main.h"
