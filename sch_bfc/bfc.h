@@ -58,11 +58,13 @@
 #include "bfc_conf.h"
 #include "bfc_fafc.h"
 #include "bfc_flow.h"
+#include "bfc_params.h"
 #include "bfc_peer.h"
 #include "bfc_pfc.h"
 #include "bfc_pfc_wire.h"
 #include "bfc_pool.h"
 #include "bfc_stamp.h"
+#include "bfc_switch.h"
 #include "bfc_thresh.h"
 #include "bfc_watchdog.h"
 #include "bfc_wire.h"
@@ -79,121 +81,7 @@
 #define BFC_EARLY_STEPS		8	/* counts given back per dequeue at most */
 #define BFC_LAST_REFRESHES	3	/* repetitions after the last resume */
 #define BFC_QUICK_REFRESHES	8	/* of XOFF and XON, before those at `refresh` */
-#define BFC_HANDLE_SHIFT	3	/* handles are given out in runs of 8 */
 #define BFC_SWEEP	HZ	/* old handles come back once a second */
-#define BFC_HANDLE_RUNS		(65536 >> BFC_HANDLE_SHIFT)
-#define BFC_ABOVE		8	/* devices on top of a port that are remembered */
-#define BFC_SLOTS		BFC_CAPFC_PORTS	/* ports of a namespace told apart */
-#define BFC_SLOT_NONE		BFC_CAPFC_NOBODY
-
-/**
- * struct bfc_params - configuration, as netlink has it
- * @sticky: ns or BFC_STICKY_AUTO
- * @hrtt: ns
- * @rate: bytes/s, 0 = link speed
- * @refresh: ns, 0 = auto
- * @hold: ns, 0 = auto
- * @queues: queues of the port
- * @flows: entries of the flow table
- * @ways: of these, where a flow may be
- * @threshold: bytes, 0 = HRTT x rate / N_active
- * @limit: bytes of truesize
- * @quantum: bytes, 0 = one MTU frame
- * @flows_auto: @flows follows from @queues
- * @tpid: TPID of the upstreamQ tag, host order
- * @stamp: BFC_STAMP_*; BFC_STAMP_UNSET only until bfc_stamp_inherit()
- * @stamp_fd: of a program, -1 = none given; not kept
- * @fc: BFC_FC_*
- * @role: BFC_ROLE_*
- * @peer: BFC_PEER_*
- * @assign: BFC_ASSIGN_*
- * @resume: BFC_RESUME_*
- * @avoid_paused: prefer empty queues that are not paused
- * @new_first: queues that just got a packet go before the round
- * @split_gso: segment GSO packets at enqueue
- * @accept_pause: obey pauses of a neighbour of role nic
- * @watchdog: ns without progress until pauses are ignored, 0 = never, or
- *	      BFC_WATCHDOG_AUTO
- * @nelide: entries of @elide
- * @elide: ifindex of ingress ports that are never paused from here
- *
- * Port-level modes:
- * @prio: BFC_PRIO_*
- * @prio_map: priority of each value, or BFC_PRIO_AUTO
- * @lossless: bit p: priority p pauses and is paused
- * @strict: bit p: priority p is served before others
- * @xoff: bytes, 0 = auto; likewise @xon and @max
- * @dynamic: XOFF as millionths of the free buffer, 0 = @xoff
- * @egress_xoff: bytes, 0 = auto; likewise @egress_xon, @egress_max and @warn
- * @cut: per cent
- * @ecn: bytes, 0 = never mark
- * @t_hop: ns, 0 = HRTT / 2 (FAFC)
- * @alpha: weight of the newest queue length, thousandths
- * @beta: weight of the newest rate, thousandths
- * @fdec: f_dec, thousandths
- * @congested: th_c, bytes, 0 = the pause threshold
- *
- * A shared buffer:
- * @buffer: name, "" = none
- * @buffer_size: bytes, 0 = as it is; asked for once, not kept
- * @reserve: bytes of each priority
- * @headroom: bytes of each lossless one, 0 = auto
- * @share: millionths of the free buffer, 0 = no limit
- */
-struct bfc_params {
-	u64 sticky;
-	u64 hrtt;
-	u64 rate;
-	u64 refresh;
-	u64 hold;
-	u32 queues;
-	u32 flows;
-	u32 ways;
-	u32 threshold;
-	u32 limit;
-	u32 quantum;
-	bool flows_auto;
-	u16 tpid;
-	u8 stamp;
-	int stamp_fd;
-	u8 fc;
-	u8 role;
-	u8 peer;
-	u8 assign;
-	u8 resume;
-	u8 avoid_paused;
-	u8 new_first;
-	u8 split_gso;
-	u8 accept_pause;
-	u64 watchdog;
-	u32 nelide;
-	int elide[BFC_ELIDE_MAX];
-
-	u8 prio;
-	u8 prio_map[BFC_PRIO_VALUES];
-	u8 lossless;
-	u8 strict;
-	u8 cut;
-	u32 xoff;
-	u32 xon;
-	u32 max;
-	u32 dynamic;
-	u32 egress_xoff;
-	u32 egress_xon;
-	u32 egress_max;
-	u32 warn;
-	u32 ecn;
-	u64 t_hop;
-	u32 alpha;
-	u32 beta;
-	u32 fdec;
-	u32 congested;
-	char buffer[BFC_BUFFER_NAMSIZ];
-	u32 buffer_size;
-	u32 reserve;
-	u32 headroom;
-	u32 share;
-};
 
 /**
  * struct bfc_held - what is queued of one priority of an ingress port
@@ -258,38 +146,6 @@ struct bfc_ingress {
 	struct bfc_held held[BFC_PRIORITIES];
 	struct bfc_fafc_in *fafc;
 	atomic_t counter[];
-};
-
-/**
- * struct bfc_switch - the ports of a namespace
- * @handles: whose handles these are, by run; entries are set and cleared under
- *	     bfc_handle_lock and read under RCU
- * @runs_used: runs that are given out, under bfc_handle_lock
- * @runs: how many that are, likewise
- * @fafc: what each egress predicts, by slot; RCU
- * @long_queues: by priority, bit k: the queue of egress k is over its th_c, or was
- *		 when a packet last left it
- * @paused: by priority, bit i: ingress i has slots that may not be over
- * @users: the namespace, ports, and counters
- * @nports: entries of @ports
- * @ports: RTNL
- * @guards: on devices that are no ports, RTNL
- * @buffers: memory that ports share, RTNL
- * @list: of the switches that have ports, RTNL
- */
-struct bfc_switch {
-	struct bfc_ingress __rcu **handles;
-	unsigned long *runs_used;
-	unsigned int runs;
-	struct bfc_fafc __rcu *fafc[BFC_SLOTS];
-	atomic64_t long_queues[BFC_PRIORITIES];
-	atomic64_t paused[BFC_PRIORITIES];
-	refcount_t users;
-	unsigned int nports;
-	struct list_head ports;
-	struct list_head guards;
-	struct list_head buffers;
-	struct list_head list;
 };
 
 /* bits of bfc_port.flags */
@@ -773,6 +629,12 @@ static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)
 	return qn & (q->stride - 1);
 }
 
+/* Are pauses of a packet's priority, or those of queues, ignored as a storm? */
+static inline bool bfc_in_storm(const struct bfc_sched *q, u8 prio)
+{
+	return q->ignoring & BIT(prio & (q->stride - 1));
+}
+
 /* Does a port with this mode look for neighbours of ours? */
 static inline bool bfc_fc_says_hello(u8 fc)
 {
@@ -818,10 +680,20 @@ extern const struct Qdisc_class_ops bfc_class_ops;
 int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		struct sk_buff **to_free);
 struct sk_buff *bfc_dequeue(struct Qdisc *sch);
-void bfc_expire_pauses(struct bfc_sched *q, u64 now);
 void bfc_purge(struct Qdisc *sch);
 void bfc_requeue(struct bfc_sched *q);
+void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh);
+void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue);
 void bfc_trim(struct Qdisc *sch);
+
+/* bfc_obey.c */
+void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now);
+void bfc_expire_pauses(struct bfc_sched *q, u64 now);
+
+/* bfc_host.c */
+void bfc_host_paused(struct bfc_sched *q, u64 now);
+u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due);
+void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now);
 
 /* bfc_share.c */
 u64 bfc_share_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
@@ -849,9 +721,6 @@ struct sk_buff *bfc_pfc_resume(struct bfc_port *port);
 bool bfc_mark_ce(struct sk_buff *skb);
 void bfc_rx_prio_end(struct bfc_sched *q, u64 now);
 void bfc_tx_prio_end(struct bfc_port *port, u64 now);
-void bfc_host_paused(struct bfc_sched *q, u64 now);
-u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due);
-void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now);
 u8 bfc_prio_paused(struct bfc_sched *q, u64 now);
 void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause, u64 now);
 void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb);
@@ -896,20 +765,10 @@ static inline bool bfc_carrier(const struct net_device *dev)
 	return netif_running(dev) && netif_carrier_ok(dev);
 }
 
-/* bfc_switch.c */
-extern struct list_head bfc_switches;
-int bfc_switch_init(void);
-void bfc_switch_exit(void);
-struct bfc_switch *bfc_switch_find(struct net *net);
-struct bfc_switch *bfc_switch_get(struct net *net);
-int bfc_switch_join(struct bfc_port *port);
-void bfc_switch_leave(struct bfc_port *port);
-void bfc_switch_put(struct bfc_switch *sw);
-int bfc_guard_add(struct bfc_switch *sw, struct net_device *dev);
-void bfc_guard_del(struct bfc_switch *sw, const struct net_device *dev);
-void bfc_switch_topology(void);
-struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb);
-void bfc_vet(struct bfc_sched *q, struct sk_buff *skb);
+/* bfc_hello.c */
+struct sk_buff *bfc_hello_build(struct bfc_port *port, u8 flags, u64 now);
+struct sk_buff *bfc_hello_frame(struct bfc_port *port, u64 now);
+void bfc_hello_work(struct work_struct *work);
 
 /* bfc_port.c */
 extern struct xarray bfc_port_ids;
@@ -924,7 +783,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 void bfc_port_relink(struct bfc_port *port, u64 link_rate);
 void bfc_port_detach(struct bfc_port *port);
 void bfc_port_restart(struct bfc_port *port, bool unplugged);
-struct sk_buff *bfc_hello_frame(struct bfc_port *port, u64 now);
+bool bfc_port_lacks_counters(const struct bfc_port *port);
 void bfc_port_tags(struct bfc_port *port);
 void bfc_port_refuse(const struct bfc_port *port, unsigned int queues, u8 why);
 u8 bfc_port_layout(struct bfc_port *port, unsigned int queues);

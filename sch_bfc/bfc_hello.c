@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Say HELLO: fast until both ends have agreed, then now and then. The work only says
+ * that it is time; the frame is made by dequeue, as those that pause are. What the
+ * neighbour says, and what follows from it: bfc_peer.h.
+ */
+#include <linux/netdevice.h>
+#include <linux/workqueue.h>
+
+#include "bfc.h"
+
+static bool bfc_port_speaks(const struct bfc_port *port)
+{
+	return bfc_fc_says_hello(port->cfg.fc) &&
+	       port->cfg.peer != BFC_PEER_OFF && port->users;
+}
+
+/**
+ * bfc_hello_build() - a HELLO of a port
+ * @port: the port
+ * @flags: BFC_HELLO_F_*
+ * @now: ns
+ *
+ * Context: port->lock held.
+ * Return: the frame, or NULL.
+ */
+struct sk_buff *bfc_hello_build(struct bfc_port *port, u8 flags, u64 now)
+{
+	struct bfc_hello h = {
+		.role = port->cfg.role,
+		.flags = flags,
+		.classes = 1,
+		.queues = port->queues,
+		.incast_queue = BFC_QUEUE_NONE,
+		.modes = port->cfg.fc == BFC_FC_FAFC ? BFC_MODE_PRIO :
+						       BFC_MODE_BFC,
+	};
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&port->lock);
+	skb = bfc_frame_alloc(port, BFC_HELLO_LEN);
+	if (!skb)
+		return NULL;
+	bfc_peer_say(&port->peer, &h, now);
+	bfc_put_hello(skb->data, port->epoch, atomic_inc_return(&port->seq),
+		      &h);
+	port->hello_tx++;
+	return skb;
+}
+
+/**
+ * bfc_hello_frame() - the HELLO that is due
+ * @port: the port
+ * @now: ns
+ *
+ * Context: under the root lock of the port's qdisc, BH off, from dequeue.
+ * Return: the frame; NULL: no memory, or not wanted any more.
+ */
+struct sk_buff *bfc_hello_frame(struct bfc_port *port, u64 now)
+{
+	struct sk_buff *skb = NULL;
+
+	spin_lock(&port->lock);
+	if (bfc_port_speaks(port))
+		skb = bfc_hello_build(port, 0, now);
+	spin_unlock(&port->lock);
+	return skb;
+}
+
+/* When to say the next HELLO, from now. One that is still waiting to be made is looked
+ * for soon: the device may not have our qdisc yet.
+ */
+static u64 bfc_hello_next(struct bfc_port *port, u64 now)
+{
+	lockdep_assert_held(&port->lock);
+	if (test_and_set_bit(BFC_PORT_HELLO, &port->flags))
+		return BFC_HELLO_WAIT_NS;
+	if (bfc_peer_settled(&port->peer, now)) {
+		port->tries = 0;
+		return BFC_HELLO_SLOW_NS;
+	}
+	if (port->tries >= BFC_HELLO_FAST_TRIES)
+		return BFC_HELLO_SLOW_NS;
+	port->tries++;
+	return BFC_HELLO_FAST_NS;
+}
+
+/**
+ * bfc_hello_work() - let time pass with the neighbour, and say the next HELLO
+ * @work: &bfc_port.hello
+ */
+void bfc_hello_work(struct work_struct *work)
+{
+	struct bfc_port *port = container_of(to_delayed_work(work),
+					     struct bfc_port, hello);
+	u64 now = ktime_get_ns(), next = BFC_HELLO_SLOW_NS;
+	bool speak, again;
+
+	spin_lock_bh(&port->lock);
+	again = bfc_port_lacks_counters(port);
+	if (again && !bfc_port_layout(port, 0)) {
+		again = false;
+		bfc_refresh_start(port);
+	}
+	speak = bfc_port_speaks(port);
+	if (bfc_peer_tick(&port->peer, now) & BFC_EV_STATE) {
+		if (port->cfg.peer == BFC_PEER_AUTO &&
+		    port->cfg.fc == BFC_FC_BFC)
+			bfc_port_layout(port, 0);
+		bfc_port_tags(port);
+	}
+	if (speak && bfc_carrier(port->dev)) {
+		next = bfc_hello_next(port, now);
+		/* Runs as soon as bottom halves do. */
+		netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+	}
+	spin_unlock_bh(&port->lock);
+
+	if (speak || again)
+		queue_delayed_work(system_wq, &port->hello,
+				   nsecs_to_jiffies(next));
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A host that FAFC pauses sends less for a while (FAFC Alg. 3): its pace is that of the
+ * qdisc, for each priority. The arithmetic is in bfc_fafc.h. Everything here runs under
+ * the root lock.
+ */
+#include "bfc.h"
+
+/* What a host allows itself comes back. */
+static void bfc_pace_recover(const struct bfc_sched *q, struct bfc_host *pace,
+			     u64 now)
+{
+	pace->rate = bfc_fafc_recover(pace->rate, q->rate, now - pace->stamp,
+				      q->conf->holt.t_hop);
+	pace->stamp = now;
+}
+
+/**
+ * bfc_host_paused() - PauseReceive() of Alg. 3: a host that was paused sends less of
+ * that priority for a while, all flows alike
+ * @q: scheduler of the host
+ * @now: ns
+ *
+ * A pause longer than any that FAFC computes is the backstop's, and no measure.
+ *
+ * Context: under the root lock.
+ */
+void bfc_host_paused(struct bfc_sched *q, u64 now)
+{
+	u32 t_hop = q->conf->holt.t_hop;
+	unsigned int prio;
+
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		u64 until = READ_ONCE(q->port->rx_until[prio]);
+		struct bfc_host *pace = &q->host[prio];
+		u64 from = max(pace->until, now);
+
+		pace->until = until;
+		if (until <= from || until - now > 2ULL * t_hop ||
+		    q->ignoring & BIT(prio))
+			continue;
+		if (!(q->host_paced & BIT(prio))) {
+			pace->rate = q->rate;
+			pace->next = now;
+		}
+		bfc_pace_recover(q, pace, now);
+		pace->rate = bfc_fafc_pace(pace->rate,
+					   min_t(u64, until - from, t_hop),
+					   t_hop, bfc_fafc_floor(q->rate));
+		q->host_paced |= BIT(prio);
+	}
+}
+
+/**
+ * bfc_host_waits() - who could send, and must wait after the last packet?
+ * @q: scheduler of the host
+ * @now: ns
+ * @due: result: until when the first of them waits, if there is one
+ *
+ * Context: under the root lock.
+ * Return: bit p: priority p.
+ */
+u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due)
+{
+	unsigned long paced = q->host_paced & ~q->prio_paused;
+	u64 whole = bfc_fafc_recovery(q->conf->holt.t_hop);
+	unsigned int prio;
+	u8 waits = 0;
+
+	for_each_set_bit(prio, &paced, BFC_PRIORITIES) {
+		const struct bfc_host *pace = &q->host[prio];
+
+		if (now - pace->stamp >= whole) {
+			q->host_paced &= ~BIT(prio);	/* at full speed again */
+		} else if (q->prio[prio].bytes && now < pace->next) {
+			waits |= BIT(prio);
+			*due = min(*due, pace->next);
+		}
+	}
+	return waits;
+}
+
+/**
+ * bfc_host_sent() - a packet leaves: when may the next one of its priority?
+ * @q: scheduler of the host
+ * @prio: one that is paced
+ * @len: of the packet, bytes
+ * @now: ns
+ *
+ * Context: under the root lock.
+ */
+void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now)
+{
+	u64 whole = bfc_fafc_recovery(q->conf->holt.t_hop);
+	struct bfc_host *pace = &q->host[prio];
+
+	bfc_pace_recover(q, pace, now);
+	pace->next = bfc_pace_from(pace->next, q->host_waited & BIT(prio), now);
+	pace->next += div64_u64(len * BFC_NSEC_PER_SEC, pace->rate);
+	pace->next = min(pace->next, now + whole);
+	q->host_waited &= ~BIT(prio);
+	if (pace->rate == q->rate)
+		q->host_paced &= ~BIT(prio);
+}

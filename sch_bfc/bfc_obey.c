@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Obey the neighbour: from the set of pauses that the hook stored to queues that are
+ * paused and resumed, until they are told otherwise, their time is over, or they are
+ * taken for a storm. Everything here runs under the root lock of the qdisc.
+ */
+#include "bfc.h"
+#include "bfc_trace.h"
+
+static void bfc_queue_pause(struct bfc_sched *q, unsigned int qn, u64 now)
+{
+	struct bfc_queue *queue = &q->queues[qn];
+
+	__set_bit(qn, q->paused);
+	queue->paused_since = now;
+	queue->pauses++;
+	q->npaused++;
+	q->pause_rx++;
+	if (queue->head)
+		bfc_queue_deactivate(q, queue);
+	else
+		__clear_bit(qn, q->usable);
+	trace_bfc_paused(q->port->dev, qn, queue->bytes);
+}
+
+static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
+{
+	struct bfc_queue *queue = &q->queues[qn];
+
+	__clear_bit(qn, q->paused);
+	queue->paused_ns += now - queue->paused_since;
+	q->npaused--;
+	q->resume_rx++;
+	if (queue->head)
+		bfc_queue_activate(q, queue, false);
+	else
+		__set_bit(qn, q->usable);
+	trace_bfc_resumed(q->port->dev, qn, queue->bytes);
+}
+
+/* Is the pause of a priority, or of any queue, a storm? Then it is not obeyed. What
+ * progress is: bfc_watchdog.h. Ours tell what they have drained; of anybody else
+ * only what we could send is known.
+ */
+static void bfc_watch(struct bfc_sched *q, unsigned int prio, bool paused,
+		      u64 progress, u64 now)
+{
+	struct bfc_watchdog *w = &q->storm[prio];
+	unsigned int what = bfc_watchdog_step(w, &q->storm_cfg, paused, progress,
+					      now);
+
+	if (what & BFC_WD_STORM) {
+		q->ignoring |= BIT(prio);
+		q->storms++;
+	} else if (what & BFC_WD_RESTORE) {
+		q->ignoring &= ~BIT(prio);
+		q->restored++;
+	}
+	q->storm_due = min(q->storm_due, bfc_watchdog_due(w, &q->storm_cfg));
+	if (what)
+		trace_bfc_storm(q->port->dev, prio, what & BFC_WD_STORM,
+				w->holdoff);
+}
+
+static void bfc_watch_prios(struct bfc_sched *q, u8 paused, u64 now)
+{
+	unsigned int prio;
+
+	q->storm_due = U64_MAX;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		bfc_watch(q, prio, paused & BIT(prio) && q->prio[prio].bytes,
+			  q->prio[prio].sent, now);
+}
+
+/* Before the neighbour's new set is taken over: for queues one watchdog is enough,
+ * as what they have drained is told for all of them.
+ */
+static void bfc_watch_queues(struct bfc_sched *q, u64 now)
+{
+	bool paused = !bitmap_empty(q->port->rx_paused, q->p.queues) &&
+		      now < READ_ONCE(q->port->rx_deadline) &&
+		      (q->noccupied > q->nactive || q->ignoring);
+
+	q->storm_due = U64_MAX;
+	bfc_watch(q, 0, paused, READ_ONCE(q->port->rx_drained), now);
+}
+
+/* Queues q, q + 8 ... are those of a priority. */
+static unsigned long bfc_prio_pattern(u8 paused)
+{
+	return paused * (~0UL / 0xff);	/* in each byte */
+}
+
+/* Priorities that the neighbour holds paused, as a pattern for all queues. */
+static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
+{
+	u8 paused = bfc_prio_paused(q, now);
+	unsigned long diff;
+	unsigned int prio;
+
+	bfc_watch_prios(q, paused, now);
+	paused &= ~q->ignoring;
+	diff = paused ^ q->prio_paused;
+	if (q->p.role == BFC_ROLE_NIC && q->p.fc == BFC_FC_FAFC)
+		bfc_host_paused(q, now);
+	for_each_set_bit(prio, &diff, BFC_PRIORITIES) {
+		if (paused & BIT(prio)) {
+			q->prio[prio].since = now;
+			q->prio[prio].pauses++;
+		} else {
+			q->prio[prio].ns += now - q->prio[prio].since;
+		}
+	}
+	q->prio_paused = paused;
+	q->host_waited &= ~paused;
+	return bfc_prio_pattern(paused);
+}
+
+/* Those of word @w that are paused by what the hook stored last, or a pattern. */
+static unsigned long bfc_told(const struct bfc_sched *q, unsigned int w,
+			      bool none, unsigned long prio)
+{
+	if (q->stride > 1)
+		return prio;
+	return none ? 0 : READ_ONCE(q->port->rx_paused[w]);
+}
+
+/* Of the queues that are resumed, the one with packets that was served longest ago. */
+static unsigned int bfc_resume_first(const struct bfc_sched *q, bool none,
+				     unsigned long prio)
+{
+	unsigned int w, bit, first = 0;
+	u32 longest = 0;
+
+	for (w = 0; w < BITS_TO_LONGS(q->p.queues); w++) {
+		unsigned long end = q->paused[w] & ~bfc_told(q, w, none, prio);
+
+		for_each_set_bit(bit, &end, BITS_PER_LONG) {
+			unsigned int qn = w * BITS_PER_LONG + bit;
+			u32 ago = q->served - q->queues[qn].served;
+
+			if (!q->queues[qn].head || ago <= longest)
+				continue;
+			longest = ago;
+			first = qn;
+		}
+	}
+	return first;
+}
+
+/* Until when is a queue paused that is, if it is not told otherwise? */
+static u64 bfc_paused_until(const struct bfc_sched *q, unsigned int qn)
+{
+	return q->stride > 1 ? q->prio[bfc_queue_class(q, qn)].until :
+			       q->pause_deadline;
+}
+
+/* Queues that are resumed join the end of the round in their order, the one that was
+ * served longest ago first: if it always were the lowest number, those with higher
+ * ones would get no turn between two pauses.
+ */
+static void bfc_resume_queues(struct bfc_sched *q, bool none,
+			      unsigned long prio, u64 now)
+{
+	unsigned int first = bfc_resume_first(q, none, prio);
+	unsigned int words = BITS_TO_LONGS(q->p.queues), i, w, bit;
+	unsigned long before = BIT(first % BITS_PER_LONG) - 1;
+
+	for (i = 0; i <= words; i++) {
+		unsigned long end;
+
+		w = (first / BITS_PER_LONG + i) % words;
+		end = q->paused[w] & ~bfc_told(q, w, none, prio);
+		if (!i)
+			end &= ~before;
+		else if (i == words)
+			end &= before;
+		for_each_set_bit(bit, &end, BITS_PER_LONG) {
+			unsigned int qn = w * BITS_PER_LONG + bit;
+
+			bfc_queue_resume(q, qn, min(now, bfc_paused_until(q, qn)));
+		}
+	}
+}
+
+/**
+ * bfc_merge_pauses() - take over the set that the hook stored last
+ * @q: scheduler
+ * @gen: &bfc_port.rx_gen as it was read before, with acquire
+ * @now: ns
+ *
+ * The hook may be writing the next one meanwhile: it then changes rx_gen after that and
+ * wakes us again.
+ *
+ * Context: under the root lock.
+ */
+void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
+{
+	unsigned long prio = 0;
+	unsigned int w, bit;
+	bool none;
+
+	if (q->stride > 1)
+		prio = bfc_merge_prio(q, now);
+	else
+		bfc_watch_queues(q, now);
+	none = q->stride == 1 &&
+	       (q->ignoring || now >= READ_ONCE(q->port->rx_deadline));
+	for (w = 0; w < BITS_TO_LONGS(q->p.queues); w++) {
+		unsigned long new = bfc_told(q, w, none, prio) & ~q->paused[w];
+
+		for_each_set_bit(bit, &new, BITS_PER_LONG) {
+			unsigned int qn = w * BITS_PER_LONG + bit;
+
+			if (qn >= q->p.queues)
+				break;
+			bfc_queue_pause(q, qn, now);
+		}
+	}
+	if (q->npaused)
+		bfc_resume_queues(q, none, prio, now);
+	if (q->stride == 1)
+		q->pause_deadline = READ_ONCE(q->port->rx_deadline);
+	q->rx_gen = gen;
+}
+
+/**
+ * bfc_expire_pauses() - end the pauses whose time is over, as of the end of that time
+ * @q: scheduler
+ * @now: ns
+ *
+ * An idle port has no timer for it: it shows with the next packet, with the next
+ * pause, or when statistics are read.
+ *
+ * Context: under the root lock.
+ */
+void bfc_expire_pauses(struct bfc_sched *q, u64 now)
+{
+	unsigned long over = 0, last = q->prio_paused;
+	u32 before = q->npaused;
+	unsigned int prio;
+
+	if (likely(!q->npaused || now < q->pause_deadline))
+		return;
+	for_each_set_bit(prio, &last, BFC_PRIORITIES)
+		if (q->prio[prio].until <= now)
+			over |= BIT(prio);
+	bfc_resume_queues(q, q->stride == 1, bfc_prio_pattern(last & ~over), now);
+	q->expired += before - q->npaused;
+	if (q->stride == 1)
+		return;
+	for_each_set_bit(prio, &over, BFC_PRIORITIES)
+		q->prio[prio].ns += q->prio[prio].until - q->prio[prio].since;
+	q->prio_paused &= ~over;
+	bfc_merge_pauses(q, q->rx_gen, now);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The ports of a namespace, what they share, and the proof of where a packet came in
+ * (bfc_switch.c).
+ */
+#ifndef _BFC_SWITCH_H
+#define _BFC_SWITCH_H
+
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+
+#include "bfc_capfc.h"
+#include "bfc_wire.h"
+
+#define BFC_HANDLE_SHIFT	3	/* handles are given out in runs of 8 */
+#define BFC_HANDLE_RUNS		(65536 >> BFC_HANDLE_SHIFT)
+#define BFC_ABOVE		8	/* devices on top of a port that are remembered */
+#define BFC_SLOTS		BFC_CAPFC_PORTS	/* ports of a namespace told apart */
+#define BFC_SLOT_NONE		BFC_CAPFC_NOBODY
+
+struct bfc_fafc;
+struct bfc_ingress;
+struct bfc_port;
+struct bfc_sched;
+struct net;
+struct net_device;
+struct sk_buff;
+
+/**
+ * struct bfc_switch - the ports of a namespace
+ * @handles: whose handles these are, by run; entries are set and cleared under
+ *	     bfc_handle_lock and read under RCU
+ * @runs_used: runs that are given out, under bfc_handle_lock
+ * @runs: how many that are, likewise
+ * @fafc: what each egress predicts, by slot; RCU
+ * @long_queues: by priority, bit k: the queue of egress k is over its th_c, or was
+ *		 when a packet last left it
+ * @paused: by priority, bit i: ingress i has slots that may not be over
+ * @users: the namespace, ports, and counters
+ * @nports: entries of @ports
+ * @ports: RTNL
+ * @guards: on devices that are no ports, RTNL
+ * @buffers: memory that ports share, RTNL
+ * @list: of the switches that have ports, RTNL
+ */
+struct bfc_switch {
+	struct bfc_ingress __rcu **handles;
+	unsigned long *runs_used;
+	unsigned int runs;
+	struct bfc_fafc __rcu *fafc[BFC_SLOTS];
+	atomic64_t long_queues[BFC_PRIORITIES];
+	atomic64_t paused[BFC_PRIORITIES];
+	refcount_t users;
+	unsigned int nports;
+	struct list_head ports;
+	struct list_head guards;
+	struct list_head buffers;
+	struct list_head list;
+};
+
+extern struct list_head bfc_switches;
+int bfc_switch_init(void);
+void bfc_switch_exit(void);
+struct bfc_switch *bfc_switch_find(struct net *net);
+struct bfc_switch *bfc_switch_get(struct net *net);
+int bfc_switch_join(struct bfc_port *port);
+void bfc_switch_leave(struct bfc_port *port);
+void bfc_switch_put(struct bfc_switch *sw);
+int bfc_guard_add(struct bfc_switch *sw, struct net_device *dev);
+void bfc_guard_del(struct bfc_switch *sw, const struct net_device *dev);
+void bfc_switch_topology(void);
+struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb);
+void bfc_vet(struct bfc_sched *q, struct sk_buff *skb);
+
+#endif /* _BFC_SWITCH_H */
