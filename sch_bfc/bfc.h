@@ -75,7 +75,7 @@
 #define BFC_CTRL_RATE		16	/* each kind of it: 1/16 of the rate, */
 #define BFC_CTRL_BURST		16384U	/* and a ms of that, or so many bytes */
 #define BFC_HELLO_PPS		100	/* HELLOs a second from the link */
-#define BFC_LEN_MAX		(1 << 20)	/* of a packet by a size table: QDISC_PKT_LEN_MAX */
+#define BFC_LEN_MAX		BIT(20)	/* of a packet by a size table: QDISC_PKT_LEN_MAX */
 #define BFC_PACE_LATE_NS	(10 * NSEC_PER_MSEC)	/* made up for, by a burst */
 #define BFC_PICK_TRIES		8	/* candidates looked at for a new flow */
 #define BFC_EARLY_STEPS		8	/* counts given back per dequeue at most */

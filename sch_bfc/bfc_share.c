@@ -60,15 +60,14 @@ static bool bfc_will_be_pausable(const struct bfc_sched *q, u16 handle, u8 prio)
  */
 u64 bfc_share_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 {
+	bool pausable = bfc_will_be_pausable(q, skb->tc_index, prio);
 	u64 source;
 
-	if (!bfc_will_be_pausable(q, skb->tc_index, prio))
-		source = hash_32(skb->skb_iif, BFC_SOURCE_BITS) | BFC_SOURCE;
-	else if (q->identity == BFC_FLOW_PRIO)
+	if (pausable && q->identity == BFC_FLOW_PRIO)
 		return 0;
-	else
-		source = bfc_handle_base(q->port->sw, skb->tc_index) >>
-			 BFC_HANDLE_SHIFT;
+	source = pausable ? bfc_handle_base(q->port->sw, skb->tc_index) >>
+			    BFC_HANDLE_SHIFT :
+			    hash_32(skb->skb_iif, BFC_SOURCE_BITS) | BFC_SOURCE;
 	return source << 48 | source << 32 | (u32)(source * GOLDEN_RATIO_32);
 }
 

@@ -48,7 +48,7 @@ nd() {
 lldp() { frame 01:80:c2:00:00:0e 88cc; }
 
 # crowd FRAME: a sends these at line rate for 4 s, b 8 Mbit/s for 3 s to r
-# meanwhile; sets $came and $sent
+# meanwhile; sets $came and $offered
 crowd() {
 	local receiver sender
 	receive r 5000 -t 30 -i 2
@@ -58,7 +58,7 @@ crowd() {
 	frames raw a "$1" 10000
 	finish "$sender" "$receiver"
 	came=$(received r 5000 .packets)
-	sent=$(jq .sent "$scratch/b.sent.5000.json")
+	offered=$(jq .sent "$scratch/b.sent.5000.json")
 }
 
 # flooded_by KIND: fq_codel first, to compare with
@@ -72,8 +72,8 @@ flooded_by() {
 	bfc r e0 role nic queues 128
 	peers_up
 	crowd "$("$1")"
-	say "$came of $sent came, fq_codel $fair"
-	at_least "packets beside the flood" "$came" $((sent * 95 / 100))
+	say "$came of $offered came, fq_codel $fair"
+	at_least "packets beside the flood" "$came" $((offered * 95 / 100))
 	at_least "packets, fq_codel $fair" "$came" $((fair * 95 / 100))
 	at_least "excess" "$(stat sw r0 ctrl_excess)" 1000
 	equal "neighbour" "$(stat sw r0 peer_state)" up
@@ -104,9 +104,9 @@ test_priority_flood() {
 	# shellcheck disable=SC2086
 	finish $receivers "$bg"
 	came=$(received r 5000 .packets)
-	sent=$(jq .sent "$scratch/b.sent.5000.json")
-	say "$came of $sent came, $(received r 5001 .packets) of priority 7"
-	at_least "packets beside the flood" "$came" $((sent * 95 / 100))
+	offered=$(jq .sent "$scratch/b.sent.5000.json")
+	say "$came of $offered came, $(received r 5001 .packets) of priority 7"
+	at_least "packets beside the flood" "$came" $((offered * 95 / 100))
 	at_least "excess" "$(stat sw r0 ctrl_excess)" 1000
 	# A flow that is partly in the band and partly not keeps its order.
 	at_least "packets of priority 7" "$(received r 5001 .packets)" 1000

@@ -64,7 +64,7 @@ test_usage() {
 	refuses 2 'illegal "5" for "hops": give a number from 1 to 4' \
 		int attach --cgroup /tmp hops 5
 	refuses 2 'illegal "1x" for "every"' int attach --cgroup /tmp every 1x
-	refuses 2 '"every" and "hops" are for --cgroup' int attach lo every 2
+	refuses 2 '"every", "hops" and "to" are for --cgroup' int attach lo every 2
 	refuses 2 'what is "every"' int detach lo every 2
 	refuses 2 'illegal "1" for "interval": give a time from 10ms to 3600s' \
 		watch interval 1
@@ -345,7 +345,7 @@ test_cgroups() {
 	# shellcheck disable=SC2046
 	check "no configuration" bpftool map update pinned "$config" \
 		key 0 0 0 0 value 1 0 0 0 0 0 0 0 114 101 110 111 \
-		$(printf '0 %.0s' {1..20})
+		$(printf '0 %.0s' {1..540})	# up to its 552 bytes
 	check "attach once more" bfcctl int attach --cgroup "$group" every 3
 	equal "every, congestion control" "$(bpftool -j map dump pinned "$config" |
 		jq -c '.[0].value | [.[0, 8, 9, 10, 11, 12]]')" \

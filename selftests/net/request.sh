@@ -20,6 +20,7 @@ asking=10 bulk=16
 # ask_with SIZE KIND: with this qdisc everywhere; results in KIND.json, KIND.bulk.json
 ask_with() {
 	local size=$1 kind=$2 port pid
+	# shellcheck disable=SC2119
 	two_switches
 	for port in "${ports_of_two_switches[@]}"; do
 		# shellcheck disable=SC2086
@@ -34,8 +35,8 @@ ask_with() {
 	meet 10.0.0.1 r
 	meet 10.0.0.2 h3
 	for port in h1 h2; do
-		background ip netns exec $port tcpask serve -p 80
-		check "$port does not listen" wait_for 5 tcp_listens $port 80
+		background ip netns exec "$port" tcpask serve -p 80
+		check "$port does not listen" wait_for 5 tcp_listens "$port" 80
 	done
 	ip netns exec h3 tcpask ask -d 10.0.0.2 -p 80 -w 1 -t 3 -c $bulk \
 		-s 1000000000 >"$scratch/$kind.bulk.json" &
@@ -44,8 +45,8 @@ ask_with() {
 	ip netns exec r tcpask ask -d 10.0.0.1 -p 80 -w 1 -t 3 -c $asking \
 		-s "$size" >"$scratch/$kind.json"
 	finish "$pid"
-	say "$kind $(got $kind .per_second)/s, p99 $(got $kind .p99_us) us," \
-		"bulk $(got $kind.bulk .mbits) Mbit/s"
+	say "$kind $(got "$kind" .per_second)/s, p99 $(got "$kind" .p99_us) us," \
+		"bulk $(got "$kind.bulk" .mbits) Mbit/s"
 	[ "$kind" != bfc ] || equal "drops" "$(sum_stat drops)" 0
 	clean_up
 }
