@@ -7,10 +7,10 @@
  * "bfc_int_sk": the option of an ACK is parsed before cong_control() runs.
  *
  * HPCC does not react to loss: in the network it is made for there is none, and
- * INT tells of congestion first. After a time-out it starts from one packet. Where INT does not come, or not of all hops, or
- * has not come for half a wrap of its clock, the connection goes on as Reno would,
- * from the window that it has and without slow start (HPCC starts at line rate),
- * until INT comes again.
+ * INT tells of congestion first. After a time-out it starts from one packet. Where INT
+ * does not come, or not of all hops, or has not come for half a wrap of its clock, the
+ * connection goes on as Reno would, from the window that it has and without slow start
+ * (HPCC starts at line rate), until INT comes again.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>
