@@ -679,7 +679,7 @@ again:
 			waits = bfc_host_waits(q, now, &due);
 		skb = bfc_dequeue_drr(sch, waits, now);
 		if (!skb) {
-			/* Whatever there is, it is paused or has to wait. */
+			/* Whatever there is, it is paused or has to wait: both end. */
 			q->idle = true;
 			q->host_waited |= waits;
 			if (q->npaused)

@@ -20,8 +20,7 @@ asking=10 bulk=16
 # ask_with SIZE KIND: with this qdisc everywhere; results in KIND.json, KIND.bulk.json
 ask_with() {
 	local size=$1 kind=$2 port pid
-	# shellcheck disable=SC2119
-	two_switches
+	two_switches rate 20mbit delay 100us ring 8
 	for port in "${ports_of_two_switches[@]}"; do
 		# shellcheck disable=SC2086
 		set -- $port
