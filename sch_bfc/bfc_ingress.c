@@ -17,10 +17,9 @@ static DEFINE_SPINLOCK(bfc_handle_lock);
  */
 #define BFC_PORT_RUNS	(2 * BFC_RUNS(BFC_QUEUES_MAX))
 
-/* An eighth of the table is for ports that account for themselves alone (port-level
- * modes): one run each.
- */
+/* Of the table, each port has a part: an eighth stays for ports to come. */
 #define BFC_SHARED_RUNS	(BFC_HANDLE_RUNS / 8 * 7)
+#define BFC_SHARES	32U	/* at least */
 
 /**
  * bfc_handle_get() - the counters that a handle stands for
@@ -88,7 +87,7 @@ u8 bfc_ingress_room(const struct bfc_port *port, unsigned int queues)
 		old += ing->runs;
 	if (old + new > BFC_PORT_RUNS)
 		return BFC_REFUSED_WAIT;
-	if (old + new > BFC_SHARED_RUNS / max(READ_ONCE(sw->nports), 1U) &&
+	if (old + new > BFC_SHARED_RUNS / max(READ_ONCE(sw->nports), BFC_SHARES) &&
 	    free < BFC_HANDLE_RUNS / 2 + new)
 		return BFC_REFUSED_HANDLES;
 	return BFC_REFUSED_NOT;

@@ -345,6 +345,7 @@ static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 
 	bitmap_fill(q->empty, p->queues);
 	bitmap_fill(q->usable, p->queues);
+	q->p.queues = p->queues;	/* not those of the defaults */
 	for (i = 0; i < p->queues; i++) {
 		INIT_LIST_HEAD(&q->queues[i].active);
 		gnet_stats_basic_sync_init(&q->queues[i].bstats);

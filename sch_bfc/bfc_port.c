@@ -276,6 +276,15 @@ static unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 
 	bfc_kick_dirty();
 
+	/* Sent to its own source: so does ipvlan make a container's frame one that
+	 * came in here. It is not the neighbour's.
+	 */
+	if (unlikely(ether_addr_equal(eth_hdr(skb)->h_dest,
+				      eth_hdr(skb)->h_source))) {
+		skb->tc_index = 0;
+		return NF_ACCEPT;
+	}
+
 	if (unlikely(skb->protocol == htons(BFC_ETHERTYPE)) &&
 	    bfc_is_control_frame(skb)) {
 		bfc_rx_control(port, skb);
@@ -713,7 +722,7 @@ void bfc_port_detach(struct bfc_port *port)
 static bool bfc_sweep_switch(struct bfc_switch *sw)
 {
 	struct bfc_port *port, *next;
-	bool again = false;
+	bool again = bfc_guard_retry(sw);
 
 	list_for_each_entry_safe(port, next, &sw->ports, list) {
 		spin_lock_bh(&port->lock);
@@ -775,8 +784,8 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 	switch (event) {
 	case NETDEV_REGISTER:
 		bfc_switch_topology();
-		if (sw && sw->nports && bfc_guard_add(sw, dev))
-			netdev_warn(dev, "bfc: no memory to guard this device: a stranger behind it may pause ports\n");
+		if (sw && sw->nports)
+			bfc_guard_try(sw, dev);
 		return NOTIFY_DONE;
 	case NETDEV_UNREGISTER:
 		bfc_switch_topology();

@@ -19,9 +19,15 @@
  *     packets over without a reception here, skb_iif and all (bfc_port_shared()).
  *  4. No clsact egress filter on the egress port writes tc_index.
  *
+ *  5. It is not addressed to its own source: ipvlan takes such a frame of a container
+ *     for one that came in at the port below (bfc_hook()).
+ *
  * What looks like a forwarded packet, and is none: a copy by nft dup, iptables TEE or
- * bpf_clone_redirect() of a program on a port. Whoever configures that in the namespace
- * of the ports exempts the ports at the copy's egress (elide).
+ * bpf_clone_redirect() of a program on a port; a packet that a filter at the ingress of
+ * another device redirects to the ingress of a device on top of a port, past the guard;
+ * one of an L2TP pseudowire that was moved into a container, which leaves through a
+ * socket of this namespace. All of these are configured in the namespace of the ports:
+ * docs/deployment.md says what to do.
  */
 #include <linux/netfilter_netdev.h>
 #include <linux/rtnetlink.h>
@@ -61,13 +67,20 @@ static atomic_t bfc_topology = ATOMIC_INIT(1);
 
 /* ---- where a packet came in ---- */
 
+static int bfc_is_same(struct net_device *lower, struct netdev_nested_priv *priv)
+{
+	return lower == priv->data;
+}
+
 /* Is the device of this index on top of the port? An answer of yes is remembered until
- * the topology changes: a trunk may have thousands of VLANs to look through.
+ * the topology changes. Looked for from the top: a trunk has thousands of VLANs, and a
+ * VLAN one trunk.
  */
 static bool bfc_is_above(struct bfc_ingress *ing, int ifindex)
 {
 	atomic64_t *memo = &ing->above[ifindex % BFC_ABOVE];
 	s64 yes = (u64)atomic_read(&bfc_topology) << 32 | (u32)ifindex;
+	struct netdev_nested_priv priv = {};
 	struct net_device *dev;
 	struct bfc_port *port;
 
@@ -77,7 +90,10 @@ static bool bfc_is_above(struct bfc_ingress *ing, int ifindex)
 	if (!port)
 		return false;
 	dev = dev_get_by_index_rcu(dev_net(port->dev), ifindex);
-	if (!dev || !netdev_has_upper_dev_all_rcu(port->dev, dev))
+	if (!dev)
+		return false;
+	priv.data = port->dev;
+	if (!netdev_walk_all_lower_dev_rcu(dev, bfc_is_same, &priv))
 		return false;
 	atomic64_set(memo, yes);
 	return true;
@@ -205,15 +221,8 @@ static struct bfc_guard *bfc_guard_find(const struct bfc_switch *sw,
 	return NULL;
 }
 
-/**
- * bfc_guard_add() - handles that come in through a device are not believed from now on
- * @sw: the namespace's
- * @dev: one of its devices, not a port
- *
- * Context: RTNL.
- * Return: 0 or an error.
- */
-int bfc_guard_add(struct bfc_switch *sw, struct net_device *dev)
+/* Handles that come in through a device that is no port are not believed from now on. */
+static int bfc_guard_add(struct bfc_switch *sw, struct net_device *dev)
 {
 	struct bfc_guard *guard;
 	int err;
@@ -240,6 +249,22 @@ int bfc_guard_add(struct bfc_switch *sw, struct net_device *dev)
 	return 0;
 }
 
+/**
+ * bfc_guard_try() - the same, later if there is no memory now
+ * @sw: the namespace's
+ * @dev: one of its devices, not a port
+ *
+ * Context: RTNL.
+ */
+void bfc_guard_try(struct bfc_switch *sw, struct net_device *dev)
+{
+	if (!bfc_guard_add(sw, dev))
+		return;
+	netdev_warn(dev, "bfc: no memory to guard this device, until a second from now a stranger behind it may pause ports\n");
+	sw->unguarded = true;
+	bfc_sweep_soon();
+}
+
 static void bfc_guard_kill(struct bfc_guard *guard)
 {
 	list_del(&guard->list);
@@ -262,16 +287,38 @@ void bfc_guard_del(struct bfc_switch *sw, const struct net_device *dev)
 		bfc_guard_kill(guard);
 }
 
-static int bfc_guard_all(struct bfc_switch *sw, struct net *net,
-			 const struct net_device *but)
+static int bfc_guard_all(struct bfc_switch *sw, struct net *net)
 {
+	const struct bfc_port *port;
 	struct net_device *dev;
+	bool is_port;
 	int err = 0;
 
-	for_each_netdev(net, dev)
-		if (dev != but && !err)
+	for_each_netdev(net, dev) {
+		is_port = false;
+		list_for_each_entry(port, &sw->ports, list)
+			is_port |= port->dev == dev;
+		if (!is_port && !err)
 			err = bfc_guard_add(sw, dev);
+	}
 	return err;
+}
+
+/**
+ * bfc_guard_retry() - guard what there was no memory for
+ * @sw: a switch with ports
+ *
+ * Context: RTNL.
+ * Return: whether there is something left to guard.
+ */
+bool bfc_guard_retry(struct bfc_switch *sw)
+{
+	const struct bfc_port *port = list_first_entry(&sw->ports,
+						       struct bfc_port, list);
+
+	if (sw->unguarded)
+		sw->unguarded = bfc_guard_all(sw, dev_net(port->dev));
+	return sw->unguarded;
 }
 
 /* ---- the ports of a namespace ---- */
@@ -367,8 +414,7 @@ int bfc_switch_join(struct bfc_port *port)
 		list_add(&sw->list, &bfc_switches);
 	list_add(&port->list, &sw->ports);
 	bfc_guard_del(sw, port->dev);
-	err = sw->nports == 1 ? bfc_guard_all(sw, dev_net(port->dev), port->dev) :
-				0;
+	err = sw->nports == 1 ? bfc_guard_all(sw, dev_net(port->dev)) : 0;
 	if (err)
 		bfc_switch_leave(port);
 	return err;
@@ -390,9 +436,8 @@ void bfc_switch_leave(struct bfc_port *port)
 		list_del_init(&sw->list);
 		list_for_each_entry_safe(guard, next, &sw->guards, list)
 			bfc_guard_kill(guard);
-	} else if (port->dev->reg_state == NETREG_REGISTERED &&
-		   bfc_guard_add(sw, port->dev)) {
-		netdev_warn(port->dev, "bfc: no memory to guard this device: a stranger behind it may pause ports\n");
+	} else if (port->dev->reg_state == NETREG_REGISTERED) {
+		bfc_guard_try(sw, port->dev);
 	}
 }
 

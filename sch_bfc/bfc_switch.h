@@ -42,6 +42,7 @@ struct sk_buff;
  * @nports: entries of @ports
  * @ports: RTNL
  * @guards: on devices that are no ports, RTNL
+ * @unguarded: there was no memory for some; RTNL
  * @buffers: memory that ports share, RTNL
  * @list: of the switches that have ports, RTNL
  */
@@ -54,6 +55,7 @@ struct bfc_switch {
 	atomic64_t paused[BFC_PRIORITIES];
 	refcount_t users;
 	unsigned int nports;
+	bool unguarded;
 	struct list_head ports;
 	struct list_head guards;
 	struct list_head buffers;
@@ -68,7 +70,8 @@ struct bfc_switch *bfc_switch_get(struct net *net);
 int bfc_switch_join(struct bfc_port *port);
 void bfc_switch_leave(struct bfc_port *port);
 void bfc_switch_put(struct bfc_switch *sw);
-int bfc_guard_add(struct bfc_switch *sw, struct net_device *dev);
+void bfc_guard_try(struct bfc_switch *sw, struct net_device *dev);
+bool bfc_guard_retry(struct bfc_switch *sw);
 void bfc_guard_del(struct bfc_switch *sw, const struct net_device *dev);
 void bfc_switch_topology(void);
 struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb);

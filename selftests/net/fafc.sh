@@ -343,22 +343,22 @@ test_ports_share() {
 }
 
 # paced_host OPTIONS...: h is one, n is what pauses it. It is back at full speed after
-# 8 T_hop, 192 ms.
+# 32 T_hop, 192 ms.
 paced_host() {
 	host n 10.0.0.1/24
 	host h 10.0.0.2/24
 	cable n e0 h e0 "${link[@]}"
 	meet 10.0.0.1 h
-	bfc h e0 role nic "${mode[@]}" thop 24ms peer on "$@"
+	bfc h e0 role nic "${mode[@]}" thop 6ms peer on "$@"
 	frames open n n e0
 	frames set n epoch=7
 }
 
-# ten_pauses PRIO: of half a T_hop each: the rate goes down to 1/8, the floor
+# ten_pauses PRIO: of half a T_hop each: the rate goes down to 1/32, the floor
 ten_pauses() {
 	for _ in {1..10}; do
-		frames pause n epoch=7 "prio$1=12000000" queues=0
-		sleep 0.0125
+		frames pause n epoch=7 "prio$1=3000000" queues=0
+		sleep 0.0033
 	done
 }
 

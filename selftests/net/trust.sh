@@ -250,6 +250,38 @@ test_vrf_on_top() {
 	all_idle
 }
 
+# A frame that is addressed to its own source: ipvlan turns those of a container round, so
+# that they come in at the port below. It names an upstream queue, or pauses, as if the
+# neighbour had.
+test_turned_round() {
+	local mac
+	mode="fc pfc" network
+	mac=$(mac sw p1 | tr -d :)
+	frames open v v e0
+	frames raw v "$(printf '%s' 0180c2000001 0180c2000001 8808 0101 00ff \
+		ffffffffffffffffffffffffffffffff)$(printf '00%.0s' {1..26})" 5
+	sleep 0.2
+	equal "PFC frames obeyed" "$(stat sw p1 pfc_rx)" 0
+	bfc sw p1 hrtt 4ms
+	bfc v e0 role nic hrtt 4ms
+	wait_for 15 peer_up sw p1
+	frames raw v "${mac}${mac}88a80003$(printf '0800')$(printf '45%.0s' {1..60})" 5
+	sleep 0.2
+	equal "packets with an upstreamQ" "$(stat sw p1 tagged_rx)" 0
+	frames close
+}
+
+# A new qdisc looked at as many queues as there are by default, whatever it had. (KASAN)
+test_few_queues() {
+	new_ns x
+	ip -n x link add d0 type dummy
+	ip -n x link set d0 up
+	for _ in {1..20}; do
+		bfc x d0 rate 1gbit fc fafc queues 8 flows 16
+		tc -n x qdisc del dev d0 root
+	done
+}
+
 # hold NS [DEV]: a request in the kernel holds the qdisc of the device; without DEV it
 # gives it back
 hold() { in_ns "$1" sh -c "echo ${2-} >/sys/module/test_wire/parameters/hold"; }
@@ -299,7 +331,7 @@ burst() {
 holds_much() { [ "$(stat "$1" "$2" backlog)" -gt 10000 ]; }
 
 tests=(veth_pfc veth veth_routed vlan_of_a_container mirror_at_ingress
-	mirror_at_egress bridge_address vlan_on_top port_moves_while_held)
+	mirror_at_egress turned_round few_queues bridge_address vlan_on_top port_moves_while_held)
 # The simulator's kernel has none of these.
 simulated || tests+=(macvlan_of_a_container vrf_on_top)
 run_tests "${tests[@]}"

@@ -385,7 +385,7 @@ STATS: Dict[str, Tuple[int, int]] = {name[len("TCA_BFC_STATS_"):].lower(): (numb
                                                       "TCA_BFC_STATS_PRIOS")}
 STATS_U32 = {"occupied", "active", "paused", "upstream_paused", "threshold", "memory",
              "memory_peak", "backlog_peak", "peer_state", "peer_role", "peer_queues", "xoff", "xon",
-             "headroom", "buffer_size", "buffer_used", "buffer_peak", "buffer_port"}
+             "headroom", "buffer_size", "buffer_used", "buffer_peak", "buffer_port", "refused"}
 # Those of the port-level modes.
 PORT_STATS = tuple(key for key, (number, _) in STATS.items()
                    if N["TCA_BFC_STATS_PFC_TX"] <= number < N["TCA_BFC_STATS_PRIOS"])
@@ -720,12 +720,14 @@ pause_rx 0 paused_time 0ns
     def stats_json(self, leave_out: Tuple[str, ...] = ()) -> str:
         """Every statistic under its own name; absent ones are zero."""
         done = self.bench.run("-s", "-j", "qdisc", "show", "dev", "lo",
-                              dump=qdisc(b"", stats_nest({"peer_state": 3, "peer_role": 0},
-                                                         leave_out)))
+                              dump=qdisc(b"", stats_nest({"peer_state": 3, "peer_role": 0,
+                                                          "refused": 2}, leave_out)))
         got = json.loads(done.stdout)[0]
         want: Json = {key: 0 if key in leave_out else value for key, (_, value) in STATS.items()}
         want["peer_state"] = "off" if "peer_state" in leave_out else "up"
         want["peer_role"] = None if "peer_state" in leave_out else "switch"
+        del want["refused"]
+        want["peer_refused"] = "handles"
         peer_id = 0 if "peer_id" in leave_out else STATS["peer_id"][1]
         want["peer_id"] = f"{peer_id:016x}"
         wrong = {key: (got.get(key), value) for key, value in want.items()

@@ -317,20 +317,20 @@ static void test_recover(void)
 {
 	const u64 link = 12500000000ULL, floor = bfc_fafc_floor(link);
 
-	CHECK(floor == link / 8 + 1);
+	CHECK(floor == link / 32 + 1);
 	CHECK(bfc_fafc_floor(0) == 1);
 	CHECK(bfc_fafc_recover(floor, link, 0, HOP) == floor);
-	CHECK(bfc_fafc_recover(floor, link, HOP, HOP) == floor + link / 8);
-	CHECK(bfc_fafc_recover(floor, link, 4 * HOP, HOP) == floor + link / 2);
-	CHECK(bfc_fafc_recover(floor, link, 7 * HOP, HOP) == link);
-	CHECK(bfc_fafc_recover(1, link, 8ULL * HOP - 1, HOP) < link);
-	CHECK(bfc_fafc_recover(1, link, 8ULL * HOP, HOP) == link);
+	CHECK(bfc_fafc_recover(floor, link, HOP, HOP) == floor + link / 32);
+	CHECK(bfc_fafc_recover(floor, link, 16 * HOP, HOP) == floor + link / 2);
+	CHECK(bfc_fafc_recover(floor, link, 31 * HOP, HOP) == link);
+	CHECK(bfc_fafc_recover(1, link, 32ULL * HOP - 1, HOP) < link);
+	CHECK(bfc_fafc_recover(1, link, 32ULL * HOP, HOP) == link);
 	CHECK(bfc_fafc_recover(1, link, ~0ULL, HOP) == link);
 	CHECK(bfc_fafc_recover(1, link, 1ULL << 48, HOP) == link, "too wide");
 	CHECK(bfc_fafc_recover(link, link, 1, HOP) == link);
 	/* the link has become slower meanwhile */
 	CHECK(bfc_fafc_recover(link, link / 10, 0, HOP) == link / 10);
-	CHECK(bfc_fafc_recover(1, 125000000000ULL, 4ULL * BFC_THOP_MAX,
+	CHECK(bfc_fafc_recover(1, 125000000000ULL, 16ULL * BFC_THOP_MAX,
 			       BFC_THOP_MAX) == 62500000001ULL);
 }
 
