@@ -16,8 +16,11 @@
  * Only what the kernel promises to user space is used, no type of its own: nothing
  * to relocate, so that it loads with and without BTF, on any kernel from 5.13 on.
  *
+ *  - At an edge (mode strip) INT is taken out instead: options in TCP become NOPs, and
+ *    records in UDP zeroes, so that no hop's state leaves the network.
+ *
  * Not touched: fragments; IPv6 with extension headers; more than two VLAN tags in
- * the packet.
+ * the packet. No hop has written into these.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -464,6 +467,138 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 	return TC_ACT_OK;
 }
 
+/* ---- an edge ---- */
+
+/* All options that a TCP header can have. */
+#define OPTS		(TCP_HLEN_MAX - TCP_HLEN)
+#define OPTS_ROOM	64	/* a power of two: masks tell the verifier the bounds */
+
+struct options {
+	__u8 old[OPTS_ROOM];
+	__u8 now[OPTS_ROOM];
+};
+
+/* 1 if a < b, without a branch: each would double what there is to verify. Both are
+ * below 2^31.
+ */
+static __always_inline __u32 below(__u32 a, __u32 b)
+{
+	__u32 r = (a - b) >> 31;
+
+	asm volatile("" : "+r"(r));
+	return r;
+}
+
+/* The same number, of which the verifier of 6.1 knows that it is not 0. */
+static __always_inline __u32 bytes(__u32 n)
+{
+	n--;
+	asm volatile("" : "+r"(n));
+	return (n & (OPTS_ROOM - 1)) + 1;
+}
+
+/* The mask is made where it is needed: see udp_len(). */
+static __always_inline __u32 byte(const __u8 *options, __u32 at)
+{
+	asm volatile("" : "+r"(at));
+	return options[at & (OPTS_ROOM - 1)];
+}
+
+/* INT on its way to the receiver, or back? 0 or 1 */
+static __always_inline __u32 is_int(__u32 kind, __u32 exid)
+{
+	__u32 yes = below((kind - BFC_INT_TCP_RECORD) & 0xff, 2);
+
+	return yes & below((exid - BFC_INT_TCP_EXID) & 0xffff, 2);
+}
+
+/* From now on NOPs are what lies from @at on, if @yes. */
+static __always_inline void blank(struct options *o, __u32 at, __u32 len, __u32 yes)
+{
+	__u32 k, m;
+
+	for (k = 0; k < OPTS; k++) {
+		m = 0 - (yes & below((k - at) & 0xff, len));
+		o->now[k] = (o->now[k] & ~m) | (TCP_OPT_NOP & m);
+	}
+}
+
+static __always_inline int strip_tcp(struct __sk_buff *skb, __u32 l4)
+{
+	__u32 at = 0, first = 0, second = 0, found = 0, len, nop, kind, yes, n;
+	struct options o;
+	__u8 doff;
+	__s64 diff;
+	int i;
+
+	if (bpf_skb_load_bytes(skb, l4 + TCP_DOFF, &doff, sizeof(doff)))
+		return TC_ACT_OK;
+	n = (doff >> 4) * 4;
+	if (n <= TCP_HLEN)
+		return TC_ACT_OK;
+	n = bytes(n - TCP_HLEN);
+	__builtin_memset(&o, 0, sizeof(o));
+	if (n > OPTS || bpf_skb_load_bytes(skb, l4 + TCP_HLEN, o.old, n))
+		return TC_ACT_OK;
+
+	/* One on its way to the receiver, and one back, at most. */
+	for (i = 0; i < TCP_OPTIONS && at < OPTS; i++) {
+		kind = byte(o.old, at);
+		if (kind == TCP_OPT_END)
+			break;
+		nop = below((kind - TCP_OPT_NOP) & 0xff, 1);
+		len = (byte(o.old, at + 1) & (nop - 1)) + nop;
+		if (len + nop < 2)
+			break;
+		yes = is_int(kind, byte(o.old, at + 2) << 8 | byte(o.old, at + 3));
+		second = (second & (yes - 1)) | (first & (0 - yes));
+		first = (first & (yes - 1)) | ((at | len << 8) & (0 - yes));
+		found += yes;
+		at += len;
+	}
+	if (!found)
+		return TC_ACT_OK;
+	__builtin_memcpy(o.now, o.old, sizeof(o.now));
+	blank(&o, first & 0xff, first >> 8, 1);
+	blank(&o, second & 0xff, second >> 8, below(1, found));
+
+	diff = bpf_csum_diff((__be32 *)o.old, OPTS, (__be32 *)o.now, OPTS, 0);
+	if (diff < 0 || bpf_skb_store_bytes(skb, l4 + TCP_HLEN, o.now, n, 0) ||
+	    bpf_l4_csum_replace(skb, l4 + TCP_CSUM, 0, diff, 0)) {
+		count(BFC_STAMP_FAILED);
+		return TC_ACT_SHOT;
+	}
+	count(BFC_STAMP_STRIPPED);
+	return TC_ACT_OK;
+}
+
+/* Records become zeroes; there is no checksum (see stamp_udp()). */
+static __always_inline int strip_udp(struct __sk_buff *skb, __u32 l4)
+{
+	__u8 zero[BFC_INT_HOP_LEN * BFC_INT_HOPS_MAX] = {};
+	struct bfc_int_head head;
+	struct udp_int u;
+	__u32 n;
+
+	__builtin_memset(&u, 0, sizeof(u));
+	if (bpf_skb_load_bytes(skb, l4, &u, UDP_HLEN + BFC_INT_HEAD_LEN) ||
+	    word16(u.udp + UDP_DPORT) !=
+	    bpf_htons(bfc_stamp_config.udp_port ?: BFC_INT_UDP_PORT) ||
+	    u.udp[UDP_CSUM] | u.udp[UDP_CSUM + 1])
+		return TC_ACT_OK;
+	bfc_int_get_head(u.rec, &head);
+	n = head.nhop;
+	if (!n || n > BFC_INT_HOPS_MAX)
+		return TC_ACT_OK;
+	n = bytes(n * BFC_INT_HOP_LEN);
+	if (n > sizeof(zero))
+		return TC_ACT_OK;
+	if (bpf_skb_store_bytes(skb, l4 + UDP_HLEN + BFC_INT_HEAD_LEN, zero, n, 0))
+		return TC_ACT_OK;	/* shorter than it says */
+	count(BFC_STAMP_STRIPPED);
+	return TC_ACT_OK;
+}
+
 /* ---- all ---- */
 
 static __always_inline int parse(const struct __sk_buff *skb, struct packet *pkt)
@@ -511,8 +646,16 @@ static __always_inline int stamp_int(struct __sk_buff *skb)
 	__u8 *data = (__u8 *)(long)skb->data;
 	struct packet pkt;
 
-	if (bfc_stamp_config.int_off)
+	if (bfc_stamp_config.mode == BFC_STAMP_NO_INT)
 		return TC_ACT_OK;
+	if (bfc_stamp_config.mode == BFC_STAMP_STRIP) {
+		bpf_skb_pull_data(skb, skb->len < PULL ? skb->len : PULL);
+		if (parse(skb, &pkt))
+			return TC_ACT_OK;
+		if (pkt.proto == IPPROTO_TCP)
+			return strip_tcp(skb, pkt.l4);
+		return pkt.proto == IPPROTO_UDP ? strip_udp(skb, pkt.l4) : TC_ACT_OK;
+	}
 	if (data + PULL <= (const __u8 *)(long)skb->data_end) {
 		if (usual_ip4(data))
 			return stamp_usual(skb, data, ETH_HLEN + IP4_HLEN);

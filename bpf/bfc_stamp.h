@@ -13,14 +13,21 @@
  *	   path: hops agree on which ones by their sequence numbers
  * @udp_port: destination port that says that there is INT behind the UDP header,
  *	      0 = BFC_INT_UDP_PORT
- * @int_off: write upstreamQ only
+ * @mode: BFC_STAMP_INT, _NO_INT or _STRIP
  */
 struct bfc_stamp_config {
 	__u32	node;
 	__u32	every;
 	__u16	udp_port;
-	__u8	int_off;
+	__u8	mode;
 	__u8	unused;
+};
+
+enum {
+	BFC_STAMP_INT,		/* upstreamQ and INT */
+	BFC_STAMP_NO_INT,	/* upstreamQ only */
+	BFC_STAMP_STRIP,	/* that, and no INT leaves through the port: an edge */
+	__BFC_STAMP_MODES
 };
 
 /* Packets that something could not be written to: the map "bfc_stamp_count". */
@@ -29,6 +36,7 @@ enum {
 	BFC_STAMP_TOO_LONG,	/* UDP: the MTU leaves no room; not changed */
 	BFC_STAMP_NOT_PLAIN,	/* UDP: options, GSO; not changed */
 	BFC_STAMP_FAILED,	/* a helper refused; dropped if it was changed */
+	BFC_STAMP_STRIPPED,	/* INT was taken out of it: mode strip */
 	__BFC_STAMP_COUNTS
 };
 

@@ -24,7 +24,7 @@ static const struct command {
 	const char *usage;
 } commands[] = {
 	{ "stamp", cmd_stamp,
-	  "  stamp attach DEV [node N] [int on|off] [every N] [port N]\n"
+	  "  stamp attach DEV [node N] [int on|off|strip] [every N] [port N]\n"
 	  "                                         stamp by eBPF as packets leave DEV\n"
 	  "  stamp detach DEV|PIN                   stamp natively again\n"
 	  "  stamp restore [DEV]                    stamp by what is pinned, if a new\n"

@@ -37,7 +37,24 @@ static const char *const count_names[__BFC_STAMP_COUNTS] = {
 	[BFC_STAMP_TOO_LONG] = "too_long",
 	[BFC_STAMP_NOT_PLAIN] = "not_plain",
 	[BFC_STAMP_FAILED] = "failed",
+	[BFC_STAMP_STRIPPED] = "stripped",
 };
+
+static const char *const modes[__BFC_STAMP_MODES] = {
+	[BFC_STAMP_INT] = "on",
+	[BFC_STAMP_NO_INT] = "off",
+	[BFC_STAMP_STRIP] = "strip",
+};
+
+static uint8_t mode_arg(const char *word)
+{
+	uint8_t mode;
+
+	for (mode = 0; mode < __BFC_STAMP_MODES; mode++)
+		if (!strcmp(word, modes[mode]))
+			return mode;
+	usage_fail("illegal \"%s\" for \"int\": give on, off or strip", word);
+}
 
 /* A number of this machine and namespace that stays the same: each simulated or
  * real switch has another one.
@@ -82,11 +99,7 @@ static void attach(int argc, char **argv)
 				usage_fail("illegal \"%u\" for \"port\": it is RoCEv2's own, whose packets have no INT",
 					   conf.udp_port);
 		} else if (!strcmp(word, "int")) {
-			word = next_word(&argc, &argv, "int");
-			if (strcmp(word, "on") && strcmp(word, "off"))
-				usage_fail("illegal \"%s\" for \"int\": give on or off",
-					   word);
-			conf.int_off = !strcmp(word, "off");
+			conf.mode = mode_arg(next_word(&argc, &argv, "int"));
 		} else {
 			usage_fail("what is \"%s\"?", word);
 		}
@@ -261,12 +274,13 @@ static void show_ours(const struct port *port)
 		return;
 	out_string("pin", stamp_path(port->ifindex, ""));
 	out_number("node", conf.node);
-	out_bool("int", !conf.int_off);
+	out_bool("int", conf.mode == BFC_STAMP_INT);
+	out_bool("strip", conf.mode == BFC_STAMP_STRIP);
 	out_number("every", conf.every ? conf.every : 1);
 	out_number("port", conf.udp_port ? conf.udp_port : BFC_INT_UDP_PORT);
 	out_number("hop_id", bfc_int_hop_id(conf.node, port->ifindex));
 	text("  node %u int %s every %u port %u: hop id 0x%03x\n ", conf.node,
-	     conf.int_off ? "off" : "on", conf.every ? conf.every : 1,
+	     modes[conf.mode % __BFC_STAMP_MODES], conf.every ? conf.every : 1,
 	     conf.udp_port ? conf.udp_port : BFC_INT_UDP_PORT,
 	     bfc_int_hop_id(conf.node, port->ifindex));
 	for (i = 0; i < __BFC_STAMP_COUNTS; i++) {

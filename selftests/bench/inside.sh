@@ -76,8 +76,8 @@ stat_above_zero() {
 	tc -s -j qdisc show dev bench0 root | grep -q "\"$1\": *[1-9]"
 }
 
-# int_off 0|1: does the program write INT?
-int_off() {
+# mode 0|1: does the program write INT?
+mode() {
 	bpftool map update pinned $pins/bench-maps/bfc_stam_data \
 		key 0 0 0 0 value 1 0 0 0 0 0 0 0 0 0 "$1" 0 ||
 		fail "bpftool: no configuration"
@@ -128,8 +128,8 @@ measure_stamps() {
 	for name in "${stamps[@]}"; do
 		wanted "$name" || continue
 		case $name in
-		bfc-stamp-ebpf)	int_off 1 ;;
-		bfc-stamp-int)	int_off 0 ;;
+		bfc-stamp-ebpf)	mode 1 ;;
+		bfc-stamp-int)	mode 0 ;;
 		esac
 		measure "$name" 32 "$1"
 	done

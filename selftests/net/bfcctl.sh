@@ -45,7 +45,7 @@ test_usage() {
 	refuses 2 'what is "stamp nonsense"' stamp nonsense
 	refuses 2 'missing after "attach"' stamp attach
 	refuses 2 'what is "nonsense"' stamp attach lo nonsense
-	refuses 2 'illegal "maybe" for "int": give on or off' \
+	refuses 2 'illegal "maybe" for "int": give on, off or strip' \
 		stamp attach lo int maybe
 	refuses 2 'illegal "-1" for "node": give a number from 0 to 4294967295' \
 		stamp attach lo node -1

@@ -54,7 +54,7 @@ le() {
 	done
 }
 
-# load NAME NODE [EVERY [PORT [OFF]]]: an instance of the program, at $pins/NAME/prog
+# load NAME NODE [EVERY [PORT [MODE]]]: an instance of the program, at $pins/NAME/prog
 load() {
 	mkdir -p "$pins/$1"
 	bpftool prog load "$object" "$pins/$1/prog" type classifier \
@@ -371,6 +371,31 @@ test_tcp_not_ours() {
 	unload
 }
 
+# What leaves through an edge says nothing of the hops inside, nor that INT is wanted:
+# in both directions, and the SYN as well. Others' options stay.
+test_strip() {
+	three_hops
+	configure 3 3000 0 0 2
+	flow h1:e0 r:e0 carrier=tcp + ts=1 + version=6 + version=6 ts=1 + kind=254 + \
+		syn=1 + vlan=5 + stag=9 vlan=5 + nops=1 + ts=1 nops=1 slots=2 + sum=partial + \
+		version=6 sum=partial ts=1 + slots=1 + slots=4
+	all_good
+	equal "kinds that came" "$(came '[.[] | select(length == 1)] | length')" 14
+	equal "options" "$(came '[.[][].option // empty] | length')" 0
+	equal "packets that INT was taken out of" "$(count 3 4)" 14
+	flow sw1:x r:e0 sum=gso mss=1000 size=10000 count=2 + version=6
+	all_good
+	equal "options of segments" "$(came '[.[][].option // empty] | length')" 0
+	flow h1:e0 r:e0 carrier=udp + version=6
+	all_good
+	equal "records" "$(came '[.[][].hops[] | .ts + .tx + .qlen] | add')" 0
+	flow h1:e0 r:e0 exid=0xf989 + exid=0xbfc3 version=6 ts=1 + carrier=plain
+	all_good
+	equal "options of others" "$(came '[.[][].option // empty | .[4:8]] | tojson')" \
+		'["f989","bfc3"]'
+	unload
+}
+
 # Checksums left to a device, and segments of a device's making.
 test_offload() {
 	three_hops
@@ -647,5 +672,5 @@ test_replaced() {
 [ -e "$object" ] || skip_all "no $object: make bpf"
 command -v bpftool >/dev/null || skip_all "no bpftool"
 sent=()
-run_tests same_tags facts values path tcp tcp_usual tcp_not_ours offload udp udp_not_ours every \
+run_tests same_tags facts values path tcp tcp_usual tcp_not_ours strip offload udp udp_not_ours every \
 	odd_programs refused swap steps device_goes replaced
