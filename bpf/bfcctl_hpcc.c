@@ -99,7 +99,7 @@ static unsigned int word_arg(const char *name, const char *text,
  * @conf: its parameters, likewise
  * @set: changes them
  * @object: its object_id(), likewise
- * @id: object_id() of ours
+ * @id: object_id() of this bfcctl
  */
 struct ops {
 	const char *name;

@@ -37,7 +37,7 @@ static const char *storage_path(void)
  * @conf: how
  *
  * Of connections that begin from now on; a listener must be opened from now on.
- * If the cgroup has the program, it gets ours instead, with this configuration for all
+ * If the cgroup has the program, it gets this one instead, with this configuration for all
  * its sockets. The caller says pin_commit().
  */
 void tcp_on(const char *cgroup, const struct bfc_int_config *conf)

@@ -183,7 +183,7 @@ static u16 bfc_conf_quanta(const struct bfc_conf *c, const struct bfc_params *p,
 								BFC_PFC_WIRE));
 
 	if (p->role != BFC_ROLE_SWITCH)
-		return BFC_QUANTA_MAX;	/* pauses nobody */
+		return BFC_QUANTA_MAX;	/* sends no pause */
 	if (p->fc == BFC_FC_FAFC)
 		hold = max(hold, 3ULL * c->holt.t_hop);
 	return bfc_ns_to_quanta(p->hold ?: hold, link_rate);

@@ -39,8 +39,8 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 }
 
 /* Is the pause of a priority, or of any queue, a storm? Then it is not obeyed. What
- * progress is: bfc_watchdog.h. Ours tell what they have drained; of anybody else
- * only what we could send is known.
+ * progress is: bfc_watchdog.h. A neighbour that speaks BFC tells what it has
+ * drained; of another only what could be sent to it is known.
  */
 static void bfc_watch(struct bfc_sched *q, unsigned int prio, bool paused,
 		      u64 progress, u64 now)

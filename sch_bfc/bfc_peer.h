@@ -16,7 +16,7 @@
  * not, and the neighbour starts over at that moment, an old HELLO that comes
  * late can let us stamp for the one round trip until its answer.
  *
- * A nonce is random: a HELLO that echoes ours comes from a port that hears us,
+ * A nonce is random: a HELLO that echoes this port's comes from one that hears it,
  * and proves it. A neighbour that has proved itself is given up only for another
  * proof, its own words (its nonce and epoch, which are as random), or silence:
  * a stranger that sends without hearing us changes nothing. What proves nothing is
@@ -44,7 +44,7 @@
  * @state: BFC_PEER_STATE_SEARCHING, _HEARD, _UP or _CONFLICT
  * @proved: the neighbour has echoed our nonce
  * @settled: its newest HELLO says that it is UP, too
- * @turn: in a conflict: whom the next HELLO echoes, the neighbour or the other
+ * @turn: in a conflict: which one the next HELLO echoes, the neighbour or the other
  * @role: its role
  * @queues: its queues
  * @modes: what it understands, BFC_MODE_*
@@ -166,7 +166,7 @@ static inline bool bfc_peer_settled(const struct bfc_peer *p, u64 now)
 }
 
 /**
- * bfc_peer_say() - who we are and whom we hear
+ * bfc_peer_say() - fill in what a HELLO says of this port, and of the one it hears
  * @p: the machine
  * @h: our HELLO; its flags say already whether it is a BYE
  * @now: ns

@@ -773,7 +773,7 @@ shares_with() {
 	"$after_test"
 }
 
-# What cannot be paused fills its own queue, not that of the others, and nobody else is
+# What cannot be paused fills its own queue, not that of the others, and no other is
 # paused for it.
 test_shares_with_a_port_without() {
 	exact_clock || return 0

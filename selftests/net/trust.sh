@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Who may pause whom: a handle in skb->tc_index counts only if the packet did come in
+# Which packet pauses which port: a handle in skb->tc_index counts only if the packet did come in
 # through the port that it names (sch_bfc/bfc_switch.c).
 #
 #   v (e0) --- (p1) ------ sw ------ (r0) --- (e0) r	v: the victim, idle
