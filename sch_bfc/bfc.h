@@ -608,6 +608,7 @@ struct bfc_sched {
  * @counted: it holds a count, to be given back on every way out
  * @held: its bytes are held, likewise
  * @pausable: a pause of the port that it came in through can keep the like of it away
+ * @slot: of that port, if @pausable
  *
  * @mem and @segs save dequeue two cache lines of the skb and its data.
  */
@@ -621,6 +622,7 @@ struct bfc_skb_cb {
 	u8 counted : 1;
 	u8 held : 1;
 	u8 pausable : 1;
+	u8 slot;
 };
 
 /* The class of a queue: its priority with a port-level mode, else 0. */
@@ -699,8 +701,7 @@ void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now);
 u64 bfc_share_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
 void bfc_share_enqueued(struct bfc_sched *q, struct bfc_skb_cb *cb,
 			unsigned int slot, u32 len);
-void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb,
-			unsigned int slot, u32 len);
+void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb, u32 len);
 bool bfc_share_admits(const struct bfc_sched *q, const struct bfc_conf *conf,
 		      u8 prio, u32 len);
 

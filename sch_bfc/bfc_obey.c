@@ -177,8 +177,12 @@ static void bfc_resume_queues(struct bfc_sched *q, bool none,
 			end &= before;
 		for_each_set_bit(bit, &end, BITS_PER_LONG) {
 			unsigned int qn = w * BITS_PER_LONG + bit;
+			u64 until = min(now, bfc_paused_until(q, qn));
 
-			bfc_queue_resume(q, qn, min(now, bfc_paused_until(q, qn)));
+			/* A pause of another mode ends with it. */
+			if (until < q->queues[qn].paused_since)
+				until = now;
+			bfc_queue_resume(q, qn, until);
 		}
 	}
 }

@@ -584,6 +584,7 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 		WRITE_ONCE(port->cfg.refresh,
 			   bfc_refresh_pfc(port, port->conf, link_rate,
 					   port->cfg.refresh));
+	WRITE_ONCE(port->cfg.quick, min(port->cfg.quick, port->cfg.refresh));
 	spin_unlock_bh(&port->lock);
 }
 

@@ -428,7 +428,7 @@ void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 	u64 set;
 
 	if (bfc_cb(skb)->pausable)
-		bfc_share_dequeued(q, bfc_cb(skb), slot, qdisc_pkt_len(skb));
+		bfc_share_dequeued(q, bfc_cb(skb), qdisc_pkt_len(skb));
 	if (q->fafc)
 		bfc_fafc_dequeued(q, skb, slot, now);
 	if (!q->capfc)
@@ -454,7 +454,7 @@ void bfc_egress_adopt(struct bfc_sched *q, u64 now)
 		for (skb = q->queues[qn].head; skb; skb = skb->next) {
 			slot = bfc_egress_slot(q, skb);
 			if (bfc_cb(skb)->pausable)
-				bfc_share_dequeued(q, bfc_cb(skb), slot,
+				bfc_share_dequeued(q, bfc_cb(skb),
 						   qdisc_pkt_len(skb));
 			bfc_cb(skb)->pausable = 0;
 			bfc_share_enqueued(q, bfc_cb(skb), slot,

@@ -49,7 +49,9 @@ static bool bfc_queue_is_strict(const struct bfc_sched *q,
  */
 void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh)
 {
-	bool credit = fresh && queue->round == q->round && queue->deficit > 0;
+	/* Where a queue is a flow: that of a port or of a priority has no right to it. */
+	bool credit = fresh && q->stride == 1 && queue->round == q->round &&
+		      queue->deficit > 0;
 
 	if (!credit)
 		queue->deficit = min_t(s32, queue->deficit, 0) + q->quantum;

@@ -94,6 +94,7 @@ void bfc_share_enqueued(struct bfc_sched *q, struct bfc_skb_cb *cb,
 	if (!cb->pausable)
 		return;
 	q->prio[cb->prio].pausable += len;
+	cb->slot = slot;	/* the port's own may be another by the time it leaves */
 	if (!q->from[cb->prio][slot]++)
 		q->prio[cb->prio].ports++;
 }
@@ -102,16 +103,14 @@ void bfc_share_enqueued(struct bfc_sched *q, struct bfc_skb_cb *cb,
  * bfc_share_dequeued() - a packet that can be paused left its queue
  * @q: scheduler of the egress port
  * @cb: of the packet
- * @slot: as when it came
  * @len: bytes
  *
  * Context: under the root lock, or the qdisc is not in use.
  */
-void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb,
-			unsigned int slot, u32 len)
+void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb, u32 len)
 {
 	q->prio[cb->prio].pausable -= len;
-	if (!--q->from[cb->prio][slot])
+	if (!--q->from[cb->prio][cb->slot])
 		q->prio[cb->prio].ports--;
 }
 

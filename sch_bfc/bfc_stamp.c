@@ -335,6 +335,9 @@ bool bfc_stamp_inherit(struct Qdisc *sch, struct bfc_params *p)
 	if (p->stamp != BFC_STAMP_UNSET)
 		return false;
 	p->stamp = BFC_STAMP_NATIVE;
+	/* What one TX queue has sent is nothing that INT may say of the port. */
+	if (q->no_port)
+		return false;
 	prog = bfc_stamp_before(qdisc_dev(sch));
 	if (!prog || p->stamp_fd >= 0)
 		return false;

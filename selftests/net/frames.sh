@@ -281,6 +281,21 @@ test_hold_ends_on_an_idle_port() {
 	done_with
 }
 
+# A queue that was paused when the mode changed had been so for 2^64 ns.
+test_mode_change_ends_a_pause() {
+	start peer on
+	frames pause n bits=2 hold=2000000000
+	sleep 0.1
+	check "not paused" port_is paused 1
+	tc -n sw qdisc change dev p1 root bfc fc pfc || fail "refused"
+	sleep 0.1
+	equal "queues paused" "$(port paused)" 0
+	check "time of class 3: $(tc -n sw -s class show dev p1 | grep -o 'pauses 1 .*')" \
+		grep -q 'pauses 1 paused_time [0-9.]*ms' \
+		<<<"$(tc -n sw -s class show dev p1)"
+	done_with
+}
+
 test_refused() {
 	start
 	agree
@@ -579,6 +594,7 @@ test_not_ours() {
 }
 
 run_tests three_way_hello bye silence carrier_loss two_talkers peer_on \
-	peer_off pause_obeyed hold_ends_on_an_idle_port refused nic_role flood hello_flood \
+	peer_off pause_obeyed hold_ends_on_an_idle_port mode_change_ends_a_pause \
+	refused nic_role flood hello_flood \
 	pause_sent tags_of_others \
 	vlan_bridge tpid_8100 not_ours fuzz
