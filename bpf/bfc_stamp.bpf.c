@@ -512,14 +512,15 @@ static __always_inline __u32 is_int(__u32 kind, __u32 exid)
 	return yes & below((exid - BFC_INT_TCP_EXID) & 0xffff, 2);
 }
 
-/* From now on NOPs are what lies from @at on, if @yes. */
-static __always_inline void blank(struct options *o, __u32 at, __u32 len, __u32 yes)
+/* NOPs take the place of two ranges, each of them where it begins and its length << 8. */
+static __always_inline void blank(struct options *o, __u32 first, __u32 second)
 {
 	__u32 k, m;
 
 	for (k = 0; k < OPTS; k++) {
-		m = 0 - (yes & below((k - at) & 0xff, len));
-		o->now[k] = (o->now[k] & ~m) | (TCP_OPT_NOP & m);
+		m = 0 - (below((k - first) & 0xff, first >> 8) |
+			 below((k - second) & 0xff, second >> 8));
+		o->now[k] = (o->old[k] & ~m) | (TCP_OPT_NOP & m);
 	}
 }
 
@@ -558,10 +559,7 @@ static __always_inline int strip_tcp(struct __sk_buff *skb, __u32 l4)
 	}
 	if (!found)
 		return TC_ACT_OK;
-	__builtin_memcpy(o.now, o.old, sizeof(o.now));
-	blank(&o, first & 0xff, first >> 8, 1);
-	blank(&o, second & 0xff, second >> 8, below(1, found));
-
+	blank(&o, first, second);
 	diff = bpf_csum_diff((__be32 *)o.old, OPTS, (__be32 *)o.now, OPTS, 0);
 	if (diff < 0 || bpf_skb_store_bytes(skb, l4 + TCP_HLEN, o.now, n, 0) ||
 	    bpf_l4_csum_replace(skb, l4 + TCP_CSUM, 0, diff, 0)) {
@@ -641,6 +639,14 @@ static __always_inline int parse(const struct __sk_buff *skb, struct packet *pkt
 	return 0;
 }
 
+/* Asked where it matters: what is remembered of the answer doubles what there is to
+ * verify in between.
+ */
+static __always_inline int strips(void)
+{
+	return *(volatile __u8 *)&bfc_stamp_config.mode == BFC_STAMP_STRIP;
+}
+
 static __always_inline int stamp_int(struct __sk_buff *skb)
 {
 	__u8 *data = (__u8 *)(long)skb->data;
@@ -648,18 +654,10 @@ static __always_inline int stamp_int(struct __sk_buff *skb)
 
 	if (bfc_stamp_config.mode == BFC_STAMP_NO_INT)
 		return TC_ACT_OK;
-	if (bfc_stamp_config.mode == BFC_STAMP_STRIP) {
-		bpf_skb_pull_data(skb, skb->len < PULL ? skb->len : PULL);
-		if (parse(skb, &pkt))
-			return TC_ACT_OK;
-		if (pkt.proto == IPPROTO_TCP)
-			return strip_tcp(skb, pkt.l4);
-		return pkt.proto == IPPROTO_UDP ? strip_udp(skb, pkt.l4) : TC_ACT_OK;
-	}
 	if (data + PULL <= (const __u8 *)(long)skb->data_end) {
-		if (usual_ip4(data))
+		if (!strips() && usual_ip4(data))
 			return stamp_usual(skb, data, ETH_HLEN + IP4_HLEN);
-		if (usual_ip6(data))
+		if (!strips() && usual_ip6(data))
 			return stamp_usual(skb, data, ETH_HLEN + IP6_HLEN);
 	} else {
 		/* Headers can be anywhere, if not in what the driver copied. */
@@ -668,9 +666,9 @@ static __always_inline int stamp_int(struct __sk_buff *skb)
 	if (parse(skb, &pkt))
 		return TC_ACT_OK;
 	if (pkt.proto == IPPROTO_TCP)
-		return stamp_tcp(skb, pkt.l4);
+		return strips() ? strip_tcp(skb, pkt.l4) : stamp_tcp(skb, pkt.l4);
 	if (pkt.proto == IPPROTO_UDP)
-		return stamp_udp(skb, &pkt);
+		return strips() ? strip_udp(skb, pkt.l4) : stamp_udp(skb, &pkt);
 	return TC_ACT_OK;
 }
 
