@@ -489,6 +489,11 @@ static __always_inline __u32 below(__u32 a, __u32 b)
 	return r;
 }
 
+static __always_inline __u32 same(__u32 a, __u32 b)
+{
+	return below(a ^ b, 1);
+}
+
 /* The same number, of which the verifier of 6.1 knows that it is not 0. */
 static __always_inline __u32 bytes(__u32 n)
 {
@@ -497,40 +502,48 @@ static __always_inline __u32 bytes(__u32 n)
 	return (n & (OPTS_ROOM - 1)) + 1;
 }
 
-/* The mask is made where it is needed: see udp_len(). */
-static __always_inline __u32 byte(const __u8 *options, __u32 at)
-{
-	asm volatile("" : "+r"(at));
-	return options[at & (OPTS_ROOM - 1)];
-}
-
 /* INT on its way to the receiver, or back? 0 or 1 */
-static __always_inline __u32 is_int(__u32 kind, __u32 exid)
+static __always_inline __u32 is_int(const __u8 *p)
 {
-	__u32 yes = below((kind - BFC_INT_TCP_RECORD) & 0xff, 2);
+	__u32 exid = (__u32)p[2] << 8 | p[3];
 
-	return yes & below((exid - BFC_INT_TCP_EXID) & 0xffff, 2);
+	return below((p[0] - BFC_INT_TCP_RECORD) & 0xff, 2) &
+	       below((exid - BFC_INT_TCP_EXID) & 0xffff, 2);
 }
 
-/* NOPs take the place of two ranges, each of them where it begins and its length << 8. */
-static __always_inline void blank(struct options *o, __u32 first, __u32 second)
+/* NOPs take the place of INT, wherever and however often it is in @n bytes of options.
+ *
+ * Return: options that were INT.
+ */
+static __always_inline __u32 blank(struct options *o, __u32 n)
 {
-	__u32 k, m;
+	__u32 at, next = 0, until = 0, found = 0, kind, len, nop, yes, m;
 
-	for (k = 0; k < OPTS; k++) {
-		m = 0 - (below((k - first) & 0xff, first >> 8) |
-			 below((k - second) & 0xff, second >> 8));
-		o->now[k] = (o->old[k] & ~m) | (TCP_OPT_NOP & m);
+	/* @next: where an option begins; never again behind the last one */
+	for (at = 0; at < OPTS; at++) {
+		kind = o->old[at];
+		nop = same(kind, TCP_OPT_NOP);
+		len = (o->old[at + 1] & (nop - 1)) + nop;
+		m = 0 - same(at, next);
+		/* What does not end in the header is no option, for hops neither. */
+		yes = is_int(o->old + at) & below(BFC_INT_TCP_LEN(0) - 1, len) &
+		      below(at + len, n + 1) & m;
+		until = (until & (yes - 1)) | ((at + len) & (0 - yes));
+		found += yes;
+		len |= 0x100 & (0 - (same(kind, TCP_OPT_END) | below(len + nop, 2)));
+		next += len & m;
+		m = 0 - below(at, until);
+		o->now[at] = (o->old[at] & ~m) | (TCP_OPT_NOP & m);
 	}
+	return found;
 }
 
 static __always_inline int strip_tcp(struct __sk_buff *skb, __u32 l4)
 {
-	__u32 at = 0, first = 0, second = 0, found = 0, len, nop, kind, yes, n;
 	struct options o;
 	__u8 doff;
 	__s64 diff;
-	int i;
+	__u32 n;
 
 	if (bpf_skb_load_bytes(skb, l4 + TCP_DOFF, &doff, sizeof(doff)))
 		return TC_ACT_OK;
@@ -539,27 +552,15 @@ static __always_inline int strip_tcp(struct __sk_buff *skb, __u32 l4)
 		return TC_ACT_OK;
 	n = bytes(n - TCP_HLEN);
 	__builtin_memset(&o, 0, sizeof(o));
-	if (n > OPTS || bpf_skb_load_bytes(skb, l4 + TCP_HLEN, o.old, n))
+	if (n > OPTS)
 		return TC_ACT_OK;
-
-	/* One on its way to the receiver, and one back, at most. */
-	for (i = 0; i < TCP_OPTIONS && at < OPTS; i++) {
-		kind = byte(o.old, at);
-		if (kind == TCP_OPT_END)
-			break;
-		nop = below((kind - TCP_OPT_NOP) & 0xff, 1);
-		len = (byte(o.old, at + 1) & (nop - 1)) + nop;
-		if (len + nop < 2)
-			break;
-		yes = is_int(kind, byte(o.old, at + 2) << 8 | byte(o.old, at + 3));
-		second = (second & (yes - 1)) | (first & (0 - yes));
-		first = (first & (yes - 1)) | ((at | len << 8) & (0 - yes));
-		found += yes;
-		at += len;
+	/* A header longer than its packet: hops have written into what there is. */
+	if (bpf_skb_load_bytes(skb, l4 + TCP_HLEN, o.old, n)) {
+		count(BFC_STAMP_FAILED);
+		return TC_ACT_SHOT;
 	}
-	if (!found)
+	if (!blank(&o, n))
 		return TC_ACT_OK;
-	blank(&o, first, second);
 	diff = bpf_csum_diff((__be32 *)o.old, OPTS, (__be32 *)o.now, OPTS, 0);
 	if (diff < 0 || bpf_skb_store_bytes(skb, l4 + TCP_HLEN, o.now, n, 0) ||
 	    bpf_l4_csum_replace(skb, l4 + TCP_CSUM, 0, diff, 0)) {
@@ -586,8 +587,11 @@ static __always_inline int strip_udp(struct __sk_buff *skb, __u32 l4)
 		return TC_ACT_OK;
 	bfc_int_get_head(u.rec, &head);
 	n = head.nhop;
-	if (!n || n > BFC_INT_HOPS_MAX)
+	if (!n)
 		return TC_ACT_OK;
+	/* More hops than records: all records are filled. */
+	if (n > BFC_INT_HOPS_MAX)
+		n = BFC_INT_HOPS_MAX;
 	n = bytes(n * BFC_INT_HOP_LEN);
 	if (n > sizeof(zero))
 		return TC_ACT_OK;

@@ -35,7 +35,9 @@ enum {
 	BFC_STAMP_NO_ROOM,	/* more hops than records; counted in nHop */
 	BFC_STAMP_TOO_LONG,	/* UDP: the MTU leaves no room; not changed */
 	BFC_STAMP_NOT_PLAIN,	/* UDP: options, GSO; not changed */
-	BFC_STAMP_FAILED,	/* a helper refused; dropped if it was changed */
+	BFC_STAMP_FAILED,	/* a helper refused; dropped if it was changed, or may
+				 * take INT out of an edge
+				 */
 	BFC_STAMP_STRIPPED,	/* INT was taken out of it: mode strip */
 	__BFC_STAMP_COUNTS
 };

@@ -396,6 +396,31 @@ test_strip() {
 	unload
 }
 
+# All that hops write into is taken out, not only what hosts send: an option behind as
+# many NOPs as there can be, or before others; paths of more hops than records; a header
+# that is longer than its packet. An option that is too long for its header stays as it
+# is: no hop writes there.
+test_strip_all() {
+	three_hops
+	configure 3 3000 0 0 2
+	flow h1:e0 r:e0 slots=1 nops=16 + echoes=2 nops=0 + echoes=7 nops=0 + \
+		echoes=7 nops=0 version=6 + ts=1 nops=13 + ts=1 nops=15
+	all_good
+	equal "kinds that came" "$(came '[.[] | select(length == 1)] | length')" 6
+	equal "options" "$(came '[.[][].option // empty] | length')" 0
+	flow h1:e0 r:e0 carrier=udp nhop=4 + nhop=5 + nhop=4 version=6
+	all_good
+	equal "nHop" "$(came '[.[][].nhop] | tojson')" '[6,7,6]'
+	equal "records" "$(came '[.[][].hops[] | .speed + .ts + .tx + .qlen] | add')" 0
+	flow h1:e0 r:e0 slots=2 optlen=28 + optlen=255 + optlen=3 + optlen=2
+	all_good
+	equal "what is no option" "$(came '[.[][].option[:8]] | tojson')" \
+		'["fd1cbfc1","fdffbfc1","fd03bfc1","fd02bfc1"]'
+	flow h1:e0 r:e0 wait=1 slots=1 size=4 doff=15 + version=6
+	equal "headers longer than their packets" "$(came '[.[][]] | length')" 0
+	unload
+}
+
 # Checksums left to a device, and segments of a device's making.
 test_offload() {
 	three_hops
@@ -672,5 +697,5 @@ test_replaced() {
 [ -e "$object" ] || skip_all "no $object: make bpf"
 command -v bpftool >/dev/null || skip_all "no bpftool"
 sent=()
-run_tests same_tags facts values path tcp tcp_usual tcp_not_ours strip offload udp udp_not_ours every \
-	odd_programs refused swap steps device_goes replaced
+run_tests same_tags facts values path tcp tcp_usual tcp_not_ours strip strip_all offload \
+	udp udp_not_ours every odd_programs refused swap steps device_goes replaced

@@ -16,6 +16,8 @@ a list of what came of each kind, the packets in the order in which they came.
   slots=N                records that the TCP option has room for (default 3)
   nops=N                 NOPs before it; and with ts=1 timestamps before these
   kind=N optlen=N exid=N of the TCP option, if not as it should be
+  echoes=N               of 4 bytes, behind it
+  doff=N                 of the TCP header, if not as it should be
   syn=1                  the segment is a SYN
   sum=ok|none|partial|gso  transport checksum: there; 0 (carrier=udp has none if
                          nothing is said); left to the device; also segments of
@@ -65,7 +67,7 @@ VNET_GSO = {4: 1, 6: 4}
 Fields = Dict[str, Any]
 DEFAULT: Fields = {
     "carrier": "tcp", "count": 1, "gap": 0.0, "size": 100, "version": 4, "slots": 3, "nops": 0,
-    "ts": 0, "kind": 253, "exid": 0xbfc1, "optlen": None,
+    "ts": 0, "kind": 253, "exid": 0xbfc1, "optlen": None, "echoes": 0, "doff": None,
     "syn": 0, "sum": None, "mss": 0, "nhop": 0, "path": 0,
     "records": None, "junk": 0, "vlan": None, "stag": None, "ipopts": 0, "fragment": 0, "tos": 0, "ethertype": 0,
     "wait": 3.0,
@@ -101,11 +103,13 @@ def segment(f: Fields, number: int) -> Tuple[bytes, int]:
     if f["optlen"] is not None:
         option = option[:1] + bytes([f["optlen"]]) + option[2:]
     options = b"\1\1\x08\x0a\1\2\3\4\5\6\7\x08" * f["ts"] + b"\1" * f["nops"] + option
+    options += struct.pack("!BBH", 254, 4, f["exid"]) * f["echoes"]
     options += b"\0" * (-len(options) % 4)
     if len(options) > 40:
         raise ValueError("no room for these options")
+    doff = f["doff"] or 5 + len(options) // 4
     header = struct.pack("!HHIIBBHHH", 40000, 5001, 1000 + number * f["size"], 77,
-                         (5 + len(options) // 4) << 4, 2 if f["syn"] else 0x10, 500, 0, 0)
+                         doff << 4, 2 if f["syn"] else 0x10, 500, 0, 0)
     return header + options + payload_of(f, number), 16
 
 
