@@ -173,7 +173,6 @@ struct bfc_port_pcpu {
  *	  in no list, one for each qdisc
  * @ingress: pause counters for the neighbour's queues; RCU, set under @lock
  * @tpid: of the tags
- * @handle: for packets without upstreamQ, 0 = none
  * @live: we may pause the neighbour, and it us
  * @told: the neighbour is told of pauses of priorities in our own frames (FAFC)
  * @stamp: we write tags
@@ -260,7 +259,6 @@ struct bfc_port {
 	bool bare;
 	struct bfc_ingress __rcu *ingress;
 	__be16 tpid;
-	u16 handle;
 	bool live;
 	bool told;
 	bool stamp;
@@ -775,6 +773,8 @@ void bfc_hello_work(struct work_struct *work);
 extern struct xarray bfc_port_ids;
 int bfc_port_init(void);
 void bfc_port_exit(void);
+struct bfc_port *bfc_port_find(const struct bfc_switch *sw,
+			       const struct net_device *dev);
 void bfc_port_slot(struct bfc_port *port);
 struct bfc_port *bfc_port_attach(struct net_device *dev,
 				 struct netlink_ext_ack *extack);

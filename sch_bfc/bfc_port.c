@@ -99,7 +99,6 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
 			bfc_port_refuse(port, queues, refused);
 	}
 	old = bfc_ingress_of(port);
-	WRITE_ONCE(port->handle, new ? new->base : 0);
 	rcu_assign_pointer(port->ingress, new);
 	if (old)
 		bfc_ingress_retire(old);
@@ -346,8 +345,15 @@ static void bfc_port_unfilter(struct bfc_port *port)
 		netdev_info(dev, "bfc: promiscuous, for the card would filter the neighbour's tags\n");
 }
 
-static struct bfc_port *bfc_port_find(const struct bfc_switch *sw,
-				      const struct net_device *dev)
+/**
+ * bfc_port_find() - the port of a device
+ * @sw: of the device's namespace, NULL if there is none
+ * @dev: the device
+ *
+ * Context: RTNL.
+ * Return: the port, NULL if the device is none.
+ */
+struct bfc_port *bfc_port_find(const struct bfc_switch *sw, const struct net_device *dev)
 {
 	struct bfc_port *port;
 
@@ -478,7 +484,6 @@ static void bfc_port_unplug(struct bfc_port *port)
 	spin_lock_bh(&port->lock);
 	WRITE_ONCE(port->stamp, false);
 	WRITE_ONCE(port->live, false);
-	WRITE_ONCE(port->handle, 0);
 	ing = bfc_ingress_of(port);
 	RCU_INIT_POINTER(port->ingress, NULL);
 	if (ing)

@@ -33,20 +33,20 @@ static bool bfc_can_pause(const struct bfc_sched *q,
 	return !q->fafc || (ing->fafc && ing->slot != q->port->slot);
 }
 
-/* As above, before the packet is charged. */
-static bool bfc_will_be_pausable(const struct bfc_sched *q, u16 handle, u8 prio)
+/* As above, before the packet is charged: the port's first handle, 0 if it cannot. */
+static u16 bfc_pausable_base(const struct bfc_sched *q, u16 handle, u8 prio)
 {
-	struct bfc_ingress *ing;
-	bool can;
+	const struct bfc_ingress *ing;
+	u16 base = 0;
 
 	if (!handle)
-		return false;
+		return 0;
 	rcu_read_lock();
 	ing = bfc_handle_get(q->port->sw, handle);
-	can = ing && bfc_can_pause(q, ing, prio) &&
-	      !bfc_elided(&q->p, ing->ifindex);
+	if (ing && bfc_can_pause(q, ing, prio) && !bfc_elided(&q->p, ing->ifindex))
+		base = ing->base;
 	rcu_read_unlock();
-	return can;
+	return base;
 }
 
 /**
@@ -60,14 +60,13 @@ static bool bfc_will_be_pausable(const struct bfc_sched *q, u16 handle, u8 prio)
  */
 u64 bfc_share_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 {
-	bool pausable = bfc_will_be_pausable(q, skb->tc_index, prio);
+	u16 base = bfc_pausable_base(q, skb->tc_index, prio);
 	u64 source;
 
-	if (pausable && q->identity == BFC_FLOW_PRIO)
+	if (base && q->identity == BFC_FLOW_PRIO)
 		return 0;
-	source = pausable ? bfc_handle_base(q->port->sw, skb->tc_index) >>
-			    BFC_HANDLE_SHIFT :
-			    hash_32(skb->skb_iif, BFC_SOURCE_BITS) | BFC_SOURCE;
+	source = base ? base >> BFC_HANDLE_SHIFT :
+			hash_32(skb->skb_iif, BFC_SOURCE_BITS) | BFC_SOURCE;
 	return source << 48 | source << 32 | (u32)(source * GOLDEN_RATIO_32);
 }
 

@@ -18,7 +18,6 @@
  *  3. No device of another namespace sits on top of the egress port. It hands its
  *     packets over without a reception here, skb_iif and all (bfc_port_shared()).
  *  4. No clsact egress filter on the egress port writes tc_index.
- *
  *  5. It is not addressed to its own source: ipvlan takes such a frame of a container
  *     for one that came in at the port below (bfc_hook()).
  *
@@ -289,19 +288,15 @@ void bfc_guard_del(struct bfc_switch *sw, const struct net_device *dev)
 
 static int bfc_guard_all(struct bfc_switch *sw, struct net *net)
 {
-	const struct bfc_port *port;
 	struct net_device *dev;
-	bool is_port;
-	int err = 0;
+	int err;
 
 	for_each_netdev(net, dev) {
-		is_port = false;
-		list_for_each_entry(port, &sw->ports, list)
-			is_port |= port->dev == dev;
-		if (!is_port && !err)
-			err = bfc_guard_add(sw, dev);
+		err = bfc_port_find(sw, dev) ? 0 : bfc_guard_add(sw, dev);
+		if (err)
+			return err;
 	}
-	return err;
+	return 0;
 }
 
 /**
