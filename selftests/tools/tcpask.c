@@ -26,8 +26,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tool.h"
 
 #define CONNS_MAX	1024
 #define SAMPLES_MAX	(1 << 20)
@@ -44,33 +45,6 @@ struct conn {
 static struct pollfd pfd[CONNS_MAX + 1];
 static struct conn conns[CONNS_MAX + 1];
 static char buf[1 << 16];
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
-static double number(const char *s, const char *what, double lo, double hi)
-{
-	char *end;
-	double v = strtod(s, &end);
-
-	if (end == s || *end || !(v >= lo && v <= hi)) {
-		fprintf(stderr, "tcpask: %s: %s: a number from %g to %g\n",
-			what, s, lo, hi);
-		exit(2);
-	}
-	return v;
-}
 
 static void no_delay(int fd)
 {
@@ -156,13 +130,6 @@ static void ask(int i, uint64_t size)
 	conns[i].left = size;
 	if (send(pfd[i].fd, &size, sizeof(size), MSG_NOSIGNAL) != sizeof(size))
 		die("send");
-}
-
-static int cmp_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 static void report(uint64_t *lat, uint64_t n, uint64_t bytes, double seconds)

@@ -28,6 +28,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tool.h"
+
 #define FLOWS_MAX	4096
 #define UNBLOCKED_MAX	1000	/* packets sent without a rest */
 #define SIZE_MAX_UDP	65000
@@ -45,33 +47,6 @@ struct payload {
 struct flow {
 	uint64_t packets, bytes, next, reordered, first_ns, last_ns, max_gap_ns;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
-static double number(const char *s, const char *what, double lo, double hi)
-{
-	char *end;
-	double v = strtod(s, &end);
-
-	if (end == s || *end || !(v >= lo && v <= hi)) {
-		fprintf(stderr, "udpflow: %s: %s: a number from %g to %g\n",
-			what, s, lo, hi);
-		exit(2);
-	}
-	return v;
-}
 
 static int resolve(const char *host, const char *port, int passive,
 		   struct sockaddr_storage *addr, socklen_t *len)
@@ -94,13 +69,6 @@ static int resolve(const char *host, const char *port, int passive,
 	family = ai->ai_family;
 	freeaddrinfo(ai);
 	return family;
-}
-
-static int cmp_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 static void report(struct flow *flows, uint64_t *lat, uint64_t nlat)
