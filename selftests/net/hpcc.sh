@@ -10,7 +10,8 @@
 #
 # 100 Mbit/s, a speed that INT has a code for, and 1 ms each: 4.2 ms for a packet and
 # its ACK. In the simulator HPCC runs as a sockops program, elsewhere as struct_ops;
-# there the last link has 10 Mbit/s, which an emulated machine can carry.
+# there the last link has 10 Mbit/s, which an emulated machine can carry. $full packets
+# are less than the window of a single sender there.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -19,8 +20,8 @@ PATH=$top/build/bpf:$top/build/hpcc:$PATH
 group=/sys/fs/cgroup/hpcc
 mbit=100
 rtt=4500us
-busy=75 samples=100
-simulated || { mbit=10 rtt=8ms busy=30 samples=25; }
+busy=75 samples=100 full=30 steps=3
+simulated || { mbit=10 rtt=8ms busy=30 samples=25 full=6 steps=2; }
 link=(rate 100mbit delay 1ms ring 4)
 on=() receivers=() senders=()
 
@@ -316,7 +317,8 @@ test_cgroups() {
 		'[5002]'
 	at_most "window in the other" "$(bfcctl -n h2 -j hpcc show |
 		jq '.[].flows[].window')" $((first / 10))
-	at_least "window in the first" "$(bfcctl -n h1 -j hpcc show |
+	# Elsewhere a tenth of this is what the bottleneck has room for.
+	! simulated || at_least "window in the first" "$(bfcctl -n h1 -j hpcc show |
 		jq '.[].flows[].window')" $((first / 4))
 	ctl hpcc off --cgroup "$other"
 	equal "parameters left" "$(bfcctl -j hpcc show | jq length)" 1
@@ -465,8 +467,10 @@ after_timeout() {
 		wait_for 20 grown "$(wc -l <"$scratch/cwnd")"
 	say "$(tail -n +2 "$scratch/cwnd" | sed '1,/^1$/d' | head -n 12 |
 		paste -sd ' ')"
-	at_least "windows from 2 to 16 packets after the timeout" \
-		"$(sed '1,/^1$/d' "$scratch/cwnd" | grep -Ecx '[2-9]|1[0-6]')" 3
+	at_least "smaller windows before that of $full packets" \
+		"$(sed '1,/^1$/d' "$scratch/cwnd" |
+			awk -v full=$full '$1 >= full { exit } { n++ } END { print n + 0 }')" \
+		"$steps"
 }
 
 # HPCC after a silence of the network: what it knew of the links is void.
@@ -499,7 +503,7 @@ test_delay_timeout() {
 }
 
 # grown LINES: have windows been printed since then, more than the first?
-grown() { [ "$(tail -n "+$1" "$scratch/cwnd" | sort -n | tail -n 1)" -gt 30 ]; }
+grown() { [ "$(tail -n "+$1" "$scratch/cwnd" | sort -n | tail -n 1)" -ge "$full" ]; }
 
 run_tests arithmetic near_zero cubic dctcp same_windows limits cgroups shown one_of_many \
 	one_front_end without_int losses reordering path_change timeout delay_timeout
