@@ -13,6 +13,7 @@
 #include <linux/filter.h>
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
+#include <linux/workqueue.h>
 #ifdef BFC_HAVE_GSO
 #include <net/gso.h>	/* skb_gso_segment(), 6.5 on */
 #endif
@@ -32,20 +33,23 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
+#ifndef BFC_HAVE_PERCPUWQ	/* 6.17 on */
+#define system_percpu_wq system_wq
+#endif
+
 #ifndef BFC_HAVE_PORTID		/* renamed between 6.12 and 7.2 */
 #define netif_get_port_parent_id dev_get_port_parent_id
 #endif
 
-/* Of a device whose ops are under its own lock, __ethtool_get_link_ksettings() takes
- * that, which whoever calls a qdisc or most notifiers holds.
+/* Of a device whose ops are under its own lock (NICs of Mellanox, Broadcom, Google ...),
+ * __ethtool_get_link_ksettings() takes that, which callers of qdiscs and of most
+ * notifiers hold.
  */
 #ifndef BFC_HAVE_KSETTINGS
 #define netif_get_link_ksettings __ethtool_get_link_ksettings
 #endif
 
-/* Does the caller of a qdisc, or of a notifier, hold a lock of the device that
- * dev_set_promiscuity() takes (6.15 on)?
- */
+/* May the caller of a qdisc, or of a notifier, hold that lock (6.15 on)? */
 static inline bool bfc_ops_locked(const struct net_device *dev)
 {
 #ifdef BFC_HAVE_OPSLOCK
@@ -130,15 +134,26 @@ static int fn##_before(struct net *src_net, struct net_device *dev,	\
 #define BFC_NEWLINK_BEFORE(fn)
 #endif
 
-/* A driver asks for a lock of its own around its ops, as NICs' drivers have it, where it
- * can name those of ethtool's that need RTNL besides (7.2).
+/* A driver asks for a lock of its own around its ops, as NICs' drivers have it: where it
+ * can name those of ethtool's that need RTNL besides, and its addresses are set under
+ * that lock, too (7.2).
  */
 #ifdef BFC_HAVE_OPSRTNL
 #define bfc_request_ops_lock(dev) ((dev)->request_ops_lock = true)
-#define BFC_OP_NEEDS_RTNL(ops) .op_needs_rtnl = (ops),
 #else
 #define bfc_request_ops_lock(dev) do { } while (0)
-#define BFC_OP_NEEDS_RTNL(ops)
+#define napi_enable_locked napi_enable
+#define napi_disable_locked napi_disable
+#endif
+
+#ifndef BFC_HAVE_OPSLOCK
+static inline void netdev_lock_ops(struct net_device *dev)
+{
+}
+
+static inline void netdev_unlock_ops(struct net_device *dev)
+{
+}
 #endif
 
 #endif

@@ -349,7 +349,9 @@ static int wire_newlink(struct net_device *dev,
 	}
 	netif_carrier_off(peer);
 
+	netdev_lock_ops(peer);
 	err = rtnl_configure_link(peer, ifmp, 0, NULL);
+	netdev_unlock_ops(peer);
 	if (err < 0)
 		goto err_peer;
 
