@@ -27,6 +27,7 @@
 #include <linux/rtnetlink.h>
 
 #include <linux/bfc_int.h>
+#include <linux/bfc_version.h>
 #include <net/geneve.h>
 #include <net/vxlan.h>
 #include "bfc.h"
@@ -532,4 +533,5 @@ module_exit(bfc_module_exit);
 MODULE_AUTHOR("The bfc authors");
 MODULE_DESCRIPTION("Backpressure Flow Control qdisc");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(BFC_RELEASE);
 MODULE_ALIAS("net-sch-bfc");	/* autoload by tc from 6.9 on; before: sch_bfc */
