@@ -29,7 +29,7 @@ all: modules plugin $(bpf)
 
 help:
 	@sed -n '4,10s/^# \{0,3\}//p' Makefile
-	@echo 'make modules      the kernel modules, for KDIR=$(KDIR)'
+	@echo 'make modules      the kernel module, for KDIR=$(KDIR)'
 	@echo 'make plugin       q_bfc.so for tc'
 	@echo 'make bpf          eBPF programs and bfcctl; needs clang, bpftool, libbpf'
 	@echo 'make tools        what the tests use'
@@ -44,7 +44,7 @@ headers:
 		echo "or name another tree: make KDIR=/path/to/build"; exit 1; } >&2
 
 modules: headers
-	scripts/build-modules "$(KDIR)"
+	scripts/build-modules --product "$(KDIR)"
 
 plugin:
 	$(MAKE) -C tc_bfc
@@ -79,7 +79,6 @@ check:
 check-long:
 	scripts/check --long
 
-# The test wire is built beside the qdisc, but never installed.
 install: headers modules plugin $(bpf)
 	$(MAKE) -C "$(KDIR)" M="$(MODULE_DIR)" INSTALL_MOD_PATH="$(DESTDIR)" \
 		INSTALL_MOD_DIR=extra modules modules_install

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <linux/bfc_version.h>
+
 #include "bfcctl.h"
 #include "rtnl.h"
 
@@ -412,7 +414,7 @@ static bool print_help(int argc, char **argv)
 	if (asked.version || (argc && !strcmp(*argv, "version"))) {
 		if (!asked.version)
 			no_more(argc - 1, argv + 1);
-		puts("bfcctl " BFCCTL_VERSION);
+		puts("bfcctl " BFC_RELEASE);
 		return true;
 	}
 	if (word && argc > 1)

@@ -117,6 +117,6 @@ void bfc_hello_work(struct work_struct *work)
 	spin_unlock_bh(&port->lock);
 
 	if (speak || again)
-		queue_delayed_work(system_wq, &port->hello,
+		queue_delayed_work(system_percpu_wq, &port->hello,
 				   nsecs_to_jiffies(next));
 }

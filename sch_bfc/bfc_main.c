@@ -27,6 +27,7 @@
 #include <linux/rtnetlink.h>
 
 #include <linux/bfc_int.h>
+#include <linux/bfc_version.h>
 #include <net/geneve.h>
 #include <net/vxlan.h>
 #include "bfc.h"
@@ -36,7 +37,7 @@ static u64 bfc_link_rate(struct net_device *dev)
 {
 	struct ethtool_link_ksettings ecmd;
 
-	if (__ethtool_get_link_ksettings(dev, &ecmd) ||
+	if (netif_get_link_ksettings(dev, &ecmd) ||
 	    ecmd.base.speed == SPEED_UNKNOWN || !ecmd.base.speed)
 		return 0;
 	return bfc_speed_rate(ecmd.base.speed);
@@ -532,4 +533,5 @@ module_exit(bfc_module_exit);
 MODULE_AUTHOR("The bfc authors");
 MODULE_DESCRIPTION("Backpressure Flow Control qdisc");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(BFC_RELEASE);
 MODULE_ALIAS("net-sch-bfc");	/* autoload by tc from 6.9 on; before: sch_bfc */

@@ -198,6 +198,7 @@ struct sk_buff *bfc_frame_alloc(struct bfc_port *port, unsigned int len)
 	skb->dev = dev;
 	skb_set_queue_mapping(skb, 0);
 	qdisc_skb_cb(skb)->pkt_len = len;
+	bfc_set_pkt_segs(skb, 1);
 	return skb;
 }
 
@@ -545,7 +546,7 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 		return BFC_BAD_RATE;
 	bad = bfc_peer_hello(&port->peer, hdr, &hello, now, &events);
 	if (events & BFC_EV_REPLY)
-		mod_delayed_work(system_wq, &port->hello, 0);
+		mod_delayed_work(system_percpu_wq, &port->hello, 0);
 	if (bad)
 		return bad;
 

@@ -35,7 +35,7 @@ static DECLARE_DELAYED_WORK(bfc_sweep, bfc_sweep_work);
  */
 void bfc_sweep_soon(void)
 {
-	queue_delayed_work(system_wq, &bfc_sweep, BFC_SWEEP);
+	queue_delayed_work(system_percpu_wq, &bfc_sweep, BFC_SWEEP);
 }
 
 /* ---- the neighbour ---- */
@@ -224,7 +224,7 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 		bfc_port_layout(port, 0);
 	bfc_port_tags(port);
 	spin_unlock_bh(&port->lock);
-	mod_delayed_work(system_wq, &port->hello, 0);
+	mod_delayed_work(system_percpu_wq, &port->hello, 0);
 }
 
 /* ---- the hook ---- */
@@ -345,6 +345,17 @@ static void bfc_port_unfilter(struct bfc_port *port)
 		netdev_info(dev, "bfc: promiscuous, for the card would filter the neighbour's tags\n");
 }
 
+/* The same for a caller of a qdisc or notifier, who may hold the device's own lock. Only a
+ * work does not, and dev_set_promiscuity() takes it.
+ */
+static void bfc_port_unfilter_soon(struct bfc_port *port)
+{
+	if (bfc_ops_locked(port->dev))
+		mod_delayed_work(system_percpu_wq, &bfc_sweep, 0);
+	else
+		bfc_port_unfilter(port);
+}
+
 /**
  * bfc_port_find() - the port of a device
  * @sw: of the device's namespace, NULL if there is none
@@ -412,8 +423,8 @@ static struct bfc_port *bfc_port_alloc(struct net_device *dev)
 	port->tpid = htons(ETH_P_8021AD);
 	spin_lock_init(&port->lock);
 	INIT_DELAYED_WORK(&port->hello, bfc_hello_work);
-	hrtimer_init(&port->refresh, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	port->refresh.function = bfc_refresh_timer;
+	hrtimer_setup(&port->refresh, bfc_refresh_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 	return port;
 }
 
@@ -524,7 +535,7 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 			NL_SET_ERR_MSG(extack, "bfc: cannot hook into the device's ingress");
 			return port;
 		}
-		if (!dev_get_port_parent_id(dev, &ppid, true))
+		if (!netif_get_port_parent_id(dev, &ppid, true))
 			netdev_warn(dev, "bfc: frames that the hardware forwards by itself never reach this qdisc\n");
 	}
 	spin_lock_bh(&port->lock);
@@ -670,7 +681,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	port->queues = p->queues;
 	port->max_pps = max_t(u64, 10000, div_u64(rate, 840));
 	spin_unlock_bh(&port->lock);
-	bfc_port_unfilter(port);
+	bfc_port_unfilter_soon(port);
 	if (resume)
 		dev_direct_xmit(resume, 0);
 	if (skb)
@@ -810,7 +821,7 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 	}
 	switch (event) {
 	case NETDEV_FEAT_CHANGE:
-		bfc_port_unfilter(port);
+		bfc_port_unfilter_soon(port);
 		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:

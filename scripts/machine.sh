@@ -123,6 +123,7 @@ bad+='|sleeping function called|scheduling while atomic|KASAN: |UBSAN: |ODEBUG: 
 bad+='|refcount_t: |corruption|kmemleak: [0-9]+ new|unregister_netdevice: waiting'
 bad+='|ref_tracker: |detected stall|self-detected|blocked for more than|DEBUG_LOCKS_WARN'
 bad+='|INVALID wait context|Invalid wait context|NOHZ tick-stop error|kfree.*invalid'
+bad+='|on deprecated workqueue'
 
 keep_log() {
 	if [ -z "$log" ]; then

@@ -75,9 +75,10 @@ test_usage() {
 	refuses 2 'what is "f"' int show e f
 }
 
-# Help and version as words or options; those of all commands anywhere.
+# Help and version as words or options; those of all commands anywhere. The version is
+# the module's.
 test_options() {
-	local words all
+	local words all version
 	all=$(bfcctl --help) || fail "--help"
 	check "no help" grep -q '^usage: bfcctl' <<<"$all"
 	for words in help "help stamp" "stamp help" "stamp --help" \
@@ -92,9 +93,10 @@ test_options() {
 	equal "help" "$(bfcctl help)" "$all"
 	for words in version --version -V "stamp --version"; do
 		# shellcheck disable=SC2086
-		check "$words: no version" grep -q '^bfcctl .' \
-			<(bfcctl $words 2>"$scratch/err")
+		version=$(bfcctl $words 2>&1)
+		equal "$words" "$version" "bfcctl $(cat /sys/module/sch_bfc/version)"
 	done
+	check "\"$version\" is no number" grep -qE '^bfcctl [0-9]+\.[0-9]+' <<<"$version"
 	topology
 	bfc a e0 role nic
 	for words in "-j -n a stamp show" "stamp show -j -n a" \

@@ -512,7 +512,7 @@ static int wire_open(struct net_device *dev)
 	if (!peer)
 		return -ENOTCONN;
 	wire_pipe_join(end);
-	napi_enable(&end->napi);
+	napi_enable_locked(&end->napi);
 	if (peer->flags & IFF_UP)
 		wire_link_up(end, netdev_priv(peer));
 	return 0;
@@ -526,7 +526,7 @@ static int wire_stop(struct net_device *dev)
 	/* Without a peer wire_dellink() has done it. */
 	if (peer)
 		wire_link_down(end, netdev_priv(peer));
-	napi_disable(&end->napi);
+	napi_disable_locked(&end->napi);
 	wire_pipe_leave(end);
 	return 0;
 }
@@ -579,9 +579,18 @@ static void wire_get_stats64(struct net_device *dev,
 /* There is no address filter to program. Without this function multicast
  * addresses could not be added.
  */
+#ifdef BFC_HAVE_OPSRTNL
+static int wire_set_rx_mode(struct net_device *dev,
+			    struct netdev_hw_addr_list *uc,
+			    struct netdev_hw_addr_list *mc)
+{
+	return 0;
+}
+#else
 static void wire_set_rx_mode(struct net_device *dev)
 {
 }
+#endif
 
 /* The two ends may have the same ifindex, in different namespaces. */
 static int wire_get_iflink(const struct net_device *dev)
@@ -621,7 +630,11 @@ static const struct net_device_ops wire_netdev_ops = {
 	.ndo_stop		= wire_stop,
 	.ndo_start_xmit		= wire_xmit,
 	.ndo_get_stats64	= wire_get_stats64,
+#ifdef BFC_HAVE_OPSRTNL
+	.ndo_set_rx_mode_async	= wire_set_rx_mode,
+#else
 	.ndo_set_rx_mode	= wire_set_rx_mode,
+#endif
 	.ndo_set_mac_address	= eth_mac_addr,
 	.ndo_validate_addr	= eth_validate_addr,
 	.ndo_get_iflink		= wire_get_iflink,
@@ -668,6 +681,9 @@ static int wire_set_channels(struct net_device *dev,
 }
 
 static const struct ethtool_ops wire_ethtool_ops = {
+#ifdef BFC_HAVE_OPSRTNL
+	.op_needs_rtnl		= ETHTOOL_OP_NEEDS_RTNL_SCHANNELS,
+#endif
 	.get_drvinfo		= wire_get_drvinfo,
 	.get_link		= ethtool_op_get_link,
 	.get_link_ksettings	= wire_get_link_ksettings,
@@ -716,6 +732,7 @@ void wire_setup(struct net_device *dev)
 	dev->min_mtu = ETH_MIN_MTU;
 	dev->max_mtu = ETH_MAX_MTU;
 	dev->needs_free_netdev = true;
+	bfc_request_ops_lock(dev);
 
 	end->dev = dev;
 	INIT_LIST_HEAD(&end->in.turn);
@@ -723,9 +740,8 @@ void wire_setup(struct net_device *dev)
 	u64_stats_init(&end->rx_sync);
 	spin_lock_init(&lane->lock);
 	__skb_queue_head_init(&lane->cable);
-	hrtimer_init(&lane->timer, CLOCK_MONOTONIC,
-		     HRTIMER_MODE_ABS_PINNED_SOFT);
-	lane->timer.function = wire_timer;
+	hrtimer_setup(&lane->timer, wire_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
 	lane->armed = WIRE_NEVER;
 	lane->conf.rate = WIRE_RATE_DEFAULT;
 	lane->conf.ring = WIRE_RING_DEFAULT;
