@@ -51,7 +51,7 @@ apt_configure() {
 		# _apt, for which apt gives up root, may not be able to write here.
 		-o APT::Sandbox::User=
 		-o APT::Get::List-Cleanup=false
-		-o Acquire::Languages=none
+		-o Acquire::Languages=none -o Acquire::Retries=2 -o Acquire::http::Timeout=20
 	)
 }
 
