@@ -55,6 +55,7 @@
 #include <linux/pkt_sch_bfc.h>
 #include "bfc_bucket.h"
 #include "bfc_capfc.h"
+#include "bfc_compat.h"
 #include "bfc_conf.h"
 #include "bfc_fafc.h"
 #include "bfc_flow.h"

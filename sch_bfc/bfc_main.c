@@ -36,7 +36,7 @@ static u64 bfc_link_rate(struct net_device *dev)
 {
 	struct ethtool_link_ksettings ecmd;
 
-	if (__ethtool_get_link_ksettings(dev, &ecmd) ||
+	if (netif_get_link_ksettings(dev, &ecmd) ||
 	    ecmd.base.speed == SPEED_UNKNOWN || !ecmd.base.speed)
 		return 0;
 	return bfc_speed_rate(ecmd.base.speed);

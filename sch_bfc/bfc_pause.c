@@ -198,6 +198,7 @@ struct sk_buff *bfc_frame_alloc(struct bfc_port *port, unsigned int len)
 	skb->dev = dev;
 	skb_set_queue_mapping(skb, 0);
 	qdisc_skb_cb(skb)->pkt_len = len;
+	bfc_set_pkt_segs(skb, 1);
 	return skb;
 }
 

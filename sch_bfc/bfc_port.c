@@ -412,8 +412,8 @@ static struct bfc_port *bfc_port_alloc(struct net_device *dev)
 	port->tpid = htons(ETH_P_8021AD);
 	spin_lock_init(&port->lock);
 	INIT_DELAYED_WORK(&port->hello, bfc_hello_work);
-	hrtimer_init(&port->refresh, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	port->refresh.function = bfc_refresh_timer;
+	hrtimer_setup(&port->refresh, bfc_refresh_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 	return port;
 }
 
@@ -524,7 +524,7 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 			NL_SET_ERR_MSG(extack, "bfc: cannot hook into the device's ingress");
 			return port;
 		}
-		if (!dev_get_port_parent_id(dev, &ppid, true))
+		if (!netif_get_port_parent_id(dev, &ppid, true))
 			netdev_warn(dev, "bfc: frames that the hardware forwards by itself never reach this qdisc\n");
 	}
 	spin_lock_bh(&port->lock);

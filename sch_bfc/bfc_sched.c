@@ -19,9 +19,6 @@
  * neither, but in a round of that priority alone.
  */
 #include <linux/prefetch.h>
-#ifdef BFC_HAVE_GSO_H
-#include <net/gso.h>
-#endif
 
 #include "bfc.h"
 #include "bfc_trace.h"
@@ -437,6 +434,7 @@ static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	skb_list_walk_safe(segs, seg, next) {
 		skb_mark_not_on_list(seg);
 		qdisc_skb_cb(seg)->pkt_len = bfc_segment_len(sch, seg);
+		bfc_set_pkt_segs(seg, 1);
 		switch (bfc_enqueue_one(seg, sch, hash, prio, now, to_free)) {
 		case NET_XMIT_SUCCESS:
 			sent = true;

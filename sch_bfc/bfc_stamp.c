@@ -18,9 +18,6 @@
 #include <linux/filter.h>
 #include <linux/if_vlan.h>
 #include <linux/pkt_cls.h>
-#ifdef BFC_HAVE_GSO_H
-#include <net/gso.h>
-#endif
 #include <net/netlink.h>
 
 #include <linux/bfc_int.h>
@@ -65,29 +62,16 @@ static bool bfc_stamp_native(struct bfc_sched *q, struct sk_buff *skb, u16 vid)
  */
 #define BFC_STAMP_NESTED	(XMIT_RECURSION_LIMIT + 1)
 
-static void bfc_stamp_nest(int levels)
-{
-#if defined(BFC_HAVE_NET_CTX) && defined(CONFIG_PREEMPT_RT)
-	current->net_xmit.recursion += levels;
-#else
-	__this_cpu_add(softnet_data.xmit.recursion, levels);
-#endif
-}
-
 static int bfc_stamp_call(const struct bpf_prog *prog, struct sk_buff *skb)
 {
-#ifdef BFC_HAVE_NET_CTX
-	/* bpf_redirect() and others keep their state there (6.11 on). */
+	/* bpf_redirect() and others keep their state there. */
 	struct bpf_net_context room, *ctx = bpf_net_ctx_set(&room);
-#endif
 	int act;
 
-	bfc_stamp_nest(BFC_STAMP_NESTED);
+	bfc_xmit_nest(BFC_STAMP_NESTED);
 	act = bpf_prog_run(prog, skb);
-	bfc_stamp_nest(-BFC_STAMP_NESTED);
-#ifdef BFC_HAVE_NET_CTX
+	bfc_xmit_nest(-BFC_STAMP_NESTED);
 	bpf_net_ctx_clear(ctx);
-#endif
 	return act;
 }
 

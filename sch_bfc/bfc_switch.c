@@ -133,18 +133,6 @@ void bfc_switch_topology(void)
 	atomic_inc(&bfc_topology);
 }
 
-static bool bfc_egress_filtered(const struct net_device *dev)
-{
-	/* A clsact egress filter overwrites tc_index with its result. */
-#if defined(BFC_HAVE_TCX)
-	return rcu_access_pointer(dev->tcx_egress);
-#elif defined(CONFIG_NET_CLS_ACT)
-	return rcu_access_pointer(dev->miniq_egress);
-#else
-	return false;
-#endif
-}
-
 /**
  * bfc_trusted() - the port that brought a packet
  * @q: scheduler of the egress port
@@ -165,7 +153,8 @@ struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb)
 		goto untrusted;
 	if (unlikely((skb->skb_iif != ing->ifindex &&
 		      !bfc_is_above(ing, skb->skb_iif)) ||
-		     bfc_egress_filtered(q->port->dev) ||
+		     /* which overwrites tc_index with its result */
+	     bfc_egress_filtered(q->port->dev) ||
 		     bfc_port_shared(q->port)))
 		goto untrusted;
 	return ing;

@@ -45,6 +45,7 @@
 
 #include <linux/bfc_int.h>
 #include <linux/pkt_sch_bfc.h>
+#include "bfc_compat.h"
 
 #define BENCH_LEN	1000	/* bytes of a packet */
 #define BENCH_UPSTREAM	32	/* queues of the neighbour at IN */
@@ -269,6 +270,7 @@ static struct sk_buff *bench_restore(const struct bench *b,
 	skb->tstamp = 0;
 	skb->tc_index = p->tc_index;
 	qdisc_skb_cb(skb)->pkt_len = skb->len;
+	bfc_set_pkt_segs(skb, 1);
 	if (b->int_hops)
 		memset(skb->data + BENCH_INT, 0,
 		       BFC_INT_HOP_LEN * b->int_hops);

@@ -723,9 +723,8 @@ void wire_setup(struct net_device *dev)
 	u64_stats_init(&end->rx_sync);
 	spin_lock_init(&lane->lock);
 	__skb_queue_head_init(&lane->cable);
-	hrtimer_init(&lane->timer, CLOCK_MONOTONIC,
-		     HRTIMER_MODE_ABS_PINNED_SOFT);
-	lane->timer.function = wire_timer;
+	hrtimer_setup(&lane->timer, wire_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
 	lane->armed = WIRE_NEVER;
 	lane->conf.rate = WIRE_RATE_DEFAULT;
 	lane->conf.ring = WIRE_RING_DEFAULT;

@@ -14,6 +14,7 @@
 #include <linux/spinlock.h>
 #include <linux/u64_stats_sync.h>
 
+#include "bfc_compat.h"
 #include "wire.h"
 
 #define DRV_NAME	"wire"

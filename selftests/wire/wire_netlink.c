@@ -279,11 +279,12 @@ static int wire_configure(struct wire_end *end, struct nlattr *data[],
 	return 0;
 }
 
-static int wire_newlink(struct net *src_net, struct net_device *dev,
-			struct nlattr *tb[], struct nlattr *data[],
+static int wire_newlink(struct net_device *dev,
+			struct rtnl_newlink_params *params,
 			struct netlink_ext_ack *extack)
 {
-	struct nlattr *peer_tb[IFLA_MAX + 1], **tbp = tb;
+	struct nlattr *peer_tb[IFLA_MAX + 1], **tb = params->tb, **tbp = tb;
+	struct nlattr **data = params->data;
 	unsigned char name_assign_type = NET_NAME_ENUM;
 	struct wire_end *end = netdev_priv(dev);
 	struct ifinfomsg *ifmp = NULL;
@@ -322,7 +323,7 @@ static int wire_newlink(struct net *src_net, struct net_device *dev,
 		name_assign_type = NET_NAME_USER;
 	}
 
-	net = rtnl_link_get_net(src_net, tbp);
+	net = rtnl_link_get_net(params->src_net, tbp);
 	if (IS_ERR(net))
 		return PTR_ERR(net);
 	peer = rtnl_create_link(net, ifname, name_assign_type, &wire_link_ops,
@@ -572,6 +573,8 @@ static struct net *wire_get_link_net(const struct net_device *dev)
 	return dev_net(peer ? peer : dev);
 }
 
+BFC_NEWLINK_BEFORE(wire_newlink)
+
 struct rtnl_link_ops wire_link_ops = {
 	.kind		= DRV_NAME,
 	.priv_size	= sizeof(struct wire_end),
@@ -579,7 +582,7 @@ struct rtnl_link_ops wire_link_ops = {
 	.maxtype	= IFLA_WIRE_MAX,
 	.policy		= wire_policy,
 	.validate	= wire_validate,
-	.newlink	= wire_newlink,
+	.newlink	= BFC_NEWLINK(wire_newlink),
 	.changelink	= wire_changelink,
 	.dellink	= wire_dellink,
 	.get_size	= wire_get_size,

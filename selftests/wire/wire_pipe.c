@@ -517,9 +517,8 @@ static int __net_init wire_pipe_net_init(struct net *net)
 	spin_lock_init(&pipe->lock);
 	INIT_LIST_HEAD(&pipe->turns);
 	__skb_queue_head_init(&pipe->inside);
-	hrtimer_init(&pipe->timer, CLOCK_MONOTONIC,
-		     HRTIMER_MODE_ABS_PINNED_SOFT);
-	pipe->timer.function = wire_pipe_timer;
+	hrtimer_setup(&pipe->timer, wire_pipe_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
 	pipe->armed = WIRE_NEVER;
 	return 0;
 }

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What kernels have under different names, from 6.1 on: the code is written for the
+ * newest, and older ones get what they lack from here. BFC_HAVE_X says that probe/x.c
+ * compiles (probe/Kbuild); versions say nothing, for stable kernels have backports.
+ *
+ * For the module and the tests' modules.
+ */
+#ifndef _BFC_COMPAT_H
+#define _BFC_COMPAT_H
+
+#include <linux/ethtool.h>
+#include <linux/filter.h>
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+#ifdef BFC_HAVE_GSO
+#include <net/gso.h>	/* skb_gso_segment(), 6.5 on */
+#endif
+#ifdef BFC_HAVE_OPSLOCK
+#include <net/netdev_lock.h>
+#endif
+#include <net/rtnetlink.h>
+#include <net/sch_generic.h>
+
+#ifndef BFC_HAVE_HRTIMER	/* 6.13 on; hrtimer_init() is gone since 6.15 */
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+#ifndef BFC_HAVE_PORTID		/* renamed between 6.12 and 7.2 */
+#define netif_get_port_parent_id dev_get_port_parent_id
+#endif
+
+/* Of a device whose ops are under its own lock, __ethtool_get_link_ksettings() takes
+ * that, which whoever calls a qdisc or most notifiers holds.
+ */
+#ifndef BFC_HAVE_KSETTINGS
+#define netif_get_link_ksettings __ethtool_get_link_ksettings
+#endif
+
+/* Does the caller of a qdisc, or of a notifier, hold a lock of the device that
+ * dev_set_promiscuity() takes (6.15 on)?
+ */
+static inline bool bfc_ops_locked(const struct net_device *dev)
+{
+#ifdef BFC_HAVE_OPSLOCK
+	return netdev_need_ops_lock(dev);
+#else
+	return false;
+#endif
+}
+
+/* The number that qdisc_bstats_update() counts (6.19 on): whoever makes a packet, or
+ * takes one apart, says it.
+ */
+static inline void bfc_set_pkt_segs(struct sk_buff *skb, u16 segs)
+{
+#ifdef BFC_HAVE_SEGS
+	qdisc_skb_cb(skb)->pkt_segs = segs;
+#endif
+}
+
+/* Does a clsact egress filter of the device see, and change, what it sends? */
+static inline bool bfc_egress_filtered(const struct net_device *dev)
+{
+#if defined(BFC_HAVE_TCX)	/* 6.6 on */
+	return rcu_access_pointer(dev->tcx_egress);
+#elif defined(CONFIG_NET_CLS_ACT)
+	return rcu_access_pointer(dev->miniq_egress);
+#else
+	return false;
+#endif
+}
+
+#ifndef BFC_HAVE_NETCTX		/* helpers keep their state elsewhere before 6.11 */
+struct bpf_net_context {
+};
+
+static inline struct bpf_net_context *bpf_net_ctx_set(struct bpf_net_context *ctx)
+{
+	return NULL;
+}
+
+static inline void bpf_net_ctx_clear(struct bpf_net_context *ctx)
+{
+}
+#endif
+
+/* More, or fewer, nested transmissions: with BH off on this CPU, but PREEMPT_RT counts
+ * for each task.
+ */
+static inline void bfc_xmit_nest(int levels)
+{
+#if defined(BFC_HAVE_NETCTX) && defined(CONFIG_PREEMPT_RT)
+	current->net_xmit.recursion += levels;
+#else
+	__this_cpu_add(softnet_data.xmit.recursion, levels);
+#endif
+}
+
+/* rtnl_link_ops.newlink, from a function with today's parameters. */
+#ifdef BFC_HAVE_NEWLINK		/* 6.15 on */
+#define BFC_NEWLINK(fn) fn
+#else
+struct rtnl_newlink_params {
+	struct net *src_net;
+	struct nlattr **tb;
+	struct nlattr **data;
+};
+
+#define BFC_NEWLINK(fn) fn##_before
+#define BFC_NEWLINK_BEFORE(fn)						\
+static int fn##_before(struct net *src_net, struct net_device *dev,	\
+		       struct nlattr *tb[], struct nlattr *data[],	\
+		       struct netlink_ext_ack *extack)			\
+{									\
+	struct rtnl_newlink_params params = {				\
+		.src_net = src_net, .tb = tb, .data = data,		\
+	};								\
+									\
+	return fn(dev, &params, extack);				\
+}
+#endif
+#ifndef BFC_NEWLINK_BEFORE
+#define BFC_NEWLINK_BEFORE(fn)
+#endif
+
+/* A driver asks for a lock of its own around its ops, as NICs' drivers have it, where it
+ * can name those of ethtool's that need RTNL besides (7.2).
+ */
+#ifdef BFC_HAVE_OPSRTNL
+#define bfc_request_ops_lock(dev) ((dev)->request_ops_lock = true)
+#define BFC_OP_NEEDS_RTNL(ops) .op_needs_rtnl = (ops),
+#else
+#define bfc_request_ops_lock(dev) do { } while (0)
+#define BFC_OP_NEEDS_RTNL(ops)
+#endif
+
+#endif
