@@ -94,4 +94,5 @@ uninstall: headers
 
 clean:
 	rm -rf build/modules build/tc build/bpf build/tools build/unit build/check \
+		build/debian/*/srv/build \
 		build/demo build/link_wire.so

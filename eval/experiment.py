@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Sequence, Union, cast
 
-import matplotlib  # type: ignore[import]
+import matplotlib
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # type: ignore[import]  # noqa: E402
+import matplotlib.pyplot as plt  # noqa: E402
 
 from simulate import TOP, Job, Run, simulate_all  # noqa: E402
 

@@ -2,23 +2,53 @@
 # shellcheck shell=bash
 #
 # What scripts/debug-kernel and scripts/sim-kernel share: they make a kernel of
-# Debian's kernel source, configured by a fragment. The caller defines say, die
-# and mk (make in the tree), and sets top.
+# the source of Debian 12's kernel, configured by a fragment. The caller defines
+# say, die and mk (make in the tree), and sets top.
 
 # shellcheck disable=SC2154
 
-pkg=linux-source-6.1
-tarball=/usr/src/$pkg.tar.xz
+# shellcheck source=scripts/apt.sh
+. "$top/scripts/apt.sh"
 
-# find_source SET: $version of the source; exit code 4 where there is none.
+pkg=linux-source-6.1
+
+# fetch_source DIR: the package's tarball there, and its version in DIR/version. It
+# stays: a newer one would be another kernel.
+fetch_source() {
+	local lock
+	mkdir -p "$1"
+	exec {lock}>"$1/.lock"
+	flock "$lock"
+	if ! [ -e "$1/version" ]; then
+		(
+			cd "$1" && rm -rf ./*.deb unpacked &&
+			apt_download bookworm "$pkg" &&
+			dpkg -x ./*.deb unpacked &&
+			mv "unpacked/usr/src/$pkg.tar.xz" . &&
+			dpkg-deb -f ./*.deb Version >version.tmp &&
+			rm -rf ./*.deb unpacked && mv version.tmp version
+		) || return 1
+	fi
+	exec {lock}>&-
+}
+
+# find_source: $tarball of the source, $package_version and $version; exit code 4
+# where there is none. If the package is installed, that is it.
 find_source() {
-	[ -e "$tarball" ] || "$top/scripts/install-deps" "$1" >&2 || true
-	if ! [ -e "$tarball" ]; then
-		say "SKIP: no $tarball: scripts/install-deps $1, as root"
+	local dir=$top/build/source/$pkg
+	tarball=/usr/src/$pkg.tar.xz
+	# shellcheck disable=SC2016
+	if [ -e "$tarball" ]; then
+		package_version=$(dpkg-query -W -f '${Version}' "$pkg")
+	elif fetch_source "$dir"; then
+		tarball=$dir/$pkg.tar.xz
+		package_version=$(cat "$dir/version")
+	else
+		say "SKIP: no $pkg here"
 		exit 4
 	fi
-	# shellcheck disable=SC2016,SC2034
-	version=$(dpkg-query -W -f '${source:Upstream-Version}' "$pkg")
+	# shellcheck disable=SC2034
+	version=${package_version%%-*}
 }
 
 # source_hash FILE...: what decides how the result looks, apart from $version: a
@@ -26,8 +56,7 @@ find_source() {
 source_hash() {
 	local file
 	{
-		# shellcheck disable=SC2016
-		dpkg-query -W -f '${Version}' "$pkg"
+		printf '%s' "$package_version"
 		gcc --version | head -n 1
 		for file in "$@"; do
 			case $file in

@@ -3,8 +3,9 @@
 #
 # What scripts/vm and scripts/sim share: modules and an initramfs for a guest
 # whose root is the host's, and a verdict that nobody but the guest's successful
-# end can give. The caller defines top, say and die, and sets dir: a directory
-# of its own for this run.
+# end can give. The caller defines top, say and die, and sets dir: a directory of its
+# own for this run, build: what was built for the guest, and guest_root: empty if that
+# is the host's.
 
 # These are the callers' variables.
 # shellcheck disable=SC2154,SC2034
@@ -32,12 +33,12 @@ stage_modules() {
 	lib=$dir/depmod/lib/modules/$release
 	mkdir -p "$lib/extra"
 	ours=''
-	if [ -d "$top/build/modules/$release" ]; then
+	if [ -d "$build/modules/$release" ]; then
 		while IFS= read -r -d '' ko; do
 			cp "$ko" "$lib/extra/"
 			name=$(basename "$ko" .ko)
 			ours+=" ${name//-/_}"
-		done < <(find "$top/build/modules/$release" -name '*.ko' \
+		done < <(find "$build/modules/$release" -name '*.ko' \
 				-print0 | sort -z)
 	fi
 	[ ! -d "$moddir/kernel" ] || ln -s "$moddir/kernel" "$lib/kernel"
@@ -88,6 +89,7 @@ pack_initramfs() {
 	{
 		printf 'machine=%q\n' "$machine"
 		printf 'repo=%q\n' "$top"
+		[ -z "$guest_root" ] || printf 'guest_root=%q\n' "$guest_root"
 		printf 'out=%q\n' "$out"
 		printf 'release=%q\n' "$release"
 		printf 'moddir=%q\n' \

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
-import matplotlib  # type: ignore[import]
+import matplotlib
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # type: ignore[import]  # noqa: E402
+import matplotlib.pyplot as plt  # noqa: E402
 
 # What to call a scheme, and what it does about congestion.
 NAMES = {

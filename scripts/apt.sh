@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Packages of any Debian release on any other: an apt configuration of its own for
+# each suite, below build/apt/, which neither uses nor changes the system's. Nothing
+# is installed, and no root is needed. Sourced; the caller sets top.
+#
+#   apt_suite SUITE              the arguments for apt-get and apt-cache, in
+#                                apt_options; fetches the lists the first time
+#   apt_update SUITE             fetches the lists again
+#   apt_download SUITE PACKAGE   the .deb of PACKAGE, into the current directory
+#
+# All return 1 on failure, with apt's own words on stderr. The lists stay as they are
+# until apt_update: two steps of one test run must see the same packages.
+# DEBIAN_MIRROR and DEBIAN_SECURITY_MIRROR name other places than deb.debian.org.
+
+# shellcheck disable=SC2154
+
+# apt_sources SUITE: sources.list(5). Unstable has no security archive.
+apt_sources() {
+	local mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+	local security=${DEBIAN_SECURITY_MIRROR:-http://deb.debian.org/debian-security}
+	local signed='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
+
+	echo "deb $signed $mirror $1 main"
+	case $1 in
+	sid|unstable|experimental) ;;
+	*)	echo "deb $signed $security $1-security main" ;;
+	esac
+}
+
+# apt_configure SUITE: apt_options, without fetching anything
+apt_configure() {
+	local dir=$top/build/apt/$1
+
+	command -v apt-get >/dev/null || {
+		echo "apt: no apt-get here (not a Debian system)" >&2
+		return 1
+	}
+	mkdir -p "$dir"/{empty,{lists,cache/archives}/partial}
+	apt_sources "$1" >"$dir/sources.list"
+	# As if nothing were installed: else what is, being newer, is the candidate.
+	touch "$dir/status"
+	apt_options=(
+		-o "Dir::Etc::sourcelist=$dir/sources.list"
+		-o Dir::Etc::sourceparts=-
+		-o "Dir::Etc::preferencesparts=$dir/empty" -o Dir::Etc::preferences=/dev/null
+		-o "Dir::State::lists=$dir/lists"
+		-o "Dir::State::status=$dir/status"
+		-o "Dir::Cache=$dir/cache"
+		# _apt, for which apt gives up root, may not be able to write here.
+		-o APT::Sandbox::User=
+		-o APT::Get::List-Cleanup=false
+		-o Acquire::Languages=none -o Acquire::Retries=2 -o Acquire::http::Timeout=20
+	)
+}
+
+apt_update() {
+	apt_configure "$1" || return 1
+	# Any list that cannot be fetched is an error, not a warning.
+	apt-get -q "${apt_options[@]}" -o APT::Update::Error-Mode=any update >&2 ||
+		return 1
+	touch "$top/build/apt/$1/.updated"
+}
+
+apt_suite() {
+	local rc=0 lock
+
+	apt_configure "$1" || return 1
+	[ ! -e "$top/build/apt/$1/.updated" ] || return 0
+	# Of two callers the second waits and finds the lists.
+	exec {lock}>"$top/build/apt/$1/.lock"
+	flock "$lock"
+	[ -e "$top/build/apt/$1/.updated" ] || apt_update "$1" || rc=1
+	exec {lock}>&-
+	return $rc
+}
+
+# A package may have been replaced since the lists were fetched.
+apt_download() {
+	apt_suite "$1" || return 1
+	apt-get -q "${apt_options[@]}" download "$2" >&2 && return 0
+	apt_update "$1" && apt-get -q "${apt_options[@]}" download "$2" >&2
+}

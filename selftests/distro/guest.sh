@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What run.sh runs on a release's kernel: some of what tc can say and show, and each
+# eBPF object through the verifier: bfcctl loads them as a user does.
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+selftests=$here/..
+export TC_LIB_DIR=$selftests/../build/tc
+
+uname -r
+modprobe sch_bfc || { echo "Bail out! sch_bfc does not load"; exit 1; }
+rc=0
+# Create, all options, refuse, change, classes, statistics, JSON
+python3 "$selftests/tc/tdc_run.py" -e 0a7d 91d9 64f0 2609 16ee 150b fecd fa6c 702a babe \
+	9f92 ed48 2157 f5ad 57a1 57a2 57a8 || rc=1
+"$selftests/several.sh" stamp:tcp int:three_hops bfcctl:stamp,hpcc,delay || rc=1
+exit $rc

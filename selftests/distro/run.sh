@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Another release of Debian: with its compilers, libbpf, tc and python all is built
+# and tested there (scripts/debian-root), and on its kernel a little of everything.
+#
+# Usage: run.sh [--quick] SUITE [KERNEL]
+#	--quick	without unit tests and kernel: half a minute
+#	SUITE	bookworm, trixie, sid
+#	KERNEL	of scripts/vm (default: the release's own: stock, 6.12, newest)
+# Exit code: 0, 1 a test failed, 2 usage, 4 not possible here (skip)
+
+set -u
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+cd "$top" || exit 1
+
+quick=''
+if [ "${1-}" = --quick ]; then
+	quick=1
+	shift
+fi
+suite=${1-}
+case $suite in
+bookworm)	kernel=stock ;;
+trixie)		kernel=6.12 ;;
+sid)		kernel=newest ;;
+*)		sed -n '7,10s/^# //p' "$0" >&2; exit 2 ;;
+esac
+kernel=${2-$kernel}
+
+number=0 failed=0
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+# result TEXT COMMAND...: what it prints is shown when it fails
+result() {
+	local text=$1
+	number=$((number + 1))
+	shift
+	if "$@" >"$dir/out" 2>&1; then
+		echo "ok $number - $suite: $text"
+	else
+		sed 's/^/# /' "$dir/out" | tail -n 40
+		echo "not ok $number - $suite: $text"
+		failed=1
+	fi
+}
+
+inside() { scripts/debian-root "$suite" "$@"; }
+
+root=$(scripts/debian-root "$suite")
+rc=$?
+if [ "$rc" -eq 4 ]; then
+	echo "1..0 # SKIP no root of $suite"
+	exit 4
+fi
+echo "TAP version 13"
+echo "1..$((quick ? 5 : 8))"
+result "scripts/install-deps" [ "$rc" -eq 0 ]
+[ "$rc" -eq 0 ] || exit 1
+# shellcheck disable=SC2016  # for the shell there
+inside sh -c '. /etc/os-release; echo "# $PRETTY_NAME"; tc -V; clang --version | head -n 1
+	gcc --version | head -n 1; echo "libbpf $(pkg-config --modversion libbpf)"
+	python3 --version' | sed 's/^[^#]/# &/'
+export WERROR=1
+result "make plugin" inside make -s plugin
+result "make bpf" inside make -s bpf
+result "make tools" inside make -s tools
+result "tc with the plugin" inside python3 selftests/tc/plugin_test.py
+[ -z "$quick" ] || exit "$failed"
+
+result "unit tests" inside make -s -C selftests/unit check
+result "modules for the kernel $kernel" inside scripts/build-modules "$kernel"
+result "tc and eBPF on the kernel $kernel" scripts/vm --cpus 1 --kernel "$kernel" \
+	--root "$root" --timeout 900 -- selftests/distro/guest.sh
+exit "$failed"
