@@ -113,11 +113,15 @@ def run_fig4(ctx: Context) -> Metrics:
                     color=colour,
                     label=f"{load:.0%}",
                 )
-            axis.axvline(32, color="#999999", linewidth=0.8)
+            axis.axvline(32, color="#999999", linewidth=0.8, label="32 queues")
+            axis.set_xscale("symlog", linthresh=1, linscale=0.3)
             axis.set(
-                xscale="symlog", xlabel=f"active flows, {g:g} Gbit/s", ylabel="CDF"
+                xlim=(0, 150), xlabel=f"active flows, {g:g} Gbit/s", ylabel="CDF"
             )
-            axis.legend(fontsize="small")
+            ticks = (0, 1, 2, 5, 10, 20, 50, 100)
+            axis.set_xticks(ticks, [str(tick) for tick in ticks])
+            axis.minorticks_off()
+            axis.legend(fontsize="x-small", loc="lower right")
     return metrics
 
 

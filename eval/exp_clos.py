@@ -41,10 +41,14 @@ EXPERIMENTS = [
         figure(
             "fig11",
             ["noincast", "incast"],
-            ("short_p99", "long_mean", "all_mean", "all_p99"),
+            (
+                *("short_mean", "short_p95", "short_p99", "short_over2"),
+                *("long_mean", "all_mean", "all_p99"),
+            ),
         ),
         params={
             **params("fb-hadoop-bfc", 0.4),
+            "cases": ["noincast", "incast"],
             "schemes": ["bfc", "ideal-fq", "dctcp", "single"],
         },
         full=full(10.0, "bfc-128", "dctcp"),

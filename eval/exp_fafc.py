@@ -192,21 +192,30 @@ def run_fig3(ctx: Context) -> Metrics:
     found = burst_runs(ctx, round(ctx.number("ms") * 1e6))
     write_pauses(ctx, "fig3", found)
     metrics: Metrics = {}
+    pauses = {
+        name: {p: mean([paused_us(run, p) for run in runs]) for p in sw2_ports(runs[0])}
+        for name, runs in found.items()
+    }
+    # One scale for all: they differ by a factor of a thousand.
+    longest = max(max(values.values()) for values in pauses.values())
     with ctx.figure("fig3", len(found), 4.0) as axes:
-        for axis, (name, runs) in zip(np.atleast_1d(axes), found.items()):
-            ports = sw2_ports(runs[0])
-            values = {p: mean([paused_us(run, p) for run in runs]) for p in ports}
+        for axis, (name, values) in zip(np.atleast_1d(axes), pauses.items()):
+            ports = list(values)
+            queues = ", its queues together" if name.startswith("bfc") else ""
             axis.bar(
                 [int(p[1:]) + 1 for p in ports],
                 [values[p] for p in ports],
                 color=[COLOURS[p == TO_SW1] for p in ports],
             )
             axis.set(
-                title=LABELS.get(name, name),
+                title=LABELS.get(name, name) + queues,
                 xlabel="port of SW2 (12: to SW1)",
                 ylabel="pause time, µs",
+                yscale="log",
+                ylim=(1, 3 * max(longest, 1)),
                 xticks=[1, 5, 6, 12, 19],
             )
+            axis.yaxis.set_major_formatter("{x:g}")
             others = [values[p] for p in ports if p not in (TO_SW1, *RECEIVERS)]
             prefix = key(name)
             metrics[f"{prefix}_link_us"] = values[TO_SW1]

@@ -179,8 +179,11 @@ def measure_fairness(run: Run, show: Any, colour: str) -> Metrics:
         found.setdefault(len(there), []).append(jain(rates))
     for i, (times, values) in enumerate(series):
         # Colours tell schemes apart, shades flows.
-        show.plot(times, values, color=colour, alpha=1 - 0.2 * i, lw=0.6)
-    show.set(xlabel="time, µs", ylabel="rate, Gbit/s")
+        label = run.job.scheme.label if i == 0 else None
+        show.plot(
+            times / 1000, values, color=colour, alpha=1 - 0.2 * i, lw=0.6, label=label
+        )
+    show.set(xlabel="time, ms", ylabel="rate, Gbit/s")
     times, held = queue(run, 4)
     return {
         **{f"jain_{n}": min(values) for n, values in sorted(found.items())},
@@ -188,6 +191,10 @@ def measure_fairness(run: Run, show: Any, colour: str) -> Metrics:
     }
 
 
+TITLES = {
+    "long_short": "long, short",
+    "fairness": "fairness; lighter: later flows",
+}
 MEASURES = {
     "long_short": measure_long_short,
     "incast": measure_incast,
@@ -234,10 +241,10 @@ def run_fig9(ctx: Context) -> Metrics:
                 metrics[f"{key(name)}_{part}_{what}"] = value
                 rows.append([name, part, what, value])
         for axis, part in zip(np.atleast_1d(axes), names):
-            axis.set_title(part.replace("_", ", "))
+            axis.set_title(TITLES.get(part, part))
             if part != "mice":
                 axis.set_ylim(bottom=0)
-        np.atleast_1d(axes)[0].legend(fontsize="small")
+            axis.legend(fontsize="small")
     ctx.table("fig9", ["scheme", "part", "what", "value"], rows)
     return with_losses(metrics, runs)
 

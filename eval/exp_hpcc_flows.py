@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
+from matplotlib.lines import Line2D  # type: ignore[import]
 
-from clos_runs import Row, held, plain_log
+from clos_runs import VALUES, Row, held, plain_log
 from experiment import COLOURS, Context, Experiment, Metrics, UsageError
 from fafc import key
 from hpcc import BUFFER, CHOICES, make
@@ -247,7 +248,6 @@ def draw(
                         color=colour,
                         linestyle=STYLES[value],
                         marker=".",
-                        label=f"{run.job.scheme.label}, {value}",
                     )
                 distribution = values(run)
                 if not distribution:
@@ -263,8 +263,14 @@ def draw(
             axes[0].set_xticks(range(len(bins)), [b for b, _ in bins], rotation=45)
             axes[0].set(xlabel="flows up to, bytes", ylabel="FCT slowdown")
             axes[0].grid(alpha=0.3)
-            axes[0].legend(fontsize="small")
             axes[1].set(xlabel=label, ylabel="CDF", ylim=(0, 1.01))
+            # Where a CDF leaves room: the styles are those of the other axes.
+            handles, _ = axes[1].get_legend_handles_labels()
+            handles += [
+                Line2D([], [], color="#999999", ls=STYLES[value], label=VALUES[value])
+                for value in shown
+            ]
+            axes[1].legend(handles=handles, fontsize="small", loc="lower right")
             axes[1].grid(alpha=0.3)
 
 

@@ -2,7 +2,8 @@
 """The flows of a run in other simulators, with the same paths, and their results.
 
 eval/data/fb60: flows (Facebook, 60 % load, 20 ms) and what the published ns-3
-simulators of DCTCP and HPCC, both with PFC, make of them.
+simulators of DCTCP and HPCC, both with PFC, make of them, in runs that were made for
+this comparison.
 """
 
 import csv

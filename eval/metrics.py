@@ -70,6 +70,13 @@ def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else math.nan
 
 
+def share_over(values: Sequence[float], limit: float) -> float:
+    """The share of the values that are larger than limit; nan if there are none."""
+    if not values:
+        return math.nan
+    return sum(1 for v in values if v > limit) / len(values)
+
+
 def deviation(values: Sequence[float]) -> float:
     """Standard deviation of a sample; 0 for fewer than two values."""
     if len(values) < 2:
@@ -86,6 +93,7 @@ def summary(values: Sequence[float]) -> Dict[str, float]:
         "p95": percentile(values, 95),
         "p99": percentile(values, 99),
         "max": max(values) if values else math.nan,
+        "over2": share_over(values, 2),
     }
 
 

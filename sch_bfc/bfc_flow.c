@@ -279,12 +279,12 @@ static unsigned int bfc_pick_in_class(struct bfc_sched *q, u8 class)
  * window has nothing to send for longer than the sticky time while its packets
  * wait there, and with another queue after each window it would run away from its
  * pauses and leave them behind for others. A pause without a fresh frame ends
- * after the hold time.
+ * after the hold time. The paper has no such rule: not with avoid-paused off.
  */
 static bool bfc_queue_is_still_ours(const struct bfc_sched *q,
 				    const struct bfc_flow *flow)
 {
-	return flow->stamp &&
+	return q->p.avoid_paused && flow->stamp &&
 	       q->queues[flow->queue].emptied_ns == flow->stamp &&
 	       test_bit(flow->queue, q->empty);
 }

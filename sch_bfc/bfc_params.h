@@ -31,7 +31,8 @@
  * @peer: BFC_PEER_*
  * @assign: BFC_ASSIGN_*
  * @resume: BFC_RESUME_*
- * @avoid_paused: prefer empty queues that are not paused
+ * @avoid_paused: prefer empty queues that are not paused, and the one that the
+ *	flow had before
  * @new_first: queues that just got a packet go before the round
  * @split_gso: segment GSO packets at enqueue
  * @accept_pause: obey pauses of a neighbour of role nic

@@ -20,6 +20,7 @@ sys.dont_write_bytecode = True
 
 import exp_capfc  # noqa: E402
 import exp_choices  # noqa: E402
+import exp_clos  # noqa: E402
 import exp_fafc_clos  # noqa: E402
 import exp_own  # noqa: E402
 import fafc  # noqa: E402
@@ -271,6 +272,16 @@ class Slowdown(unittest.TestCase):
         self.assertEqual(slowdowns(flows, "middle"), [300_000])
         self.assertEqual(slowdowns(flows, "long"), [3_000_001])
         self.assertEqual(len(slowdowns(flows, "all")), 6)
+
+    def test_over_two_is_more_than_two(self) -> None:
+        self.assertEqual(metrics.share_over([1.0, 2.0, 2.1, 9.0], 2), 0.5)
+        self.assertTrue(math.isnan(metrics.share_over([], 2)))
+
+    def test_an_experiment_can_be_told_its_cases(self) -> None:
+        (e,) = [e for e in exp_clos.EXPERIMENTS if e.name == "bfc-fig11"]
+        ctx = Context(e, e.settings(False, ["cases=calm"]), 1, Path(), 1, "", "")
+        with self.assertRaisesRegex(UsageError, "calm is not one of"):
+            e.run(ctx)
 
     def test_collisions_are_a_share_of_a_ports_assignments(self) -> None:
         rows = [
