@@ -72,6 +72,7 @@ result "tc with the plugin" inside python3 selftests/tc/plugin_test.py
 
 result "unit tests" inside make -s -C selftests/unit check
 result "modules for the kernel $kernel" inside scripts/build-modules "$kernel"
+tdc=$(inside scripts/tc-testing)
 result "tc and eBPF on the kernel $kernel" scripts/vm --cpus 1 --kernel "$kernel" \
-	--root "$root" --timeout 900 -- selftests/distro/guest.sh
+	--root "$root" --timeout 900 --env TC_TESTING="$tdc" -- selftests/distro/guest.sh
 exit "$failed"

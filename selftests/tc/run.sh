@@ -16,7 +16,8 @@ top=$here/../..
 files=("$here"/bfc*.json)
 
 modprobe sch_bfc || { echo "Bail out! sch_bfc does not load"; exit 1; }
-tdc=$("$top/scripts/tc-testing")
+# TC_TESTING: where scripts/tc-testing left it, in a machine without the source
+tdc=${TC_TESTING:-$("$top/scripts/tc-testing")}
 rc=$?
 [ "$rc" -ne 4 ] || echo "1..0 # SKIP no kernel source with tdc.py here"
 [ "$rc" -eq 0 ] || exit "$rc"
