@@ -224,13 +224,63 @@ enum bfc_control bfc_control_kind(const struct sk_buff *skb)
 	return control ? BFC_CONTROL_NET : BFC_CONTROL_NONE;
 }
 
+/* Is the sticky time over since then? Of a backlogged port it is asked by the last look
+ * at the clock, so that not each packet takes one: by then at most as many packets had
+ * left as one of BFC_CLOCK_EVERY, but for a link that stands still. As the clock is slow,
+ * and what left is stamped late, the sticky time is never cut short, but is somewhat
+ * longer.
+ */
+static bool bfc_sticky_over(struct bfc_sched *q, u64 since)
+{
+	u64 now = q->noccupied ? q->clock : bfc_now(q);
+
+	return (s64)(now - since) > (s64)q->sticky;
+}
+
+/**
+ * bfc_clock_settle() - stamp what has left since the clock was read last
+ * @q: the scheduler
+ *
+ * Context: under the root lock.
+ */
+void bfc_clock_settle(struct bfc_sched *q)
+{
+	bfc_now(q);
+	while (q->nleft) {
+		const struct bfc_left *left = &q->left[--q->nleft];
+
+		q->flows[left->flow].stamp = q->clock;
+		q->queues[left->queue].emptied_ns = q->clock;
+	}
+}
+
+/**
+ * bfc_flow_left() - a packet left its queue
+ * @q: the scheduler
+ * @flow: index of its flow table entry
+ * @queue: where it was
+ *
+ * The clock is read for BFC_CLOCK_EVERY packets at a time, and when none is left.
+ *
+ * Context: under the root lock.
+ */
+void bfc_flow_left(struct bfc_sched *q, u32 flow, u16 queue)
+{
+	q->flows[flow].size--;
+	q->flows[flow].stamp = BFC_STAMP_LATER;
+	q->left[q->nleft++] = (struct bfc_left){ flow, queue };
+	if (q->nleft < BFC_CLOCK_EVERY && q->noccupied)
+		return;
+	bfc_clock_settle(q);
+}
+
 /* An empty queue that the neighbour does not hold paused and that was not
  * emptied within the sticky time: the counts of its last packets have then
  * left the next hop, and no pause for them is on its way to us. The first few
  * candidates from the rotor on are looked at; any that is not paused is the
  * second best.
  */
-static unsigned int bfc_pick_unpaused(const struct bfc_sched *q, u64 now)
+static unsigned int bfc_pick_unpaused(struct bfc_sched *q)
 {
 	unsigned int n = q->p.queues, first = n, i = q->rotor, tries;
 
@@ -238,7 +288,7 @@ static unsigned int bfc_pick_unpaused(const struct bfc_sched *q, u64 now)
 		i = find_next_bit_wrap(q->usable, n, i < n ? i : 0);
 		if (i >= n || (i == first && tries))
 			break;
-		if (now - q->queues[i].emptied_ns > q->sticky)
+		if (bfc_sticky_over(q, q->queues[i].emptied_ns))
 			return i;
 		if (!tries)
 			first = i;
@@ -285,13 +335,12 @@ static bool bfc_queue_is_still_ours(const struct bfc_sched *q,
 				    const struct bfc_flow *flow)
 {
 	return flow->stamp &&
-	       q->queues[flow->queue].emptied_ns == flow->stamp &&
+	       q->queues[flow->queue].last == flow - q->flows &&
 	       test_bit(flow->queue, q->empty);
 }
 
 static unsigned int bfc_pick_queue(struct bfc_sched *q,
-				   const struct bfc_flow *flow, u8 class,
-				   u64 now)
+				   const struct bfc_flow *flow, u8 class)
 {
 	unsigned int n = q->p.queues, i = n;
 
@@ -302,7 +351,7 @@ static unsigned int bfc_pick_queue(struct bfc_sched *q,
 		return bfc_pick_in_class(q, class);
 	if (q->noccupied < n) {
 		if (q->p.avoid_paused)
-			i = bfc_pick_unpaused(q, now);
+			i = bfc_pick_unpaused(q);
 		if (i >= n)
 			i = find_next_bit_wrap(q->empty, n, q->rotor);
 	}
@@ -329,11 +378,10 @@ struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash, u8 class)
 }
 
 /* No packet here, and none that left within the sticky time. */
-static bool bfc_flow_is_idle(const struct bfc_sched *q,
-			     const struct bfc_flow *flow, u64 now)
+static bool bfc_flow_is_idle(struct bfc_sched *q, const struct bfc_flow *flow)
 {
 	return !flow->size &&
-	       (!flow->stamp || now - flow->stamp > q->sticky);
+	       (!flow->stamp || bfc_sticky_over(q, flow->stamp));
 }
 
 /**
@@ -341,7 +389,6 @@ static bool bfc_flow_is_idle(const struct bfc_sched *q,
  * @q: the scheduler
  * @hash: bfc_flow_hash()
  * @class: of the packet
- * @now: ns
  *
  * The paper's table has one entry where a flow can be, and two flows there
  * share a queue (BFC §3.3.1). Here it may be in any entry of its set, a cache
@@ -353,8 +400,7 @@ static bool bfc_flow_is_idle(const struct bfc_sched *q,
  * Context: under the root lock.
  * Return: the entry.
  */
-struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class,
-			       u64 now)
+struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class)
 {
 	struct bfc_flow *set = bfc_flow_set(q, hash, class);
 	struct bfc_flow *idle = NULL, *flow;
@@ -363,14 +409,14 @@ struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class,
 	for (flow = set; flow < set + q->p.ways; flow++) {
 		if (flow->tag == tag) {
 			if (unlikely(flow->shared))
-				flow->shared = !bfc_flow_is_idle(q, flow, now);
+				flow->shared = !bfc_flow_is_idle(q, flow);
 			return flow;
 		}
-		if (!idle && bfc_flow_is_idle(q, flow, now))
+		if (!idle && bfc_flow_is_idle(q, flow))
 			idle = flow;
 	}
 	flow = set + (u16)(hash >> 48) % q->p.ways;
-	if (flow->shared && !bfc_flow_is_idle(q, flow, now))
+	if (flow->shared && !bfc_flow_is_idle(q, flow))
 		return flow;
 	if (idle) {
 		*idle = (struct bfc_flow){ .tag = tag };
@@ -408,7 +454,6 @@ bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class)
  * @flow: its entry of the flow table
  * @hash: bfc_flow_hash()
  * @class: of the packet
- * @now: ns
  *
  * A flow keeps its queue while it has packets here and for the sticky time
  * after (BFC §3.3.2): else it would run away from the pause that is on its
@@ -419,18 +464,18 @@ bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class)
  * Return: the number of the queue.
  */
 unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
-			     u64 hash, u8 class, u64 now)
+			     u64 hash, u8 class)
 {
 	bool collision;
 
-	if (!bfc_flow_is_idle(q, flow, now) &&
+	if (!bfc_flow_is_idle(q, flow) &&
 	    likely(bfc_queue_class(q, flow->queue) == class))
 		return flow->queue;
 
 	switch (q->p.assign) {
 	case BFC_ASSIGN_DYNAMIC:
 		flow->queue = !hash && q->identity == BFC_FLOW_PRIO ? class :
-			      bfc_pick_queue(q, flow, class, now);
+			      bfc_pick_queue(q, flow, class);
 		break;
 	case BFC_ASSIGN_STOCHASTIC:
 		flow->queue = class + reciprocal_scale(hash >> 32,

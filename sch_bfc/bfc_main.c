@@ -167,7 +167,7 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	sch_tree_lock(sch);
 	strict = q->p.strict || p->strict;
 	/* Blame by other thresholds, or by another algorithm, is void. */
-	bfc_egress_clear(q, ktime_get_ns());
+	bfc_egress_clear(q);
 	if (counters || !capfc)
 		swap(counters, q->capfc);
 	q->conf = conf;
