@@ -7,12 +7,12 @@
 #include <linux/if_vlan.h>
 #include <linux/ipv6.h>
 #include <linux/reciprocal_div.h>
-#include <linux/siphash.h>
 #include <net/flow_dissector.h>
 #include <net/ip.h>
 #include <net/ndisc.h>
 
 #include "bfc.h"
+#include "bfc_hash.h"
 #include "bfc_trace.h"
 
 struct bfc_keys {
@@ -28,20 +28,23 @@ struct bfc_keys {
 };
 
 /* What of the keys is hashed, without padding. */
-struct bfc_tuple {
-	union {
-		struct flow_dissector_key_ipv6_addrs v6;
-		struct flow_dissector_key_ipv4_addrs v4;
-		u8 mac[2 * ETH_ALEN];
+union bfc_tuple {
+	struct {
+		union {
+			struct flow_dissector_key_ipv6_addrs v6;
+			struct flow_dissector_key_ipv4_addrs v4;
+			u8 mac[2 * ETH_ALEN];
+		};
+		__be32 ports;
+		__be16 n_proto;
+		u16 vlan_id;
+		u8 ip_proto;
+		u8 zero[7];
 	};
-	__be32 ports;
-	__be16 n_proto;
-	u16 vlan_id;
-	u8 ip_proto;
-	u8 zero[7];
-} __aligned(SIPHASH_ALIGNMENT);
+	u32 words[BFC_HASH_WORDS];
+};
 
-static siphash_aligned_key_t bfc_hash_key __read_mostly;
+static u32 bfc_hash_key[BFC_HASH_WORDS] __read_mostly;
 static struct flow_dissector bfc_dissector __read_mostly;
 
 static const struct flow_dissector_key bfc_dissector_keys[] = {
@@ -59,7 +62,8 @@ static const struct flow_dissector_key bfc_dissector_keys[] = {
  */
 void bfc_flow_init(void)
 {
-	get_random_bytes(&bfc_hash_key, sizeof(bfc_hash_key));
+	get_random_bytes(bfc_hash_key, sizeof(bfc_hash_key));
+	BUILD_BUG_ON(sizeof(union bfc_tuple) != sizeof(bfc_hash_key));
 	skb_flow_dissector_init(&bfc_dissector, bfc_dissector_keys,
 				ARRAY_SIZE(bfc_dissector_keys));
 }
@@ -69,7 +73,7 @@ void bfc_flow_init(void)
  *
  * Return: what kind of addresses, FLOW_DISSECTOR_KEY_*; 0: any other packet.
  */
-static u16 bfc_tuple_plain(const struct sk_buff *skb, struct bfc_tuple *t)
+static u16 bfc_tuple_plain(const struct sk_buff *skb, union bfc_tuple *t)
 {
 	const void *header = skb->data + ETH_HLEN;
 	unsigned int room = skb_headlen(skb);
@@ -106,7 +110,7 @@ static u16 bfc_tuple_plain(const struct sk_buff *skb, struct bfc_tuple *t)
 	return addr_type;
 }
 
-static u16 bfc_tuple_dissect(const struct sk_buff *skb, struct bfc_tuple *t)
+static u16 bfc_tuple_dissect(const struct sk_buff *skb, union bfc_tuple *t)
 {
 	struct bfc_keys keys;
 
@@ -145,7 +149,12 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, struct bfc_tuple *t)
  * A switch with a port-level mode has one queue for each priority, or for each
  * priority and ingress port (FAFC §IV): bfc_share_hash(). Anybody else:
  * 5-tuple and VLAN for IPv4 and IPv6, addresses and EtherType for anything
- * else. The IPv6 flow label is left out: it may change within a connection.
+ * else. The IPv6 flow label is left out: it may change within a connection. So may
+ * skb->hash, which is not used although it is often known: TCP takes another one when
+ * it has to retransmit (sk_rethink_txhash()), RSS has none for a packet that matched a
+ * filter, a port of another card has another; and what comes out of a tunnel has one
+ * hash for all flows in there. A flow would change its queue, overtake what it has in
+ * the old one, and run away from the pause of that; or flows would share one for good.
  * Fragments have no ports; a flow that mixes fragments and whole datagrams is
  * two flows here.
  *
@@ -154,7 +163,7 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, struct bfc_tuple *t)
  */
 u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 {
-	struct bfc_tuple t = {};
+	union bfc_tuple t = {};
 	u16 addr_type;
 
 	if (q->identity != BFC_FLOW_TUPLE)
@@ -168,13 +177,16 @@ u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 	if (skb_vlan_tag_present(skb))
 		t.vlan_id = skb_vlan_tag_get_id(skb);
 
-	/* Two words: cheaper than hashing the zeroes of the tuple. */
-	if (addr_type == FLOW_DISSECTOR_KEY_IPV4_ADDRS)
-		return siphash_2u64(*(u64 *)&t.v4,
-				    (u64)(__force u32)t.ports << 32 |
-				    (u32)t.vlan_id << 8 | t.ip_proto,
-				    &bfc_hash_key);
-	return siphash(&t, sizeof(t), &bfc_hash_key);
+	if (addr_type == FLOW_DISSECTOR_KEY_IPV4_ADDRS) {
+		const u32 v4[] = {
+			(__force u32)t.v4.src, (__force u32)t.v4.dst,
+			(__force u32)t.ports,
+			(u32)t.vlan_id << 8 | t.ip_proto,
+		};
+
+		return bfc_hash(v4, ARRAY_SIZE(v4), bfc_hash_key);
+	}
+	return bfc_hash(t.words, ARRAY_SIZE(t.words), bfc_hash_key);
 }
 
 static bool bfc_is_ndisc(const struct sk_buff *skb)
@@ -361,15 +373,9 @@ static unsigned int bfc_pick_queue(struct bfc_sched *q,
 	return i;
 }
 
-/**
- * bfc_flow_set() - the set of the flow table that a flow belongs to
- * @q: the scheduler
- * @hash: bfc_flow_hash()
- * @class: of the packet, below @q->stride: classes share no entries
- *
- * Return: the first of @q->p.ways entries.
- */
-struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash, u8 class)
+/* The set of the flow table that a flow belongs to: classes share none. */
+static struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash,
+				     u8 class)
 {
 	u32 set = class * q->class_sets +
 		  reciprocal_scale((u32)hash, q->class_sets);

@@ -60,7 +60,6 @@ void bfc_flow_init(void);
 u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
 enum bfc_control bfc_control_kind(const struct sk_buff *skb);
 bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class);
-struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash, u8 class);
 struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class);
 unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 			     u64 hash, u8 class);
