@@ -46,6 +46,7 @@
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
+#include <linux/prandom.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -446,6 +447,7 @@ struct bfc_host {
  * @noccupied: non-empty queues
  * @npaused: queues paused, empty ones included
  * @rotor: where the search for an empty queue starts
+ * @random: if there is none
  * @mem: truesize of all packets held
  * @empty: bitmap, queues without a packet
  * @usable: of these, those not paused
@@ -540,6 +542,7 @@ struct bfc_sched {
 	u32 noccupied;
 	u32 npaused;
 	u32 rotor;
+	struct rnd_state random;
 	u32 mem;
 	unsigned long *empty;
 	unsigned long *usable;

@@ -308,6 +308,12 @@ static unsigned int bfc_pick_unpaused(struct bfc_sched *q)
 	return first;
 }
 
+/* Any of them: it is not worth the kernel's best random numbers. */
+static unsigned int bfc_pick_any(struct bfc_sched *q, unsigned int n)
+{
+	return reciprocal_scale(prandom_u32_state(&q->random), n);
+}
+
 /* The same for the queues of a class: an empty one, unpaused if that matters. The
  * first is the common one of pfc and capfc, and nothing else is in it if there are
  * more.
@@ -331,7 +337,7 @@ static unsigned int bfc_pick_in_class(struct bfc_sched *q, u8 class)
 	for (i = 0; i < n; i++)
 		if (test_bit(class + i * q->stride, q->empty))
 			return class + i * q->stride;
-	return class + reciprocal_scale(get_random_u32(), n) * q->stride;
+	return class + bfc_pick_any(q, n) * q->stride;
 }
 
 /* The queue that the flow had before, if nobody has come in between. Another
@@ -368,7 +374,7 @@ static unsigned int bfc_pick_queue(struct bfc_sched *q,
 			i = find_next_bit_wrap(q->empty, n, q->rotor);
 	}
 	if (i >= n)
-		return reciprocal_scale(get_random_u32(), n);
+		return bfc_pick_any(q, n);
 	q->rotor = i + 1 < n ? i + 1 : 0;
 	return i;
 }

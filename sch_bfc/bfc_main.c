@@ -372,6 +372,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	q->idle = true;
 	q->stride = 1;
 	q->storm_due = U64_MAX;
+	prandom_seed_state(&q->random, get_random_u64());
 	qdisc_watchdog_init(&q->watchdog, sch);
 
 	/* Below another qdisc a peek would fix the queue and its length too
