@@ -46,6 +46,7 @@
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
+#include <linux/prandom.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -364,7 +365,8 @@ struct bfc_port {
  * Second, for those who ask:
  * @packets: queued
  * @peak: of @bytes
- * @emptied_ns: when the last packet left
+ * @last: flow of the packet that left it empty last, by its index
+ * @emptied_ns: when a packet left last, or somewhat later; BFC_STAMP_LATER
  * @pauses: how often
  * @paused_since: ns
  * @paused_ns: ns in all, without a pause that still lasts
@@ -386,6 +388,7 @@ struct bfc_queue {
 	u32 packets;
 	u32 peak;
 	u32 drops;
+	u32 last;
 	u64 emptied_ns;
 	u64 pauses;
 	u64 paused_since;
@@ -436,11 +439,16 @@ struct bfc_host {
  * @fresh: likewise, but these just got their first packet, and go first
  * @round: of @active, counts up
  * @served: packets that left a queue; wraps
+ * @clock: when the clock was read last, ns
+ * @timed: that was in this call: bfc_now()
+ * @nleft: packets that left since then
+ * @left: these
  * @strict_first: bit p: @strict of priority p is not empty
  * @nactive: the number of all three: N_active
  * @noccupied: non-empty queues
  * @npaused: queues paused, empty ones included
  * @rotor: where the search for an empty queue starts
+ * @random: if there is none
  * @mem: truesize of all packets held
  * @empty: bitmap, queues without a packet
  * @usable: of these, those not paused
@@ -526,11 +534,16 @@ struct bfc_sched {
 	struct list_head fresh;
 	u32 round;
 	u32 served;
+	u64 clock;
+	bool timed;
+	u8 nleft;
+	struct bfc_left left[BFC_CLOCK_EVERY];
 	u8 strict_first;
 	u32 nactive;
 	u32 noccupied;
 	u32 npaused;
 	u32 rotor;
+	struct rnd_state random;
 	u32 mem;
 	unsigned long *empty;
 	unsigned long *usable;
@@ -630,6 +643,31 @@ static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)
 	return qn & (q->stride - 1);
 }
 
+/**
+ * bfc_now() - the time, for who needs it exactly
+ * @q: the scheduler
+ *
+ * Reading the clock is not cheap: only the first to ask in a call of the qdisc
+ * (bfc_begin()) does, and most calls have none.
+ *
+ * Context: under the root lock.
+ * Return: ns.
+ */
+static inline u64 bfc_now(struct bfc_sched *q)
+{
+	if (!q->timed) {
+		q->clock = ktime_get_ns();
+		q->timed = true;
+	}
+	return q->clock;
+}
+
+/* The time of what was called before is not that of what comes now. */
+static inline void bfc_begin(struct bfc_sched *q)
+{
+	q->timed = false;
+}
+
 /* Are pauses of a packet's priority, or those of queues, ignored as a storm? */
 static inline bool bfc_in_storm(const struct bfc_sched *q, u8 prio)
 {
@@ -707,14 +745,13 @@ bool bfc_share_admits(const struct bfc_sched *q, const struct bfc_conf *conf,
 /* bfc_prio.c */
 DECLARE_STATIC_KEY_FALSE(bfc_holds);
 u8 bfc_prio_of(const struct bfc_sched *q, const struct sk_buff *skb);
-bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb, u64 now);
-void bfc_unhold(const struct bfc_sched *q, struct sk_buff *skb, u64 now);
+bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb);
+void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb);
 void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_conf *conf);
-void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now);
-void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
-			 u64 now);
+void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb);
+void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb);
 void bfc_egress_adopt(struct bfc_sched *q, u64 now);
-void bfc_egress_clear(struct bfc_sched *q, u64 now);
+void bfc_egress_clear(struct bfc_sched *q);
 struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 			       const struct bfc_conf *conf, u64 now);
 struct sk_buff *bfc_pfc_resume(struct bfc_port *port);
@@ -730,13 +767,13 @@ extern const u8 bfc_group_addr[];
 void bfc_pause_repeat(struct bfc_port *port, u8 over, u64 hold, u64 now);
 void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now);
 bool bfc_elided(const struct bfc_params *p, int ifindex);
-void bfc_count(struct bfc_sched *q, struct sk_buff *skb, u64 now);
-void bfc_uncount(const struct bfc_sched *q, struct sk_buff *skb, u64 now);
+void bfc_count(struct bfc_sched *q, struct sk_buff *skb);
+void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb);
 struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now);
 struct sk_buff *bfc_frame_alloc(struct bfc_port *port, unsigned int len);
 bool bfc_is_pause_frame(const struct sk_buff *skb);
 void bfc_kick_dirty(void);
-void bfc_port_mark_dirty(struct bfc_port *port, u64 now);
+void bfc_port_mark_dirty(struct bfc_port *port);
 enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer);
 bool bfc_refreshes(const struct bfc_port *port);
 void bfc_refresh_start(struct bfc_port *port);

@@ -361,7 +361,7 @@ static void bfc_fafc_pause_port(struct bfc_sched *q, unsigned int prio,
 	atomic64_or(BIT_ULL(slot), &sw->paused[prio]);
 	port = rcu_dereference(ing->port);
 	if (more && port)
-		bfc_port_mark_dirty(port, now);
+		bfc_port_mark_dirty(port);
 }
 
 /* Lines 4 to 10 of Alg. 2: who sends how much to this egress and to others. */

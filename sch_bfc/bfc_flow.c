@@ -7,12 +7,12 @@
 #include <linux/if_vlan.h>
 #include <linux/ipv6.h>
 #include <linux/reciprocal_div.h>
-#include <linux/siphash.h>
 #include <net/flow_dissector.h>
 #include <net/ip.h>
 #include <net/ndisc.h>
 
 #include "bfc.h"
+#include "bfc_hash.h"
 #include "bfc_trace.h"
 
 struct bfc_keys {
@@ -28,20 +28,23 @@ struct bfc_keys {
 };
 
 /* What of the keys is hashed, without padding. */
-struct bfc_tuple {
-	union {
-		struct flow_dissector_key_ipv6_addrs v6;
-		struct flow_dissector_key_ipv4_addrs v4;
-		u8 mac[2 * ETH_ALEN];
+union bfc_tuple {
+	struct {
+		union {
+			struct flow_dissector_key_ipv6_addrs v6;
+			struct flow_dissector_key_ipv4_addrs v4;
+			u8 mac[2 * ETH_ALEN];
+		};
+		__be32 ports;
+		__be16 n_proto;
+		u16 vlan_id;
+		u8 ip_proto;
+		u8 zero[7];
 	};
-	__be32 ports;
-	__be16 n_proto;
-	u16 vlan_id;
-	u8 ip_proto;
-	u8 zero[7];
-} __aligned(SIPHASH_ALIGNMENT);
+	u32 words[BFC_HASH_WORDS];
+};
 
-static siphash_aligned_key_t bfc_hash_key __read_mostly;
+static u32 bfc_hash_key[BFC_HASH_WORDS] __read_mostly;
 static struct flow_dissector bfc_dissector __read_mostly;
 
 static const struct flow_dissector_key bfc_dissector_keys[] = {
@@ -59,7 +62,8 @@ static const struct flow_dissector_key bfc_dissector_keys[] = {
  */
 void bfc_flow_init(void)
 {
-	get_random_bytes(&bfc_hash_key, sizeof(bfc_hash_key));
+	get_random_bytes(bfc_hash_key, sizeof(bfc_hash_key));
+	BUILD_BUG_ON(sizeof(union bfc_tuple) != sizeof(bfc_hash_key));
 	skb_flow_dissector_init(&bfc_dissector, bfc_dissector_keys,
 				ARRAY_SIZE(bfc_dissector_keys));
 }
@@ -69,7 +73,7 @@ void bfc_flow_init(void)
  *
  * Return: what kind of addresses, FLOW_DISSECTOR_KEY_*; 0: any other packet.
  */
-static u16 bfc_tuple_plain(const struct sk_buff *skb, struct bfc_tuple *t)
+static u16 bfc_tuple_plain(const struct sk_buff *skb, union bfc_tuple *t)
 {
 	const void *header = skb->data + ETH_HLEN;
 	unsigned int room = skb_headlen(skb);
@@ -106,7 +110,7 @@ static u16 bfc_tuple_plain(const struct sk_buff *skb, struct bfc_tuple *t)
 	return addr_type;
 }
 
-static u16 bfc_tuple_dissect(const struct sk_buff *skb, struct bfc_tuple *t)
+static u16 bfc_tuple_dissect(const struct sk_buff *skb, union bfc_tuple *t)
 {
 	struct bfc_keys keys;
 
@@ -145,7 +149,12 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, struct bfc_tuple *t)
  * A switch with a port-level mode has one queue for each priority, or for each
  * priority and ingress port (FAFC §IV): bfc_share_hash(). Anybody else:
  * 5-tuple and VLAN for IPv4 and IPv6, addresses and EtherType for anything
- * else. The IPv6 flow label is left out: it may change within a connection.
+ * else. The IPv6 flow label is left out: it may change within a connection. So may
+ * skb->hash, which is not used although it is often known: TCP takes another one when
+ * it has to retransmit (sk_rethink_txhash()), RSS has none for a packet that matched a
+ * filter, a port of another card has another; and what comes out of a tunnel has one
+ * hash for all flows in there. A flow would change its queue, overtake what it has in
+ * the old one, and run away from the pause of that; or flows would share one for good.
  * Fragments have no ports; a flow that mixes fragments and whole datagrams is
  * two flows here.
  *
@@ -154,7 +163,7 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, struct bfc_tuple *t)
  */
 u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 {
-	struct bfc_tuple t = {};
+	union bfc_tuple t = {};
 	u16 addr_type;
 
 	if (q->identity != BFC_FLOW_TUPLE)
@@ -168,13 +177,16 @@ u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 	if (skb_vlan_tag_present(skb))
 		t.vlan_id = skb_vlan_tag_get_id(skb);
 
-	/* Two words: cheaper than hashing the zeroes of the tuple. */
-	if (addr_type == FLOW_DISSECTOR_KEY_IPV4_ADDRS)
-		return siphash_2u64(*(u64 *)&t.v4,
-				    (u64)(__force u32)t.ports << 32 |
-				    (u32)t.vlan_id << 8 | t.ip_proto,
-				    &bfc_hash_key);
-	return siphash(&t, sizeof(t), &bfc_hash_key);
+	if (addr_type == FLOW_DISSECTOR_KEY_IPV4_ADDRS) {
+		const u32 v4[] = {
+			(__force u32)t.v4.src, (__force u32)t.v4.dst,
+			(__force u32)t.ports,
+			(u32)t.vlan_id << 8 | t.ip_proto,
+		};
+
+		return bfc_hash(v4, ARRAY_SIZE(v4), bfc_hash_key);
+	}
+	return bfc_hash(t.words, ARRAY_SIZE(t.words), bfc_hash_key);
 }
 
 static bool bfc_is_ndisc(const struct sk_buff *skb)
@@ -224,13 +236,63 @@ enum bfc_control bfc_control_kind(const struct sk_buff *skb)
 	return control ? BFC_CONTROL_NET : BFC_CONTROL_NONE;
 }
 
+/* Is the sticky time over since then? Of a backlogged port it is asked by the last look
+ * at the clock, so that not each packet takes one: by then at most as many packets had
+ * left as one of BFC_CLOCK_EVERY, but for a link that stands still. As the clock is slow,
+ * and what left is stamped late, the sticky time is never cut short, but is somewhat
+ * longer.
+ */
+static bool bfc_sticky_over(struct bfc_sched *q, u64 since)
+{
+	u64 now = q->noccupied ? q->clock : bfc_now(q);
+
+	return (s64)(now - since) > (s64)q->sticky;
+}
+
+/**
+ * bfc_clock_settle() - stamp what has left since the clock was read last
+ * @q: the scheduler
+ *
+ * Context: under the root lock.
+ */
+void bfc_clock_settle(struct bfc_sched *q)
+{
+	bfc_now(q);
+	while (q->nleft) {
+		const struct bfc_left *left = &q->left[--q->nleft];
+
+		q->flows[left->flow].stamp = q->clock;
+		q->queues[left->queue].emptied_ns = q->clock;
+	}
+}
+
+/**
+ * bfc_flow_left() - a packet left its queue
+ * @q: the scheduler
+ * @flow: index of its flow table entry
+ * @queue: where it was
+ *
+ * The clock is read for BFC_CLOCK_EVERY packets at a time, and when none is left.
+ *
+ * Context: under the root lock.
+ */
+void bfc_flow_left(struct bfc_sched *q, u32 flow, u16 queue)
+{
+	q->flows[flow].size--;
+	q->flows[flow].stamp = BFC_STAMP_LATER;
+	q->left[q->nleft++] = (struct bfc_left){ flow, queue };
+	if (q->nleft < BFC_CLOCK_EVERY && q->noccupied)
+		return;
+	bfc_clock_settle(q);
+}
+
 /* An empty queue that the neighbour does not hold paused and that was not
  * emptied within the sticky time: the counts of its last packets have then
  * left the next hop, and no pause for them is on its way to us. The first few
  * candidates from the rotor on are looked at; any that is not paused is the
  * second best.
  */
-static unsigned int bfc_pick_unpaused(const struct bfc_sched *q, u64 now)
+static unsigned int bfc_pick_unpaused(struct bfc_sched *q)
 {
 	unsigned int n = q->p.queues, first = n, i = q->rotor, tries;
 
@@ -238,12 +300,18 @@ static unsigned int bfc_pick_unpaused(const struct bfc_sched *q, u64 now)
 		i = find_next_bit_wrap(q->usable, n, i < n ? i : 0);
 		if (i >= n || (i == first && tries))
 			break;
-		if (now - q->queues[i].emptied_ns > q->sticky)
+		if (bfc_sticky_over(q, q->queues[i].emptied_ns))
 			return i;
 		if (!tries)
 			first = i;
 	}
 	return first;
+}
+
+/* Any of them: it is not worth the kernel's best random numbers. */
+static unsigned int bfc_pick_any(struct bfc_sched *q, unsigned int n)
+{
+	return reciprocal_scale(prandom_u32_state(&q->random), n);
 }
 
 /* The same for the queues of a class: an empty one, unpaused if that matters. The
@@ -269,7 +337,7 @@ static unsigned int bfc_pick_in_class(struct bfc_sched *q, u8 class)
 	for (i = 0; i < n; i++)
 		if (test_bit(class + i * q->stride, q->empty))
 			return class + i * q->stride;
-	return class + reciprocal_scale(get_random_u32(), n) * q->stride;
+	return class + bfc_pick_any(q, n) * q->stride;
 }
 
 /* The queue that the flow had before, if nobody has come in between. Another
@@ -285,13 +353,12 @@ static bool bfc_queue_is_still_ours(const struct bfc_sched *q,
 				    const struct bfc_flow *flow)
 {
 	return q->p.avoid_paused && flow->stamp &&
-	       q->queues[flow->queue].emptied_ns == flow->stamp &&
+	       q->queues[flow->queue].last == flow - q->flows &&
 	       test_bit(flow->queue, q->empty);
 }
 
 static unsigned int bfc_pick_queue(struct bfc_sched *q,
-				   const struct bfc_flow *flow, u8 class,
-				   u64 now)
+				   const struct bfc_flow *flow, u8 class)
 {
 	unsigned int n = q->p.queues, i = n;
 
@@ -302,25 +369,19 @@ static unsigned int bfc_pick_queue(struct bfc_sched *q,
 		return bfc_pick_in_class(q, class);
 	if (q->noccupied < n) {
 		if (q->p.avoid_paused)
-			i = bfc_pick_unpaused(q, now);
+			i = bfc_pick_unpaused(q);
 		if (i >= n)
 			i = find_next_bit_wrap(q->empty, n, q->rotor);
 	}
 	if (i >= n)
-		return reciprocal_scale(get_random_u32(), n);
+		return bfc_pick_any(q, n);
 	q->rotor = i + 1 < n ? i + 1 : 0;
 	return i;
 }
 
-/**
- * bfc_flow_set() - the set of the flow table that a flow belongs to
- * @q: the scheduler
- * @hash: bfc_flow_hash()
- * @class: of the packet, below @q->stride: classes share no entries
- *
- * Return: the first of @q->p.ways entries.
- */
-struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash, u8 class)
+/* The set of the flow table that a flow belongs to: classes share none. */
+static struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash,
+				     u8 class)
 {
 	u32 set = class * q->class_sets +
 		  reciprocal_scale((u32)hash, q->class_sets);
@@ -329,11 +390,10 @@ struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash, u8 class)
 }
 
 /* No packet here, and none that left within the sticky time. */
-static bool bfc_flow_is_idle(const struct bfc_sched *q,
-			     const struct bfc_flow *flow, u64 now)
+static bool bfc_flow_is_idle(struct bfc_sched *q, const struct bfc_flow *flow)
 {
 	return !flow->size &&
-	       (!flow->stamp || now - flow->stamp > q->sticky);
+	       (!flow->stamp || bfc_sticky_over(q, flow->stamp));
 }
 
 /**
@@ -341,7 +401,6 @@ static bool bfc_flow_is_idle(const struct bfc_sched *q,
  * @q: the scheduler
  * @hash: bfc_flow_hash()
  * @class: of the packet
- * @now: ns
  *
  * The paper's table has one entry where a flow can be, and two flows there
  * share a queue (BFC §3.3.1). Here it may be in any entry of its set, a cache
@@ -353,8 +412,7 @@ static bool bfc_flow_is_idle(const struct bfc_sched *q,
  * Context: under the root lock.
  * Return: the entry.
  */
-struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class,
-			       u64 now)
+struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class)
 {
 	struct bfc_flow *set = bfc_flow_set(q, hash, class);
 	struct bfc_flow *idle = NULL, *flow;
@@ -363,14 +421,14 @@ struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class,
 	for (flow = set; flow < set + q->p.ways; flow++) {
 		if (flow->tag == tag) {
 			if (unlikely(flow->shared))
-				flow->shared = !bfc_flow_is_idle(q, flow, now);
+				flow->shared = !bfc_flow_is_idle(q, flow);
 			return flow;
 		}
-		if (!idle && bfc_flow_is_idle(q, flow, now))
+		if (!idle && bfc_flow_is_idle(q, flow))
 			idle = flow;
 	}
 	flow = set + (u16)(hash >> 48) % q->p.ways;
-	if (flow->shared && !bfc_flow_is_idle(q, flow, now))
+	if (flow->shared && !bfc_flow_is_idle(q, flow))
 		return flow;
 	if (idle) {
 		*idle = (struct bfc_flow){ .tag = tag };
@@ -408,7 +466,6 @@ bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class)
  * @flow: its entry of the flow table
  * @hash: bfc_flow_hash()
  * @class: of the packet
- * @now: ns
  *
  * A flow keeps its queue while it has packets here and for the sticky time
  * after (BFC §3.3.2): else it would run away from the pause that is on its
@@ -419,18 +476,18 @@ bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class)
  * Return: the number of the queue.
  */
 unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
-			     u64 hash, u8 class, u64 now)
+			     u64 hash, u8 class)
 {
 	bool collision;
 
-	if (!bfc_flow_is_idle(q, flow, now) &&
+	if (!bfc_flow_is_idle(q, flow) &&
 	    likely(bfc_queue_class(q, flow->queue) == class))
 		return flow->queue;
 
 	switch (q->p.assign) {
 	case BFC_ASSIGN_DYNAMIC:
 		flow->queue = !hash && q->identity == BFC_FLOW_PRIO ? class :
-			      bfc_pick_queue(q, flow, class, now);
+			      bfc_pick_queue(q, flow, class);
 		break;
 	case BFC_ASSIGN_STOCHASTIC:
 		flow->queue = class + reciprocal_scale(hash >> 32,

@@ -11,9 +11,23 @@
 struct bfc_sched;
 struct sk_buff;
 
+#define BFC_CLOCK_EVERY	8	/* packets: as many as one bulk dequeue takes */
+#define BFC_STAMP_LATER	((u64)S64_MAX)	/* left, but the clock was not read since */
+
+/**
+ * struct bfc_left - a packet that left since the clock was read last
+ * @flow: index of its flow table entry
+ * @queue: where it was
+ */
+struct bfc_left {
+	u32 flow;
+	u16 queue;
+};
+
 /**
  * struct bfc_flow - entry of the flow table (BFC §3.3.1)
- * @stamp: of the last enqueue or dequeue, ns; 0 = none yet
+ * @stamp: when its last packet left, or somewhat later, ns: bfc_clock_settle().
+ *	   0 = none yet
  * @size: packets of the flows of this entry in the queue
  * @queue: where they are
  * @shared: others than the owner came as well, and may have packets here
@@ -46,10 +60,10 @@ void bfc_flow_init(void);
 u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
 enum bfc_control bfc_control_kind(const struct sk_buff *skb);
 bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class);
-struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash, u8 class);
-struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class,
-			       u64 now);
+struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class);
 unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
-			     u64 hash, u8 class, u64 now);
+			     u64 hash, u8 class);
+void bfc_flow_left(struct bfc_sched *q, u32 flow, u16 queue);
+void bfc_clock_settle(struct bfc_sched *q);
 
 #endif /* _BFC_FLOW_H */

@@ -168,7 +168,7 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	sch_tree_lock(sch);
 	strict = q->p.strict || p->strict;
 	/* Blame by other thresholds, or by another algorithm, is void. */
-	bfc_egress_clear(q, ktime_get_ns());
+	bfc_egress_clear(q);
 	if (counters || !capfc)
 		swap(counters, q->capfc);
 	q->conf = conf;
@@ -373,6 +373,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	q->idle = true;
 	q->stride = 1;
 	q->storm_due = U64_MAX;
+	prandom_seed_state(&q->random, get_random_u64());
 	qdisc_watchdog_init(&q->watchdog, sch);
 
 	/* Below another qdisc a peek would fix the queue and its length too

@@ -53,17 +53,16 @@ const u8 bfc_group_addr[ETH_ALEN] __aligned(2) = {
 /**
  * bfc_port_mark_dirty() - the set of paused upstream queues changed
  * @port: the ingress port; the caller holds RCU or keeps it alive otherwise
- * @now: ns
  *
  * Context: BH off; any root lock may be held.
  */
-void bfc_port_mark_dirty(struct bfc_port *port, u64 now)
+void bfc_port_mark_dirty(struct bfc_port *port)
 {
 	struct bfc_pending *pending;
 
 	if (test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
 		return;
-	WRITE_ONCE(port->dirty_since, now);
+	WRITE_ONCE(port->dirty_since, ktime_get_ns());
 	netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
 	local_lock(&bfc_pending.lock);
 	pending = this_cpu_ptr(&bfc_pending);
@@ -93,7 +92,6 @@ bool bfc_elided(const struct bfc_params *p, int ifindex)
  * bfc_count() - a packet met a queue over Th: pause its upstream queue
  * @q: scheduler of the egress port
  * @skb: the packet, in its queue already
- * @now: ns
  *
  * Not counted are packets without an upstreamQ (our own, or from a neighbour
  * without BFC); group addressed frames, since one upstreamQ counted at every
@@ -102,7 +100,7 @@ bool bfc_elided(const struct bfc_params *p, int ifindex)
  *
  * Context: under the root lock of the egress port, BH off.
  */
-void bfc_count(struct bfc_sched *q, struct sk_buff *skb, u64 now)
+void bfc_count(struct bfc_sched *q, struct sk_buff *skb)
 {
 	u16 handle = skb->tc_index;
 	struct bfc_ingress *ing;
@@ -128,7 +126,7 @@ void bfc_count(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	if (atomic_inc_return(&ing->counter[upq]) == 1) {
 		port = rcu_dereference(ing->port);
 		if (port)
-			bfc_port_mark_dirty(port, now);
+			bfc_port_mark_dirty(port);
 	}
 out:
 	rcu_read_unlock();
@@ -138,13 +136,12 @@ out:
  * bfc_uncount() - a counted packet gives its count back
  * @q: scheduler of the egress port
  * @skb: the packet
- * @now: ns
  *
  * The counters are still there: they stay until the last count is back.
  *
  * Context: under the root lock of the egress port, or the qdisc is not in use.
  */
-void bfc_uncount(const struct bfc_sched *q, struct sk_buff *skb, u64 now)
+void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb)
 {
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	struct bfc_ingress *ing;
@@ -160,7 +157,7 @@ void bfc_uncount(const struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	if (atomic_dec_return(&ing->counter[cb->handle - ing->base - 1]) == 0 &&
 	    port) {
 		local_bh_disable();
-		bfc_port_mark_dirty(port, now);
+		bfc_port_mark_dirty(port);
 		local_bh_enable();
 	}
 out:

@@ -181,7 +181,7 @@ void bfc_port_tags(struct bfc_port *port)
 	if (live && !lived) {
 		clear_bit(BFC_PORT_DIRTY, &port->flags);
 		if (port->cfg.role == BFC_ROLE_SWITCH) {
-			bfc_port_mark_dirty(port, ktime_get_ns());
+			bfc_port_mark_dirty(port);
 			/* The device may not have our qdisc yet: look again until
 			 * a frame is built.
 			 */

@@ -113,7 +113,7 @@ static u16 bfc_prio_judge(const struct bfc_ingress *ing,
 /* Something changed for a priority: must the neighbour know? The caller has just
  * changed it by an atomic operation with a full barrier.
  */
-static void bfc_prio_look(struct bfc_ingress *ing, unsigned int prio, u64 now)
+static void bfc_prio_look(struct bfc_ingress *ing, unsigned int prio)
 {
 	const struct bfc_conf *conf = rcu_dereference(ing->conf);
 	struct bfc_port *port = rcu_dereference(ing->port);
@@ -121,7 +121,7 @@ static void bfc_prio_look(struct bfc_ingress *ing, unsigned int prio, u64 now)
 
 	if (conf && port && conf->lossless & BIT(prio) &&
 	    bfc_prio_judge(ing, conf, prio, state) != state)
-		bfc_port_mark_dirty(port, now);
+		bfc_port_mark_dirty(port);
 }
 
 /* Without a buffer only MAX bounds what a lossless priority may hold. */
@@ -181,7 +181,6 @@ static struct bfc_ingress *bfc_vetted(const struct bfc_sched *q,
  * bfc_hold() - charge a packet to the port that it came in through
  * @q: scheduler of the egress port
  * @skb: the packet, its cb filled, not in a queue yet
- * @now: ns
  *
  * Not charged are packets of our own, and those of lossy priorities without a
  * shared buffer.
@@ -189,7 +188,7 @@ static struct bfc_ingress *bfc_vetted(const struct bfc_sched *q,
  * Context: under the root lock of the egress port, BH off.
  * Return: whether there is room for it.
  */
-bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb, u64 now)
+bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 {
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	u32 len = qdisc_pkt_len(skb);
@@ -233,10 +232,10 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 		if (bfc_cell_held(word) > READ_ONCE(held->peak))
 			WRITE_ONCE(held->peak, bfc_cell_held(word));
 		if (ing->fafc)
-			bfc_fafc_held(ing, conf, cb->prio, len, true, now);
+			bfc_fafc_held(ing, conf, cb->prio, len, true, bfc_now(q));
 	}
 	if (lossless)
-		bfc_prio_look(ing, cb->prio, now);
+		bfc_prio_look(ing, cb->prio);
 out:
 	rcu_read_unlock();
 	return room;
@@ -246,13 +245,12 @@ out:
  * bfc_unhold() - a packet that was charged leaves, sent or dropped
  * @q: scheduler of the egress port
  * @skb: the packet
- * @now: ns
  *
  * The object is still there: it stays until it holds nothing any more.
  *
  * Context: under the root lock of the egress port, or the qdisc is not in use.
  */
-void bfc_unhold(const struct bfc_sched *q, struct sk_buff *skb, u64 now)
+void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb)
 {
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	u32 len = qdisc_pkt_len(skb);
@@ -280,9 +278,9 @@ void bfc_unhold(const struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	}
 	if (ing->fafc)
 		bfc_fafc_held(ing, rcu_dereference(ing->conf), cb->prio, len,
-			      false, now);
+			      false, bfc_now(q));
 	local_bh_disable();
-	bfc_prio_look(ing, cb->prio, now);
+	bfc_prio_look(ing, cb->prio);
 	local_bh_enable();
 out:
 	rcu_read_unlock();
@@ -318,7 +316,7 @@ bool bfc_mark_ce(struct sk_buff *skb)
 
 /* Set or clear our bit at the ports of @set, which told by slot. */
 static void bfc_egress_signal(struct bfc_sched *q, unsigned int prio, u64 set,
-			      bool on, u64 now)
+			      bool on)
 {
 	u64 bit = BIT_ULL(q->port->slot);
 	struct bfc_ingress *ing;
@@ -335,7 +333,7 @@ static void bfc_egress_signal(struct bfc_sched *q, unsigned int prio, u64 set,
 			atomic64_andnot(bit, &ing->held[prio].signals);
 		smp_mb__after_atomic();	/* see bfc_prio_look() */
 		local_bh_disable();
-		bfc_prio_look(ing, prio, now);
+		bfc_prio_look(ing, prio);
 		local_bh_enable();
 	}
 	rcu_read_unlock();
@@ -361,8 +359,7 @@ static unsigned int bfc_egress_slot(const struct bfc_sched *q,
 }
 
 /* A slot may have got a new owner: what the old one did is not its fault. */
-static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle,
-			    u64 now)
+static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle)
 {
 	unsigned int prio;
 
@@ -374,7 +371,7 @@ static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle,
 		return;
 	for (prio = 0; q->capfc && prio < BFC_PRIORITIES; prio++)
 		if (bfc_capfc_forget(&q->capfc[prio], slot))
-			bfc_egress_signal(q, prio, BIT_ULL(slot), false, now);
+			bfc_egress_signal(q, prio, BIT_ULL(slot), false);
 	q->in[slot] = handle;
 }
 
@@ -382,11 +379,10 @@ static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle,
  * bfc_egress_enqueued() - a packet joined its queue: mark it, find the culprits
  * @q: scheduler of the egress port, with a port-level mode
  * @skb: the packet
- * @now: ns
  *
  * Context: under the root lock.
  */
-void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now)
+void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb)
 {
 	unsigned int slot = bfc_egress_slot(q, skb);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
@@ -397,9 +393,9 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	bytes = q->prio[cb->prio].pausable;
 	if (!cb->pausable)
 		bytes = q->prio[cb->prio].bytes - bytes;
-	bfc_egress_meet(q, slot, cb->handle, now);
+	bfc_egress_meet(q, slot, cb->handle);
 	if (q->fafc) {
-		bfc_fafc_enqueued(q, skb, slot, now);
+		bfc_fafc_enqueued(q, skb, slot, bfc_now(q));
 		return;
 	}
 	if (q->p.ecn && bytes > q->p.ecn && bfc_mark_ce(skb))
@@ -408,7 +404,7 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 		return;
 	set = bfc_capfc_enqueue(&q->capfc[cb->prio], &q->conf->capfc,
 				q->conf->stop, bytes, slot, cb->segs);
-	bfc_egress_signal(q, cb->prio, set, true, now);
+	bfc_egress_signal(q, cb->prio, set, true);
 }
 
 /**
@@ -416,12 +412,10 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb, u64 now)
  * @q: scheduler of the egress port; with CaPFC or FAFC, or was with a port-level mode
  *     when the packet came
  * @skb: the packet, charged still
- * @now: ns
  *
  * Context: under the root lock, or the qdisc is not in use.
  */
-void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
-			 u64 now)
+void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb)
 {
 	unsigned int slot = bfc_egress_slot(q, skb);
 	u8 prio = bfc_cb(skb)->prio;
@@ -430,12 +424,12 @@ void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 	if (bfc_cb(skb)->pausable)
 		bfc_share_dequeued(q, bfc_cb(skb), qdisc_pkt_len(skb));
 	if (q->fafc)
-		bfc_fafc_dequeued(q, skb, slot, now);
+		bfc_fafc_dequeued(q, skb, slot, bfc_now(q));
 	if (!q->capfc)
 		return;
 	set = bfc_capfc_dequeue(&q->capfc[prio], &q->conf->capfc,
 				q->prio[prio].pausable);
-	bfc_egress_signal(q, prio, set, false, now);
+	bfc_egress_signal(q, prio, set, false);
 }
 
 /**
@@ -468,17 +462,16 @@ void bfc_egress_adopt(struct bfc_sched *q, u64 now)
 /**
  * bfc_egress_clear() - hold nobody responsible any more
  * @q: scheduler of the egress port
- * @now: ns
  *
  * Context: under the root lock, or the qdisc is not in use.
  */
-void bfc_egress_clear(struct bfc_sched *q, u64 now)
+void bfc_egress_clear(struct bfc_sched *q)
 {
 	unsigned int prio;
 
 	for (prio = 0; q->capfc && prio < BFC_PRIORITIES; prio++)
 		bfc_egress_signal(q, prio, bfc_capfc_clear(&q->capfc[prio]),
-				  false, now);
+				  false);
 }
 
 /* ---- sending ---- */
@@ -537,7 +530,7 @@ static void bfc_put_prio_quanta(struct bfc_port *port, struct sk_buff *skb,
 
 /* The state as it is now, written so that no change gets lost: see bfc_pfc.h. */
 static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
-			   const struct bfc_conf *conf, u64 now)
+			   const struct bfc_conf *conf)
 {
 	unsigned long lossless = conf->lossless;
 	/* A priority that has become lossy is let go. */
@@ -556,7 +549,7 @@ static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
 	for_each_set_bit(prio, &lossless, BFC_PRIORITIES)
 		again = bfc_prio_judge(ing, conf, prio, again);
 	if (again != state)
-		bfc_port_mark_dirty(port, now);
+		bfc_port_mark_dirty(port);
 	return state;
 }
 
@@ -642,7 +635,7 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 	skb = bfc_frame_alloc(port, ours ? bfc_pause_len(0) : BFC_PFC_FRAME);
 	if (!skb)
 		return NULL;
-	over = bfc_prio_update(port, ing, conf, now) & 0xff;
+	over = bfc_prio_update(port, ing, conf) & 0xff;
 	paused = over;
 	for (prio = 0; ing->fafc && prio < BFC_PRIORITIES; prio++) {
 		ns[prio] = bfc_fafc_remaining(ing, prio, now);

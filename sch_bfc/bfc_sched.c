@@ -142,8 +142,7 @@ static void bfc_queue_append(struct bfc_sched *q, unsigned int qn,
  * Each packet is passed once; the bound keeps a jump of Th from making one
  * dequeue long.
  */
-static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue,
-				   u64 now)
+static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue)
 {
 	struct sk_buff *skb = queue->cursor;
 	u32 th = q->thresh[q->nactive];
@@ -151,7 +150,7 @@ static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue,
 
 	while (skb && queue->ahead < th && steps--) {
 		if (bfc_cb(skb)->counted)
-			bfc_uncount(q, skb, now);
+			bfc_uncount(q, skb);
 		queue->ahead += qdisc_pkt_len(skb);
 		skb = skb->next;
 	}
@@ -159,14 +158,12 @@ static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue,
 }
 
 /* The oldest packet of a queue leaves, to be sent or to be dropped. */
-static struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn,
-				     u64 now)
+static struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct bfc_queue *queue = &q->queues[qn];
 	struct sk_buff *skb = queue->head;
 	u32 len = qdisc_pkt_len(skb);
-	struct bfc_flow *flow = &q->flows[bfc_cb(skb)->flow];
 
 	queue->head = skb->next;
 	if (queue->cursor == skb) {
@@ -182,13 +179,12 @@ static struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn,
 	q->prio[bfc_cb(skb)->prio].bytes -= len;
 	queue->mem -= bfc_cb(skb)->mem;
 	q->mem -= bfc_cb(skb)->mem;
-	flow->size--;
-	flow->stamp = now;
 	sch->q.qlen--;
 	qdisc_qstats_backlog_dec(sch, skb);
 
 	if (!queue->head) {
-		queue->emptied_ns = now;
+		queue->last = bfc_cb(skb)->flow;
+		queue->emptied_ns = BFC_STAMP_LATER;
 		__set_bit(qn, q->empty);
 		if (!test_bit(qn, q->paused)) {
 			__set_bit(qn, q->usable);
@@ -196,14 +192,15 @@ static struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn,
 		}
 		q->noccupied--;
 	}
+	bfc_flow_left(q, bfc_cb(skb)->flow, qn);
 	if (bfc_cb(skb)->counted)
-		bfc_uncount(q, skb, now);
+		bfc_uncount(q, skb);
 	if (queue->cursor)
-		bfc_queue_resume_early(q, queue, now);
+		bfc_queue_resume_early(q, queue);
 	if (unlikely(bfc_cb(skb)->pausable || q->capfc || q->fafc))
-		bfc_egress_dequeued(q, skb, now);
+		bfc_egress_dequeued(q, skb);
 	if (unlikely(bfc_cb(skb)->held))
-		bfc_unhold(q, skb, now);
+		bfc_unhold(q, skb);
 	return skb;
 }
 
@@ -234,8 +231,7 @@ static void bfc_account_enqueue(struct Qdisc *sch, struct sk_buff *skb)
  * it: that keeps its order, and leaves the tokens to others.
  */
 static bool bfc_control_exceeds(struct bfc_sched *q, const struct sk_buff *skb,
-				enum bfc_control kind, u64 hash, u8 prio,
-				u64 now)
+				enum bfc_control kind, u64 hash, u8 prio)
 {
 	u64 rate = max(q->rate / BFC_CTRL_RATE, 1ULL);
 	u32 burst = max_t(u64, rate / BFC_BUCKET_PER_SEC, BFC_CTRL_BURST);
@@ -246,7 +242,7 @@ static bool bfc_control_exceeds(struct bfc_sched *q, const struct sk_buff *skb,
 	    bfc_flow_is_queued(q, hash, prio & (q->stride - 1)))
 		return true;
 	return q->ctrl_mem + skb->truesize > q->p.limit / BFC_CTRL_SHARE ||
-	       !bfc_bucket_take_n(&q->ctrl_bucket[kind], now, rate, burst, len);
+	       !bfc_bucket_take_n(&q->ctrl_bucket[kind], bfc_now(q), rate, burst, len);
 }
 
 /* The control band: strict priority, never paused, tagged or counted. */
@@ -301,8 +297,7 @@ static unsigned int bfc_longest(const struct bfc_sched *q)
 /* Make room: from the head of the longest queue, as fq_codel does, until it is
  * half as long or the rest fits. One packet too many costs one packet.
  */
-static unsigned int bfc_drop_longest(struct Qdisc *sch, u64 now,
-				     struct sk_buff **to_free)
+static unsigned int bfc_drop_longest(struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	unsigned int longest = bfc_longest(q);
@@ -310,7 +305,7 @@ static unsigned int bfc_drop_longest(struct Qdisc *sch, u64 now,
 	struct sk_buff *skb;
 
 	do {
-		skb = bfc_queue_pop(sch, longest, now);
+		skb = bfc_queue_pop(sch, longest);
 		q->queues[longest].drops++;
 		q->drop_limit++;
 		q->storm_drops += bfc_in_storm(q, bfc_cb(skb)->prio);
@@ -329,22 +324,23 @@ static unsigned int bfc_drop_longest(struct Qdisc *sch, u64 now,
 void bfc_trim(struct Qdisc *sch)
 {
 	struct sk_buff *to_free = NULL, *skb, *next;
-	u64 now = ktime_get_ns();
+	struct bfc_sched *q = qdisc_priv(sch);
 
-	while (bfc_over_limit(qdisc_priv(sch)))
-		bfc_drop_longest(sch, now, &to_free);
+	bfc_begin(q);
+	while (bfc_over_limit(q))
+		bfc_drop_longest(sch, &to_free);
 	skb_list_walk_safe(to_free, skb, next)
 		rtnl_kfree_skbs(skb, skb);
 }
 
 static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
-			   u8 prio, u64 now, struct sk_buff **to_free)
+			   u8 prio, struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	u8 class = prio & (q->stride - 1);
-	struct bfc_flow *flow = bfc_flow_find(q, hash, class, now);
+	struct bfc_flow *flow = bfc_flow_find(q, hash, class);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
-	unsigned int qn = bfc_flow_assign(q, flow, hash, class, now);
+	unsigned int qn = bfc_flow_assign(q, flow, hash, class);
 	struct bfc_queue *queue = &q->queues[qn];
 	bool same = false;
 
@@ -356,7 +352,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	cb->counted = 0;
 	cb->held = 0;
 	cb->pausable = 0;
-	if (static_branch_unlikely(&bfc_holds) && !bfc_hold(q, skb, now))
+	if (static_branch_unlikely(&bfc_holds) && !bfc_hold(q, skb))
 		goto drop;
 	/* A queue that stands still must not take the buffer from the rest:
 	 * it may hold no more than a multiple of what is free.
@@ -365,27 +361,26 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 			 (q->p.limit - min(q->mem, q->p.limit)) &&
 	    !bfc_promised(q, skb)) {
 		if (cb->held)
-			bfc_unhold(q, skb, now);
+			bfc_unhold(q, skb);
 		q->drop_cap++;
 		goto drop;
 	}
 	flow->size++;
-	flow->stamp = now;
 	bfc_account_enqueue(sch, skb);
 	bfc_queue_append(q, qn, skb);
 
 	if (q->count && queue->bytes > q->thresh[q->nactive])
-		bfc_count(q, skb, now);
+		bfc_count(q, skb);
 	if (cb->counted && !queue->cursor &&
 	    q->p.resume == BFC_RESUME_EARLY) {
 		queue->cursor = skb;
 		queue->ahead = queue->bytes - qdisc_pkt_len(skb);
 	}
 	if (unlikely(q->stride > 1))
-		bfc_egress_enqueued(q, skb, now);
+		bfc_egress_enqueued(q, skb);
 
 	while (unlikely(bfc_over_limit(q)))
-		same |= bfc_drop_longest(sch, now, to_free) == qn;
+		same |= bfc_drop_longest(sch, to_free) == qn;
 	return same ? NET_XMIT_CN : NET_XMIT_SUCCESS;
 
 drop:
@@ -419,7 +414,7 @@ static u32 bfc_segment_len(const struct Qdisc *sch, const struct sk_buff *seg)
 }
 
 static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
-			   u8 prio, u64 now, struct sk_buff **to_free)
+			   u8 prio, struct sk_buff **to_free)
 {
 	netdev_features_t features = netif_skb_features(skb);
 	struct bfc_sched *q = qdisc_priv(sch);
@@ -435,7 +430,7 @@ static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 		skb_mark_not_on_list(seg);
 		qdisc_skb_cb(seg)->pkt_len = bfc_segment_len(sch, seg);
 		bfc_set_pkt_segs(seg, 1);
-		switch (bfc_enqueue_one(seg, sch, hash, prio, now, to_free)) {
+		switch (bfc_enqueue_one(seg, sch, hash, prio, to_free)) {
 		case NET_XMIT_SUCCESS:
 			sent = true;
 			break;
@@ -465,8 +460,9 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	struct bfc_sched *q = qdisc_priv(sch);
 	enum bfc_control kind = bfc_control_kind(skb);
 	u8 prio = 0;
-	u64 hash, now;
+	u64 hash;
 
+	bfc_begin(q);
 	if (static_branch_unlikely(&bfc_holds)) {
 		prio = bfc_prio_of(q, skb);
 		bfc_vet(q, skb);
@@ -474,8 +470,6 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	hash = bfc_flow_hash(q, skb, prio);
 	if (unlikely(kind) && q->identity == BFC_FLOW_TUPLE)
 		hash = ~hash;	/* a flow of its own */
-	prefetchw(bfc_flow_set(q, hash, prio & (q->stride - 1)));
-	now = ktime_get_ns();
 	if (unlikely(kind)) {
 		if (bfc_is_pause_frame(skb)) {
 			/* An empty one: its only job was to get us run, without
@@ -485,13 +479,13 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 			__qdisc_drop(skb, to_free);
 			return NET_XMIT_SUCCESS;
 		}
-		if (!bfc_control_exceeds(q, skb, kind, hash, prio, now))
+		if (!bfc_control_exceeds(q, skb, kind, hash, prio))
 			return bfc_enqueue_control(skb, sch);
 		q->ctrl_excess++;
 	}
 	if (skb_is_gso(skb) && q->p.split_gso)
-		return bfc_enqueue_gso(skb, sch, hash, prio, now, to_free);
-	return bfc_enqueue_one(skb, sch, hash, prio, now, to_free);
+		return bfc_enqueue_gso(skb, sch, hash, prio, to_free);
+	return bfc_enqueue_one(skb, sch, hash, prio, to_free);
 }
 
 /* ---- dequeue ---- */
@@ -535,7 +529,7 @@ static u32 bfc_quantum(const struct bfc_sched *q, const struct bfc_queue *queue)
 	return q->quantum * max(q->prio[qn].ports, 1U);
 }
 
-static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits, u64 now)
+static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct list_head *first, *round = &q->active;
@@ -572,23 +566,23 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits, u64 now)
 		list_move_tail(&queue->active, round);
 	}
 	queue->served = ++q->served;
-	skb = bfc_queue_pop(sch, queue - q->queues, now);
+	skb = bfc_queue_pop(sch, queue - q->queues);
 	/* A size table (tc ... stab) can make a packet as long as it likes. */
 	queue->deficit = max_t(s64, (s64)queue->deficit - qdisc_pkt_len(skb),
 			       -(s64)BFC_QUANTUM_MAX);
 	if (unlikely(q->fafc))
-		bfc_fafc_check_port(q, skb, now);
+		bfc_fafc_check_port(q, skb, bfc_now(q));
 	/* This queue's turn comes again in a round. */
 	if (queue->head)
 		prefetch(queue->head);
 	return skb;
 }
 
-static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb, u64 now)
+static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb)
 {
 	if (!q->p.rate)
 		return;
-	q->next_tx = bfc_pace_from(q->next_tx, !q->idle, now);
+	q->next_tx = bfc_pace_from(q->next_tx, !q->idle, bfc_now(q));
 	q->next_tx += psched_l2t_ns(&q->pace, qdisc_pkt_len(skb));
 }
 
@@ -626,6 +620,11 @@ static struct sk_buff *bfc_dequeue_own(struct Qdisc *sch, u64 now)
 	return skb;
 }
 
+static bool bfc_storm_due(struct bfc_sched *q)
+{
+	return q->storm_due != U64_MAX && bfc_now(q) >= q->storm_due;
+}
+
 /**
  * bfc_dequeue() - the next packet for the wire
  * @sch: the qdisc
@@ -640,7 +639,6 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct bfc_port *port = q->port;
-	u64 now = ktime_get_ns();
 	unsigned int tries = BFC_STAMP_DROPS;
 	struct bfc_queue *queue;
 	struct bfc_skb_cb cb;
@@ -648,24 +646,26 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch)
 	u16 vid;
 	u32 gen;
 
+	bfc_begin(q);
 	if (unlikely(READ_ONCE(port->flags))) {
-		skb = bfc_dequeue_own(sch, now);
+		skb = bfc_dequeue_own(sch, bfc_now(q));
 		if (skb)
 			return skb;
 	}
 
 	/* Pairs with the release in bfc_rx_pause(). */
 	gen = smp_load_acquire(&port->rx_gen);
-	bfc_expire_pauses(q, now);
-	if (unlikely(gen != q->rx_gen || now >= q->storm_due))
-		bfc_merge_pauses(q, gen, now);
+	if (unlikely(q->npaused))
+		bfc_expire_pauses(q, bfc_now(q));
+	if (unlikely(gen != q->rx_gen || bfc_storm_due(q)))
+		bfc_merge_pauses(q, gen, bfc_now(q));
 
 again:
 	if (!sch->q.qlen) {
 		q->idle = true;
 		return NULL;
 	}
-	if (q->p.rate && now < q->next_tx) {
+	if (q->p.rate && bfc_now(q) < q->next_tx) {
 		qdisc_watchdog_schedule_ns(&q->watchdog, q->next_tx);
 		return NULL;
 	}
@@ -676,12 +676,13 @@ again:
 		u8 waits = 0;
 
 		if (unlikely(q->host_paced))
-			waits = bfc_host_waits(q, now, &due);
-		skb = bfc_dequeue_drr(sch, waits, now);
+			waits = bfc_host_waits(q, bfc_now(q), &due);
+		skb = bfc_dequeue_drr(sch, waits);
 		if (!skb) {
 			/* Whatever there is, it is paused or has to wait: both end. */
 			q->idle = true;
 			q->host_waited |= waits;
+			bfc_clock_settle(q);
 			if (q->npaused)
 				due = min(due, q->pause_deadline);
 			qdisc_watchdog_schedule_ns(&q->watchdog,
@@ -704,7 +705,7 @@ again:
 	 */
 	if (likely(!port->bare))
 		skb->tc_index = 0;
-	if (unlikely(!bfc_stamp(sch, skb, vid, cb.prio, now))) {
+	if (unlikely(!bfc_stamp(sch, skb, vid, cb.prio))) {
 		qdisc_qstats_drop(sch);
 		kfree_skb(skb);
 		if (--tries)
@@ -712,11 +713,12 @@ again:
 		netif_schedule_queue(sch->dev_queue);
 		return NULL;
 	}
-	bfc_pace(q, skb, now);
+	bfc_pace(q, skb);
 	q->idle = false;
 	if (likely(queue)) {
 		if (unlikely(q->host_paced & BIT(cb.prio)))
-			bfc_host_sent(q, cb.prio, qdisc_pkt_len(skb), now);
+			bfc_host_sent(q, cb.prio, qdisc_pkt_len(skb),
+				      bfc_now(q));
 		_bstats_update(&queue->bstats, qdisc_pkt_len(skb), cb.segs);
 		_bstats_update(&sch->bstats, qdisc_pkt_len(skb), cb.segs);
 	} else {
@@ -734,13 +736,13 @@ again:
 void bfc_purge(struct Qdisc *sch)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	u64 now = ktime_get_ns();
 	unsigned int qn;
 	struct sk_buff *skb;
 
+	bfc_begin(q);
 	for (qn = 0; qn < q->p.queues; qn++) {
 		while (q->queues[qn].head) {
-			skb = bfc_queue_pop(sch, qn, now);
+			skb = bfc_queue_pop(sch, qn);
 			rtnl_kfree_skbs(skb, skb);
 		}
 	}

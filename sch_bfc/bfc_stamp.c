@@ -76,7 +76,7 @@ static int bfc_stamp_call(const struct bpf_prog *prog, struct sk_buff *skb)
 }
 
 static void bfc_stamp_facts(struct Qdisc *sch, struct sk_buff *skb,
-			    u16 vid, u8 prio, bool tag, u64 now)
+			    u16 vid, u8 prio, bool tag)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	u64 sent = u64_stats_read(&sch->bstats.bytes);
@@ -96,7 +96,7 @@ static void bfc_stamp_facts(struct Qdisc *sch, struct sk_buff *skb,
 	cb[BFC_STAMP_CB_BACKLOG] = sch->qstats.backlog;
 	cb[BFC_STAMP_CB_TX_LOW] = sent;
 	cb[BFC_STAMP_CB_TX_HIGH] = sent >> 32;
-	cb[BFC_STAMP_CB_TIME] = now;
+	cb[BFC_STAMP_CB_TIME] = bfc_now(q);
 }
 
 /**
@@ -220,7 +220,7 @@ static void bfc_stamp_check(struct bfc_sched *q, const struct sk_buff *skb,
 
 /* Not inline: stamping natively should not pay for its registers. */
 static noinline bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb,
-				   u16 vid, u8 prio, u64 now)
+				   u16 vid, u8 prio)
 {
 	const u32 *cb = (const u32 *)qdisc_skb_cb(skb)->data;
 	struct bfc_sched *q = qdisc_priv(sch);
@@ -230,7 +230,7 @@ static noinline bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb,
 	unsigned int len = skb->len;
 	int act;
 
-	bfc_stamp_facts(sch, skb, vid, prio, tag, now);
+	bfc_stamp_facts(sch, skb, vid, prio, tag);
 	bpf_compute_data_pointers(skb);
 	q->stamp.runs++;
 	act = bfc_stamp_call(q->stamp.prog, skb);
@@ -255,18 +255,17 @@ static noinline bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb,
  * @skb: a packet that leaves; its private data in qdisc_skb_cb is overwritten
  * @vid: VLAN id that stands for its queue, BFC_VID_NONE for the control band
  * @prio: its priority, with a port-level mode
- * @now: ns
  *
  * Context: root lock, bottom halves off; the packet is not counted as sent yet.
  * Return: false if the packet must be dropped.
  */
-bool bfc_stamp(struct Qdisc *sch, struct sk_buff *skb, u16 vid, u8 prio, u64 now)
+bool bfc_stamp(struct Qdisc *sch, struct sk_buff *skb, u16 vid, u8 prio)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 
 	/* Our own frames are not a program's business. */
 	if (unlikely(q->stamp.prog) && skb->protocol != htons(BFC_ETHERTYPE))
-		return bfc_stamp_run(sch, skb, vid, prio, now);
+		return bfc_stamp_run(sch, skb, vid, prio);
 	return !bfc_tag_due(q->port, skb, vid) || bfc_stamp_native(q, skb, vid);
 }
 

@@ -25,13 +25,15 @@
  *	measured
  *
  * The packets are made before and used again and again: only their headers are
- * looked at. Nothing has hashed them: as when a NIC has not. They are UDP, or, with
- * the parameter int_hops, TCP with timestamps and behind them room for INT of so
- * many hops, which is empty each time they go in.
+ * looked at. Each time they go in, none has a hash, as from a NIC without RSS; with
+ * the parameter hash each has that of its flow, as RSS and local sockets leave it.
+ * They are UDP, or, with the parameter int_hops, TCP with timestamps and behind them
+ * room for INT of so many hops, which is empty each time they go in.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
+#include <linux/jhash.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
@@ -59,10 +61,12 @@
 /**
  * struct bench_packet - a packet and what to restore before it is used again
  * @skb: one reference is ours
+ * @hash: of its flow
  * @tc_index: what the ingress hook wrote
  */
 struct bench_packet {
 	struct sk_buff *skb;
+	u32 hash;
 	u16 tc_index;
 };
 
@@ -76,6 +80,7 @@ struct bench_packet {
  * @burst: packets that go in before they come out
  * @rounds: bursts
  * @int_hops: records of INT that packets have room for, 0: they are UDP
+ * @hash: packets go in with the hash of their flow
  * @n: number of packets
  * @caught: of these, come in through @in so far
  * @packet: the packets
@@ -93,6 +98,7 @@ struct bench {
 	unsigned int burst;
 	unsigned int rounds;
 	unsigned int int_hops;
+	bool hash;
 	unsigned int n;
 	unsigned int caught;
 	struct bench_packet *packet;
@@ -108,6 +114,10 @@ static u64 bench_enqueue, bench_dequeue, bench_stamped;
 static unsigned int bench_int_hops;
 module_param_named(int_hops, bench_int_hops, uint, 0600);
 MODULE_PARM_DESC(int_hops, "Records of INT that packets have room for, 0 to 3; 0: UDP (default)");
+
+static bool bench_hash;
+module_param_named(hash, bench_hash, bool, 0600);
+MODULE_PARM_DESC(hash, "Packets come with the hash of their flow (default: without)");
 
 /* Not before all that comes first in the program is done, nor after. */
 static u64 bench_cycles(void)
@@ -246,6 +256,7 @@ static int bench_prepare(struct bench *b)
 	}
 	for (i = 0; i < b->n && !err; i++) {
 		b->packet[i].skb = bench_build(b, i % b->flows);
+		b->packet[i].hash = jhash_1word(i % b->flows, 0);
 		if (!b->packet[i].skb)
 			err = -ENOMEM;
 		else if (b->in)
@@ -266,6 +277,8 @@ static struct sk_buff *bench_restore(const struct bench *b,
 
 	__vlan_hwaccel_clear_tag(skb);
 	skb_clear_hash(skb);
+	if (b->hash)
+		skb_set_hash(skb, p->hash, PKT_HASH_TYPE_L4);
 	skb_mark_not_on_list(skb);
 	skb->tstamp = 0;
 	skb->tc_index = p->tc_index;
@@ -474,6 +487,7 @@ static int bench_set(const char *val, const struct kernel_param *kp)
 	b.int_hops = READ_ONCE(bench_int_hops);
 	if (b.int_hops > BENCH_HOPS_MAX)
 		return -EINVAL;
+	b.hash = READ_ONCE(bench_hash);
 
 	mutex_lock(&bench_mutex);
 	rtnl_lock();

@@ -14,9 +14,12 @@
 #
 # Prints the least of all bursts:
 #
-#   packet NAME QUEUES FLOWS ENQUEUE DEQUEUE	(QUEUES 0: not bfc)
+#   packet NAME QUEUES FLOWS HASH ENQUEUE DEQUEUE	(QUEUES 0: not bfc)
 #   memory NAME QUEUES BYTES	of a port
 #   jit				programs were compiled, else interpreted
+#
+# HASH is known (packets bring that of their flow, as from RSS and local sockets) or
+# erased (whoever wants one has to dissect them).
 #
 # bfc-none is bfc as a fair queueing scheduler; bfc-tags has neighbours on either
 # side: packets come with upstreamQs, are counted, and leave with one.
@@ -33,6 +36,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 export TC_LIB_DIR=$top/build/tc
 run=/sys/module/test_bench/parameters/run
 int_hops=/sys/module/test_bench/parameters/int_hops
+hash=/sys/module/test_bench/parameters/hash
 jit=/proc/sys/net/core/bpf_jit_enable
 object=$top/build/bpf/bfc_stamp.bpf.o
 pins=/run/bpf
@@ -84,19 +88,21 @@ mode() {
 }
 
 declare -A enqueue dequeue
-# measure NAME QUEUES FLOWS [IN]
+# measure NAME QUEUES FLOWS HASH [IN]
 measure() {
-	local key="$1 $2 $3" options=${qdisc[$1]} burst=$((2 * $3)) e d rounds
-	local stamped
+	local key="$1 $2 $3 $4" options=${qdisc[$1]} burst=$((2 * $3)) e d rounds
+	local stamped in=${5:-}
 	[ "$2" = 0 ] || options+=" queues $2"
 	[ "$burst" -ge 64 ] || burst=64
 	# shellcheck disable=SC2086
 	add bench0 $options
 	rounds=$((bursts + 20000 / burst))
-	echo "bench0 $3 $burst $rounds ${4:-}" >$run || fail "$key: no result"
+	[ "$4" = known ]
+	echo $((! $?)) >$hash
+	echo "bench0 $3 $burst $rounds $in" >$run || fail "$key: no result"
 	read -r e d stamped <$run
 	# Else it has not measured what it says.
-	if [ -n "${4:-}" ]; then
+	if [ -n "$in" ]; then
 		stat_above_zero tagged_tx || fail "$key: nothing tagged"
 		stat_above_zero counted || fail "$key: nothing counted"
 	fi
@@ -121,6 +127,18 @@ measure() {
 # wanted NAME
 wanted() { [[ $only = "  " || $only = *" $1 "* ]]; }
 
+# measure_packets FLOWS HASH
+measure_packets() {
+	local name q
+	for name in "${others[@]}"; do
+		! wanted "$name" || measure "$name" 0 "$1" "$2"
+	done
+	for q in "${queues[@]}"; do
+		! wanted bfc-none || measure bfc-none "$q" "$1" "$2"
+		! wanted bfc-tags || measure bfc-tags "$q" "$1" "$2" bench1
+	done
+}
+
 # measure_stamps FLOWS
 measure_stamps() {
 	local name
@@ -131,7 +149,7 @@ measure_stamps() {
 		bfc-stamp-ebpf)	mode 1 ;;
 		bfc-stamp-int)	mode 0 ;;
 		esac
-		measure "$name" 32 "$1"
+		measure "$name" 32 "$1" erased
 	done
 	echo 0 >$int_hops
 }
@@ -172,13 +190,8 @@ bpftool prog load "$object" $pins/bench type classifier \
 
 for ((pass = 0; pass < passes; pass++)); do
 	for n in "${flows[@]}"; do
-		for name in "${others[@]}"; do
-			! wanted "$name" || measure "$name" 0 "$n"
-		done
-		for q in "${queues[@]}"; do
-			! wanted bfc-none || measure bfc-none "$q" "$n"
-			! wanted bfc-tags || measure bfc-tags "$q" "$n" bench1
-		done
+		measure_packets "$n" known
+		measure_packets "$n" erased
 		measure_stamps "$n"
 	done
 done

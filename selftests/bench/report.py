@@ -4,13 +4,16 @@
 
 report.py CYCLES INSTRUCTIONS: what it printed in the two machines
 
-  bench NAME cycles=C instructions=I ratio_fq_codel=R ratio_instructions=R
-      enqueue and dequeue of a packet, with 32 queues; means over the numbers of
-      flows (geometric ones of the ratios). What stamps (bfc-stamp-*) also has
-      ratio_none and ratio_none_instructions, to the same packets with fc none. Of
-      programs that were interpreted, where the kernel has no JIT, cycles are called
-      cycles_interpreted, and there is no ratio of them
-  bench NAME queues=N growth=R    cycles with most flows divided by those with one
+  bench NAME flows=N hash=known|erased cycles=C instructions=I ratio_fq_codel=R
+      ratio_instructions=R
+      enqueue and dequeue of a packet, with 32 queues; flows=mean: means over the
+      numbers of flows (geometric ones of the ratios). hash: do packets bring one?
+      fq_codel's had the same. What stamps (bfc-stamp-*) also has ratio_none and
+      ratio_none_instructions, to the same packets with fc none. Of programs that were
+      interpreted, where the kernel has no JIT, cycles are called cycles_interpreted,
+      and there is no ratio of them
+  bench NAME queues=N hash=known|erased growth=R
+      cycles with most flows divided by those with one
   bench NAME queues=N bytes_per_port=N
 """
 
@@ -28,12 +31,15 @@ PROGRAMS = (STAMPS + "ebpf", STAMPS + "int")
 class Key(NamedTuple):
     name: str
     queues: int  # 0: not bfc
+    hash: str  # known or erased
 
     def __str__(self) -> str:
-        return f"{self.name}, {self.queues}" if self.queues else self.name
+        queues = f", {self.queues}" if self.queues else ""
+        return f"{self.name}{queues}, {self.hash}"
 
     def words(self) -> str:
-        return f"{self.name} queues={self.queues}" if self.queues else self.name
+        queues = f" queues={self.queues}" if self.queues else ""
+        return f"{self.name}{queues} hash={self.hash}"
 
 
 class Cost(NamedTuple):
@@ -50,28 +56,34 @@ Costs = Dict[Tuple[Key, int], Cost]  # by flows
 
 class Machine(NamedTuple):
     costs: Costs
-    memory: Dict[Key, int]
+    memory: Dict[str, int]
     jit: bool
 
     def interprets(self, key: Key) -> bool:
         return key.name in PROGRAMS and not self.jit
 
-    def ratio(self, key: Key, n: int, peer: Key) -> float:
-        return self.costs[(key, n)].total / self.costs[(peer, n)].total
+    def total(self, key: Key, flows: Sequence[int]) -> float:
+        return sum(self.costs[(key, n)].total for n in flows) / len(flows)
+
+    def ratio(self, key: Key, flows: Sequence[int], peer: Key) -> float:
+        return geometric_mean(
+            [self.costs[(key, n)].total / self.costs[(peer, n)].total for n in flows]
+        )
 
 
 def read(path: str) -> Machine:
     costs: Costs = {}
-    memory: Dict[Key, int] = {}
+    memory: Dict[str, int] = {}
     jit = False
     with open(path, encoding="ascii") as file:
         for line in file:
             words = line.split()
             if words[:1] == ["packet"]:
-                key = Key(words[1], int(words[2]))
-                costs[(key, int(words[3]))] = Cost(int(words[4]), int(words[5]))
+                key = Key(words[1], int(words[2]), words[4])
+                costs[(key, int(words[3]))] = Cost(int(words[5]), int(words[6]))
             elif words[:1] == ["memory"]:
-                memory[Key(words[1], int(words[2]))] = int(words[3])
+                queues = f" queues={words[2]}" if words[2] != "0" else ""
+                memory[words[1] + queues] = int(words[3])
             elif words == ["jit"]:
                 jit = True
     if not costs or not memory:
@@ -94,28 +106,34 @@ def table(
     print()
 
 
-def summary(key: Key, flows: Sequence[int], machines: Dict[str, Machine]) -> str:
-    """The line of a qdisc, or of a way to stamp."""
-    means: List[str] = []
+def fq_codel(key: Key) -> Key:
+    """What a qdisc is compared with: the same packets."""
+    return Key(PEER, 0, key.hash)
+
+
+def line(key: Key, flows: Sequence[int], machines: Dict[str, Machine]) -> str:
+    """What a qdisc, or a way to stamp, costs with these numbers of flows."""
+    costs: List[str] = []
     ratios: List[str] = []
-    peers = {"fq_codel": Key(PEER, 0)}
+    peers = {"fq_codel": fq_codel(key)}
     if key.name.startswith(STAMPS) and key.name != STAMPS_BASE:
-        peers["none"] = Key(STAMPS_BASE, key.queues)
+        peers["none"] = key._replace(name=STAMPS_BASE)
     for what, machine in machines.items():
-        mean = sum(machine.costs[(key, n)].total for n in flows) / len(flows)
+        total = machine.total(key, flows)
         if machine.interprets(key):
-            means.append(f"{what}_interpreted={mean:.0f}")
+            costs.append(f"{what}_interpreted={total:.0f}")
             continue
-        means.append(f"{what}={mean:.0f}")
+        costs.append(f"{what}={total:.0f}")
         for name, peer in peers.items():
-            by = geometric_mean([machine.ratio(key, n, peer) for n in flows])
+            by = machine.ratio(key, flows, peer)
             if what == "cycles":
                 ratios.append(f"ratio_{name}={by:.2f}")
             elif name == "fq_codel":
                 ratios.append(f"ratio_{what}={by:.2f}")
             else:
                 ratios.append(f"ratio_{name}_{what}={by:.2f}")
-    return f"bench {key.name} " + " ".join(means + ratios)
+    of = f"flows={flows[0]}" if len(flows) == 1 else "flows=mean"
+    return f"bench {key.name} {of} hash={key.hash} " + " ".join(costs + ratios)
 
 
 def main(argv: List[str]) -> int:
@@ -126,13 +144,12 @@ def main(argv: List[str]) -> int:
     costs = machines["cycles"].costs
     keys = sorted({key for key, _ in costs}, key=lambda k: ("bfc" in k.name, k))
     flows = sorted({n for _, n in costs})
-    peer = Key(PEER, 0)
 
     for what, machine in machines.items():
 
         def cell(key: Key, n: int, machine: Machine = machine) -> str:
             cost = machine.costs[(key, n)]
-            ratio = f"{machine.ratio(key, n, peer):.2f}"
+            ratio = f"{machine.ratio(key, [n], fq_codel(key)):.2f}"
             if machine.interprets(key):
                 ratio = "(interp.)"
             return f"{cost.enqueue}+{cost.dequeue} {ratio:>9}"
@@ -145,15 +162,16 @@ def main(argv: List[str]) -> int:
         )
     for key in keys:
         if key.queues in (0, QUEUES):
-            print(summary(key, flows, machines))
+            for some in [*([n] for n in flows), flows]:
+                print(line(key, some, machines))
     for key in keys:
         if key.name.startswith(STAMPS):
             continue
         growth = costs[(key, flows[-1])].total / costs[(key, flows[0])].total
         print(f"bench {key.words()} growth={growth:.2f}")
     # Of a real kernel: pages and slabs are not User-Mode Linux's.
-    for key, size in machines["instructions"].memory.items():
-        print(f"bench {key.words()} bytes_per_port={size}")
+    for name, size in machines["instructions"].memory.items():
+        print(f"bench {name} bytes_per_port={size}")
     return 0
 
 

@@ -350,6 +350,34 @@ test_flow_identifier() {
 
 # A packet socket that sends tagged frames has the tag in the frame, and the
 # network header behind it. The priority in the tag is not the flow's.
+# A flow is its addresses and ports, not skb->hash: that is another one after each
+# connect(), and unknown without, as it changes when TCP retransmits.
+test_hash_changes() {
+	topology
+	# shellcheck disable=SC2086
+	bfc s e0 queues 32 $plenty sticky 10s
+	receive r 5000 -t 30 -i 2
+	local receiver=$bg
+	in_ns s python3 - <<-'END'
+		import socket
+		peer = ("10.0.0.2", 5000)
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.bind(("10.0.0.1", 4000))
+		for i in range(20):
+		    s.connect(peer)
+		    s.send(bytes(1000))
+		    if i % 4 == 3:
+		        s.close()
+		        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		        s.bind(("10.0.0.1", 4000))
+		        s.sendto(bytes(1000), peer)
+	END
+	finish "$receiver"
+	equal "queues of one flow" "$(count_used)" 1
+	equal "packets" "$(queues | awk '{ n += $2 } END { print n }')" 25
+	equal "assigned" "$(stat s e0 assigned)" 1
+}
+
 test_tag_in_the_frame() {
 	local mac_r v4='from=10.0.0.1 to=10.0.0.2'
 	topology
@@ -387,4 +415,4 @@ run_tests a_queue_for_every_flow more_flows_than_queues stochastic single \
 	sticky rotating the_same_again avoid_paused all_paused \
 	waits_in_its_paused_queue tiny_table \
 	ways shared_in_order \
-	flow_identifier tag_in_the_frame fragments_in_order
+	flow_identifier hash_changes tag_in_the_frame fragments_in_order
