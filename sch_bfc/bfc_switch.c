@@ -151,10 +151,11 @@ struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb)
 	ing = bfc_handle_get(q->port->sw, skb->tc_index);
 	if (unlikely(!ing || READ_ONCE(ing->dead)))
 		goto untrusted;
-	if (unlikely((skb->skb_iif != ing->ifindex &&
-		      !bfc_is_above(ing, skb->skb_iif)) ||
-		     /* which overwrites tc_index with its result */
-	     bfc_egress_filtered(q->port->dev) ||
+	if (unlikely(skb->skb_iif != ing->ifindex &&
+		     !bfc_is_above(ing, skb->skb_iif)))
+		goto untrusted;
+	/* A filter leaves its result in tc_index. */
+	if (unlikely(bfc_egress_filtered(q->port->dev) ||
 		     bfc_port_shared(q->port)))
 		goto untrusted;
 	return ing;
