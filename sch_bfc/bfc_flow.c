@@ -249,43 +249,6 @@ static bool bfc_sticky_over(struct bfc_sched *q, u64 since)
 	return (s64)(now - since) > (s64)q->sticky;
 }
 
-/**
- * bfc_clock_settle() - stamp what has left since the clock was read last
- * @q: the scheduler
- *
- * Context: under the root lock.
- */
-void bfc_clock_settle(struct bfc_sched *q)
-{
-	bfc_now(q);
-	while (q->nleft) {
-		const struct bfc_left *left = &q->left[--q->nleft];
-
-		q->flows[left->flow].stamp = q->clock;
-		q->queues[left->queue].emptied_ns = q->clock;
-	}
-}
-
-/**
- * bfc_flow_left() - a packet left its queue
- * @q: the scheduler
- * @flow: index of its flow table entry
- * @queue: where it was
- *
- * The clock is read for BFC_CLOCK_EVERY packets at a time, and when none is left.
- *
- * Context: under the root lock.
- */
-void bfc_flow_left(struct bfc_sched *q, u32 flow, u16 queue)
-{
-	q->flows[flow].size--;
-	q->flows[flow].stamp = BFC_STAMP_LATER;
-	q->left[q->nleft++] = (struct bfc_left){ flow, queue };
-	if (q->nleft < BFC_CLOCK_EVERY && q->noccupied)
-		return;
-	bfc_clock_settle(q);
-}
-
 /* An empty queue that the neighbour does not hold paused and that was not
  * emptied within the sticky time: the counts of its last packets have then
  * left the next hop, and no pause for them is on its way to us. The first few

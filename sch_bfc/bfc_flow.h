@@ -26,7 +26,7 @@ struct bfc_left {
 
 /**
  * struct bfc_flow - entry of the flow table (BFC §3.3.1)
- * @stamp: when its last packet left, or somewhat later, ns: bfc_clock_settle().
+ * @stamp: when its last packet left, or somewhat later, ns: bfc_settle().
  *	   0 = none yet
  * @size: packets of the flows of this entry in the queue
  * @queue: where they are
@@ -63,7 +63,5 @@ bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class);
 struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class);
 unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 			     u64 hash, u8 class);
-void bfc_flow_left(struct bfc_sched *q, u32 flow, u16 queue);
-void bfc_clock_settle(struct bfc_sched *q);
 
 #endif /* _BFC_FLOW_H */

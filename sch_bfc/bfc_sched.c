@@ -157,6 +157,31 @@ static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue)
 	queue->cursor = skb;
 }
 
+/* Stamp what has left since the clock was read last. */
+static void bfc_settle(struct bfc_sched *q)
+{
+	u64 now = bfc_now(q);
+
+	while (q->nleft) {
+		const struct bfc_left *left = &q->left[--q->nleft];
+
+		q->flows[left->flow].stamp = now;
+		q->queues[left->queue].emptied_ns = now;
+	}
+}
+
+/* A packet left its queue. The clock is read for BFC_CLOCK_EVERY of them at a time, and
+ * when no other is queued: until then their flows are taken for just gone.
+ */
+static void bfc_flow_left(struct bfc_sched *q, u32 flow, u16 queue)
+{
+	q->flows[flow].size--;
+	q->flows[flow].stamp = BFC_STAMP_LATER;
+	q->left[q->nleft++] = (struct bfc_left){ flow, queue };
+	if (q->nleft == BFC_CLOCK_EVERY || !q->noccupied)
+		bfc_settle(q);
+}
+
 /* The oldest packet of a queue leaves, to be sent or to be dropped. */
 static struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)
 {
@@ -682,7 +707,7 @@ again:
 			/* Whatever there is, it is paused or has to wait: both end. */
 			q->idle = true;
 			q->host_waited |= waits;
-			bfc_clock_settle(q);
+			bfc_settle(q);
 			if (q->npaused)
 				due = min(due, q->pause_deadline);
 			qdisc_watchdog_schedule_ns(&q->watchdog,

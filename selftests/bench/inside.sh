@@ -96,7 +96,7 @@ measure() {
 	[ "$burst" -ge 64 ] || burst=64
 	# shellcheck disable=SC2086
 	add bench0 $options
-	rounds=$((bursts + 20000 / burst))
+	rounds=$((bursts + 10000 / burst))
 	[ "$4" = known ]
 	echo $((! $?)) >$hash
 	echo "bench0 $3 $burst $rounds $in" >$run || fail "$key: no result"
