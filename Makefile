@@ -7,7 +7,7 @@
 #   make sim          a simulated machine for 100 Gbit/s networks: scripts/sim
 #   make              module for the running kernel, tc plugin, eBPF, bfcctl
 #   make install      the same into the system (DESTDIR honoured), uninstall
-#   make check-long   the same tests under KASAN, lockdep and kmemleak
+#   make check-long   the same on four kernels, and under KASAN, lockdep and kmemleak
 #   make help         the rest
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
