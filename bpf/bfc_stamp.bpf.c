@@ -305,7 +305,11 @@ static __always_inline int stamp_record(struct __sk_buff *skb, __u8 *tcp, __u32 
 		return stamp_tcp_anywhere(skb, l4, l4 + at + 2,
 					  l4 + at + BFC_INT_TCP_LEN(nhop), room);
 
-	/* As nearly all are. The mask is for the verifier. */
+	/* As nearly all are. The mask is for the verifier; a compiler that knows it to be
+	 * without effect (clang 19) must not leave it out.
+	 */
+	if (!seen)
+		asm volatile("" : "+r"(at));
 	p = tcp + (at & ~3U & 0x3f);
 	q = p + BFC_INT_TCP_LEN(nhop);
 	if (!seen && p + BFC_INT_TCP_LEN(0) > data_end)

@@ -273,10 +273,9 @@ static inline _Bool hpcc_moved(const struct hpcc *s, const struct hpcc_ack *a)
 
 	if (s->nhop != a->head.nhop || s->path != a->head.path)
 		return 1;
+	/* No end at nhop: clang 21 makes of it one the verifier of 6.1 does not see. */
 	for (i = 0; i < BFC_INT_HOPS_MAX; i++) {
-		if (i >= a->head.nhop)
-			break;
-		if (s->hop[i].speed != a->hop[i].speed)
+		if (i < a->head.nhop && s->hop[i].speed != a->hop[i].speed)
 			return 1;
 	}
 	return 0;
