@@ -236,11 +236,10 @@ enum bfc_control bfc_control_kind(const struct sk_buff *skb)
 	return control ? BFC_CONTROL_NET : BFC_CONTROL_NONE;
 }
 
-/* Is the sticky time over since then? Of a backlogged port it is asked by the last look
- * at the clock, so that not each packet takes one: by then at most as many packets had
- * left as one of BFC_CLOCK_EVERY, but for a link that stands still. As the clock is slow,
- * and what left is stamped late, the sticky time is never cut short, but is somewhat
- * longer.
+/* Has the sticky time passed since then? With a backlog that is told by the last look at
+ * the clock, BFC_CLOCK_EVERY packets ago at most. An old clock and late stamps both make
+ * it longer, never shorter: by what so many packets take, and by as long as the link
+ * stands still.
  */
 static bool bfc_sticky_over(struct bfc_sched *q, u64 since)
 {
