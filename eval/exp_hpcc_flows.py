@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
-from matplotlib.lines import Line2D  # type: ignore[import]
+from matplotlib.lines import Line2D
 
 from clos_runs import VALUES, Row, held, plain_log
 from experiment import COLOURS, Context, Experiment, Metrics, UsageError
