@@ -9,8 +9,11 @@
 #                                apt_options; fetches the lists the first time
 #   apt_update SUITE             fetches the lists again
 #   apt_download SUITE PACKAGE   the .deb of PACKAGE, into the current directory
+#   apt_unpack SUITE PACKAGE DIR what PACKAGE would install, below DIR; its version in
+#                                apt_version
 #
-# All return 1 on failure, with apt's own words on stderr. The lists stay as they are
+# All return 1 on failure, with apt's own words on stderr, and apt_unpack 2 if the
+# package cannot be unpacked. The lists stay as they are
 # until apt_update: two steps of one test run must see the same packages.
 # DEBIAN_MIRROR and DEBIAN_SECURITY_MIRROR name other places than deb.debian.org.
 
@@ -81,4 +84,18 @@ apt_download() {
 	apt_suite "$1" || return 1
 	apt-get -q "${apt_options[@]}" download "$2" >&2 && return 0
 	apt_update "$1" && apt-get -q "${apt_options[@]}" download "$2" >&2
+}
+
+apt_unpack() {
+	local tmp rc=0
+	mkdir -p "$3" && tmp=$(mktemp -d "$3/.download.XXXXXX") || return 2
+	if ! (cd "$tmp" && apt_download "$1" "$2"); then
+		rc=1
+	elif ! dpkg -x "$tmp"/*.deb "$3"; then
+		rc=2
+	fi
+	# shellcheck disable=SC2034  # for the caller
+	[ "$rc" -ne 0 ] || apt_version=$(dpkg-deb -f "$tmp"/*.deb Version) || rc=2
+	rm -rf "$tmp"
+	return $rc
 }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What scripts/debug-kernel and scripts/sim-kernel share: they make a kernel of
-# the source of Debian 12's kernel, configured by a fragment. The caller defines
-# say, die and mk (make in the tree), and sets top.
+# The source of Debian 12's kernel: scripts/debug-kernel and scripts/sim-kernel make a
+# kernel of it, configured by a fragment; scripts/tc-testing and scripts/check-style
+# take some files. The caller defines say, and for a kernel die and mk (make in the
+# tree), and sets top.
 
 # shellcheck disable=SC2154
 
@@ -20,14 +21,10 @@ fetch_source() {
 	exec {lock}>"$1/.lock"
 	flock "$lock"
 	if ! [ -e "$1/version" ]; then
-		(
-			cd "$1" && rm -rf ./*.deb unpacked &&
-			apt_download bookworm "$pkg" &&
-			dpkg -x ./*.deb unpacked &&
-			mv "unpacked/usr/src/$pkg.tar.xz" . &&
-			dpkg-deb -f ./*.deb Version >version.tmp &&
-			rm -rf ./*.deb unpacked && mv version.tmp version
-		) || return 1
+		apt_unpack bookworm "$pkg" "$1/unpacked" &&
+			mv "$1/unpacked/usr/src/$pkg.tar.xz" "$1" &&
+			rm -rf "$1/unpacked" &&
+			echo "$apt_version" >"$1/version" || return 1
 	fi
 	exec {lock}>&-
 }
@@ -65,6 +62,24 @@ source_hash() {
 			esac
 		done
 	} | sha256sum | cut -c 1-8
+}
+
+# extract_source DIR STRIP MEMBER...: these of the source's files, as tar(1) names them,
+# with the first STRIP parts of their names left out. Once: looking for them in the
+# whole takes some 20 s. DIR is there only when all of it is.
+extract_source() {
+	local new
+	[ ! -e "$1" ] || return 0
+	mkdir -p "${1%/*}"
+	new=$(mktemp -d "$1.XXXXXX")
+	chmod 755 "$new"
+	tar -C "$new" --strip-components="$2" -xf "$tarball" --wildcards "${@:3}" || {
+		rm -rf "$new"
+		return 1
+	}
+	# Another call may have been faster.
+	mv -T "$new" "$1" 2>/dev/null || rm -rf "$new"
+	[ -e "$1" ]
 }
 
 # unpack_source TREE PROGRAM...: once
