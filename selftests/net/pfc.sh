@@ -317,18 +317,14 @@ priorities_are_apart() {
 	pauses_priorities_apart "$@"
 }
 
+capfc_priorities_are_apart() {
+	local slow_hrtt=$hrtt	# or these thresholds are too low for it
+	priorities_are_apart "capfc-$1" "${egress[@]}"
+}
+
 test_pfc_priorities_are_apart() { priorities_are_apart pfc; }
-
-test_capfc_max_priorities_are_apart() {
-	local slow_hrtt=$hrtt	# or these thresholds are too low for it
-	priorities_are_apart capfc-max "${egress[@]}"
-}
-
-test_capfc_cal_priorities_are_apart() {
-	local slow_hrtt=$hrtt	# or these thresholds are too low for it
-	priorities_are_apart capfc-cal "${egress[@]}"
-}
-
+test_capfc_max_priorities_are_apart() { capfc_priorities_are_apart max; }
+test_capfc_cal_priorities_are_apart() { capfc_priorities_are_apart cal; }
 test_fafc_priorities_are_apart() { priorities_are_apart fafc "${predict[@]}"; }
 
 test_lossy_priorities_are_not_paused() {
