@@ -12,13 +12,14 @@ from metrics import mean, percentile
 from schemes import LIMIT, PAPER, Scheme, bfc
 from simulate import Run
 
-# Arguments of bfc(). Defaults: "resume early", "avoid-paused on", dynamic queues,
-# sticky 4 us, 32 queues in the NICs, a table of 100 x queues in sets of 4, Th
+# Arguments of bfc(). Defaults: "resume early", "avoid-paused on", queues shared by
+# destination, sticky 4 us, 32 queues in the NICs, a table of 100 x queues in sets of 4, Th
 # divided by the active queues. The floor of Th, one full frame, is fixed in the module.
 VARIANTS: Dict[str, Dict[str, Any]] = {
     "base": {},
     "resume-drained": {"options": "resume drained"},
-    "any-empty": {"options": "avoid-paused off"},
+    "dynamic": {"options": "assign dynamic"},
+    "any-empty": {"options": "assign dynamic avoid-paused off"},
     "paper": {"options": PAPER},
     "stochastic": {"options": "assign stochastic"},
     "new-in-turn": {"options": "new-first off"},

@@ -9,7 +9,7 @@ from typing import Dict, List, Tuple
 
 from experiment import COLOURS, Context, Experiment, Metrics
 from metrics import deviation, mean, percentile
-from schemes import PAPER, bfc
+from schemes import PAPER, RULES, bfc
 from simulate import Job, Run
 from topology import fig6
 from workload import Flow
@@ -18,8 +18,8 @@ SIZE = 1_500_000
 OPTIONS = {
     "dynamic": "",  # the module's defaults
     "dynamic-paper": PAPER,
-    "stochastic": f"{PAPER} assign stochastic",
-    "single": f"{PAPER} assign single",
+    "stochastic": f"{RULES} assign stochastic",
+    "single": f"{RULES} assign single",
 }
 
 

@@ -56,6 +56,24 @@ class Done:
     group: str
     src: int
     dst: int
+    start: float = 0.0  # ns
+
+
+def toward_incast(flows: Sequence[Done]) -> List[bool]:
+    """Of each flow: was an incast to the same host under way when it began?"""
+    spans: Dict[int, Tuple[int, float, float]] = {}  # host, from, to
+    for f in flows:
+        if f.incast < 0:
+            continue
+        _, first, last = spans.get(f.incast, (f.dst, f.start, 0.0))
+        spans[f.incast] = (f.dst, min(first, f.start), max(last, f.start + f.fct))
+    there: Dict[int, List[Tuple[float, float]]] = {}
+    for host, first, last in spans.values():
+        there.setdefault(host, []).append((first, last))
+    return [
+        any(first <= f.start <= last for first, last in there.get(f.dst, []))
+        for f in flows
+    ]
 
 
 def percentile(values: Sequence[float], p: float) -> float:

@@ -162,10 +162,11 @@ def bfc(
 
 
 # BFC as published: resume when drained, any empty queue, one place in the flow
-# table for each flow, plain round robin.
-PAPER = "resume drained avoid-paused off ways 1 new-first off"
+# table for each flow, plain round robin; and how a flow gets its queue.
+RULES = "resume drained avoid-paused off ways 1 new-first off"
+PAPER = f"{RULES} assign dynamic"
 # Hosts of schemes without BFC: NICs serve their flows in turn, as with BFC.
-FAIR_NIC = "bfc fc none queues 1024 flows 65536 limit 1Gb"
+FAIR_NIC = "bfc fc none assign dynamic queues 1024 flows 65536 limit 1Gb"
 IDEAL = f"{FAIR_NIC} new-first off"  # the paper's: plain round robin
 
 
@@ -245,9 +246,10 @@ def make(
         "bfc": ("", "BFC"),
         "bfc-paper": (PAPER, "BFC, paper's rules"),
         "bfc-drained": ("resume drained", "BFC, resume drained"),
-        "bfc-any": ("avoid-paused off", "BFC, any empty queue"),
-        "stochastic": (f"{PAPER} assign stochastic", "BFC + stochastic"),
-        "single": (f"{PAPER} assign single", "BFC + single"),
+        "bfc-dynamic": ("assign dynamic", "BFC, without shares"),
+        "bfc-any": ("assign dynamic avoid-paused off", "BFC, any empty queue"),
+        "stochastic": (f"{RULES} assign stochastic", "BFC + stochastic"),
+        "single": (f"{RULES} assign single", "BFC + single"),
     }
     if name in simple:
         options, label = simple[name]

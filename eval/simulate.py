@@ -142,6 +142,7 @@ class Run:
                     flow.group,
                     flow.src,
                     flow.dst,
+                    float(self.start[i]),
                 )
             )
         return result
@@ -149,11 +150,11 @@ class Run:
     def write_fct(self, path: Path) -> None:
         """Completion time and slowdown, a line a flow that has arrived."""
         with open(path, "w", encoding="ascii") as file:
-            file.write("src,dst,bytes,incast,group,fct_ns,slowdown\n")
+            file.write("src,dst,bytes,incast,group,fct_ns,slowdown,start_ns\n")
             for f in self.done():
                 file.write(
                     f"{f.src},{f.dst},{f.size},{f.incast},{f.group},"
-                    f"{f.fct:.0f},{f.slowdown:.4f}\n"
+                    f"{f.fct:.0f},{f.slowdown:.4f},{f.start:.0f}\n"
                 )
 
     def unfinished(self) -> int:

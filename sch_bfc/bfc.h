@@ -58,6 +58,7 @@
 #include "bfc_capfc.h"
 #include "bfc_compat.h"
 #include "bfc_conf.h"
+#include "bfc_dest.h"
 #include "bfc_fafc.h"
 #include "bfc_flow.h"
 #include "bfc_params.h"
@@ -365,13 +366,18 @@ struct bfc_port {
  * Second, for those who ask:
  * @packets: queued
  * @peak: of @bytes
- * @last: flow of the packet that left it empty last, by its index
+ * @flow: whose packets are in it, by its index; of an empty one, whose left last
+ * @key: of the destination that it belongs to, or did when it last was non-empty
+ * @mixed: it has packets of others than @flow
+ * @slot: of the ingress port that it is of
  * @emptied_ns: when a packet left last, or somewhat later; BFC_STAMP_LATER
  * @pauses: how often
  * @paused_since: ns
  * @paused_ns: ns in all, without a pause that still lasts
  * @bstats: sent
  * @drops: dropped
+ * @dest: that it belongs to, or NULL: free, or of several
+ * @cooling: empty, not paused, but not free yet
  */
 struct bfc_queue {
 	struct sk_buff *head;
@@ -388,7 +394,12 @@ struct bfc_queue {
 	u32 packets;
 	u32 peak;
 	u32 drops;
-	u32 last;
+	u32 flow;
+	u32 key;
+	bool mixed;
+	u8 slot;
+	struct bfc_dest *dest;
+	struct list_head cooling;
 	u64 emptied_ns;
 	u64 pauses;
 	u64 paused_since;
@@ -426,6 +437,7 @@ struct bfc_host {
  * @stride: queues q, q + stride ... are of one class: 1, or with a port-level mode
  *	    8: queue q is of priority q % 8
  * @identity: what a flow is, BFC_FLOW_*
+ * @by_dest: queues are shared by destination as they run short
  * @class_sets: sets of the flow table for each class
  * @conf: thresholds of the port-level modes
  * @map: priority by PCP, DSCP or skb->priority
@@ -433,6 +445,13 @@ struct bfc_host {
  * @flows: the flow table, @nsets sets of @p.ways entries
  * @nsets: see there
  * @queues: the queues
+ * @dests: the destinations that hold queues
+ * @dest_sets: sets of @dests
+ * @free: queues that belong to none
+ * @nfree: so many
+ * @cooling: queues that ran empty, or were resumed then, in this order
+ * @ingress: by slot: how many queues hold what came in through a port, and which it
+ *	     got last; behind them BFC_DEST_FORWARDED, BFC_DEST_LOCAL
  *
  * Every packet:
  * @active: queues with packets that are not paused, in DRR order
@@ -488,6 +507,8 @@ struct bfc_host {
  * @backlog_peak: most bytes queued
  * @assigned: queue assignments made
  * @collisions: of these, into a queue that was not empty
+ * @told_to_share: of these, into one of the flow's own destination, on purpose
+ * @joined: queues that went to the end of another
  * @shared: flow table entries that a second flow had to share
  * @counted: packets that met a queue over Th
  * @ctrl_excess: packets over the control band's share, queued as ordinary
@@ -522,6 +543,7 @@ struct bfc_sched {
 	bool count;
 	u8 stride;
 	u8 identity;
+	bool by_dest;
 	u32 class_sets;
 	struct bfc_conf *conf;
 	u8 map[BFC_PRIO_VALUES];
@@ -529,6 +551,15 @@ struct bfc_sched {
 	struct bfc_flow *flows;
 	u32 nsets;
 	struct bfc_queue *queues;
+	struct bfc_dest *dests;
+	u32 dest_sets;
+	unsigned long *free;
+	u32 nfree;
+	struct list_head cooling;
+	struct {
+		u16 queues;
+		u16 last;
+	} ingress[BFC_SLOTS + 2];
 
 	struct list_head active;
 	struct list_head fresh;
@@ -586,6 +617,8 @@ struct bfc_sched {
 	u32 backlog_peak;
 	u64 assigned;
 	u64 collisions;
+	u64 told_to_share;
+	u64 joined;
 	u64 shared;
 	u64 counted;
 	u64 ctrl_excess;
@@ -614,7 +647,6 @@ struct bfc_sched {
  * @flow: index of its flow table entry
  * @mem: truesize when it was queued
  * @handle: of the counter it holds, if @counted, and of the bytes, if @held
- * @queue: where it is
  * @segs: packets on the wire; more than one only if split_gso is off
  * @prio: its priority, for the port-level modes
  * @counted: it holds a count, to be given back on every way out
@@ -628,7 +660,6 @@ struct bfc_skb_cb {
 	u32 flow;
 	u32 mem;
 	u16 handle;
-	u16 queue;
 	u16 segs;
 	u8 prio;
 	u8 counted : 1;
@@ -723,6 +754,8 @@ void bfc_purge(struct Qdisc *sch);
 void bfc_requeue(struct bfc_sched *q);
 void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh);
 void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue);
+bool bfc_queue_splice(struct bfc_sched *q, struct bfc_queue *from,
+		      struct bfc_queue *into);
 void bfc_trim(struct Qdisc *sch);
 
 /* bfc_obey.c */
@@ -733,6 +766,16 @@ void bfc_expire_pauses(struct bfc_sched *q, u64 now);
 void bfc_host_paused(struct bfc_sched *q, u64 now);
 u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due);
 void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now);
+
+/* bfc_dest.c */
+void bfc_dest_init(void);
+void bfc_dest_configure(struct bfc_sched *q, bool on);
+void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue);
+void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue);
+void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, u32 flow,
+		   const struct sk_buff *skb);
+unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb);
+void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue);
 
 /* bfc_share.c */
 u64 bfc_share_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio);

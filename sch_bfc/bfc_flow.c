@@ -241,7 +241,7 @@ enum bfc_control bfc_control_kind(const struct sk_buff *skb)
  * it longer, never shorter: by what so many packets take, and by as long as the link
  * stands still.
  */
-static bool bfc_sticky_over(struct bfc_sched *q, u64 since)
+bool bfc_sticky_over(struct bfc_sched *q, u64 since)
 {
 	u64 now = q->noccupied ? q->clock : bfc_now(q);
 
@@ -271,7 +271,7 @@ static unsigned int bfc_pick_unpaused(struct bfc_sched *q)
 }
 
 /* Any of them: it is not worth the kernel's best random numbers. */
-static unsigned int bfc_pick_any(struct bfc_sched *q, unsigned int n)
+unsigned int bfc_pick_any(struct bfc_sched *q, unsigned int n)
 {
 	return reciprocal_scale(prandom_u32_state(&q->random), n);
 }
@@ -315,12 +315,13 @@ static bool bfc_queue_is_still_ours(const struct bfc_sched *q,
 				    const struct bfc_flow *flow)
 {
 	return q->p.avoid_paused && flow->stamp &&
-	       q->queues[flow->queue].last == flow - q->flows &&
+	       q->queues[flow->queue].flow == flow - q->flows &&
 	       test_bit(flow->queue, q->empty);
 }
 
 static unsigned int bfc_pick_queue(struct bfc_sched *q,
-				   const struct bfc_flow *flow, u8 class)
+				   const struct bfc_flow *flow,
+				   const struct sk_buff *skb, u8 class)
 {
 	unsigned int n = q->p.queues, i = n;
 
@@ -329,6 +330,8 @@ static unsigned int bfc_pick_queue(struct bfc_sched *q,
 		return flow->queue;
 	if (q->stride > 1)
 		return bfc_pick_in_class(q, class);
+	if (q->by_dest)
+		return bfc_dest_pick(q, skb);
 	if (q->noccupied < n) {
 		if (q->p.avoid_paused)
 			i = bfc_pick_unpaused(q);
@@ -426,6 +429,7 @@ bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class)
  * bfc_flow_assign() - the queue for a packet of this flow
  * @q: the scheduler
  * @flow: its entry of the flow table
+ * @skb: the packet
  * @hash: bfc_flow_hash()
  * @class: of the packet
  *
@@ -438,7 +442,7 @@ bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class)
  * Return: the number of the queue.
  */
 unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
-			     u64 hash, u8 class)
+			     const struct sk_buff *skb, u64 hash, u8 class)
 {
 	bool collision;
 
@@ -448,8 +452,9 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 
 	switch (q->p.assign) {
 	case BFC_ASSIGN_DYNAMIC:
+	case BFC_ASSIGN_DESTINATION:
 		flow->queue = !hash && q->identity == BFC_FLOW_PRIO ? class :
-			      bfc_pick_queue(q, flow, class);
+			      bfc_pick_queue(q, flow, skb, class);
 		break;
 	case BFC_ASSIGN_STOCHASTIC:
 		flow->queue = class + reciprocal_scale(hash >> 32,

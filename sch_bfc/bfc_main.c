@@ -190,6 +190,7 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	q->stride = bfc_fc_is_port_level(p->fc) ? BFC_PRIORITIES : 1;
 	q->class_sets = max(q->nsets / q->stride, 1U);
 	q->identity = bfc_identity(p);
+	bfc_dest_configure(q, p->assign == BFC_ASSIGN_DESTINATION && q->stride == 1);
 	bfc_fill_map(q->map, p);
 	bfc_watch_configure(q, p, rate, frame);
 	if (q->p.rate != p->rate)
@@ -337,11 +338,15 @@ static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 			    sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
 	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
 			     GFP_KERNEL_ACCOUNT);
+	q->dest_sets = DIV_ROUND_UP(2 * p->queues, BFC_DEST_WAYS);
+	q->dests = kvcalloc(q->dest_sets * BFC_DEST_WAYS, sizeof(*q->dests),
+			    GFP_KERNEL_ACCOUNT);
+	q->free = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->empty = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->usable = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->paused = bitmap_zalloc(p->queues, GFP_KERNEL);
-	if (!q->thresh || !q->flows || !q->queues || !q->empty || !q->usable ||
-	    !q->paused)
+	if (!q->thresh || !q->flows || !q->queues || !q->dests || !q->free || !q->empty ||
+	    !q->usable || !q->paused)
 		return -ENOMEM;	/* bfc_destroy() frees the rest */
 
 	bitmap_fill(q->empty, p->queues);
@@ -349,6 +354,7 @@ static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 	q->p.queues = p->queues;	/* not those of the defaults */
 	for (i = 0; i < p->queues; i++) {
 		INIT_LIST_HEAD(&q->queues[i].active);
+		INIT_LIST_HEAD(&q->queues[i].cooling);
 		gnet_stats_basic_sync_init(&q->queues[i].bstats);
 	}
 	return 0;
@@ -368,6 +374,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 
 	INIT_LIST_HEAD(&q->active);
 	INIT_LIST_HEAD(&q->fresh);
+	INIT_LIST_HEAD(&q->cooling);
 	for (prio = 0; prio < BFC_PRIORITIES; prio++)
 		INIT_LIST_HEAD(&q->strict[prio]);
 	q->idle = true;
@@ -487,6 +494,8 @@ static void bfc_destroy(struct Qdisc *sch)
 	kvfree(q->thresh);
 	kvfree(q->flows);
 	kvfree(q->queues);
+	kvfree(q->dests);
+	bitmap_free(q->free);
 	bitmap_free(q->empty);
 	bitmap_free(q->usable);
 	bitmap_free(q->paused);
@@ -514,6 +523,7 @@ static int __init bfc_module_init(void)
 	int err;
 
 	bfc_flow_init();
+	bfc_dest_init();
 	err = bfc_port_init();
 	if (err)
 		return err;

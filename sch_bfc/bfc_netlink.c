@@ -83,7 +83,7 @@ void bfc_params_default(struct bfc_params *p)
 		.flows_auto = true,
 		.flows = BFC_QUEUES_DEFAULT * BFC_FLOWS_PER_QUEUE,
 		.ways = BFC_WAYS_DEFAULT,
-		.assign = BFC_ASSIGN_DYNAMIC,
+		.assign = BFC_ASSIGN_DESTINATION,
 		.avoid_paused = 1,
 		.sticky = BFC_STICKY_AUTO,
 		.hrtt = BFC_HRTT_DEFAULT,
@@ -147,7 +147,7 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 			   "flows: 16 to 4194304, or 0 for 100 x queues"),
 	[TCA_BFC_ASSIGN] =
 		BFC_OPTION(assign, u8, 0, __BFC_ASSIGN_MAX - 1, false,
-			   "assign: dynamic, stochastic or single"),
+			   "assign: dynamic, destination, stochastic or single"),
 	[TCA_BFC_AVOID_PAUSED] =
 		BFC_OPTION(avoid_paused, u8, 0, 1, false,
 			   "avoid-paused: 0 or 1"),

@@ -16,11 +16,13 @@ static void bfc_queue_pause(struct bfc_sched *q, unsigned int qn, u64 now)
 	queue->pauses++;
 	q->npaused++;
 	q->pause_rx++;
+	trace_bfc_paused(q->port->dev, qn, queue->bytes);
 	if (queue->head)
 		bfc_queue_deactivate(q, queue);
 	else
 		__clear_bit(qn, q->usable);
-	trace_bfc_paused(q->port->dev, qn, queue->bytes);
+	if (q->by_dest)
+		bfc_dest_paused(q, queue);
 }
 
 static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
@@ -31,11 +33,14 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 	queue->paused_ns += now - queue->paused_since;
 	q->npaused--;
 	q->resume_rx++;
-	if (queue->head)
-		bfc_queue_activate(q, queue, false);
-	else
-		__set_bit(qn, q->usable);
 	trace_bfc_resumed(q->port->dev, qn, queue->bytes);
+	if (queue->head) {
+		bfc_queue_activate(q, queue, false);
+		return;
+	}
+	__set_bit(qn, q->usable);
+	if (q->by_dest)
+		bfc_dest_emptied(q, queue);
 }
 
 /* Is the pause of a priority, or of any queue, a storm? Then it is not obeyed. What

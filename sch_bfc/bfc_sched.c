@@ -25,6 +25,12 @@
 
 /* ---- one queue ---- */
 
+/* What it may hold when another packet comes, truesize. */
+static u64 bfc_queue_cap(const struct bfc_sched *q)
+{
+	return (u64)BFC_CAP_ALPHA * (q->p.limit - min(q->mem, q->p.limit));
+}
+
 static bool bfc_queue_is_strict(const struct bfc_sched *q,
 				const struct bfc_queue *queue)
 {
@@ -116,8 +122,11 @@ static void bfc_queue_append(struct bfc_sched *q, unsigned int qn,
 	skb->next = NULL;
 	if (queue->head) {
 		queue->tail->next = skb;
+		queue->mixed |= queue->flow != bfc_cb(skb)->flow;
 	} else {
 		queue->head = skb;
+		queue->flow = bfc_cb(skb)->flow;
+		queue->mixed = false;
 		__clear_bit(qn, q->empty);
 		__clear_bit(qn, q->usable);
 		q->noccupied++;
@@ -182,6 +191,67 @@ static void bfc_flow_left(struct bfc_sched *q, u32 flow, u16 queue)
 		bfc_settle(q);
 }
 
+static void bfc_queue_emptied(struct bfc_sched *q, struct bfc_queue *queue)
+{
+	unsigned int qn = queue - q->queues;
+
+	__set_bit(qn, q->empty);
+	if (!test_bit(qn, q->paused)) {
+		__set_bit(qn, q->usable);
+		bfc_queue_deactivate(q, queue);
+		if (q->by_dest)
+			bfc_dest_emptied(q, queue);
+	}
+	q->noccupied--;
+}
+
+/**
+ * bfc_queue_splice() - the packets of a queue go to the end of another
+ * @q: the scheduler
+ * @from: with packets
+ * @into: another with packets; paused if @from is
+ *
+ * Packets keep their counts, which are those of the queues that they came in. The flow's
+ * order holds: all that it has here moves, and what follows goes where that went. The
+ * next hop pauses @from for what it had from there until that has left, and goes on to
+ * do so.
+ *
+ * Context: under the root lock.
+ * Return: false: not done. @from has several flows, or @into had no room.
+ */
+bool bfc_queue_splice(struct bfc_sched *q, struct bfc_queue *from,
+		      struct bfc_queue *into)
+{
+	struct bfc_flow *flow = &q->flows[from->flow];
+
+	if (from->mixed || flow->queue != from - q->queues ||
+	    into->mem + from->mem > bfc_queue_cap(q))
+		return false;
+	flow->queue = into - q->queues;
+	into->mixed = true;
+	into->tail->next = from->head;
+	into->tail = from->tail;
+	if (!into->cursor && from->cursor) {
+		into->cursor = from->cursor;
+		into->ahead = into->bytes + from->ahead;
+	}
+	into->packets += from->packets;
+	into->mem += from->mem;
+	into->bytes += from->bytes;
+	if (into->bytes > into->peak)
+		into->peak = into->bytes;
+
+	from->head = NULL;
+	from->cursor = NULL;
+	from->packets = 0;
+	from->mem = 0;
+	from->bytes = 0;
+	from->flow = U32_MAX;
+	from->emptied_ns = bfc_now(q);	/* later than its last packet left */
+	bfc_queue_emptied(q, from);
+	return true;
+}
+
 /* The oldest packet of a queue leaves, to be sent or to be dropped. */
 static struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)
 {
@@ -208,14 +278,9 @@ static struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)
 	qdisc_qstats_backlog_dec(sch, skb);
 
 	if (!queue->head) {
-		queue->last = bfc_cb(skb)->flow;
+		queue->flow = bfc_cb(skb)->flow;
 		queue->emptied_ns = BFC_STAMP_LATER;
-		__set_bit(qn, q->empty);
-		if (!test_bit(qn, q->paused)) {
-			__set_bit(qn, q->usable);
-			bfc_queue_deactivate(q, queue);
-		}
-		q->noccupied--;
+		bfc_queue_emptied(q, queue);
 	}
 	bfc_flow_left(q, bfc_cb(skb)->flow, qn);
 	if (bfc_cb(skb)->counted)
@@ -365,14 +430,13 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	u8 class = prio & (q->stride - 1);
 	struct bfc_flow *flow = bfc_flow_find(q, hash, class);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
-	unsigned int qn = bfc_flow_assign(q, flow, hash, class);
+	unsigned int qn = bfc_flow_assign(q, flow, skb, hash, class);
 	struct bfc_queue *queue = &q->queues[qn];
 	bool same = false;
 
 	cb->flow = flow - q->flows;
 	cb->mem = skb->truesize;
 	cb->segs = skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
-	cb->queue = qn;
 	cb->prio = prio;
 	cb->counted = 0;
 	cb->held = 0;
@@ -382,15 +446,14 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	/* A queue that stands still must not take the buffer from the rest:
 	 * it may hold no more than a multiple of what is free.
 	 */
-	if (queue->mem > (u64)BFC_CAP_ALPHA *
-			 (q->p.limit - min(q->mem, q->p.limit)) &&
-	    !bfc_promised(q, skb)) {
+	if (queue->mem > bfc_queue_cap(q) && !bfc_promised(q, skb)) {
 		if (cb->held)
 			bfc_unhold(q, skb);
 		q->drop_cap++;
 		goto drop;
 	}
-	flow->size++;
+	if (!flow->size++ && q->by_dest)
+		bfc_dest_came(q, queue, cb->flow, skb);
 	bfc_account_enqueue(sch, skb);
 	bfc_queue_append(q, qn, skb);
 
@@ -554,7 +617,8 @@ static u32 bfc_quantum(const struct bfc_sched *q, const struct bfc_queue *queue)
 	return q->quantum * max(q->prio[qn].ports, 1U);
 }
 
-static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits)
+static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
+				       struct bfc_queue **from)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct list_head *first, *round = &q->active;
@@ -589,6 +653,8 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits)
 		queue->deficit += bfc_quantum(q, queue);
 		queue->round++;
 		list_move_tail(&queue->active, round);
+		if (q->by_dest)
+			bfc_dest_turned(q, queue);
 	}
 	queue->served = ++q->served;
 	skb = bfc_queue_pop(sch, queue - q->queues);
@@ -600,6 +666,7 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits)
 	/* This queue's turn comes again in a round. */
 	if (queue->head)
 		prefetch(queue->head);
+	*from = queue;
 	return skb;
 }
 
@@ -702,7 +769,7 @@ again:
 
 		if (unlikely(q->host_paced))
 			waits = bfc_host_waits(q, bfc_now(q), &due);
-		skb = bfc_dequeue_drr(sch, waits);
+		skb = bfc_dequeue_drr(sch, waits, &queue);
 		if (!skb) {
 			/* Whatever there is, it is paused or has to wait: both end. */
 			q->idle = true;
@@ -715,8 +782,7 @@ again:
 			return NULL;
 		}
 		cb = *bfc_cb(skb);
-		queue = &q->queues[cb.queue];
-		vid = BFC_VID(cb.queue);
+		vid = BFC_VID(queue - q->queues);
 		q->prio[cb.prio].sent++;
 		q->storm_tx += bfc_in_storm(q, cb.prio);
 	} else {

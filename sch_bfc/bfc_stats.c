@@ -193,6 +193,8 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 		{ TCA_BFC_STATS_HRTT, q->p.hrtt },
 		{ TCA_BFC_STATS_ASSIGNED, q->assigned },
 		{ TCA_BFC_STATS_COLLISIONS, q->collisions },
+		{ TCA_BFC_STATS_TOLD_TO_SHARE, q->told_to_share },
+		{ TCA_BFC_STATS_JOINED, q->joined },
 		{ TCA_BFC_STATS_SHARED, q->shared },
 		{ TCA_BFC_STATS_COUNTED, q->counted },
 		{ TCA_BFC_STATS_CTRL_EXCESS, q->ctrl_excess },

@@ -134,15 +134,15 @@ void bfc_switch_topology(void)
 }
 
 /**
- * bfc_trusted() - the port that brought a packet
+ * bfc_brought_by() - the port that brought a packet
  * @q: scheduler of the egress port
  * @skb: the packet
  *
  * Context: under the root lock of the egress port, RCU.
- * Return: counters that may be changed; NULL: a packet of this box, or a handle that
- * is not to be trusted.
+ * Return: its counters, which may be changed; NULL: a packet of this box, or a handle
+ * that is not to be trusted.
  */
-struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb)
+struct bfc_ingress *bfc_brought_by(const struct bfc_sched *q, const struct sk_buff *skb)
 {
 	struct bfc_ingress *ing;
 
@@ -150,18 +150,31 @@ struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb)
 		return NULL;
 	ing = bfc_handle_get(q->port->sw, skb->tc_index);
 	if (unlikely(!ing || READ_ONCE(ing->dead)))
-		goto untrusted;
+		return NULL;
 	if (unlikely(skb->skb_iif != ing->ifindex &&
 		     !bfc_is_above(ing, skb->skb_iif)))
-		goto untrusted;
+		return NULL;
 	/* A filter leaves its result in tc_index. */
 	if (unlikely(bfc_egress_filtered(q->port->dev) ||
 		     bfc_port_shared(q->port)))
-		goto untrusted;
+		return NULL;
 	return ing;
-untrusted:
-	q->untrusted++;
-	return NULL;
+}
+
+/**
+ * bfc_trusted() - bfc_brought_by() for counting: it says which handles it does not trust
+ * @q: scheduler of the egress port
+ * @skb: the packet
+ *
+ * Context: under the root lock of the egress port, RCU.
+ * Return: see there.
+ */
+struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb)
+{
+	struct bfc_ingress *ing = bfc_brought_by(q, skb);
+
+	q->untrusted += skb->tc_index && !ing;
+	return ing;
 }
 
 /**

@@ -74,6 +74,7 @@ void bfc_guard_try(struct bfc_switch *sw, struct net_device *dev);
 bool bfc_guard_retry(struct bfc_switch *sw);
 void bfc_guard_del(struct bfc_switch *sw, const struct net_device *dev);
 void bfc_switch_topology(void);
+struct bfc_ingress *bfc_brought_by(const struct bfc_sched *q, const struct sk_buff *skb);
 struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb);
 void bfc_vet(struct bfc_sched *q, struct sk_buff *skb);
 

@@ -35,6 +35,7 @@ static const char * const assign_words[] = {
 	[BFC_ASSIGN_DYNAMIC] = "dynamic",
 	[BFC_ASSIGN_STOCHASTIC] = "stochastic",
 	[BFC_ASSIGN_SINGLE] = "single",
+	[BFC_ASSIGN_DESTINATION] = "destination",
 	NULL
 };
 
@@ -163,7 +164,7 @@ static void explain(void)
 		"Usage: ... bfc [ fc bfc* | none | pfc | capfc-max | capfc-cal | fafc ]\n"
 		"               [ role switch* | nic ] [ peer auto* | on | off ]\n"
 		"               [ queues N ] [ flows N | auto* ] [ ways N ]\n"
-		"               [ assign dynamic* | stochastic | single ]\n"
+		"               [ assign destination* | dynamic | stochastic | single ]\n"
 		"               [ avoid-paused on* | off ] [ sticky TIME | auto* ]\n"
 		"               [ hrtt TIME ] [ threshold BYTES | auto* ]\n"
 		"               [ resume early* | drained ]\n"

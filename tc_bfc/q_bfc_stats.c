@@ -69,6 +69,8 @@ static const struct bfc_stat qdisc_stats[] = {
 	NEW_LINE,
 	STAT(ASSIGNED, NUMBER, "assigned"),
 	STAT(COLLISIONS, NUMBER, "collisions"),
+	STAT(TOLD_TO_SHARE, NUMBER, "told_to_share"),
+	STAT(JOINED, NUMBER, "joined"),
 	STAT(SHARED, NUMBER, "shared"),
 	STAT(COUNTED, NUMBER, "counted"),
 	STAT(ELIDED, NUMBER, "elided"),

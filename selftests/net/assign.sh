@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Which queue a flow is put into (BFC §3.3.1).
+# Which queue a flow is put into (BFC §3.3.1). How destinations share: dest.sh.
 #
 #   s e0 --------- e0 r      5 Mbit/s; the qdisc is on s, and r is a fake
 #                            neighbour where pauses are needed
@@ -62,7 +62,7 @@ test_a_queue_for_every_flow() {
 test_more_flows_than_queues() {
 	topology
 	# shellcheck disable=SC2086
-	bfc s e0 queues 8 $plenty sticky 0
+	bfc s e0 queues 8 $plenty sticky 0 assign dynamic
 	receive r 5000 -t 30 -i 2
 	local receiver=$bg
 	backlog 24
@@ -132,7 +132,8 @@ test_rotating() {
 	topology
 	for avoid in on off; do
 		# shellcheck disable=SC2086
-		fresh queues 32 $plenty sticky 5ms avoid-paused "$avoid"
+		fresh queues 32 $plenty sticky 5ms assign dynamic \
+			avoid-paused "$avoid"
 		send s 10.0.0.2 5000 -f 20 -n 1 -r 160000
 		finish "$bg"
 		equal "assigned, avoid-paused $avoid" "$(stat s e0 assigned)" 20
@@ -147,7 +148,8 @@ test_the_same_again() {
 	topology
 	for avoid in on off; do
 		# shellcheck disable=SC2086
-		fresh queues 32 $plenty sticky 5ms avoid-paused "$avoid"
+		fresh queues 32 $plenty sticky 5ms assign dynamic \
+			avoid-paused "$avoid"
 		send s 10.0.0.2 5000 -f 4 -n 5 -r 160000
 		finish "$bg"
 		assigned=$(stat s e0 assigned)
@@ -159,7 +161,7 @@ test_the_same_again() {
 	done
 	# Three take turns at two queues: each finds its own used.
 	# shellcheck disable=SC2086
-	fresh queues 2 $plenty sticky 5ms avoid-paused off
+	fresh queues 2 $plenty sticky 5ms assign dynamic avoid-paused off
 	send s 10.0.0.2 5000 -f 3 -n 10 -r 160000
 	finish "$bg"
 	at_least "assigned" "$(stat s e0 assigned)" 20
@@ -176,7 +178,7 @@ test_avoid_paused() {
 	for avoid in on off; do
 		# shellcheck disable=SC2086
 		fresh queues 8 $plenty sticky 1ms peer on role nic \
-			avoid-paused "$avoid"
+			assign dynamic avoid-paused "$avoid"
 		frames keep r 0.5 queues=8 bits=5 hold=4000000000
 		send s 10.0.0.2 5000 -f 24 -n 1 -r 400000
 		sleep 1
@@ -201,7 +203,7 @@ test_all_paused() {
 	topology
 	frames open r r e0
 	# shellcheck disable=SC2086
-	bfc s e0 queues 4 $plenty peer on role nic
+	bfc s e0 queues 4 $plenty peer on role nic assign dynamic
 	frames keep r 0.5 queues=4 bits=0,1,2,3 hold=4000000000
 	send s 10.0.0.2 5000 -f 4 -n 5
 	sleep 1
@@ -219,7 +221,7 @@ test_waits_in_its_paused_queue() {
 	topology
 	frames open r r e0
 	# shellcheck disable=SC2086
-	fresh queues 8 $plenty sticky 1ms peer on role nic
+	fresh queues 8 $plenty sticky 1ms peer on role nic assign dynamic
 	send s 10.0.0.2 5000 -n 30 -r 80000	# a packet each 0.1 s
 	sender=$bg
 	sleep 0.55

@@ -92,10 +92,10 @@ test_options_that_keep_the_neighbour() {
 		"elide x" "accept-pause on"
 	change "$busy" "threshold 200k" "hrtt 100us" "resume early" "sticky 0" \
 		"quantum 20000" "rate 100mbit" "refresh 1ms" "hold 30ms" \
-		"assign stochastic" "elide none"
+		"assign stochastic" "elide none" "assign dynamic"
 	change "$busy" "threshold auto" "hrtt 4ms" "sticky auto" \
 		"quantum auto" "rate link" "refresh auto" "hold auto" \
-		"assign dynamic" "avoid-paused on" "split-gso on" \
+		"assign destination" "avoid-paused on" "split-gso on" \
 		"accept-pause off"
 	drops=$(sum_stat drops)
 	equal "drops" "$drops" 0

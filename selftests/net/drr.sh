@@ -216,7 +216,7 @@ test_pauses_keep_the_round() {
 	ip -n s link set e0 type wire rate 20mbit ring 1
 	frames open r r e0
 	# shellcheck disable=SC2086
-	bfc s e0 queues 8 $plenty peer on role nic
+	bfc s e0 queues 8 $plenty peer on role nic assign dynamic
 	in_turn resume "pause r queues=8 bits=0,1,2,3,4,5,6,7 hold=1000000000" \
 		"pause r queues=8 hold=1000000000"
 	# Pauses that end by themselves

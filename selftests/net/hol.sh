@@ -101,7 +101,7 @@ traffic() {
 rate() { received "$1" "$2" '.bytes / .seconds | floor'; }
 
 test_victim_has_its_fair_rate() {
-	topology assign dynamic
+	topology assign destination
 	traffic
 	at_least "victim of its fair rate" "$share" 0.95
 	# Each of c has its quarter, too.

@@ -154,7 +154,9 @@ test_receiver_stalled() {
 # Flows find their queues taken, and change them all the time.
 test_few_queues() {
 	no_reordering queues 4
-	say "assigned $(sum_stat assigned), collisions $(sum_stat collisions)"
+	say "assigned $(sum_stat assigned), collisions $(sum_stat collisions)," \
+		"joined $(sum_stat joined)"
+	at_least "joined" "$(sum_stat joined)" 1
 }
 
 # Not run by default, for it may fail: HRTT, and so sticky, are much too short

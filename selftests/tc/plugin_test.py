@@ -63,6 +63,7 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("new-first on", [("NEW_FIRST", u8(1))]),
     ("new-first off", [("NEW_FIRST", u8(0))]),
     ("assign dynamic", [("ASSIGN", u8(N["BFC_ASSIGN_DYNAMIC"]))]),
+    ("assign destination", [("ASSIGN", u8(N["BFC_ASSIGN_DESTINATION"]))]),
     ("assign stochastic", [("ASSIGN", u8(N["BFC_ASSIGN_STOCHASTIC"]))]),
     ("assign single", [("ASSIGN", u8(N["BFC_ASSIGN_SINGLE"]))]),
     ("avoid-paused on", [("AVOID_PAUSED", u8(1))]),
@@ -211,7 +212,7 @@ REFUSE: List[Tuple[str, int, str]] = [
     ("role router", 1, r'^bfc: illegal "role" value "router": give switch or nic\n$'),
     ("peer maybe", 1, r'^bfc: illegal "peer" value "maybe": give auto, on or off\n$'),
     ("assign hash", 1,
-     r'^bfc: illegal "assign" value "hash": give dynamic, stochastic or single\n$'),
+     r'^bfc: illegal "assign" value "hash": give dynamic, stochastic, single or destination\n$'),
     ("resume late", 1, r'^bfc: illegal "resume" value "late": give drained or early\n$'),
     ("avoid-paused 1", 1, r'^bfc: illegal "avoid-paused" value "1": give on or off\n$'),
     ("split-gso yes", 1, r'^bfc: illegal "split-gso" value "yes": give on or off\n$'),
@@ -309,7 +310,7 @@ REFUSE: List[Tuple[str, int, str]] = [
 Json = Dict[str, object]
 DEFAULTS: Dict[str, bytes] = {
     "FC": u8(N["BFC_FC_BFC"]), "ROLE": u8(0), "PEER": u8(0), "QUEUES": u32(32),
-    "FLOWS": u32(0), "WAYS": u32(4), "ASSIGN": u8(0), "AVOID_PAUSED": u8(1), "STICKY": u64(AUTO64),
+    "FLOWS": u32(0), "WAYS": u32(4), "ASSIGN": u8(N["BFC_ASSIGN_DESTINATION"]), "AVOID_PAUSED": u8(1), "STICKY": u64(AUTO64),
     "HRTT": u64(100_000), "THRESHOLD": u32(0), "RESUME": u8(N["BFC_RESUME_EARLY"]),
     "RATE": u64(0), "LIMIT": u32(16 << 20), "QUANTUM": u32(0), "NEW_FIRST": u8(1), "REFRESH": u64(0),
     "HOLD": u64(0), "SPLIT_GSO": u8(1), "TPID": u16(0x88A8), "ACCEPT_PAUSE": u8(0),
@@ -322,7 +323,7 @@ DEFAULTS: Dict[str, bytes] = {
     "HEADROOM": u32(0), "SHARE": u32(1_000_000),
 }
 DEFAULT_TEXT = (
-    "fc bfc role switch peer auto queues 32 flows auto ways 4 assign dynamic avoid-paused on "
+    "fc bfc role switch peer auto queues 32 flows auto ways 4 assign destination avoid-paused on "
     "sticky auto hrtt 100us threshold auto resume early rate link limit 16Mb quantum auto "
     "new-first on refresh auto hold auto split-gso on tpid 88a8 accept-pause off elide none "
     "prio pcp map auto lossless all strict none xoff auto xon auto max auto dynamic off egress-xoff auto "
@@ -330,7 +331,7 @@ DEFAULT_TEXT = (
     "congested auto ecn off watchdog auto buffer none size keep reserve 0b headroom auto share 100%")
 DEFAULT_JSON: Json = {
     "fc": "bfc", "role": "switch", "peer": "auto", "queues": 32, "flows": "auto",
-    "ways": 4, "assign": "dynamic", "avoid_paused": True, "sticky": "auto", "hrtt": 100000,
+    "ways": 4, "assign": "destination", "avoid_paused": True, "sticky": "auto", "hrtt": 100000,
     "threshold": "auto", "resume": "early", "rate": "link", "limit": 16777216,
     "quantum": "auto", "new_first": True, "refresh": "auto", "hold": "auto", "split_gso": True,
     "tpid": "88a8", "accept_pause": False, "elide": [],
@@ -597,6 +598,7 @@ upstream_paused {self.stat('upstream_paused')} counters {self.stat('counters')}
   threshold 62500b link_rate 10Gbit hrtt 100us sticky 200us refresh 1ms hold 50ms
   memory 64Kb memory_peak 1Mb backlog_peak 1500b
   assigned {self.stat('assigned')} collisions {self.stat('collisions')} \
+told_to_share {self.stat('told_to_share')} joined {self.stat('joined')} \
 shared {self.stat('shared')} counted {self.stat('counted')} elided {self.stat('elided')} untrusted {self.stat('untrusted')}
   drop_limit {self.stat('drop_limit')} drop_cap {self.stat('drop_cap')} \
 drop_gso {self.stat('drop_gso')}

@@ -137,7 +137,7 @@ WORDS = [
     ("FC", N["__BFC_FC_MAX"], "fc: none, bfc, pfc, capfc-max, capfc-cal or fafc"),
     ("ROLE", N["__BFC_ROLE_MAX"], "role: switch or nic"),
     ("PEER", N["__BFC_PEER_MAX"], "peer: auto, on or off"),
-    ("ASSIGN", N["__BFC_ASSIGN_MAX"], "assign: dynamic, stochastic or single"),
+    ("ASSIGN", N["__BFC_ASSIGN_MAX"], "assign: dynamic, destination, stochastic or single"),
     ("RESUME", N["__BFC_RESUME_MAX"], "resume: drained or early"),
     ("AVOID_PAUSED", 2, "avoid-paused: 0 or 1"),
     ("SPLIT_GSO", 2, "split-gso: 0 or 1"),

@@ -94,9 +94,10 @@ enum {
 };
 
 enum {
-	BFC_ASSIGN_DYNAMIC,	/* an empty queue for a new flow (default) */
+	BFC_ASSIGN_DYNAMIC,	/* an empty queue for a new flow: the paper's */
 	BFC_ASSIGN_STOCHASTIC,	/* by hash, as SFQ: a baseline of the paper */
 	BFC_ASSIGN_SINGLE,	/* one queue for all: the other baseline */
+	BFC_ASSIGN_DESTINATION,	/* likewise, but those of a destination share (default) */
 	__BFC_ASSIGN_MAX
 };
 
@@ -279,6 +280,9 @@ enum {
 	TCA_BFC_STATS_REFUSED,		/* u32, BFC_REFUSED_*: why the peer is refused */
 	/* the band that is never paused */
 	TCA_BFC_STATS_CTRL_EXCESS,	/* u64 packets over its share of the link */
+	/* assign destination */
+	TCA_BFC_STATS_TOLD_TO_SHARE,	/* u64 flows that got a queue of their destination */
+	TCA_BFC_STATS_JOINED,		/* u64 queues that went to the end of another */
 	__TCA_BFC_STATS_MAX
 };
 

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * `assign destination`: queues are shared by destination as they run short.
+ *
+ * With BFC's dynamic assignment (BFC §3.3.1) a flow that finds no empty queue joins
+ * any. When many senders meet at one host, their flows take all queues of the ports on
+ * the way, and flows to other hosts wait behind paused ones. Here it is the flows to that
+ * host which share among themselves, and there are queues left for those that go
+ * elsewhere.
+ *
+ * A queue is held by its destination from its first packet until it is empty, not paused,
+ * and was so for the sticky time: until then it may be paused for what left it last, and
+ * of no use to others. Then it is free.
+ *
+ * What has to wait anyway gives its queue back early: a queue with one flow goes to the
+ * end of another one of its destination, when it is paused, or at the end of its turn.
+ * Only the queue where they go to, the pool, has several flows, so that all others can go
+ * there: new flows of a destination that may have no other queue are sent there, too.
+ *
+ * Everything here runs under the root lock.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/reciprocal_div.h>
+#include <linux/siphash.h>
+
+#include "bfc.h"
+
+enum {
+	BFC_DEST_FORWARDED = BFC_SLOTS,	/* came in, but not through a port with a slot */
+	BFC_DEST_LOCAL			/* of this box */
+};
+
+/* Odd: a product with it is a universal hash in its upper bits (Dietzfelbinger et al.,
+ * J. Algorithms 25(1), 1997). So no sender can choose addresses that share an entry.
+ */
+static u64 bfc_dest_factor __read_mostly;
+static hsiphash_key_t bfc_dest_key6 __read_mostly;
+
+/**
+ * bfc_dest_init() - once at module load: a new hash key at every boot
+ */
+void bfc_dest_init(void)
+{
+	get_random_bytes(&bfc_dest_factor, sizeof(bfc_dest_factor));
+	bfc_dest_factor |= 1;
+	get_random_bytes(&bfc_dest_key6, sizeof(bfc_dest_key6));
+}
+
+/* Behind up to two tags in the frame: the address that routers look at.
+ *
+ * Return: false: it is not IP, or not all of it is in the head.
+ */
+static bool bfc_dest_ip(const struct sk_buff *skb, u64 *addr, u16 *vid)
+{
+	unsigned int off = ETH_HLEN, tags = 0;
+	__be16 proto = skb->protocol;
+
+	for (; eth_type_vlan(proto) && tags < 2; tags++, off += VLAN_HLEN) {
+		const struct vlan_hdr *tag = (const void *)skb->data + off;
+
+		if (skb_headlen(skb) < off + sizeof(*tag))
+			return false;
+		*vid = ntohs(tag->h_vlan_TCI) & VLAN_VID_MASK;
+		proto = tag->h_vlan_encapsulated_proto;
+	}
+	if (proto == htons(ETH_P_IP)) {
+		const struct iphdr *ip = (const void *)skb->data + off;
+
+		if (skb_headlen(skb) < off + sizeof(*ip))
+			return false;
+		*addr = (__force u32)ip->daddr;
+		return true;
+	}
+	if (proto == htons(ETH_P_IPV6)) {
+		const struct ipv6hdr *ip6 = (const void *)skb->data + off;
+		const u32 *a = (__force const u32 *)ip6->daddr.s6_addr32;
+
+		if (skb_headlen(skb) < off + sizeof(*ip6))
+			return false;
+		*addr = hsiphash_4u32(a[0], a[1], a[2], a[3], &bfc_dest_key6);
+		return true;
+	}
+	return false;
+}
+
+/* Is the neighbour a host? */
+static bool bfc_dest_is_host(const struct bfc_sched *q)
+{
+	return READ_ONCE(q->port->peer.role) == BFC_ROLE_NIC;
+}
+
+/* Where a packet goes: its IPv4 or IPv6 address, else its MAC address, and the VLAN. A
+ * neighbour that is a host is one destination, whatever addresses it has.
+ *
+ * Return: 32 bits of a keyed hash.
+ */
+static u32 bfc_dest_key(const struct bfc_sched *q, const struct sk_buff *skb)
+{
+	u16 vid = 0;
+	u64 addr;
+
+	if (bfc_dest_is_host(q))
+		return 0;
+	if (unlikely(!bfc_dest_ip(skb, &addr, &vid)))
+		addr = ether_addr_to_u64(eth_hdr(skb)->h_dest);
+	if (skb_vlan_tag_present(skb))
+		vid = skb_vlan_tag_get_id(skb);
+	return ((addr ^ (u64)vid << 48) * bfc_dest_factor) >> 32;
+}
+
+/* NULL: of many destinations this one has no entry. */
+static struct bfc_dest *bfc_dest_of(const struct bfc_sched *q, u32 key)
+{
+	u32 set = reciprocal_scale(key, q->dest_sets);
+
+	return bfc_dest_find(q->dests + set * BFC_DEST_WAYS, key);
+}
+
+/* The slot of the port that brought a packet; of all ports without `bfc`, containers
+ * among them; or that of this box's own packets, of which none is told to share.
+ */
+static unsigned int bfc_dest_ingress(const struct bfc_sched *q, const struct sk_buff *skb)
+{
+	const struct bfc_ingress *ing;
+	unsigned int slot;
+
+	if (!skb->tc_index)
+		return skb->skb_iif ? BFC_DEST_FORWARDED : BFC_DEST_LOCAL;
+	rcu_read_lock();
+	ing = bfc_brought_by(q, skb);
+	slot = ing && ing->slot < BFC_SLOTS ? ing->slot : BFC_DEST_FORWARDED;
+	rcu_read_unlock();
+	return slot;
+}
+
+static void bfc_dest_leave(struct bfc_queue *queue)
+{
+	if (queue->dest)
+		queue->dest->queues--;
+	queue->dest = NULL;
+}
+
+static void bfc_dest_free(struct bfc_sched *q, struct bfc_queue *queue)
+{
+	list_del_init(&queue->cooling);
+	bfc_dest_leave(queue);
+	q->ingress[queue->slot].queues--;
+	__set_bit(queue - q->queues, q->free);
+	q->nfree++;
+}
+
+static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
+			  unsigned int slot)
+{
+	unsigned int qn = queue - q->queues;
+
+	if (test_bit(qn, q->free)) {
+		__clear_bit(qn, q->free);
+		q->nfree--;
+	} else {
+		bfc_dest_leave(queue);
+		q->ingress[queue->slot].queues--;
+	}
+	q->ingress[slot].queues++;
+	q->ingress[slot].last = qn;
+	queue->slot = slot;
+	queue->key = key;
+	queue->dest = bfc_dest_of(q, key);
+	if (likely(queue->dest))
+		bfc_dest_take(queue->dest, key, qn);
+}
+
+/**
+ * bfc_dest_configure() - queues are shared by destination, or no more
+ * @q: the scheduler
+ * @on: they are
+ *
+ * What is in use at that time belongs to none, until it runs empty.
+ *
+ * Context: under the root lock.
+ */
+void bfc_dest_configure(struct bfc_sched *q, bool on)
+{
+	unsigned int qn;
+
+	if (q->by_dest == on)
+		return;
+	q->by_dest = on;
+	memset(q->ingress, 0, sizeof(q->ingress));
+	for (qn = 0; qn < q->p.queues; qn++) {
+		struct bfc_queue *queue = &q->queues[qn];
+
+		list_del_init(&queue->cooling);
+		bfc_dest_leave(queue);
+		queue->slot = BFC_DEST_LOCAL;
+		q->ingress[BFC_DEST_LOCAL].queues++;
+		__clear_bit(qn, q->free);
+		if (on && !queue->head && !test_bit(qn, q->paused))
+			list_add_tail(&queue->cooling, &q->cooling);
+	}
+	q->nfree = 0;
+}
+
+/**
+ * bfc_dest_came() - a flow that had no packets here is to have one in a queue
+ * @q: the scheduler, with `assign destination`
+ * @queue: the queue
+ * @flow: the flow's index
+ * @skb: the packet, not in it yet
+ *
+ * Context: under the root lock.
+ */
+void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, u32 flow,
+		   const struct sk_buff *skb)
+{
+	u32 key;
+
+	list_del_init(&queue->cooling);
+	/* The flow that it was in use for. */
+	if (!queue->head && queue->flow == flow && queue->dest)
+		return;
+	key = bfc_dest_key(q, skb);
+	if (!queue->head)
+		bfc_dest_hold(q, queue, key, bfc_dest_ingress(q, skb));
+	else if (queue->key != key)
+		bfc_dest_leave(queue);	/* of several */
+}
+
+/**
+ * bfc_dest_emptied() - a queue ran empty, or is resumed while it is
+ * @q: the scheduler, with `assign destination`
+ * @queue: the queue, not paused
+ *
+ * It still belongs to its destination: a pause may be on its way, and makes it useless
+ * for others.
+ *
+ * Context: under the root lock.
+ */
+void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue)
+{
+	list_move_tail(&queue->cooling, &q->cooling);
+}
+
+/* Those that ran empty longer ago than the sticky time are free: each once. A host
+ * pauses none.
+ */
+static void bfc_dest_cool(struct bfc_sched *q)
+{
+	struct bfc_queue *queue, *next;
+	bool host = bfc_dest_is_host(q);
+
+	list_for_each_entry_safe(queue, next, &q->cooling, cooling) {
+		/* 0: never used */
+		if (!host && queue->emptied_ns && !bfc_sticky_over(q, queue->emptied_ns))
+			break;
+		bfc_dest_free(q, queue);
+	}
+}
+
+/* Is that a queue of the destination, paused or not as told, and no empty one that is? */
+static bool bfc_dest_has(const struct bfc_sched *q, const struct bfc_dest *dest,
+			 unsigned int qn, bool paused)
+{
+	return q->queues[qn].dest == dest && test_bit(qn, q->paused) == paused &&
+	       (q->queues[qn].head || !paused);
+}
+
+/* The one to share is the pool. If that is paused or resumed by now it is the other, and
+ * if there is none it is the queue that the destination got last.
+ */
+static unsigned int bfc_dest_share(const struct bfc_sched *q, struct bfc_dest *dest)
+{
+	const u16 known[] = {
+		dest->pool[0], dest->pool[1], dest->pool[1], dest->pool[0],
+		dest->last, dest->last
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
+		if (!bfc_dest_has(q, dest, known[i], i & 1))
+			continue;
+		dest->pool[i & 1] = known[i];
+		return known[i];
+	}
+	return q->p.queues;
+}
+
+/* The queue that an ingress port got last, or none. */
+static unsigned int bfc_ingress_share(const struct bfc_sched *q, unsigned int slot)
+{
+	unsigned int qn = q->ingress[slot].last;
+
+	return q->queues[qn].head && q->queues[qn].slot == slot ? qn : q->p.queues;
+}
+
+/* One to have alone, or none. */
+static unsigned int bfc_dest_alone(struct bfc_sched *q)
+{
+	unsigned int n = q->p.queues, qn;
+
+	qn = find_next_bit_wrap(q->nfree ? q->free : q->usable, n, q->rotor);
+	if (qn < n)
+		q->rotor = qn + 1 < n ? qn + 1 : 0;
+	return qn;
+}
+
+/* Of another destination, then: one that may send, if there is any, and not for long. */
+static unsigned int bfc_dest_foreign(struct bfc_sched *q)
+{
+	if (list_empty(&q->active))
+		return bfc_pick_any(q, q->p.queues);
+	return list_last_entry(&q->active, struct bfc_queue, active) - q->queues;
+}
+
+/**
+ * bfc_dest_pick() - the queue for a new flow
+ * @q: the scheduler, with `assign destination`
+ * @skb: the packet
+ *
+ * Context: under the root lock.
+ * Return: the number of the queue.
+ */
+unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb)
+{
+	unsigned int n = q->p.queues, held, slot, qn = n;
+	struct bfc_dest *dest;
+
+	bfc_dest_cool(q);
+	dest = bfc_dest_of(q, bfc_dest_key(q, skb));
+	held = dest ? dest->queues : 0;
+	if (held && !bfc_dest_may_take(held, q->nfree, n))
+		qn = bfc_dest_share(q, dest);
+	if (qn >= n) {
+		slot = bfc_dest_ingress(q, skb);
+		if (slot != BFC_DEST_LOCAL &&
+		    !bfc_ingress_may_take(q->ingress[slot].queues, q->nfree))
+			qn = bfc_ingress_share(q, slot);
+	}
+	if (qn < n) {
+		q->told_to_share++;
+		return qn;
+	}
+	qn = bfc_dest_alone(q);
+	return qn < n ? qn : bfc_dest_foreign(q);
+}
+
+/* A queue that can wait goes to the end of the pool, or is the pool. */
+static void bfc_dest_join(struct bfc_sched *q, struct bfc_queue *queue, bool paused)
+{
+	struct bfc_dest *dest = queue->dest;
+	struct bfc_queue *into;
+
+	if (!dest)
+		return;
+	into = &q->queues[dest->pool[paused]];
+	if (!into->head || !bfc_dest_has(q, dest, dest->pool[paused], paused))
+		dest->pool[paused] = queue - q->queues;
+	else if (into != queue && bfc_queue_splice(q, queue, into))
+		q->joined++;
+}
+
+/**
+ * bfc_dest_paused() - a queue is paused
+ * @q: the scheduler, with `assign destination`
+ * @queue: the queue
+ *
+ * Context: under the root lock.
+ */
+void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue)
+{
+	list_del_init(&queue->cooling);
+	if (queue->head) {
+		if (bfc_dest_is_short(q->nfree, q->p.queues, q->p.role == BFC_ROLE_NIC))
+			bfc_dest_join(q, queue, true);
+	} else if (test_bit(queue - q->queues, q->free)) {
+		bfc_dest_hold(q, queue, queue->key, queue->slot);
+	}
+}
+
+/**
+ * bfc_dest_turned() - a queue has had its turn, and has packets left
+ * @q: the scheduler, with `assign destination`
+ * @queue: the queue, not paused
+ *
+ * Next to a host nothing is paused, and all flows have one destination: those that send
+ * much give way to new ones. Elsewhere they would lose to other destinations by it.
+ *
+ * Context: under the root lock.
+ */
+void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue)
+{
+	if (bfc_dest_is_host(q) &&
+	    bfc_dest_is_short(q->p.queues - q->noccupied, q->p.queues, false))
+		bfc_dest_join(q, queue, false);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How many queues of a port each destination holds, and when that is enough. No skb, no
+ * lock and no clock: compiled into the module and into the user-space unit tests.
+ *
+ * A queue belongs to the destination whose packet made it non-empty, and to none once
+ * a packet to another destination is in it. An entry without queues is free; there are
+ * twice as many entries as queues, so that a set is full only if nearly each queue has a
+ * destination of its own, and then no destination has many.
+ */
+#ifndef _BFC_DEST_H
+#define _BFC_DEST_H
+
+#include <linux/types.h>
+
+#define BFC_DEST_WAYS	4	/* entries of a set */
+
+/* An ingress port may hold so many times as many queues as are free. */
+#define BFC_DEST_INGRESS	4
+
+/**
+ * struct bfc_dest - a destination
+ * @key: of it, as bfc_dest_key() has it
+ * @queues: that it holds; 0: the entry is free
+ * @last: the queue that it got last; it may belong to another by now
+ * @pool: the queue where others go to, of those that may send and of those that are
+ *	  paused; likewise
+ */
+struct bfc_dest {
+	u32 key;
+	u16 queues;
+	u16 last;
+	u16 pool[2];
+};
+
+/**
+ * bfc_dest_find() - the entry of a destination
+ * @set: its set, BFC_DEST_WAYS entries
+ * @key: of the destination
+ *
+ * Return: its entry, or a free one, of which bfc_dest_take() sets the key;
+ * NULL: the set is full.
+ */
+static inline struct bfc_dest *bfc_dest_find(struct bfc_dest *set, u32 key)
+{
+	struct bfc_dest *dest, *free = NULL;
+
+	for (dest = set; dest < set + BFC_DEST_WAYS; dest++) {
+		if (dest->queues && dest->key == key)
+			return dest;
+		if (!dest->queues && !free)
+			free = dest;
+	}
+	return free;
+}
+
+/**
+ * bfc_dest_take() - a queue belongs to a destination now
+ * @dest: as bfc_dest_find() returned it
+ * @key: of the destination
+ * @queue: the queue
+ */
+static inline void bfc_dest_take(struct bfc_dest *dest, u32 key, u16 queue)
+{
+	dest->key = key;
+	dest->queues++;
+	dest->last = queue;
+}
+
+/**
+ * bfc_dest_may_take() - may a destination have another queue for itself?
+ * @held: queues that it holds
+ * @free: queues that belong to none
+ * @queues: of the port
+ *
+ * Anyone may while a quarter of the queues is free. As they run short, the rule is that
+ * of a dynamic threshold (Choudhury and Hahne, IEEE/ACM Trans. Netw. 6(2), 1998), of
+ * queues in place of bytes: it may hold a quarter as many as are free. One that is greedy
+ * leaves most of them free, and several that are leave some.
+ *
+ * Return: true if so; always for a destination that holds none, while any is free.
+ */
+static inline bool bfc_dest_may_take(unsigned int held, unsigned int free,
+				     unsigned int queues)
+{
+	return free * 4 > queues || held * 4 < free;
+}
+
+/**
+ * bfc_ingress_may_take() - may what came in through a port have another?
+ * @held: queues that it holds
+ * @free: queues that belong to none
+ *
+ * A host that sends to a thousand addresses has a thousand destinations that hold none.
+ * The same rule, with a larger share: of two ports one alone may hold 4/5.
+ *
+ * Return: true if so.
+ */
+static inline bool bfc_ingress_may_take(unsigned int held, unsigned int free)
+{
+	return held <= free * BFC_DEST_INGRESS;
+}
+
+/**
+ * bfc_dest_is_short() - are queues so short that those of a destination are joined?
+ * @free: queues that belong to none
+ * @queues: of the port
+ * @nic: it is that of a host
+ *
+ * Flows that are joined are served one after the other, no more in turn: so a switch
+ * waits until half of its queues are in use. Many flows of a host go to few peers: it
+ * begins at a quarter.
+ *
+ * Return: true if so.
+ */
+static inline bool bfc_dest_is_short(unsigned int free, unsigned int queues, bool nic)
+{
+	return free * 4 < queues * (nic ? 3 : 2);
+}
+
+#endif /* _BFC_DEST_H */

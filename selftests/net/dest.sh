@@ -1,0 +1,178 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Queues are shared by destination as they run short (assign destination).
+#
+#   s e0 --------- e0 r      the qdisc is on s, so slow that all waits; r is a fake
+#                            neighbour where pauses are needed
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+plenty="flows 100000 hrtt 4ms"
+
+topology() {
+	host s 10.0.0.1/24 fd00::1/64
+	host r 10.0.0.2/24 fd00::2/64
+	cable s e0 r e0 rate 5mbit delay 100us ring 8
+	ip -n r addr add 10.0.0.3/24 dev e0
+	meet 10.0.0.2 s
+	meet 10.0.0.3 s
+}
+
+# fresh [OPTIONS]: a new qdisc, with all counters at zero
+fresh() {
+	tc -n s qdisc del dev e0 root 2>/dev/null
+	# shellcheck disable=SC2086
+	bfc s e0 queues 8 $plenty "$@"
+}
+
+# With 24 flows to one address, a flow to another finds a queue for itself; by the
+# paper's rules it finds none.
+test_another_finds_a_queue() {
+	local assign before
+	topology
+	for assign in destination dynamic; do
+		fresh assign "$assign" sticky 1ms
+		send s 10.0.0.2 5000 -f 24 -t 4
+		sleep 1
+		before=$(stat s e0 occupied)
+		send s 10.0.0.3 5001 -n 200 -r 4000000
+		sleep 0.5
+		say "$assign: $before queues, then $(stat s e0 occupied)"
+		if [ "$assign" = destination ]; then
+			at_least "told to share" "$(stat s e0 told_to_share)" 10
+			at_most "queues with packets" "$before" 7
+			equal "one more" "$(stat s e0 occupied)" $((before + 1))
+		else
+			equal "told to share" "$(stat s e0 told_to_share)" 0
+			equal "queues with packets" "$before" 8
+		fi
+		finish "$bg"
+		fresh
+	done
+}
+
+# told TEXT NUMBER NAME FIELD=VALUE.../FIELD=VALUE...: of so many flows, whose packets
+# all wait, so many had to share. Of eight queues six are for anyone.
+told() {
+	local text=$1 number=$2 name=$3 one
+	shift 3
+	fresh rate 64kbit
+	for one in "$@"; do
+		# shellcheck disable=SC2086
+		frames udp "$name" count=2 size=1000 dst="$mac_r" $one
+	done
+	equal "$text: told to share" "$(stat s e0 told_to_share)" "$number"
+	equal "$text: queues" "$(stat s e0 occupied)" $(($# - number))
+}
+
+test_what_a_destination_is() {
+	local mac_r i v4='from=10.0.0.1' v6='from=fd00::1' same=() other=()
+	topology
+	mac_r=$(mac r e0)
+	frames open s s e0
+	for i in 1 2 3 4 5 6 7 8; do
+		same+=("$v4 to=10.0.0.2 sport=$i")
+		other+=("$v4 to=10.0.0.$((i + 10)) sport=$i")
+	done
+	told "IPv4, one address" 2 s "${same[@]}"
+	told "IPv4, eight addresses" 0 s "${other[@]}"
+	same=() other=()
+	for i in 1 2 3 4 5 6 7 8; do
+		same+=("$v6 to=fd00::2 sport=$i")
+		other+=("$v6 to=fd00::1$i sport=$i")
+	done
+	told "IPv6, one address" 2 s "${same[@]}"
+	told "IPv6, eight addresses" 0 s "${other[@]}"
+	same=() other=()
+	for i in 1 2 3 4 5 6 7 8; do
+		same+=("$v4 to=10.0.0.2 sport=$i tags=8100:10")
+		other+=("$v4 to=10.0.0.2 sport=$i tags=8100:1$i")
+	done
+	told "one VLAN" 2 s "${same[@]}"
+	told "eight VLANs" 0 s "${other[@]}"
+	frames close
+}
+
+# All queues are paused: those with one flow go to the end of another. What they leave
+# is of no use until it is resumed. (That flows stay in order: order.sh.)
+test_joined() {
+	local sender
+	topology
+	frames open r r e0
+	fresh peer on role nic sticky 1ms
+	send s 10.0.0.2 5000 -f 6 -n 100 -r 16000000
+	sender=$bg
+	sleep 0.5
+	frames keep r 0.2 queues=8 bits=0,1,2,3,4,5,6,7 hold=4000000000
+	sleep 1
+	at_least "joined" "$(stat s e0 joined)" 3
+	at_most "queues with packets" "$(stat s e0 occupied)" 3
+	equal "paused" "$(stat s e0 paused)" 8
+	equal "active" "$(stat s e0 active)" 0
+	equal "bytes of the queues" "$(classes s e0 | awk '{ n += $5 } END { print n }')" \
+		"$(stat s e0 backlog)"
+	equal "packets of the queues" "$(classes s e0 | awk '{ n += $6 } END { print n }')" \
+		"$(stat s e0 qlen)"
+	frames keep r 0.2 queues=8 hold=4000000000
+	finish "$sender"
+	all_idle
+	at_least "packets sent" "$(classes s e0 | awk '{ n += $3 } END { print n }')" 600
+	equal "paused at the end" "$(stat s e0 paused)" 0
+	equal "drops" "$(stat s e0 drops)" 0
+	frames close
+}
+
+#   a e0 --- p1 sw x0 --- e0 r	x0 so slow that all waits
+#   b e0 --- p2 /
+#
+# a sends to forty addresses, from as many that are not its own: one port, so four
+# fifths of the queues at most. b's flows find others.
+test_a_sprayer() {
+	local i port
+	switch sw
+	for port in "1 a" "2 b"; do
+		host "${port#* }" "10.0.0.${port% *}/24"
+		cable sw "p${port% *}" "${port#* }" e0
+	done
+	host r 10.0.0.100/24
+	cable sw x0 r e0
+	# shellcheck disable=SC2086
+	bfc sw x0 queues 16 rate 64kbit $plenty
+	for port in 1 2; do
+		bfc sw "p$port" hrtt 4ms
+	done
+	bfc a e0 role nic queues 128 hrtt 4ms
+	bfc b e0 role nic queues 128 hrtt 4ms
+	for port in "sw p1" "sw p2" "a e0" "b e0"; do
+		# shellcheck disable=SC2086
+		check "$port is not up" wait_for 15 peer_up $port
+	done
+	meet 10.0.0.100 a b
+	frames open a a e0
+	frames open b b e0
+	for i in {1..40}; do
+		frames udp a count=1 size=1000 dst="$(mac r e0)" \
+			from="10.9.0.$i" to="10.8.0.$i"
+	done
+	sleep 0.2
+	say "the sprayer has $(stat sw x0 occupied) of 16"
+	at_least "queues that it has" "$(stat sw x0 occupied)" 8
+	at_most "queues that it has" "$(stat sw x0 occupied)" 13
+	at_least "told to share" "$(stat sw x0 told_to_share)" 20
+	local collisions before
+	collisions=$(stat sw x0 collisions)
+	before=$(stat sw x0 occupied)
+	for i in 1 2; do
+		frames udp b count=1 size=1000 dst="$(mac r e0)" \
+			from=10.0.0.2 to="10.7.0.$i"
+	done
+	sleep 0.1
+	equal "collisions of the other host's flows" \
+		"$(($(stat sw x0 collisions) - collisions))" 0
+	at_least "queues" "$(stat sw x0 occupied)" $((before + 1))
+	frames close
+}
+
+run_tests another_finds_a_queue what_a_destination_is joined a_sprayer
