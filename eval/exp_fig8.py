@@ -16,7 +16,8 @@ from workload import Flow
 
 SIZE = 1_500_000
 OPTIONS = {
-    "dynamic": "",  # the module's defaults
+    "destination": "",  # the module's defaults
+    "dynamic": "assign dynamic",
     "dynamic-paper": PAPER,
     "stochastic": f"{RULES} assign stochastic",
     "single": f"{RULES} assign single",
@@ -133,10 +134,16 @@ def run(ctx: Context) -> Metrics:
 EXPERIMENTS = [
     Experiment(
         "bfc-fig8",
-        "FCT of group 1 under three queue assignments, 16 queues",
+        "FCT of group 1 under four queue assignments, 16 queues",
         run,
         params={
-            "assign": ["dynamic", "dynamic-paper", "stochastic", "single"],
+            "assign": [
+                "destination",
+                "dynamic",
+                "dynamic-paper",
+                "stochastic",
+                "single",
+            ],
             "group2": [4, 12],
             "seeds": 3,
             "queues": 16,

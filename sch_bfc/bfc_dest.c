@@ -111,7 +111,7 @@ static u32 bfc_dest_key(const struct bfc_sched *q, const struct sk_buff *skb)
 	return ((addr ^ (u64)vid << 48) * bfc_dest_factor) >> 32;
 }
 
-/* NULL: of many destinations this one has no entry. */
+/* The entry of a destination or a free one; NULL: the set is full of others. */
 static struct bfc_dest *bfc_dest_of(const struct bfc_sched *q, u32 key)
 {
 	u32 set = reciprocal_scale(key, q->dest_sets);

@@ -236,10 +236,17 @@ enum bfc_control bfc_control_kind(const struct sk_buff *skb)
 	return control ? BFC_CONTROL_NET : BFC_CONTROL_NONE;
 }
 
-/* Has the sticky time passed since then? With a backlog that is told by the last look at
- * the clock, BFC_CLOCK_EVERY packets ago at most. An old clock and late stamps both make
- * it longer, never shorter: by what so many packets take, and by as long as the link
- * stands still.
+/**
+ * bfc_sticky_over() - has the sticky time passed since then?
+ * @q: the scheduler
+ * @since: ns, or BFC_STAMP_LATER
+ *
+ * With a backlog that is told by the last look at the clock, BFC_CLOCK_EVERY packets ago at
+ * most. An old clock and late stamps both make it longer, never shorter: by what so many
+ * packets take, and by as long as the link stands still.
+ *
+ * Context: under the root lock.
+ * Return: true if so.
  */
 bool bfc_sticky_over(struct bfc_sched *q, u64 since)
 {
@@ -270,7 +277,14 @@ static unsigned int bfc_pick_unpaused(struct bfc_sched *q)
 	return first;
 }
 
-/* Any of them: it is not worth the kernel's best random numbers. */
+/**
+ * bfc_pick_any() - any of the queues: it is not worth the kernel's best random numbers
+ * @q: the scheduler
+ * @n: so many are to choose from
+ *
+ * Context: under the root lock.
+ * Return: below @n.
+ */
 unsigned int bfc_pick_any(struct bfc_sched *q, unsigned int n)
 {
 	return reciprocal_scale(prandom_u32_state(&q->random), n);
