@@ -450,8 +450,6 @@ struct bfc_host {
  * @free: queues that belong to none
  * @nfree: so many
  * @cooling: queues that ran empty, or were resumed then, in this order
- * @ingress: by slot: how many queues hold what came in through a port, and which it
- *	     got last; behind them BFC_DEST_FORWARDED, BFC_DEST_LOCAL
  *
  * Every packet:
  * @active: queues with packets that are not paused, in DRR order
@@ -492,7 +490,9 @@ struct bfc_host {
  *	  when, ns, and for how long in all without that
  * @watchdog: shaper, end of a pause, pace of a host
  *
- * Port-level modes, now and then:
+ * Now and then, @ingress with a flow's first packet, the rest for port-level modes:
+ * @ingress: by slot: how many queues hold what came in through a port, and which it
+ *	     got last; behind them BFC_DEST_FORWARDED, BFC_DEST_LOCAL
  * @storm: is a pause one: of each priority; of all queues only the first
  * @storm_cfg: its times
  * @host: pace of each priority
@@ -507,7 +507,8 @@ struct bfc_host {
  * @backlog_peak: most bytes queued
  * @assigned: queue assignments made
  * @collisions: of these, into a queue that was not empty
- * @told_to_share: of these, into one of the flow's own destination, on purpose
+ * @told_to_share: of these, into one of the flow's destination or ingress port, on
+ *		   purpose
  * @joined: queues that went to the end of another
  * @shared: flow table entries that a second flow had to share
  * @counted: packets that met a queue over Th
@@ -556,10 +557,6 @@ struct bfc_sched {
 	unsigned long *free;
 	u32 nfree;
 	struct list_head cooling;
-	struct {
-		u16 queues;
-		u16 last;
-	} ingress[BFC_SLOTS + 2];
 
 	struct list_head active;
 	struct list_head fresh;
@@ -610,6 +607,10 @@ struct bfc_sched {
 	struct bfc_host host[BFC_PRIORITIES];
 	u8 host_waited;
 	u16 in[BFC_SLOTS];
+	struct {
+		u16 queues;
+		u16 last;
+	} ingress[BFC_SLOTS + 2];
 	u32 from[BFC_PRIORITIES][BFC_SLOTS + 1];
 	struct list_head strict[BFC_PRIORITIES];
 

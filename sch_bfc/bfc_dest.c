@@ -49,41 +49,48 @@ void bfc_dest_init(void)
 	get_random_bytes(&bfc_dest_key6, sizeof(bfc_dest_key6));
 }
 
-/* Behind up to two tags in the frame: the address that routers look at.
- *
- * Return: false: it is not IP, or not all of it is in the head.
- */
-static bool bfc_dest_ip(const struct sk_buff *skb, u64 *addr, u16 *vid)
+/* The address that routers look at, or false: it is not IP. */
+static bool bfc_dest_ip(const struct sk_buff *skb, unsigned int off, __be16 proto,
+			u64 *addr)
 {
-	unsigned int off = ETH_HLEN, tags = 0;
-	__be16 proto = skb->protocol;
+	union {
+		struct iphdr v4;
+		struct ipv6hdr v6;
+	} room;
 
-	for (; eth_type_vlan(proto) && tags < 2; tags++, off += VLAN_HLEN) {
-		const struct vlan_hdr *tag = (const void *)skb->data + off;
-
-		if (skb_headlen(skb) < off + sizeof(*tag))
-			return false;
-		*vid = ntohs(tag->h_vlan_TCI) & VLAN_VID_MASK;
-		proto = tag->h_vlan_encapsulated_proto;
-	}
 	if (proto == htons(ETH_P_IP)) {
-		const struct iphdr *ip = (const void *)skb->data + off;
+		const struct iphdr *ip = skb_header_pointer(skb, off, sizeof(*ip), &room);
 
-		if (skb_headlen(skb) < off + sizeof(*ip))
+		if (!ip)
 			return false;
 		*addr = (__force u32)ip->daddr;
 		return true;
 	}
 	if (proto == htons(ETH_P_IPV6)) {
-		const struct ipv6hdr *ip6 = (const void *)skb->data + off;
-		const u32 *a = (__force const u32 *)ip6->daddr.s6_addr32;
+		const struct ipv6hdr *ip6 = skb_header_pointer(skb, off, sizeof(*ip6), &room);
+		const u32 *a;
 
-		if (skb_headlen(skb) < off + sizeof(*ip6))
+		if (!ip6)
 			return false;
+		a = (__force const u32 *)ip6->daddr.s6_addr32;
 		*addr = hsiphash_4u32(a[0], a[1], a[2], a[3], &bfc_dest_key6);
 		return true;
 	}
 	return false;
+}
+
+/* The VLAN that is told first; of tags in the frame it is the last. */
+static u16 bfc_dest_vid(const struct sk_buff *skb, unsigned int off)
+{
+	const __be16 *tci;
+	__be16 room;
+
+	if (skb_vlan_tag_present(skb))
+		return skb_vlan_tag_get_id(skb);
+	if (likely(off == ETH_HLEN))
+		return 0;
+	tci = skb_header_pointer(skb, off - VLAN_HLEN, sizeof(room), &room);
+	return tci ? ntohs(*tci) & VLAN_VID_MASK : 0;
 }
 
 /* Is the neighbour a host? */
@@ -99,16 +106,16 @@ static bool bfc_dest_is_host(const struct bfc_sched *q)
  */
 static u32 bfc_dest_key(const struct bfc_sched *q, const struct sk_buff *skb)
 {
-	u16 vid = 0;
+	unsigned int off;
+	__be16 proto;
 	u64 addr;
 
 	if (bfc_dest_is_host(q))
 		return 0;
-	if (unlikely(!bfc_dest_ip(skb, &addr, &vid)))
+	off = bfc_mac_len(skb, &proto);
+	if (unlikely(!bfc_dest_ip(skb, off, proto, &addr)))
 		addr = ether_addr_to_u64(eth_hdr(skb)->h_dest);
-	if (skb_vlan_tag_present(skb))
-		vid = skb_vlan_tag_get_id(skb);
-	return ((addr ^ (u64)vid << 48) * bfc_dest_factor) >> 32;
+	return ((addr ^ (u64)bfc_dest_vid(skb, off) << 48) * bfc_dest_factor) >> 32;
 }
 
 /* The entry of a destination or a free one; NULL: the set is full of others. */

@@ -67,31 +67,26 @@ told() {
 	equal "$text: queues" "$(stat s e0 occupied)" $(($# - number))
 }
 
+# eight TEXT NUMBER FIELDS: flows that differ by these, where @ is 1 to 8
+eight() {
+	local text=$1 number=$2 fields=$3 i flows=()
+	for i in {1..8}; do
+		flows+=("${fields//@/$i}")
+	done
+	told "$text" "$number" s "${flows[@]}"
+}
+
 test_what_a_destination_is() {
-	local mac_r i v4='from=10.0.0.1' v6='from=fd00::1' same=() other=()
+	local mac_r v4='from=10.0.0.1 sport=@' v6='from=fd00::1 sport=@'
 	topology
 	mac_r=$(mac r e0)
 	frames open s s e0
-	for i in 1 2 3 4 5 6 7 8; do
-		same+=("$v4 to=10.0.0.2 sport=$i")
-		other+=("$v4 to=10.0.0.$((i + 10)) sport=$i")
-	done
-	told "IPv4, one address" 2 s "${same[@]}"
-	told "IPv4, eight addresses" 0 s "${other[@]}"
-	same=() other=()
-	for i in 1 2 3 4 5 6 7 8; do
-		same+=("$v6 to=fd00::2 sport=$i")
-		other+=("$v6 to=fd00::1$i sport=$i")
-	done
-	told "IPv6, one address" 2 s "${same[@]}"
-	told "IPv6, eight addresses" 0 s "${other[@]}"
-	same=() other=()
-	for i in 1 2 3 4 5 6 7 8; do
-		same+=("$v4 to=10.0.0.2 sport=$i tags=8100:10")
-		other+=("$v4 to=10.0.0.2 sport=$i tags=8100:1$i")
-	done
-	told "one VLAN" 2 s "${same[@]}"
-	told "eight VLANs" 0 s "${other[@]}"
+	eight "IPv4, one address" 2 "$v4 to=10.0.0.2"
+	eight "IPv4, eight addresses" 0 "$v4 to=10.0.0.1@"
+	eight "IPv6, one address" 2 "$v6 to=fd00::2"
+	eight "IPv6, eight addresses" 0 "$v6 to=fd00::1@"
+	eight "one VLAN" 2 "$v4 to=10.0.0.2 tags=8100:10"
+	eight "eight VLANs" 0 "$v4 to=10.0.0.2 tags=8100:1@"
 	frames close
 }
 

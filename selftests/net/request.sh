@@ -68,7 +68,7 @@ in_all() { calc "$(got "$1" .mbits) + $(got "$1.bulk" .mbits)"; }
 # Two responses are more than a quantum: the third waits for the next round.
 test_page() {
 	as_many 850 || return
-	# Nor is the link idle for it: more requests have more headers.
+	# Nor is the link idle for it: fq_codel's sum is 18.9 to 19.3 Mbit/s by its hash.
 	at_least "Mbit/s in all, of fq_codel's" \
 		"$(calc "$(in_all bfc) / $(in_all fq_codel)")" 0.97
 }

@@ -97,7 +97,7 @@ enum {
 	BFC_ASSIGN_DYNAMIC,	/* an empty queue for a new flow: the paper's */
 	BFC_ASSIGN_STOCHASTIC,	/* by hash, as SFQ: a baseline of the paper */
 	BFC_ASSIGN_SINGLE,	/* one queue for all: the other baseline */
-	BFC_ASSIGN_DESTINATION,	/* likewise, but those of a destination share (default) */
+	BFC_ASSIGN_DESTINATION,	/* dynamic, but a destination's flows share (default) */
 	__BFC_ASSIGN_MAX
 };
 
@@ -281,7 +281,7 @@ enum {
 	/* the band that is never paused */
 	TCA_BFC_STATS_CTRL_EXCESS,	/* u64 packets over its share of the link */
 	/* assign destination */
-	TCA_BFC_STATS_TOLD_TO_SHARE,	/* u64 flows that got a queue of their destination */
+	TCA_BFC_STATS_TOLD_TO_SHARE,	/* u64 flows that got one of their destination */
 	TCA_BFC_STATS_JOINED,		/* u64 queues that went to the end of another */
 	__TCA_BFC_STATS_MAX
 };
