@@ -64,6 +64,12 @@ void bfc_port_mark_dirty(struct bfc_port *port)
 		return;
 	WRITE_ONCE(port->dirty_since, ktime_get_ns());
 	netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+	/* NET_TX forgets a qdisc whose device is deactivated, as it is while tc adds a
+	 * clsact; newer kernels do not reset the qdisc then, so that nothing raises it
+	 * again. A frame that is built goes on with the timer, or ends it.
+	 */
+	if (!hrtimer_active(&port->refresh))
+		bfc_refresh_start(port);
 	local_lock(&bfc_pending.lock);
 	pending = this_cpu_ptr(&bfc_pending);
 	if (pending->n < BFC_PENDING_MAX)
@@ -228,8 +234,11 @@ void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now)
 		port->tx_last = BFC_LAST_REFRESHES;
 	else if (port->tx_last)
 		port->tx_last--;
-	else if (now >= port->tx_void)
-		hrtimer_try_to_cancel(&port->refresh);
+	else if (now >= port->tx_void && hrtimer_try_to_cancel(&port->refresh) >= 0) {
+		smp_mb();	/* pairs with test_and_set_bit() of bfc_port_mark_dirty() */
+		if (test_bit(BFC_PORT_DIRTY, &port->flags))
+			bfc_refresh_start(port);
+	}
 }
 
 /* The whole set of paused queues (BFC §3.3.2). */
