@@ -230,11 +230,11 @@ void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now)
 	port->tx_npaused = paused;
 	if (!changed)
 		port->refresh_tx++;
-	if (paused)
+	if (paused) {
 		port->tx_last = BFC_LAST_REFRESHES;
-	else if (port->tx_last)
+	} else if (port->tx_last) {
 		port->tx_last--;
-	else if (now >= port->tx_void && hrtimer_try_to_cancel(&port->refresh) >= 0) {
+	} else if (now >= port->tx_void && hrtimer_try_to_cancel(&port->refresh) >= 0) {
 		smp_mb();	/* pairs with test_and_set_bit() of bfc_port_mark_dirty() */
 		if (test_bit(BFC_PORT_DIRTY, &port->flags))
 			bfc_refresh_start(port);
