@@ -150,8 +150,12 @@ test_bfc_has_no_victim() {
 ieee() {
 	at_least "PFC frames from $1" "$(stat "$1" "$2" pfc_tx)" 10
 	equal "frames of our own from $1" "$(stat "$1" "$2" frames_tx)" 0
-	equal "PFC frames that $3 obeyed" "$(stat "$3" "$4" pfc_rx)" \
+	# A port's first frame, which ends all pauses, comes before $3 has a qdisc
+	# if the machine is slow.
+	at_most "PFC frames that $3 obeyed" "$(stat "$3" "$4" pfc_rx)" \
 		"$(stat "$1" "$2" pfc_tx)"
+	at_least "PFC frames that $3 obeyed" "$(stat "$3" "$4" pfc_rx)" \
+		$(($(stat "$1" "$2" pfc_tx) - 1))
 	equal "PFC frames that $3 refused" "$(stat "$3" "$4" pfc_bad)" 0
 	at_least "ms for which $3 was paused" "$(paused "$3" "$4")" 100
 }
