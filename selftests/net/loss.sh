@@ -194,7 +194,9 @@ gave_up() { [ "$(stat "$1" "$2" peer_state)" = searching ]; }
 # How long until all agree, when a share of HELLOs gets lost: from the start, so the
 # times are those of ten links.
 test_agreement() {
-	local share seconds start port times=
+	local share seconds start port times= most=1
+	# An emulated machine takes 0.5 s to look at ten ports.
+	simulated || most=3
 	for share in 30 50; do
 		for seed in 1 2 3 4; do
 			two_switches
@@ -212,7 +214,7 @@ test_agreement() {
 		done
 		say "$share %:$times s"
 		at_most "s to agree with $share % lost, mean" \
-			"$(calc "(${times// / + }) / 4")" 1
+			"$(calc "(${times// / + }) / 4")" $most
 		times=
 	done
 }

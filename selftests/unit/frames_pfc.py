@@ -88,6 +88,12 @@ def tshark(frames: Sequence[bytes]) -> List[List[str]]:
     return [line.split(";") for line in out.splitlines()]
 
 
+def number(text: str) -> int:
+    """A field; from tshark 4.2 on bits are False and True."""
+    words = {"": -1, "False": 0, "True": 1}
+    return words[text] if text in words else int(text, 0)
+
+
 def check_tshark(frames: Sequence[bytes], pfcs: Sequence[Pfc]) -> List[str]:
     bad = []
     rows = tshark(frames)
@@ -95,7 +101,7 @@ def check_tshark(frames: Sequence[bytes], pfcs: Sequence[Pfc]) -> List[str]:
         return [f"{len(rows)} lines for {len(frames)} frames"]
     for row, pfc in zip(rows, pfcs):
         enable, quanta = seen(pfc)
-        numbers = [int(x, 0) if x else -1 for x in row[5:]]
+        numbers = [number(x) for x in row[5:]]
         want = [60, 0x0101, enable] + [enable >> p & 1 for p in range(8)] + quanta
         if row[:5] != ["", "", "eth:ethertype:macc", GROUP, "02:11:22:33:44:55"]:
             bad.append(f"{pfc}: {row[:5]}")
