@@ -139,6 +139,8 @@ test_receiver_stalled() {
 	host s1 10.0.0.1/24
 	host r 10.0.0.100/24
 	cable s1 e0 r e0
+	# Debian's default, fq_codel, drops some of them.
+	tc -n s1 qdisc replace dev e0 root pfifo limit 2000
 	meet 10.0.0.100 s1
 	receive r 5000 -n 900 -t 30 -i 1
 	local receiver=$bg
