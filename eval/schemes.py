@@ -326,6 +326,7 @@ NAMES = (
     "bfc",
     "bfc-paper",
     "bfc-drained",
+    "bfc-dynamic",
     "bfc-any",
     "bfc-128",
     "bfc-cc",

@@ -427,6 +427,16 @@ def finished_runs(
         return None
 
 
+def has_finished(job: Job, directory: Path) -> bool:
+    """Has an earlier call left this very run, one that shares no machine?"""
+    try:
+        text = (directory / job.name / FINISHED).read_text()
+        known: str = json.loads(text)["fingerprint"]
+        return known == _fingerprint([job], [inputs(job)])
+    except (OSError, ValueError, KeyError):
+        return False
+
+
 def simulate(
     batch: Sequence[Job], directory: Path, progress: Progress, resume: bool = False
 ) -> List[Run]:

@@ -24,6 +24,7 @@ class Node:
     # one tier up, the number of choices below.
     stride: int = 1
     ports: List[int] = field(default_factory=list)  # of links
+    nic: str = ""  # of a host: a qdisc that differs from the other hosts'
 
 
 @dataclass
@@ -215,7 +216,8 @@ class Topology:
             for path, value in host_sysctls:
                 lines.append(f"sysctl {name} {path} {value}")
             if nic:
-                lines.append(f"tc {name} qdisc replace dev e0 root {nic}")
+                own = self.nodes[n].nic or nic
+                lines.append(f"tc {name} qdisc replace dev e0 root {own}")
         for n, node in enumerate(self.nodes):
             if node.host:
                 continue

@@ -162,15 +162,49 @@ def incasts(
     flows: List[Flow] = []
     for number, start in enumerate(range(0, duration, every)):
         dst = rng.randrange(hosts)
-        others = [h for h in range(hosts) if h != dst]
-        senders: List[int] = []
-        while len(senders) < degree:
-            rng.shuffle(others)
-            senders += others[: degree - len(senders)]
-        for src in senders:
-            flows.append(
-                Flow(src, dst, max(1, total // degree), start, incast=number)
-            )
+        flows += incast(rng, hosts, degree, total, dst, start, number)
+    return flows
+
+
+def incast(
+    rng: random.Random,
+    hosts: int,
+    degree: int,
+    total: int,
+    dst: int,
+    start: int,
+    number: int,
+) -> List[Flow]:
+    """One incast, with that number."""
+    others = [h for h in range(hosts) if h != dst]
+    senders: List[int] = []
+    while len(senders) < degree:
+        rng.shuffle(others)
+        senders += others[: degree - len(senders)]
+    size = max(1, total // degree)
+    return [Flow(src, dst, size, start, incast=number) for src in senders]
+
+
+def incasts_together(
+    rng: random.Random,
+    racks: Tuple[int, int],
+    together: int,
+    degree: int,
+    total: int,
+    every: int,
+    duration: int,
+) -> List[Flow]:
+    """Every so many ns so many incasts at once, to as many hosts of one rack. racks:
+    how many, and the hosts of each.
+    """
+    hosts = racks[0] * racks[1]
+    flows: List[Flow] = []
+    number = 0
+    for start in range(0, duration, every):
+        first = rng.randrange(racks[0]) * racks[1]
+        for dst in rng.sample(range(first, first + racks[1]), together):
+            flows += incast(rng, hosts, degree, total, dst, start, number)
+            number += 1
     return flows
 
 
