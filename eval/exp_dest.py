@@ -37,8 +37,10 @@ BESIDE = (
     ("drops", "drops"),
 )
 # Of which the last line tells.
-TOLD = ("all_p99", "else_p99", "else_p999", "else_over5", "toward_mean", "toward_p99")
-TOLD += ("long_mean", "held_mb")
+TOLD = (
+    *("all_p99", "else_p50", "else_p99", "else_p999", "else_over5"),
+    *("toward_mean", "toward_p50", "toward_p99", "long_mean", "held_mb"),
+)
 
 Values = Dict[str, float]
 

@@ -247,6 +247,7 @@ def inputs(job: Job) -> Dict[str, str]:
     files = {
         "topology": describe(job),
         "nodes": "\n".join(n.name for n in t.nodes) + "\n",
+        "waited": "\n".join(t.attentive()) + "\n",
         "options": options(job),
         "sampled": "\n".join(job.sampled or t.switches()) + "\n",
         "flows": "".join(

@@ -90,6 +90,18 @@ class Topology:
     def switches(self) -> List[str]:
         return [n.name for n in self.nodes if not n.host]
 
+    def attentive(self) -> List[str]:
+        """Nodes without a host that has a qdisc of its own, and so perhaps no bfc, at
+        any of their ports.
+        """
+        deaf = {
+            self._far(host, number)
+            for host in self.hosts
+            for number in self.nodes[host].ports
+            if self.nodes[host].nic
+        }
+        return [n.name for i, n in enumerate(self.nodes) if i not in deaf]
+
     def _far(self, node: int, link: int) -> int:
         return self.links[link].a + self.links[link].b - node
 
