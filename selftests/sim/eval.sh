@@ -24,7 +24,7 @@ cd "$top" || exit 1
 tests=(unit fig7 fig8 table1 appc fig10 short buffer tcp fig22 fig23 fig27
 	fafc pauses capfc capfc_long capfc_shared hpcc hpcc_rx hpcc_reacts
 	hpcc_wai hpcc_testbed hpcc_fabric hpcc_choices hpcc_queues hpcc_eta delay
-	delay_clos fafc_hpcc speed schemes repeat rest)
+	delay_clos dest fafc_hpcc speed schemes repeat rest)
 long=(fig28 choices)
 later=(bfc-fig28 bfc-choices bfc-fb60-peers fafc-fig9)	# not in "rest" then
 out=$(mktemp -d "${TMPDIR:-/tmp}/bfc-eval.XXXXXX")
@@ -73,7 +73,7 @@ all_arrived() {
 test_unit() {
 	make -s -C eval/net >"$out/make" 2>&1 || fail "make -C eval/net"
 	local test
-	for test in eval control; do
+	for test in eval control dest; do
 		/usr/bin/python3 "eval/tests/test_$test.py" >"$out/unit" 2>&1 || {
 			sed 's/^/# /' "$out/unit"
 			fail "eval/tests/test_$test.py"
@@ -417,6 +417,27 @@ test_delay_clos() {
 	bound bfc_cc_noincast_short_p99 '<=' bfc_noincast_short_p99 1.1
 	bound bfc_cc_noincast_long_mean '<=' bfc_noincast_long_mean 1.1
 	bound bfc_cc_incast_long_mean '<=' bfc_incast_long_mean 1.1
+	all_arrived
+}
+
+# Fewer queues than flows: who goes elsewhere does not notice, where without shares a
+# tenth or more do. One host with a thousand flows leaves queues to the others; mice to
+# the elephants' host wait no longer, in the median, than with ideal fair queueing.
+test_dest() {
+	experiment dest
+	bound bfc_dynamic_fig13_400_else_over5 '>=' 10
+	bound bfc_fig13_400_else_over5 '<=' 0.5
+	bound bfc_fig13_400_else_p99 '<=' ideal_fq_fig13_400_else_p99
+	bound bfc_fig13_400_long_mean '<=' bfc_dynamic_fig13_400_long_mean 1.03
+	bound bfc_dynamic_spray_else_p50 '>=' 3
+	bound bfc_spray_else_p50 '<=' 1.1
+	bound bfc_spray_else_over5 '<' bfc_dynamic_spray_else_over5 0.1
+	bound bfc_fig15_64s_else_p99 '<=' 1.1
+	bound bfc_fig15_64s_toward_p50 '<=' ideal_fq_fig15_64s_toward_p50
+	local case
+	for case in fig13_400 spray fig15_64s; do
+		bound bfc_${case}_held_mb '<=' bfc_dynamic_${case}_held_mb
+	done
 	all_arrived
 }
 
