@@ -23,7 +23,7 @@ import workload  # noqa: E402
 from clos_runs import flows_job  # noqa: E402
 from experiment import Context, UsageError  # noqa: E402
 from metrics import Done  # noqa: E402
-from schemes import make  # noqa: E402
+from schemes import Scheme, make  # noqa: E402
 from topology import star  # noqa: E402
 
 
@@ -120,7 +120,7 @@ class Cases(unittest.TestCase):
             self.assertEqual(len(heard), 27 - own)
 
     def test_schemes_of_cases(self) -> None:
-        def adapted(case: str, name: str) -> simulate.Scheme:
+        def adapted(case: str, name: str) -> Scheme:
             return dest_cases.CASES[case].adapt(name, 32)
 
         for name in dest_cases.SCHEMES:
