@@ -19,15 +19,19 @@ T95 = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365}
 # Columns of the two tables: measure and heading.
 SHORT = (
     ("all_p99", "all short: p99"),
-    ("else_p50", "elsewhere: p50"),
+    ("else_n", "elsewhere: flows"),
+    ("else_p50", "p50"),
     ("else_p99", "p99"),
     ("else_p999", "p99.9"),
     ("else_over5", "over 5, %"),
-    ("toward_mean", "toward: mean"),
+    ("toward_n", "toward: flows"),
+    ("toward_mean", "mean"),
     ("toward_p50", "p50"),
     ("toward_p95", "p95"),
     ("toward_p99", "p99"),
+    ("toward_pooled", "p99 of all seeds"),
 )
+COUNTS = ("else_n", "toward_n")  # of all seeds together
 BESIDE = (
     ("medium_mean", "medium elsewhere: mean"),
     ("long_mean", "long: mean"),
@@ -53,11 +57,21 @@ class Found:
     scheme: str
     seeds: List[int] = field(default_factory=list)
     values: Dict[str, List[float]] = field(default_factory=dict)
+    under: List[float] = field(default_factory=list)  # slowdowns, of all seeds
 
-    def add(self, seed: int, values: Values) -> None:
+    def add(self, seed: int, values: Values, under: Sequence[float] = ()) -> None:
+        """under: of short flows toward an incast. They are few in a single run."""
         self.seeds.append(seed)
+        self.under += under
         for name, value in values.items():
             self.values.setdefault(name, []).append(value)
+
+    def cell(self, name: str) -> str:
+        if name == "toward_pooled":
+            return cell([percentile(self.under, 99)])
+        if name in COUNTS:
+            return f"{sum(self.values[name]):.0f}"
+        return cell(self.values[name])
 
 
 def split(done: Sequence[Done], work: Work) -> Tuple[List[Done], List[Done]]:
@@ -75,13 +89,14 @@ def of_kind(flows: Sequence[Done], kind: str) -> List[float]:
     return [f.slowdown for f in flows if above < f.size <= most]
 
 
-def measure(run: Run, work: Work) -> Values:
+def measure(run: Run, work: Work) -> Tuple[Values, List[float]]:
+    """And the slowdowns of the short flows toward an incast."""
     done = run.done()
     elsewhere, toward = split(done, work)
     other, under = of_kind(elsewhere, "short"), of_kind(toward, "short")
     switches = run.job.topology.switches()
     assigned = run.total("assigned", switches)
-    return {
+    values: Values = {
         "all_p99": percentile(other + under, 99),
         "else_n": len(other),
         "else_p50": percentile(other, 50),
@@ -102,6 +117,7 @@ def measure(run: Run, work: Work) -> Values:
         "drops": run.drops(),
         "unfinished": run.unfinished(),
     }
+    return values, under
 
 
 # ---- what is run ----
@@ -154,7 +170,7 @@ def run(ctx: Context) -> Metrics:
             for done in ctx.simulate(wanted(ctx, jobs)):
                 # Their names may differ: the scheme is what was asked for.
                 scheme = done.job.name[len(name) + 1 : -len(f"-{one.seed}")]
-                here[scheme].add(one.seed, measure(done, work))
+                here[scheme].add(one.seed, *measure(done, work))
                 done.samples = {}  # of hundreds of runs they do not fit into memory
             write(ctx, [f for f in found if f.seeds])
     found = [f for f in found if f.seeds]
@@ -205,7 +221,7 @@ def markdown(found: Sequence[Found]) -> str:
         lines += ["", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
         for f in found:
             words = [f.case, f.scheme, str(len(f.seeds))]
-            words += [cell(f.values[name]) for name, _ in columns]
+            words += [f.cell(name) for name, _ in columns]
             lines.append("| " + " | ".join(words) + " |")
     return "\n".join(lines[1:]) + "\n"
 

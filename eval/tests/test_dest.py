@@ -176,7 +176,10 @@ class Report(unittest.TestCase):
         names = [name for name, _ in exp_dest.SHORT + exp_dest.BESIDE]
         found = exp_dest.Found("two", "bfc")
         for seed in (1, 2):
-            found.add(seed, {name: float(seed) for name in names})
+            found.add(seed, {name: float(seed) for name in names}, [7.0, 8.0])
+        self.assertEqual(found.cell("toward_pooled"), "8.00")
+        self.assertEqual(found.cell("toward_n"), "3")
+        self.assertEqual(found.cell("toward_mean"), "1.50 (1.00–2.00)")
         lines = exp_dest.markdown([found, found]).splitlines()
         rows = [line for line in lines if line.startswith("| two | bfc | 2 | ")]
         self.assertEqual(len(rows), 4)
