@@ -370,14 +370,12 @@ struct bfc_port {
  * @key: of the destination that it belongs to, or did when it last was non-empty
  * @mixed: it has packets of others than @flow
  * @slot: of the ingress port that it is of
+ * @dest: that it belongs to, an index of &bfc_sched.dests; BFC_DEST_NONE: free, or of
+ *	  several
+ * @cooling: empty, not paused, but not free yet; or was so
  * @emptied_ns: when a packet left last, or somewhat later; BFC_STAMP_LATER
- * @pauses: how often
- * @paused_since: ns
- * @paused_ns: ns in all, without a pause that still lasts
  * @bstats: sent
  * @drops: dropped
- * @dest: that it belongs to, or NULL: free, or of several
- * @cooling: empty, not paused, but not free yet
  */
 struct bfc_queue {
 	struct sk_buff *head;
@@ -396,15 +394,24 @@ struct bfc_queue {
 	u32 drops;
 	u32 flow;
 	u32 key;
+	u16 dest;
 	bool mixed;
 	u8 slot;
-	struct bfc_dest *dest;
 	struct list_head cooling;
 	u64 emptied_ns;
-	u64 pauses;
-	u64 paused_since;
-	u64 paused_ns;
 	struct gnet_stats_basic_sync bstats;
+} ____cacheline_aligned;
+
+/**
+ * struct bfc_queue_pauses - the pauses of a queue
+ * @count: how often
+ * @since: ns
+ * @ns: in all, without a pause that still lasts
+ */
+struct bfc_queue_pauses {
+	u64 count;
+	u64 since;
+	u64 ns;
 };
 
 /**
@@ -445,6 +452,7 @@ struct bfc_host {
  * @flows: the flow table, @nsets sets of @p.ways entries
  * @nsets: see there
  * @queues: the queues
+ * @pauses: of each
  * @dests: the destinations that hold queues
  * @dest_sets: sets of @dests
  * @free: queues that belong to none
@@ -458,6 +466,9 @@ struct bfc_host {
  * @served: packets that left a queue; wraps
  * @clock: when the clock was read last, ns
  * @timed: that was in this call: bfc_now()
+ * @keyed: @key and @slot are those of the packet that is enqueued: bfc_dest_key()
+ * @slot: of the ingress port of that packet
+ * @key: of its destination
  * @nleft: packets that left since then
  * @left: these
  * @strict_first: bit p: @strict of priority p is not empty
@@ -552,6 +563,7 @@ struct bfc_sched {
 	struct bfc_flow *flows;
 	u32 nsets;
 	struct bfc_queue *queues;
+	struct bfc_queue_pauses *pauses;
 	struct bfc_dest *dests;
 	u32 dest_sets;
 	unsigned long *free;
@@ -564,7 +576,10 @@ struct bfc_sched {
 	u32 served;
 	u64 clock;
 	bool timed;
+	bool keyed;
+	u8 slot;
 	u8 nleft;
+	u32 key;
 	struct bfc_left left[BFC_CLOCK_EVERY];
 	u8 strict_first;
 	u32 nactive;
@@ -698,6 +713,27 @@ static inline u64 bfc_now(struct bfc_sched *q)
 static inline void bfc_begin(struct bfc_sched *q)
 {
 	q->timed = false;
+	q->keyed = false;
+}
+
+/* A queue ran empty, or is resumed while it is. It still belongs to its destination: a
+ * pause may be on its way, and makes it useless for others.
+ */
+static inline void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue)
+{
+	list_move_tail(&queue->cooling, &q->cooling);
+}
+
+/* Is a queue empty that a flow was in alone at last, and held yet for its destination? */
+static inline bool bfc_queue_was_of(const struct bfc_queue *queue, u32 flow)
+{
+	return !queue->head && queue->flow == flow && queue->dest != BFC_DEST_NONE;
+}
+
+/* Is the neighbour a host? */
+static inline bool bfc_faces_host(const struct bfc_sched *q)
+{
+	return READ_ONCE(q->port->peer.role) == BFC_ROLE_NIC;
 }
 
 /* Are pauses of a packet's priority, or those of queues, ignored as a storm? */
@@ -771,10 +807,8 @@ void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now);
 /* bfc_dest.c */
 void bfc_dest_init(void);
 void bfc_dest_configure(struct bfc_sched *q, bool on);
-void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue);
 void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue);
-void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, u32 flow,
-		   const struct sk_buff *skb);
+void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk_buff *skb);
 unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb);
 void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue);
 
@@ -880,7 +914,6 @@ static inline struct bfc_ingress *bfc_ingress_of(const struct bfc_port *port)
 }
 
 /* bfc_ingress.c */
-struct bfc_ingress *bfc_handle_get(const struct bfc_switch *sw, u16 handle);
 u16 bfc_handle_base(const struct bfc_switch *sw, u16 handle);
 u8 bfc_ingress_room(const struct bfc_port *port, unsigned int queues);
 struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,

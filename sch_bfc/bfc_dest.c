@@ -30,7 +30,8 @@
 
 enum {
 	BFC_DEST_FORWARDED = BFC_SLOTS,	/* came in, but not through a port with a slot */
-	BFC_DEST_LOCAL			/* of this box */
+	BFC_DEST_LOCAL,			/* of this box */
+	BFC_DEST_UNKNOWN		/* not looked at yet */
 };
 
 /* Odd: a product with it is a universal hash in its upper bits (Dietzfelbinger et al.,
@@ -87,16 +88,8 @@ static u16 bfc_dest_vid(const struct sk_buff *skb, unsigned int off)
 
 	if (skb_vlan_tag_present(skb))
 		return skb_vlan_tag_get_id(skb);
-	if (likely(off == ETH_HLEN))
-		return 0;
 	tci = skb_header_pointer(skb, off - VLAN_HLEN, sizeof(room), &room);
 	return tci ? ntohs(*tci) & VLAN_VID_MASK : 0;
-}
-
-/* Is the neighbour a host? */
-static bool bfc_dest_is_host(const struct bfc_sched *q)
-{
-	return READ_ONCE(q->port->peer.role) == BFC_ROLE_NIC;
 }
 
 /* Where a packet goes: its IPv4 or IPv6 address, else its MAC address, and the VLAN. A
@@ -104,35 +97,51 @@ static bool bfc_dest_is_host(const struct bfc_sched *q)
  *
  * Return: 32 bits of a keyed hash.
  */
-static u32 bfc_dest_key(const struct bfc_sched *q, const struct sk_buff *skb)
+static u32 bfc_dest_read(const struct bfc_sched *q, const struct sk_buff *skb)
 {
-	unsigned int off;
+	unsigned int off = ETH_HLEN;
+	u16 vid = 0;
 	__be16 proto;
 	u64 addr;
 
-	if (bfc_dest_is_host(q))
+	if (bfc_faces_host(q))
 		return 0;
-	off = bfc_mac_len(skb, &proto);
-	if (unlikely(!bfc_dest_ip(skb, off, proto, &addr)))
-		addr = ether_addr_to_u64(eth_hdr(skb)->h_dest);
-	return ((addr ^ (u64)bfc_dest_vid(skb, off) << 48) * bfc_dest_factor) >> 32;
+	if (likely(skb->protocol == htons(ETH_P_IP) &&
+		   skb_headlen(skb) >= ETH_HLEN + sizeof(struct iphdr))) {
+		addr = (__force u32)((const struct iphdr *)(skb->data + ETH_HLEN))->daddr;
+	} else {
+		off = bfc_mac_len(skb, &proto);
+		if (!bfc_dest_ip(skb, off, proto, &addr))
+			addr = ether_addr_to_u64(eth_hdr(skb)->h_dest);
+	}
+	if (off != ETH_HLEN || skb_vlan_tag_present(skb))
+		vid = bfc_dest_vid(skb, off);
+	return ((addr ^ (u64)vid << 48) * bfc_dest_factor) >> 32;
+}
+
+/* The same, read once for a packet, and for all segments of one. */
+static u32 bfc_dest_key(struct bfc_sched *q, const struct sk_buff *skb)
+{
+	if (!q->keyed) {
+		q->keyed = true;
+		q->slot = BFC_DEST_UNKNOWN;
+		q->key = bfc_dest_read(q, skb);
+	}
+	return q->key;
 }
 
 /* The entry of a destination or a free one; NULL: the set is full of others. */
-static struct bfc_dest *bfc_dest_of(const struct bfc_sched *q, u32 key)
+static struct bfc_dest *bfc_dest_lookup(const struct bfc_sched *q, u32 key)
 {
 	u32 set = reciprocal_scale(key, q->dest_sets);
 
 	return bfc_dest_find(q->dests + set * BFC_DEST_WAYS, key);
 }
 
-/* The slot of the port that brought a packet; of all ports without `bfc`, containers
- * among them; or that of this box's own packets, of which none is told to share.
- */
-static unsigned int bfc_dest_ingress(const struct bfc_sched *q, const struct sk_buff *skb)
+static u8 bfc_ingress_read(const struct bfc_sched *q, const struct sk_buff *skb)
 {
 	const struct bfc_ingress *ing;
-	unsigned int slot;
+	u8 slot;
 
 	if (!skb->tc_index)
 		return skb->skb_iif ? BFC_DEST_FORWARDED : BFC_DEST_LOCAL;
@@ -143,41 +152,63 @@ static unsigned int bfc_dest_ingress(const struct bfc_sched *q, const struct sk_
 	return slot;
 }
 
-static void bfc_dest_leave(struct bfc_queue *queue)
+/* The slot of the port that brought a packet; of all ports without `bfc`, containers
+ * among them; or that of this box's own packets, of which none is told to share. Its
+ * key is known.
+ */
+static u8 bfc_dest_ingress(struct bfc_sched *q, const struct sk_buff *skb)
 {
-	if (queue->dest)
-		queue->dest->queues--;
-	queue->dest = NULL;
+	if (q->slot == BFC_DEST_UNKNOWN)
+		q->slot = bfc_ingress_read(q, skb);
+	return q->slot;
+}
+
+/* The destination that a queue belongs to, or NULL. */
+static struct bfc_dest *bfc_dest_of(const struct bfc_sched *q, const struct bfc_queue *queue)
+{
+	return queue->dest != BFC_DEST_NONE ? &q->dests[queue->dest] : NULL;
+}
+
+static void bfc_dest_leave(struct bfc_sched *q, struct bfc_queue *queue)
+{
+	struct bfc_dest *dest = bfc_dest_of(q, queue);
+
+	if (dest)
+		dest->queues--;
+	queue->dest = BFC_DEST_NONE;
 }
 
 static void bfc_dest_free(struct bfc_sched *q, struct bfc_queue *queue)
 {
 	list_del_init(&queue->cooling);
-	bfc_dest_leave(queue);
+	bfc_dest_leave(q, queue);
 	q->ingress[queue->slot].queues--;
 	__set_bit(queue - q->queues, q->free);
 	q->nfree++;
 }
 
 static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
-			  unsigned int slot)
+			  u8 slot)
 {
 	unsigned int qn = queue - q->queues;
+	struct bfc_dest *dest;
 
 	if (test_bit(qn, q->free)) {
 		__clear_bit(qn, q->free);
 		q->nfree--;
 	} else {
-		bfc_dest_leave(queue);
+		bfc_dest_leave(q, queue);
 		q->ingress[queue->slot].queues--;
 	}
 	q->ingress[slot].queues++;
 	q->ingress[slot].last = qn;
 	queue->slot = slot;
 	queue->key = key;
-	queue->dest = bfc_dest_of(q, key);
-	if (likely(queue->dest))
-		bfc_dest_take(queue->dest, key, qn);
+	dest = bfc_dest_lookup(q, key);
+	if (unlikely(!dest))
+		return;
+	queue->dest = dest - q->dests;
+	bfc_dest_take(dest, key, qn);
 }
 
 /**
@@ -201,7 +232,7 @@ void bfc_dest_configure(struct bfc_sched *q, bool on)
 		struct bfc_queue *queue = &q->queues[qn];
 
 		list_del_init(&queue->cooling);
-		bfc_dest_leave(queue);
+		bfc_dest_leave(q, queue);
 		queue->slot = BFC_DEST_LOCAL;
 		q->ingress[BFC_DEST_LOCAL].queues++;
 		__clear_bit(qn, q->free);
@@ -214,52 +245,37 @@ void bfc_dest_configure(struct bfc_sched *q, bool on)
 /**
  * bfc_dest_came() - a flow that had no packets here is to have one in a queue
  * @q: the scheduler, with `assign destination`
- * @queue: the queue
- * @flow: the flow's index
+ * @queue: the queue; bfc_queue_was_of() another flow
  * @skb: the packet, not in it yet
  *
  * Context: under the root lock.
  */
-void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, u32 flow,
-		   const struct sk_buff *skb)
+void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk_buff *skb)
 {
 	u32 key;
 
-	list_del_init(&queue->cooling);
-	/* The flow that it was in use for. */
-	if (!queue->head && queue->flow == flow && queue->dest)
+	if (queue->head && queue->dest == BFC_DEST_NONE)
 		return;
 	key = bfc_dest_key(q, skb);
 	if (!queue->head)
 		bfc_dest_hold(q, queue, key, bfc_dest_ingress(q, skb));
 	else if (queue->key != key)
-		bfc_dest_leave(queue);	/* of several */
-}
-
-/**
- * bfc_dest_emptied() - a queue ran empty, or is resumed while it is
- * @q: the scheduler, with `assign destination`
- * @queue: the queue, not paused
- *
- * It still belongs to its destination: a pause may be on its way, and makes it useless
- * for others.
- *
- * Context: under the root lock.
- */
-void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue)
-{
-	list_move_tail(&queue->cooling, &q->cooling);
+		bfc_dest_leave(q, queue);	/* of several */
 }
 
 /* Those that ran empty longer ago than the sticky time are free: each once. A host
- * pauses none.
+ * pauses none. Those that have got packets since are of no interest.
  */
 static void bfc_dest_cool(struct bfc_sched *q)
 {
 	struct bfc_queue *queue, *next;
-	bool host = bfc_dest_is_host(q);
+	bool host = bfc_faces_host(q);
 
 	list_for_each_entry_safe(queue, next, &q->cooling, cooling) {
+		if (queue->head) {
+			list_del_init(&queue->cooling);
+			continue;
+		}
 		/* 0: never used */
 		if (!host && queue->emptied_ns && !bfc_sticky_over(q, queue->emptied_ns))
 			break;
@@ -271,7 +287,7 @@ static void bfc_dest_cool(struct bfc_sched *q)
 static bool bfc_dest_has(const struct bfc_sched *q, const struct bfc_dest *dest,
 			 unsigned int qn, bool paused)
 {
-	return q->queues[qn].dest == dest && test_bit(qn, q->paused) == paused &&
+	return bfc_dest_of(q, &q->queues[qn]) == dest && test_bit(qn, q->paused) == paused &&
 	       (q->queues[qn].head || !paused);
 }
 
@@ -296,7 +312,7 @@ static unsigned int bfc_dest_share(const struct bfc_sched *q, struct bfc_dest *d
 }
 
 /* The queue that an ingress port got last, or none. */
-static unsigned int bfc_ingress_share(const struct bfc_sched *q, unsigned int slot)
+static unsigned int bfc_ingress_share(const struct bfc_sched *q, u8 slot)
 {
 	unsigned int qn = q->ingress[slot].last;
 
@@ -332,11 +348,12 @@ static unsigned int bfc_dest_foreign(struct bfc_sched *q)
  */
 unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb)
 {
-	unsigned int n = q->p.queues, held, slot, qn = n;
+	unsigned int n = q->p.queues, held, qn = n;
 	struct bfc_dest *dest;
+	u8 slot;
 
 	bfc_dest_cool(q);
-	dest = bfc_dest_of(q, bfc_dest_key(q, skb));
+	dest = bfc_dest_lookup(q, bfc_dest_key(q, skb));
 	held = dest ? dest->queues : 0;
 	if (held && !bfc_dest_may_take(held, q->nfree, n))
 		qn = bfc_dest_share(q, dest);
@@ -357,7 +374,7 @@ unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb)
 /* A queue that can wait goes to the end of the pool, or is the pool. */
 static void bfc_dest_join(struct bfc_sched *q, struct bfc_queue *queue, bool paused)
 {
-	struct bfc_dest *dest = queue->dest;
+	struct bfc_dest *dest = bfc_dest_of(q, queue);
 	struct bfc_queue *into;
 
 	if (!dest)
@@ -389,17 +406,16 @@ void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue)
 
 /**
  * bfc_dest_turned() - a queue has had its turn, and has packets left
- * @q: the scheduler, with `assign destination`
+ * @q: the scheduler, with `assign destination`, next to a host
  * @queue: the queue, not paused
  *
- * Next to a host nothing is paused, and all flows have one destination: those that send
- * much give way to new ones. Elsewhere they would lose to other destinations by it.
+ * Nothing is paused there, and all flows have one destination: those that send much give
+ * way to new ones. Elsewhere they would lose to other destinations by it.
  *
  * Context: under the root lock.
  */
 void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue)
 {
-	if (bfc_dest_is_host(q) &&
-	    bfc_dest_is_short(q->p.queues - q->noccupied, q->p.queues, false))
+	if (bfc_dest_is_short(q->p.queues - q->noccupied, q->p.queues, false))
 		bfc_dest_join(q, queue, false);
 }

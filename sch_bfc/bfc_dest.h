@@ -14,6 +14,7 @@
 #include <linux/types.h>
 
 #define BFC_DEST_WAYS	4	/* entries of a set */
+#define BFC_DEST_NONE	U16_MAX	/* an index of none */
 
 /* An ingress port may hold so many times as many queues as are free. */
 #define BFC_DEST_INGRESS	4

@@ -22,19 +22,6 @@ static DEFINE_SPINLOCK(bfc_handle_lock);
 #define BFC_SHARES	32U	/* at least */
 
 /**
- * bfc_handle_get() - the counters that a handle stands for
- * @sw: of the namespace
- * @handle: from skb->tc_index
- *
- * Context: RCU.
- * Return: the counters, which may be dead; NULL if there are none.
- */
-struct bfc_ingress *bfc_handle_get(const struct bfc_switch *sw, u16 handle)
-{
-	return rcu_dereference(sw->handles[handle >> BFC_HANDLE_SHIFT]);
-}
-
-/**
  * bfc_handle_base() - the handle that stands for a port as a whole
  * @sw: of the namespace
  * @handle: one of the port's, of any upstreamQ

@@ -338,6 +338,7 @@ static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 			    sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
 	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
 			     GFP_KERNEL_ACCOUNT);
+	q->pauses = kvcalloc(p->queues, sizeof(*q->pauses), GFP_KERNEL_ACCOUNT);
 	q->dest_sets = DIV_ROUND_UP(2 * p->queues, BFC_DEST_WAYS);
 	q->dests = kvcalloc(q->dest_sets * BFC_DEST_WAYS, sizeof(*q->dests),
 			    GFP_KERNEL_ACCOUNT);
@@ -345,8 +346,8 @@ static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 	q->empty = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->usable = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->paused = bitmap_zalloc(p->queues, GFP_KERNEL);
-	if (!q->thresh || !q->flows || !q->queues || !q->dests || !q->free || !q->empty ||
-	    !q->usable || !q->paused)
+	if (!q->thresh || !q->flows || !q->queues || !q->pauses || !q->dests || !q->free ||
+	    !q->empty || !q->usable || !q->paused)
 		return -ENOMEM;	/* bfc_destroy() frees the rest */
 
 	bitmap_fill(q->empty, p->queues);
@@ -355,6 +356,7 @@ static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 	for (i = 0; i < p->queues; i++) {
 		INIT_LIST_HEAD(&q->queues[i].active);
 		INIT_LIST_HEAD(&q->queues[i].cooling);
+		q->queues[i].dest = BFC_DEST_NONE;
 		gnet_stats_basic_sync_init(&q->queues[i].bstats);
 	}
 	return 0;
@@ -494,6 +496,7 @@ static void bfc_destroy(struct Qdisc *sch)
 	kvfree(q->thresh);
 	kvfree(q->flows);
 	kvfree(q->queues);
+	kvfree(q->pauses);
 	kvfree(q->dests);
 	bitmap_free(q->free);
 	bitmap_free(q->empty);

@@ -12,8 +12,8 @@ static void bfc_queue_pause(struct bfc_sched *q, unsigned int qn, u64 now)
 	struct bfc_queue *queue = &q->queues[qn];
 
 	__set_bit(qn, q->paused);
-	queue->paused_since = now;
-	queue->pauses++;
+	q->pauses[qn].since = now;
+	q->pauses[qn].count++;
 	q->npaused++;
 	q->pause_rx++;
 	trace_bfc_paused(q->port->dev, qn, queue->bytes);
@@ -30,7 +30,7 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 	struct bfc_queue *queue = &q->queues[qn];
 
 	__clear_bit(qn, q->paused);
-	queue->paused_ns += now - queue->paused_since;
+	q->pauses[qn].ns += now - q->pauses[qn].since;
 	q->npaused--;
 	q->resume_rx++;
 	trace_bfc_resumed(q->port->dev, qn, queue->bytes);
@@ -185,7 +185,7 @@ static void bfc_resume_queues(struct bfc_sched *q, bool none,
 			u64 until = min(now, bfc_paused_until(q, qn));
 
 			/* A pause of another mode ends with it. */
-			if (until < q->queues[qn].paused_since)
+			if (until < q->pauses[qn].since)
 				until = now;
 			bfc_queue_resume(q, qn, until);
 		}

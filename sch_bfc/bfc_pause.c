@@ -122,7 +122,7 @@ void bfc_count(struct bfc_sched *q, struct sk_buff *skb)
 	upq = handle - ing->base - 1;
 	if (handle == ing->base || unlikely(upq >= ing->queues))
 		goto out;
-	if (bfc_elided(&q->p, ing->ifindex)) {
+	if (unlikely(q->p.nelide) && bfc_elided(&q->p, ing->ifindex)) {
 		q->elided++;
 		goto out;
 	}

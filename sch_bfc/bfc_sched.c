@@ -122,7 +122,8 @@ static void bfc_queue_append(struct bfc_sched *q, unsigned int qn,
 	skb->next = NULL;
 	if (queue->head) {
 		queue->tail->next = skb;
-		queue->mixed |= queue->flow != bfc_cb(skb)->flow;
+		if (queue->flow != bfc_cb(skb)->flow)
+			queue->mixed = true;
 	} else {
 		queue->head = skb;
 		queue->flow = bfc_cb(skb)->flow;
@@ -191,7 +192,7 @@ static void bfc_flow_left(struct bfc_sched *q, u32 flow, u16 queue)
 		bfc_settle(q);
 }
 
-static void bfc_queue_emptied(struct bfc_sched *q, struct bfc_queue *queue)
+static __always_inline void bfc_queue_emptied(struct bfc_sched *q, struct bfc_queue *queue)
 {
 	unsigned int qn = queue - q->queues;
 
@@ -452,8 +453,8 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 		q->drop_cap++;
 		goto drop;
 	}
-	if (!flow->size++ && q->by_dest)
-		bfc_dest_came(q, queue, cb->flow, skb);
+	if (!flow->size++ && q->by_dest && !bfc_queue_was_of(queue, cb->flow))
+		bfc_dest_came(q, queue, skb);
 	bfc_account_enqueue(sch, skb);
 	bfc_queue_append(q, qn, skb);
 
@@ -653,7 +654,7 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 		queue->deficit += bfc_quantum(q, queue);
 		queue->round++;
 		list_move_tail(&queue->active, round);
-		if (q->by_dest)
+		if (q->by_dest && bfc_faces_host(q))
 			bfc_dest_turned(q, queue);
 	}
 	queue->served = ++q->served;

@@ -351,6 +351,7 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct gnet_stats_queue qs = {};
 	unsigned int qn = cl - 1;
+	struct bfc_queue_pauses pauses;
 	struct bfc_queue queue;
 	struct nlattr *nest;
 	bool paused;
@@ -362,11 +363,12 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 	now = ktime_get_ns();
 	bfc_expire_pauses(q, now);
 	queue = q->queues[qn];
+	pauses = q->pauses[qn];
 	paused = test_bit(qn, q->paused);
 	sch_tree_unlock(sch);
 
 	if (paused)
-		queue.paused_ns += now - queue.paused_since;
+		pauses.ns += now - pauses.since;
 	qs.qlen = queue.packets;
 	qs.backlog = queue.bytes;
 	qs.drops = queue.drops;
@@ -378,9 +380,9 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 	if (!nest)
 		return -1;
 	if (nla_put_u32(d->skb, TCA_BFC_CLASS_PAUSED, paused) ||
-	    nla_put_u64_64bit(d->skb, TCA_BFC_CLASS_PAUSES, queue.pauses,
+	    nla_put_u64_64bit(d->skb, TCA_BFC_CLASS_PAUSES, pauses.count,
 			      TCA_BFC_CLASS_PAD) ||
-	    nla_put_u64_64bit(d->skb, TCA_BFC_CLASS_PAUSED_NS, queue.paused_ns,
+	    nla_put_u64_64bit(d->skb, TCA_BFC_CLASS_PAUSED_NS, pauses.ns,
 			      TCA_BFC_CLASS_PAD) ||
 	    nla_put_u32(d->skb, TCA_BFC_CLASS_BACKLOG_PEAK, queue.peak) ||
 	    nla_put_s32(d->skb, TCA_BFC_CLASS_DEFICIT, queue.deficit)) {

@@ -133,16 +133,9 @@ void bfc_switch_topology(void)
 	atomic_inc(&bfc_topology);
 }
 
-/**
- * bfc_brought_by() - the port that brought a packet
- * @q: scheduler of the egress port
- * @skb: the packet
- *
- * Context: under the root lock of the egress port, RCU.
- * Return: its counters, which may be changed; NULL: a packet of this box, or a handle
- * that is not to be trusted.
- */
-struct bfc_ingress *bfc_brought_by(const struct bfc_sched *q, const struct sk_buff *skb)
+/* See bfc_brought_by(). */
+static __always_inline struct bfc_ingress *bfc_prove(const struct bfc_sched *q,
+						     const struct sk_buff *skb)
 {
 	struct bfc_ingress *ing;
 
@@ -162,6 +155,20 @@ struct bfc_ingress *bfc_brought_by(const struct bfc_sched *q, const struct sk_bu
 }
 
 /**
+ * bfc_brought_by() - the port that brought a packet
+ * @q: scheduler of the egress port
+ * @skb: the packet
+ *
+ * Context: under the root lock of the egress port, RCU.
+ * Return: its counters, which may be changed; NULL: a packet of this box, or a handle
+ * that is not to be trusted.
+ */
+struct bfc_ingress *bfc_brought_by(const struct bfc_sched *q, const struct sk_buff *skb)
+{
+	return bfc_prove(q, skb);
+}
+
+/**
  * bfc_trusted() - bfc_brought_by() for counting: it says which handles it does not trust
  * @q: scheduler of the egress port
  * @skb: the packet
@@ -171,9 +178,10 @@ struct bfc_ingress *bfc_brought_by(const struct bfc_sched *q, const struct sk_bu
  */
 struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb)
 {
-	struct bfc_ingress *ing = bfc_brought_by(q, skb);
+	struct bfc_ingress *ing = bfc_prove(q, skb);
 
-	q->untrusted += skb->tc_index && !ing;
+	if (unlikely(!ing && skb->tc_index))
+		q->untrusted++;
 	return ing;
 }
 

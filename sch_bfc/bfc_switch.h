@@ -62,6 +62,19 @@ struct bfc_switch {
 	struct list_head list;
 };
 
+/**
+ * bfc_handle_get() - the counters that a handle stands for
+ * @sw: of the namespace
+ * @handle: from skb->tc_index
+ *
+ * Context: RCU.
+ * Return: the counters, which may be dead; NULL if there are none.
+ */
+static inline struct bfc_ingress *bfc_handle_get(const struct bfc_switch *sw, u16 handle)
+{
+	return rcu_dereference(sw->handles[handle >> BFC_HANDLE_SHIFT]);
+}
+
 extern struct list_head bfc_switches;
 int bfc_switch_init(void);
 void bfc_switch_exit(void);
