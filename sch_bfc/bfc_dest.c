@@ -311,6 +311,31 @@ static unsigned int bfc_dest_share(const struct bfc_sched *q, struct bfc_dest *d
 	return q->p.queues;
 }
 
+/* May what came in through the port that brought a packet have another queue? */
+static bool bfc_dest_ingress_may(struct bfc_sched *q, const struct sk_buff *skb,
+				 unsigned int free)
+{
+	u8 slot = bfc_dest_ingress(q, skb);
+
+	return slot == BFC_DEST_LOCAL || bfc_ingress_may_take(q->ingress[slot].queues, free);
+}
+
+/* The queue that ran empty the longest ago, or none. It may be paused yet for what left
+ * it, and a flow that has it is alone there.
+ */
+static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *skb,
+				    unsigned int held)
+{
+	unsigned int n = q->p.queues, empty = n - q->noccupied;
+	struct bfc_queue *queue;
+
+	queue = list_first_entry_or_null(&q->cooling, struct bfc_queue, cooling);
+	if (!queue || !bfc_dest_may_borrow(held, empty) ||
+	    !bfc_dest_ingress_may(q, skb, empty))
+		return n;
+	return queue - q->queues;
+}
+
 /* The queue that an ingress port got last, or none. */
 static unsigned int bfc_ingress_share(const struct bfc_sched *q, u8 slot)
 {
@@ -348,21 +373,21 @@ static unsigned int bfc_dest_foreign(struct bfc_sched *q)
  */
 unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb)
 {
-	unsigned int n = q->p.queues, held, qn = n;
+	unsigned int n = q->p.queues, held, qn = n, borrowed;
 	struct bfc_dest *dest;
-	u8 slot;
 
 	bfc_dest_cool(q);
 	dest = bfc_dest_lookup(q, bfc_dest_key(q, skb));
 	held = dest ? dest->queues : 0;
 	if (held && !bfc_dest_may_take(held, q->nfree, n))
 		qn = bfc_dest_share(q, dest);
-	if (qn >= n) {
-		slot = bfc_dest_ingress(q, skb);
-		if (slot != BFC_DEST_LOCAL &&
-		    !bfc_ingress_may_take(q->ingress[slot].queues, q->nfree))
-			qn = bfc_ingress_share(q, slot);
+	if (qn < n && test_bit(qn, q->paused)) {
+		borrowed = bfc_dest_borrow(q, skb, held);
+		if (borrowed < n)
+			return borrowed;
 	}
+	if (qn >= n && !bfc_dest_ingress_may(q, skb, q->nfree))
+		qn = bfc_ingress_share(q, q->slot);
 	if (qn < n) {
 		q->told_to_share++;
 		return qn;

@@ -88,6 +88,21 @@ static inline bool bfc_dest_may_take(unsigned int held, unsigned int free,
 }
 
 /**
+ * bfc_dest_may_borrow() - may a destination have a queue that ran empty, but is not free?
+ * @held: queues that it holds
+ * @empty: queues without packets
+ *
+ * For a flow that would have to go to a paused queue. If flows are tiny most queues are
+ * empty and held yet: they are not short then.
+ *
+ * Return: true if so.
+ */
+static inline bool bfc_dest_may_borrow(unsigned int held, unsigned int empty)
+{
+	return held * 2 < empty;
+}
+
+/**
  * bfc_ingress_may_take() - may what came in through a port have another?
  * @held: queues that it holds
  * @free: queues that belong to none

@@ -439,6 +439,11 @@ test_dest() {
 		bound bfc_${case}_held_mb '<=' bfc_dynamic_${case}_held_mb
 	done
 	all_arrived
+	# Flows are tiny: queues are empty, but held yet.
+	experiment dest --set cases=fafc-fig8 --set schemes=bfc,ideal-fq
+	bound bfc_fafc_fig8_all_p99 '<=' ideal_fq_fafc_fig8_all_p99
+	bound bfc_fafc_fig8_toward_mean '<=' ideal_fq_fafc_fig8_toward_mean
+	all_arrived
 }
 
 # FAFC Fig. 7, with HPCC's senders: "very close to its theoretical minimum 1".

@@ -84,6 +84,14 @@ static void test_shares(void)
 	CHECK(bfc_dest_may_take(1, 5, 32) && !bfc_dest_may_take(1, 4, 32));
 }
 
+/* A destination whose queues all ran empty has half of the port at most. */
+static void test_borrow(void)
+{
+	CHECK(bfc_dest_may_borrow(0, 1) && !bfc_dest_may_borrow(0, 0));
+	CHECK(bfc_dest_may_borrow(15, 31) && !bfc_dest_may_borrow(16, 32));
+	CHECK(!bfc_dest_may_borrow(1, 2));
+}
+
 static void test_ingress(void)
 {
 	unsigned int ports, free, i, taken;
@@ -116,6 +124,7 @@ static void test_short(void)
 static const struct unit_case cases[] = {
 	{ "dest: entries of the table", test_find },
 	{ "dest: greedy destinations leave queues to others", test_shares },
+	{ "dest: so do those whose queues are empty", test_borrow },
 	{ "dest: so do greedy ports", test_ingress },
 	{ "dest: when queues are joined", test_short },
 };
