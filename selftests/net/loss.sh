@@ -194,7 +194,7 @@ gave_up() { [ "$(stat "$1" "$2" peer_state)" = searching ]; }
 # How long until all agree, when a share of HELLOs gets lost: from the start, so the
 # times are those of ten links.
 test_agreement() {
-	local share seconds start port times= most=1
+	local share seconds start port most=1 times=
 	# An emulated machine takes 0.5 s to look at ten ports.
 	simulated || most=3
 	for share in 30 50; do
