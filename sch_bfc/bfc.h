@@ -389,6 +389,8 @@ struct bfc_host {
  * @pauses: of each
  * @dests: the destinations that hold queues
  * @dest_sets: sets of @dests
+ * @dest_mask: the bits of an IPv4 address that tell destinations apart; likewise
+ *	@dest_mask6 of an IPv6 address
  * @free: queues that belong to none
  * @nfree: so many
  * @cooling: queues that ran empty, or were resumed then, in this order
@@ -500,6 +502,8 @@ struct bfc_sched {
 	struct bfc_queue_pauses *pauses;
 	struct bfc_dest *dests;
 	u32 dest_sets;
+	__be32 dest_mask;
+	__be32 dest_mask6[4];
 	unsigned long *free;
 	u32 nfree;
 	struct list_head cooling;
@@ -740,7 +744,7 @@ void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now);
 
 /* bfc_dest.c */
 void bfc_dest_init(void);
-void bfc_dest_configure(struct bfc_sched *q, bool on);
+void bfc_dest_configure(struct bfc_sched *q, const struct bfc_params *p);
 void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue);
 void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk_buff *skb);
 unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb);

@@ -50,9 +50,9 @@ void bfc_dest_init(void)
 	get_random_bytes(&bfc_dest_key6, sizeof(bfc_dest_key6));
 }
 
-/* The address that routers look at, or false: it is not IP. */
-static bool bfc_dest_ip(const struct sk_buff *skb, unsigned int off, __be16 proto,
-			u64 *addr)
+/* The prefix of the address that routers look at, or false: it is not IP. */
+static bool bfc_dest_ip(const struct bfc_sched *q, const struct sk_buff *skb,
+			unsigned int off, __be16 proto, u64 *addr)
 {
 	union {
 		struct iphdr v4;
@@ -64,17 +64,18 @@ static bool bfc_dest_ip(const struct sk_buff *skb, unsigned int off, __be16 prot
 
 		if (!ip)
 			return false;
-		*addr = (__force u32)ip->daddr;
+		*addr = (__force u32)(ip->daddr & q->dest_mask);
 		return true;
 	}
 	if (proto == htons(ETH_P_IPV6)) {
 		const struct ipv6hdr *ip6 = skb_header_pointer(skb, off, sizeof(*ip6), &room);
-		const u32 *a;
+		const u32 *a, *m = (__force const u32 *)q->dest_mask6;
 
 		if (!ip6)
 			return false;
 		a = (__force const u32 *)ip6->daddr.s6_addr32;
-		*addr = hsiphash_4u32(a[0], a[1], a[2], a[3], &bfc_dest_key6);
+		*addr = hsiphash_4u32(a[0] & m[0], a[1] & m[1], a[2] & m[2], a[3] & m[3],
+				      &bfc_dest_key6);
 		return true;
 	}
 	return false;
@@ -92,8 +93,8 @@ static u16 bfc_dest_vid(const struct sk_buff *skb, unsigned int off)
 	return tci ? ntohs(*tci) & VLAN_VID_MASK : 0;
 }
 
-/* Where a packet goes: its IPv4 or IPv6 address, else its MAC address, and the VLAN. A
- * neighbour that is a host is one destination, whatever addresses it has.
+/* Where a packet goes: the prefix of its IPv4 or IPv6 address, else its MAC address, and
+ * the VLAN. A neighbour that is a host is one destination, whatever addresses it has.
  *
  * Return: 32 bits of a keyed hash.
  */
@@ -108,10 +109,11 @@ static u32 bfc_dest_read(const struct bfc_sched *q, const struct sk_buff *skb)
 		return 0;
 	if (likely(skb->protocol == htons(ETH_P_IP) &&
 		   skb_headlen(skb) >= ETH_HLEN + sizeof(struct iphdr))) {
-		addr = (__force u32)((const struct iphdr *)(skb->data + ETH_HLEN))->daddr;
+		addr = (__force u32)(((const struct iphdr *)(skb->data + ETH_HLEN))->daddr &
+				     q->dest_mask);
 	} else {
 		off = bfc_mac_len(skb, &proto);
-		if (!bfc_dest_ip(skb, off, proto, &addr))
+		if (!bfc_dest_ip(q, skb, off, proto, &addr))
 			addr = ether_addr_to_u64(eth_hdr(skb)->h_dest);
 	}
 	if (off != ETH_HLEN || skb_vlan_tag_present(skb))
@@ -211,20 +213,42 @@ static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
 	bfc_dest_take(dest, key, qn);
 }
 
+/* Return: whether other bits of addresses tell destinations apart now. */
+static bool bfc_dest_set_masks(struct bfc_sched *q, const struct bfc_params *p)
+{
+	bool used = p->fc == BFC_FC_BFC;
+	u32 prefix = used ? p->dst_prefix : BFC_DST_PREFIX_MAX;
+	u32 prefix6 = used ? p->dst_prefix6 : BFC_DST_PREFIX6_MAX;
+	__be32 mask6[ARRAY_SIZE(q->dest_mask6)], mask;
+	unsigned int i;
+	bool same;
+
+	mask = htonl(bfc_dest_mask(prefix, 0));
+	for (i = 0; i < ARRAY_SIZE(mask6); i++)
+		mask6[i] = htonl(bfc_dest_mask(prefix6, i));
+	same = q->dest_mask == mask && !memcmp(q->dest_mask6, mask6, sizeof(mask6));
+	q->dest_mask = mask;
+	memcpy(q->dest_mask6, mask6, sizeof(mask6));
+	return !same;
+}
+
 /**
- * bfc_dest_configure() - queues are shared by destination, or no more
+ * bfc_dest_configure() - queues are shared by destination, or no more, or by others
  * @q: the scheduler
- * @on: they are
+ * @p: what it is to do; @q->stride is up to date
  *
- * What is in use at that time belongs to none, until it runs empty.
+ * What is in use at that time belongs to none, until it runs empty. So it is when
+ * prefixes change: keys of before do not say where that goes by the new ones.
  *
  * Context: under the root lock.
  */
-void bfc_dest_configure(struct bfc_sched *q, bool on)
+void bfc_dest_configure(struct bfc_sched *q, const struct bfc_params *p)
 {
+	bool on = p->assign == BFC_ASSIGN_DESTINATION && q->stride == 1;
+	bool others = bfc_dest_set_masks(q, p);
 	unsigned int qn;
 
-	if (q->by_dest == on)
+	if (q->by_dest == on && !(on && others))
 		return;
 	q->by_dest = on;
 	memset(q->ingress, 0, sizeof(q->ingress));

@@ -35,6 +35,20 @@ struct bfc_dest {
 };
 
 /**
+ * bfc_dest_mask() - what a prefix leaves of a part of an address
+ * @bits: length of the prefix
+ * @word: of the address, of 32 bits each, 0 is the first
+ *
+ * Return: its leading bits that belong to the prefix, in host order.
+ */
+static inline u32 bfc_dest_mask(unsigned int bits, unsigned int word)
+{
+	if (bits >= 32 * (word + 1))
+		return ~0U;
+	return bits > 32 * word ? ~(~0U >> (bits - 32 * word)) : 0;
+}
+
+/**
  * bfc_dest_find() - the entry of a destination
  * @set: its set, BFC_DEST_WAYS entries
  * @key: of the destination

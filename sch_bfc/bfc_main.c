@@ -190,7 +190,7 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	q->stride = bfc_fc_is_port_level(p->fc) ? BFC_PRIORITIES : 1;
 	q->class_sets = max(q->nsets / q->stride, 1U);
 	q->identity = bfc_identity(p);
-	bfc_dest_configure(q, p->assign == BFC_ASSIGN_DESTINATION && q->stride == 1);
+	bfc_dest_configure(q, p);
 	bfc_fill_map(q->map, p);
 	bfc_watch_configure(q, p, rate, frame);
 	if (q->p.rate != p->rate)

@@ -63,6 +63,8 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_STAMP_ID]	= { .type = NLA_REJECT },
 	[TCA_BFC_STAMP_TAG]	= { .type = NLA_REJECT },
 	[TCA_BFC_STAMP_NAME]	= { .type = NLA_REJECT },
+	[TCA_BFC_DST_PREFIX]	= { .type = NLA_U32 },
+	[TCA_BFC_DST_PREFIX6]	= { .type = NLA_U32 },
 };
 
 static const struct nla_policy bfc_elide_policy[TCA_BFC_ELIDE_MAX + 1] = {
@@ -84,6 +86,8 @@ void bfc_params_default(struct bfc_params *p)
 		.flows = BFC_QUEUES_DEFAULT * BFC_FLOWS_PER_QUEUE,
 		.ways = BFC_WAYS_DEFAULT,
 		.assign = BFC_ASSIGN_DESTINATION,
+		.dst_prefix = BFC_DST_PREFIX_MAX,
+		.dst_prefix6 = BFC_DST_PREFIX6_MAX,
 		.avoid_paused = 1,
 		.sticky = BFC_STICKY_AUTO,
 		.hrtt = BFC_HRTT_DEFAULT,
@@ -258,17 +262,25 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_STAMP] =
 		BFC_OPTION(stamp, u8, 0, __BFC_STAMP_MAX - 1, false,
 			   "stamp: native or pinned"),
+	[TCA_BFC_DST_PREFIX] =
+		BFC_OPTION(dst_prefix, u32, 0, BFC_DST_PREFIX_MAX, false,
+			   "dst-prefix: 0 to 32"),
+	[TCA_BFC_DST_PREFIX6] =
+		BFC_OPTION(dst_prefix6, u32, 0, BFC_DST_PREFIX6_MAX, false,
+			   "dst-prefix6: 0 to 128"),
 };
 
 /**
  * struct bfc_use - an option that not every mode uses
  * @modes: bit fc: used by that; 0: by all
  * @buffer: used by the others, too, with a shared buffer
- * @msg: what a user of another mode is told
+ * @assigns: bit assign: used with that only; 0: with each
+ * @msg: what a user of another mode or assignment is told
  */
 struct bfc_use {
 	u8 modes;
 	bool buffer;
+	u8 assigns;
 	const char *msg;
 };
 
@@ -277,20 +289,24 @@ struct bfc_use {
 #define BFC_IN_PORT	(BFC_IN(PFC) | BFC_IN_CAPFC | BFC_IN(FAFC))
 #define BFC_IN_ALL	(BFC_IN(BFC) | BFC_IN_PORT)
 
-#define BFC_USE_PORT(_name) { BFC_IN_PORT, false,		\
+#define BFC_USE_PORT(_name) { BFC_IN_PORT, .msg =		\
 	"bfc: " _name ": used by fc pfc, capfc-max, capfc-cal and fafc only" }
-#define BFC_USE_CAPFC(_name) { BFC_IN_CAPFC, false,		\
+#define BFC_USE_CAPFC(_name) { BFC_IN_CAPFC, .msg =		\
 	"bfc: " _name ": used by fc capfc-max and capfc-cal only" }
-#define BFC_USE_FAFC(_name) { BFC_IN(FAFC), false,		\
+#define BFC_USE_FAFC(_name) { BFC_IN(FAFC), .msg =		\
 	"bfc: " _name ": used by fc fafc only" }
-#define BFC_USE_BFC(_name) { BFC_IN(BFC), false,		\
+#define BFC_USE_BFC(_name) { BFC_IN(BFC), .msg =		\
 	"bfc: " _name ": used by fc bfc only" }
-#define BFC_USE_BFC_FAFC(_name) { BFC_IN(BFC) | BFC_IN(FAFC), false, \
+#define BFC_USE_BFC_FAFC(_name) { BFC_IN(BFC) | BFC_IN(FAFC), .msg = \
 	"bfc: " _name ": used by fc bfc and fafc only" }
-#define BFC_USE_ALL(_name) { BFC_IN_ALL, false,			\
+#define BFC_USE_ALL(_name) { BFC_IN_ALL, .msg =			\
 	"bfc: " _name ": not used by fc none" }
-#define BFC_USE_BUFFER(_modes, _name, _others) { _modes, true,	\
+#define BFC_USE_BUFFER(_modes, _name, _others) { _modes, true, .msg =	\
 	"bfc: " _name ": not used by fc " _others " without a buffer" }
+
+#define BFC_USE_DEST(_name) {					\
+	BFC_IN(BFC), false, BIT(BFC_ASSIGN_DESTINATION),	\
+	"bfc: " _name ": used by fc bfc with assign destination only" }
 
 static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_THRESHOLD] = BFC_USE_BFC_FAFC("threshold"),
@@ -315,13 +331,15 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_EGRESS_XON] = BFC_USE_CAPFC("egress-xon"),
 	[TCA_BFC_EGRESS_MAX] = BFC_USE_CAPFC("egress-max"),
 	[TCA_BFC_WARN] = BFC_USE_CAPFC("warn"),
-	[TCA_BFC_CUT] = { BFC_IN(CAPFC_CAL), false,
+	[TCA_BFC_CUT] = { BFC_IN(CAPFC_CAL), .msg =
 			  "bfc: cut: used by fc capfc-cal only" },
 	[TCA_BFC_T_HOP] = BFC_USE_FAFC("thop"),
 	[TCA_BFC_ALPHA] = BFC_USE_FAFC("alpha"),
 	[TCA_BFC_BETA] = BFC_USE_FAFC("beta"),
 	[TCA_BFC_FDEC] = BFC_USE_FAFC("fdec"),
 	[TCA_BFC_CONGESTED] = BFC_USE_FAFC("congested"),
+	[TCA_BFC_DST_PREFIX] = BFC_USE_DEST("dst-prefix"),
+	[TCA_BFC_DST_PREFIX6] = BFC_USE_DEST("dst-prefix6"),
 };
 
 static int bfc_refuse(const struct nlattr *a, const char *msg,
@@ -429,6 +447,14 @@ static bool bfc_same(const struct bfc_params *was, const struct bfc_params *p,
 	}
 }
 
+static bool bfc_uses_it(const struct bfc_use *use, const struct bfc_params *p)
+{
+	if (!use->modes || (use->buffer && *p->buffer))
+		return true;
+	return use->modes & BIT(p->fc) &&
+	       (!use->assigns || use->assigns & BIT(p->assign));
+}
+
 /* Is everything given here of use in the mode that it is given with? What only
  * repeats the present value does no harm: what tc prints can be given back.
  */
@@ -441,10 +467,7 @@ static int bfc_check_used(const struct bfc_params *was, struct nlattr **tb,
 	for (i = 0; i <= TCA_BFC_MAX; i++) {
 		const struct bfc_use *use = &bfc_uses[i];
 
-		if (!tb[i] || !use->modes || use->modes & BIT(p->fc) ||
-		    (use->buffer && *p->buffer))
-			continue;
-		if (!bfc_same(was, p, i))
+		if (tb[i] && !bfc_uses_it(use, p) && !bfc_same(was, p, i))
 			return bfc_refuse(tb[i], use->msg, extack);
 	}
 	return 0;

@@ -19,6 +19,8 @@
  * @queues: queues of the port
  * @flows: entries of the flow table
  * @ways: of these, where a flow may be
+ * @dst_prefix: leading bits of an IPv4 address that tell destinations apart; likewise
+ *	@dst_prefix6 of an IPv6 address
  * @threshold: bytes, 0 = HRTT x rate / N_active
  * @limit: bytes of truesize
  * @quantum: bytes, 0 = one MTU frame
@@ -73,6 +75,8 @@ struct bfc_params {
 	u32 queues;
 	u32 flows;
 	u32 ways;
+	u32 dst_prefix;
+	u32 dst_prefix6;
 	u32 threshold;
 	u32 limit;
 	u32 quantum;

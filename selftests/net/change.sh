@@ -89,13 +89,15 @@ test_options_that_keep_the_neighbour() {
 	change "$busy" "threshold 2000" "hrtt 20ms" "resume drained" \
 		"sticky 50ms" "quantum 300" "rate 10mbit" "refresh 20ms" \
 		"hold 70ms" "assign single" "avoid-paused off" "split-gso off" \
-		"elide x" "accept-pause on"
+		"elide x" "accept-pause on" "assign destination" "dst-prefix 0" \
+		"dst-prefix6 0" "dst-prefix 24 dst-prefix6 64" "fc none" "fc bfc"
 	change "$busy" "threshold 200k" "hrtt 100us" "resume early" "sticky 0" \
 		"quantum 20000" "rate 100mbit" "refresh 1ms" "hold 30ms" \
 		"assign stochastic" "elide none" "assign dynamic"
 	change "$busy" "threshold auto" "hrtt 4ms" "sticky auto" \
 		"quantum auto" "rate link" "refresh auto" "hold auto" \
-		"assign destination" "avoid-paused on" "split-gso on" \
+		"assign destination" "dst-prefix 32 dst-prefix6 128" \
+		"avoid-paused on" "split-gso on" \
 		"accept-pause off"
 	drops=$(sum_stat drops)
 	equal "drops" "$drops" 0
@@ -197,6 +199,15 @@ test_options_of_other_modes() {
 		refused "fc $mode accept-pause on" \
 			"accept-pause: used by fc bfc and fafc only"
 	done
+	for option in "dst-prefix 24" "dst-prefix6 64"; do
+		for mode in "fc "{none,pfc,capfc-max,capfc-cal,fafc} \
+			"assign "{dynamic,stochastic,single}; do
+			refused "$mode $option" \
+				"${option% *}: used by fc bfc with assign destination only"
+		done
+	done
+	refused "dst-prefix 33" "dst-prefix: 0 to 32"
+	refused "dst-prefix6 129" "dst-prefix6: 0 to 128"
 	refused "fc none elide lo" "elide: not used by fc none without a buffer"
 	for option in "refresh 2ms" "hold 60ms" "watchdog 90ms"; do
 		refused "fc none $option" "${option% *}: not used by fc none"

@@ -54,11 +54,12 @@ test_another_finds_a_queue() {
 }
 
 # told TEXT NUMBER NAME FIELD=VALUE.../FIELD=VALUE...: of so many flows, whose packets
-# all wait, so many had to share. Of eight queues six are for anyone.
+# all wait, so many had to share. Of eight queues six are for anyone. $options: of the qdisc
 told() {
 	local text=$1 number=$2 name=$3 one
 	shift 3
-	fresh rate 64kbit
+	# shellcheck disable=SC2086
+	fresh rate 64kbit $options
 	for one in "$@"; do
 		# shellcheck disable=SC2086
 		frames udp "$name" count=2 size=1000 dst="$mac_r" $one
@@ -67,17 +68,19 @@ told() {
 	equal "$text: queues" "$(stat s e0 occupied)" $(($# - number))
 }
 
-# eight TEXT NUMBER FIELDS: flows that differ by these, where @ is 1 to 8
+# eight TEXT NUMBER FIELDS [LAST]: flows that differ by these, where @ is 1 to 8; the
+# last one has other fields
 eight() {
 	local text=$1 number=$2 fields=$3 i flows=()
 	for i in {1..8}; do
 		flows+=("${fields//@/$i}")
 	done
+	[ -z "${4-}" ] || flows[7]=${4//@/8}
 	told "$text" "$number" s "${flows[@]}"
 }
 
 test_what_a_destination_is() {
-	local mac_r v4='from=10.0.0.1 sport=@' v6='from=fd00::1 sport=@'
+	local mac_r options='' v4='from=10.0.0.1 sport=@' v6='from=fd00::1 sport=@'
 	topology
 	mac_r=$(mac r e0)
 	frames open s s e0
@@ -87,6 +90,113 @@ test_what_a_destination_is() {
 	eight "IPv6, eight addresses" 0 "$v6 to=fd00::1@"
 	eight "one VLAN" 2 "$v4 to=10.0.0.2 tags=8100:10"
 	eight "eight VLANs" 0 "$v4 to=10.0.0.2 tags=8100:1@"
+
+	# The seventh shares, and so does the eighth, unless it goes elsewhere.
+	options="dst-prefix 22"
+	eight "/22" 2 "$v4 to=10.0.3.1@"
+	eight "/22, one of another" 1 "$v4 to=10.0.3.1@" "$v4 to=10.0.4.18"
+	eight "/22, eight of these" 0 "$v4 to=10.0.@0.1"
+	eight "/22, in VLANs" 0 "$v4 to=10.0.3.1@ tags=8100:1@"
+	eight "/22 of IPv4 only" 0 "$v6 to=fd00::1@"
+	options="dst-prefix6 60"
+	eight "/60" 2 "$v6 to=fd00:0:0:@::1"
+	eight "/60, one of another" 1 "$v6 to=fd00:0:0:@::1" "$v6 to=fd00:0:0:18::1"
+	eight "/60, eight of these" 0 "$v6 to=fd00:0:0:@0::1"
+	eight "/60 of IPv6 only" 0 "$v4 to=10.0.0.1@"
+	options="dst-prefix6 112"
+	eight "/112" 2 "$v6 to=fd00::9:@"
+	eight "/112, one of another" 1 "$v6 to=fd00::9:@" "$v6 to=fd00::8:8"
+	options="dst-prefix 0 dst-prefix6 0"
+	eight "IPv4, all are one" 2 "$v4 to=@0.0.0.1"
+	eight "IPv4, all are one in each VLAN" 0 "$v4 to=@0.0.0.1 tags=8100:1@"
+	eight "IPv6, all are one" 2 "$v6 to=@d00::1"
+	frames close
+}
+
+# waiting COUNT: so many flows to as many addresses of a /24
+waiting() {
+	local i
+	for ((i = 1; i <= $1; i++)); do
+		frames udp s count=3 size=1000 dst="$mac_r" from=10.0.0.1 sport="$i" \
+			to="10.0.0.1$i"
+	done
+}
+
+# all_are_free WHEN: of eight flows to one destination two have to share; if less queues
+# were free it would be more
+all_are_free() {
+	local before
+	options_now rate 64kbit dst-prefix 24
+	before=$(stat s e0 told_to_share)
+	waiting 8
+	equal "$1: queues at the end" "$(stat s e0 occupied)" 6
+	equal "$1: told to share" $(($(stat s e0 told_to_share) - before)) 2
+}
+
+# options_now OPTION...: of the qdisc that is there
+options_now() { check "$*" tc -n s qdisc change dev e0 root bfc "$@"; }
+
+# A queue with one flow, when it is paused, goes to the end of another one of its
+# destination. What were one before a change are two after it. Nothing of that is
+# forgotten: when all is idle there are as many free queues as at first.
+test_prefix_changes() {
+	local mac_r change
+	topology
+	mac_r=$(mac r e0)
+	frames open r r e0
+	frames open s s e0
+	for change in "rate 64kbit" "dst-prefix 32" "dst-prefix 25" "dst-prefix6 64"; do
+		fresh peer on role nic sticky 1ms rate 64kbit dst-prefix 24
+		waiting 6
+		equal "$change: queues" "$(stat s e0 occupied)" 6
+		# shellcheck disable=SC2086
+		options_now $change
+		frames keep r 0.2 queues=8 bits=0,1,2,3,4,5,6,7 hold=4000000000
+		sleep 0.3
+		equal "$change: paused" "$(stat s e0 paused)" 8
+		say "$change: joined $(stat s e0 joined)"
+		if [ "$change" = "rate 64kbit" ]; then
+			at_least "$change: joined" "$(stat s e0 joined)" 3
+		else
+			equal "$change: joined" "$(stat s e0 joined)" 0
+		fi
+		frames keep r 0.2 queues=8 hold=4000000000
+		options_now rate 5mbit
+		all_idle
+		sleep 0.1
+		all_are_free "$change"
+		equal "$change: drops" "$(stat s e0 drops)" 0
+	done
+	frames close
+}
+
+# The same with connections, and many changes.
+test_prefix_changes_under_traffic() {
+	local i mac_r senders=()
+	topology
+	mac_r=$(mac r e0)
+	fresh sticky 1ms
+	for i in 2 3; do
+		send s 10.0.0.$i 5000 -f 12 -t 4
+		senders+=("$bg")
+	done
+	sleep 0.5
+	for i in {1..20}; do
+		options_now dst-prefix $((i % 3 * 12)) dst-prefix6 $((i % 2 * 64))
+		options_now dst-prefix 32
+		[ $((i % 5)) != 0 ] || options_now assign dynamic
+		options_now assign destination
+		[ $((i % 7)) != 0 ] || options_now fc none
+		options_now fc bfc
+		sleep 0.1
+	done
+	at_least "told to share" "$(stat s e0 told_to_share)" 10
+	finish "${senders[@]}"
+	equal "drops" "$(stat s e0 drops)" 0
+	all_idle
+	sleep 0.1
+	frames open s s e0
+	all_are_free "after all that"
 	frames close
 }
 
@@ -170,4 +280,5 @@ test_a_sprayer() {
 	frames close
 }
 
-run_tests another_finds_a_queue what_a_destination_is joined a_sprayer
+run_tests another_finds_a_queue what_a_destination_is prefix_changes \
+	prefix_changes_under_traffic joined a_sprayer

@@ -39,6 +39,22 @@ static void test_find(void)
 	CHECK(!bfc_dest_find(set, 0)->queues);
 }
 
+static void test_mask(void)
+{
+	unsigned int bits, word, i;
+
+	for (bits = 0; bits <= 128; bits++) {
+		for (word = 0; word < 4; word++) {
+			u32 mask = bfc_dest_mask(bits, word);
+
+			for (i = 0; i < 32; i++)
+				CHECK((mask >> (31 - i) & 1) == (32 * word + i < bits),
+				      "/%u, word %u: %08x", bits, word, mask);
+		}
+	}
+	CHECK(bfc_dest_mask(24, 0) == 0xffffff00);
+}
+
 /* Destinations that all take as many queues as they may, in turn.
  *
  * Return: those left.
@@ -123,6 +139,7 @@ static void test_short(void)
 
 static const struct unit_case cases[] = {
 	{ "dest: entries of the table", test_find },
+	{ "dest: masks of prefixes", test_mask },
 	{ "dest: greedy destinations leave queues to others", test_shares },
 	{ "dest: so do those whose queues are empty", test_borrow },
 	{ "dest: so do greedy ports", test_ingress },

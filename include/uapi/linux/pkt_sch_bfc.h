@@ -31,6 +31,8 @@
 #define BFC_HRTT_DEFAULT	100000ULL		/* 100 us */
 #define BFC_STICKY_MAX		10000000000ULL		/* 10 s */
 #define BFC_STICKY_AUTO		(~0ULL)			/* 2 x HRTT */
+#define BFC_DST_PREFIX_MAX	32U	/* bits of an IPv4 address (default) */
+#define BFC_DST_PREFIX6_MAX	128U	/* of an IPv6 address (default) */
 #define BFC_THRESHOLD_MAX	(1U << 30)
 #define BFC_LIMIT_MIN		(64U << 10)
 #define BFC_LIMIT_MAX		(1U << 30)
@@ -171,6 +173,9 @@ enum {
 	TCA_BFC_STAMP_ID,	/* u32, read only, like the next two */
 	TCA_BFC_STAMP_TAG,	/* u8[8] */
 	TCA_BFC_STAMP_NAME,	/* string */
+	/* assign destination: leading bits that tell addresses apart */
+	TCA_BFC_DST_PREFIX,	/* u32, 0 to 32 of IPv4 */
+	TCA_BFC_DST_PREFIX6,	/* u32, 0 to 128 of IPv6 */
 	__TCA_BFC_MAX
 };
 
