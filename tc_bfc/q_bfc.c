@@ -82,6 +82,9 @@ static const struct bfc_option {
 	{ "flows", "flows", TCA_BFC_FLOWS, UNIT_NUMBER, NULL, "auto", 0 },
 	{ "ways", "ways", TCA_BFC_WAYS, UNIT_NUMBER, NULL, NULL, 0 },
 	{ "assign", "assign", TCA_BFC_ASSIGN, UNIT_WORD, assign_words, NULL, 0 },
+	{ "dst-prefix", "dst_prefix", TCA_BFC_DST_PREFIX, UNIT_NUMBER, NULL, NULL, 0 },
+	{ "dst-prefix6", "dst_prefix6", TCA_BFC_DST_PREFIX6, UNIT_NUMBER,
+	  NULL, NULL, 0 },
 	{ "avoid-paused", "avoid_paused", TCA_BFC_AVOID_PAUSED, UNIT_SWITCH,
 	  NULL, NULL, 0 },
 	{ "sticky", "sticky", TCA_BFC_STICKY, UNIT_TIME, NULL, "auto",
@@ -165,6 +168,7 @@ static void explain(void)
 		"               [ role switch* | nic ] [ peer auto* | on | off ]\n"
 		"               [ queues N ] [ flows N | auto* ] [ ways N ]\n"
 		"               [ assign destination* | dynamic | stochastic | single ]\n"
+		"               [ dst-prefix N ] [ dst-prefix6 N ]\n"
 		"               [ avoid-paused on* | off ] [ sticky TIME | auto* ]\n"
 		"               [ hrtt TIME ] [ threshold BYTES | auto* ]\n"
 		"               [ resume early* | drained ]\n"
@@ -190,9 +194,9 @@ static void explain(void)
 		"  buffer:      [ buffer NAME | none* ] [ size BYTES | keep* ]\n"
 		"               [ reserve BYTES ] [ headroom BYTES | auto* ]\n"
 		"               [ share PERCENT | off ]\n"
-		"               (* marks defaults; queues 32, ways 4, hrtt 100us,\n"
-		"               limit 16Mb, cut 80%%, alpha, beta and fdec 0.8,\n"
-		"               reserve 0b, share 100%%)\n");
+		"               (* marks defaults; queues 32, ways 4, dst-prefix 32,\n"
+		"               dst-prefix6 128, hrtt 100us, limit 16Mb, cut 80%%, alpha,\n"
+		"               beta and fdec 0.8, reserve 0b, share 100%%)\n");
 }
 
 /* --- parsing ------------------------------------------------------------ */

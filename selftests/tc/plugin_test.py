@@ -66,6 +66,10 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("assign destination", [("ASSIGN", u8(N["BFC_ASSIGN_DESTINATION"]))]),
     ("assign stochastic", [("ASSIGN", u8(N["BFC_ASSIGN_STOCHASTIC"]))]),
     ("assign single", [("ASSIGN", u8(N["BFC_ASSIGN_SINGLE"]))]),
+    ("dst-prefix 0", [("DST_PREFIX", u32(0))]),
+    ("dst-prefix 24", [("DST_PREFIX", u32(24))]),
+    ("dst-prefix 4294967295", [("DST_PREFIX", u32(0xFFFFFFFF))]),   # the kernel's to refuse
+    ("dst-prefix6 64 dst-prefix 32", [("DST_PREFIX", u32(32)), ("DST_PREFIX6", u32(64))]),
     ("avoid-paused on", [("AVOID_PAUSED", u8(1))]),
     ("avoid-paused off", [("AVOID_PAUSED", u8(0))]),
     ("sticky 0", [("STICKY", u64(0))]),
@@ -213,6 +217,10 @@ REFUSE: List[Tuple[str, int, str]] = [
     ("peer maybe", 1, r'^bfc: illegal "peer" value "maybe": give auto, on or off\n$'),
     ("assign hash", 1,
      r'^bfc: illegal "assign" value "hash": give dynamic, stochastic, single or destination\n$'),
+    ("dst-prefix /24", 1, r'^bfc: illegal "dst-prefix" value "/24"\n$'),
+    ("dst-prefix 10.0.0.0/8", 1, r'^bfc: illegal "dst-prefix" value "10.0.0.0/8"\n$'),
+    ("dst-prefix6 -1", 1, r'^bfc: illegal "dst-prefix6" value "-1"\n$'),
+    ("dst-prefix6 4294967296", 1, r'^bfc: illegal "dst-prefix6" value "4294967296"\n$'),
     ("resume late", 1, r'^bfc: illegal "resume" value "late": give drained or early\n$'),
     ("avoid-paused 1", 1, r'^bfc: illegal "avoid-paused" value "1": give on or off\n$'),
     ("split-gso yes", 1, r'^bfc: illegal "split-gso" value "yes": give on or off\n$'),
@@ -300,7 +308,8 @@ REFUSE: List[Tuple[str, int, str]] = [
      for option in ("alpha", "beta", "fdec")
      for value in ("0.8005", "0.0001", "80%", "-0.8", "1e-1", "4294967.296", ".", "auto", "0,8")
 ] + [(option, 255, r'^Command line is not complete\. Try option "help"\n$') for option in (
-    "fc", "role", "peer", "queues", "flows", "ways", "assign", "avoid-paused", "sticky", "hrtt",
+    "fc", "role", "peer", "queues", "flows", "ways", "assign", "dst-prefix", "dst-prefix6",
+    "avoid-paused", "sticky", "hrtt",
     "threshold", "resume", "rate", "limit", "quantum", "new-first", "refresh", "hold", "split-gso", "tpid",
     "accept-pause", "elide", "stamp", "prio", "map", "lossless", "strict", "xoff", "xon", "max", "dynamic",
     "egress-xoff", "egress-xon", "egress-max", "warn", "cut", "thop", "alpha", "beta", "fdec",
@@ -310,7 +319,8 @@ REFUSE: List[Tuple[str, int, str]] = [
 Json = Dict[str, object]
 DEFAULTS: Dict[str, bytes] = {
     "FC": u8(N["BFC_FC_BFC"]), "ROLE": u8(0), "PEER": u8(0), "QUEUES": u32(32),
-    "FLOWS": u32(0), "WAYS": u32(4), "ASSIGN": u8(N["BFC_ASSIGN_DESTINATION"]), "AVOID_PAUSED": u8(1), "STICKY": u64(AUTO64),
+    "FLOWS": u32(0), "WAYS": u32(4), "ASSIGN": u8(N["BFC_ASSIGN_DESTINATION"]), "DST_PREFIX": u32(32),
+    "DST_PREFIX6": u32(128), "AVOID_PAUSED": u8(1), "STICKY": u64(AUTO64),
     "HRTT": u64(100_000), "THRESHOLD": u32(0), "RESUME": u8(N["BFC_RESUME_EARLY"]),
     "RATE": u64(0), "LIMIT": u32(16 << 20), "QUANTUM": u32(0), "NEW_FIRST": u8(1), "REFRESH": u64(0),
     "HOLD": u64(0), "SPLIT_GSO": u8(1), "TPID": u16(0x88A8), "ACCEPT_PAUSE": u8(0),
@@ -323,15 +333,15 @@ DEFAULTS: Dict[str, bytes] = {
     "HEADROOM": u32(0), "SHARE": u32(1_000_000),
 }
 DEFAULT_TEXT = (
-    "fc bfc role switch peer auto queues 32 flows auto ways 4 assign destination avoid-paused on "
-    "sticky auto hrtt 100us threshold auto resume early rate link limit 16Mb quantum auto "
+    "fc bfc role switch peer auto queues 32 flows auto ways 4 assign destination "
+    "dst-prefix 32 dst-prefix6 128 avoid-paused on sticky auto hrtt 100us threshold auto resume early rate link limit 16Mb quantum auto "
     "new-first on refresh auto hold auto split-gso on tpid 88a8 accept-pause off elide none "
     "prio pcp map auto lossless all strict none xoff auto xon auto max auto dynamic off egress-xoff auto "
     "egress-xon auto egress-max auto warn auto cut 80% thop auto alpha 0.8 beta 0.8 fdec 0.8 "
     "congested auto ecn off watchdog auto buffer none size keep reserve 0b headroom auto share 100%")
 DEFAULT_JSON: Json = {
     "fc": "bfc", "role": "switch", "peer": "auto", "queues": 32, "flows": "auto",
-    "ways": 4, "assign": "destination", "avoid_paused": True, "sticky": "auto", "hrtt": 100000,
+    "ways": 4, "assign": "destination", "dst_prefix": 32, "dst_prefix6": 128, "avoid_paused": True, "sticky": "auto", "hrtt": 100000,
     "threshold": "auto", "resume": "early", "rate": "link", "limit": 16777216,
     "quantum": "auto", "new_first": True, "refresh": "auto", "hold": "auto", "split_gso": True,
     "tpid": "88a8", "accept_pause": False, "elide": [],
@@ -343,7 +353,8 @@ DEFAULT_JSON: Json = {
 }
 OTHER: Dict[str, bytes] = {
     "FC": u8(N["BFC_FC_CAPFC_CAL"]), "ROLE": u8(1), "PEER": u8(2), "QUEUES": u32(1024),
-    "FLOWS": u32(4194304), "WAYS": u32(1), "ASSIGN": u8(1), "AVOID_PAUSED": u8(0), "STICKY": u64(0),
+    "FLOWS": u32(4194304), "WAYS": u32(1), "ASSIGN": u8(1), "DST_PREFIX": u32(0),
+    "DST_PREFIX6": u32(127), "AVOID_PAUSED": u8(0), "STICKY": u64(0),
     "HRTT": u64(123_456), "THRESHOLD": u32(65_537), "RESUME": u8(N["BFC_RESUME_DRAINED"]),
     "RATE": u64(1_234_567), "LIMIT": u32(1 << 30), "QUANTUM": u32(1514), "NEW_FIRST": u8(0),
     "REFRESH": u64(1_500_000), "HOLD": u64(4_000_000_000), "SPLIT_GSO": u8(0),
@@ -358,7 +369,7 @@ OTHER: Dict[str, bytes] = {
 }
 OTHER_TEXT = (
     "fc capfc-cal role nic peer off queues 1024 flows 4194304 ways 1 assign stochastic "
-    "avoid-paused off sticky 0ns hrtt 123456ns threshold 65537b resume drained rate 9876536bit limit 1Gb "
+    "dst-prefix 0 dst-prefix6 127 avoid-paused off sticky 0ns hrtt 123456ns threshold 65537b resume drained rate 9876536bit limit 1Gb "
     "quantum 1514b new-first off refresh 1500us hold 4s split-gso off tpid 8100 accept-pause on "
     "elide lo,if7777 prio dscp map 0:0,46:5,63:7 lossless 3,4 strict 6,7 xoff 100Kb xon 81921b max 1Mb "
     "dynamic 11% egress-xoff 25000b egress-xon 20000b egress-max 60000b warn 20001b cut 1% "
@@ -366,7 +377,7 @@ OTHER_TEXT = (
     "buffer chip0_5678-abcd size 12Mb reserve 4Kb headroom 65537b share 150.0001%")
 OTHER_JSON: Json = {
     "fc": "capfc-cal", "role": "nic", "peer": "off", "queues": 1024, "flows": 4194304,
-    "ways": 1, "assign": "stochastic", "avoid_paused": False, "sticky": 0, "hrtt": 123456,
+    "ways": 1, "assign": "stochastic", "dst_prefix": 0, "dst_prefix6": 127, "avoid_paused": False, "sticky": 0, "hrtt": 123456,
     "threshold": 65537, "resume": "drained", "rate": 1234567, "limit": 1 << 30,
     "quantum": 1514, "new_first": False, "refresh": 1500000, "hold": 4000000000, "split_gso": False,
     "tpid": "8100", "accept_pause": True, "elide": ["lo", "if7777"],

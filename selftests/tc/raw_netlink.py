@@ -151,7 +151,8 @@ NUMBERS = {"QUEUES": 4, "FLOWS": 4, "WAYS": 4, "STICKY": 8, "HRTT": 8, "THRESHOL
            "PRIO_MAP": N["BFC_PRIO_VALUES"], "LOSSLESS": 1, "STRICT": 1, "XOFF": 4, "XON": 4, "MAX_BYTES": 4,
            "DYNAMIC": 4, "EGRESS_XOFF": 4, "EGRESS_XON": 4, "EGRESS_MAX": 4, "WARN": 4, "CUT": 1,
            "T_HOP": 8, "ALPHA": 4, "BETA": 4, "FDEC": 4, "CONGESTED": 4, "ECN": 4, "WATCHDOG": 8,
-           "BUFFER_SIZE": 4, "RESERVE": 4, "HEADROOM": 4, "SHARE": 4, "STAMP_FD": 4}
+           "BUFFER_SIZE": 4, "RESERVE": 4, "HEADROOM": 4, "SHARE": 4, "STAMP_FD": 4,
+           "DST_PREFIX": 4, "DST_PREFIX6": 4}
 MAXIMA = ("XOFF", "XON", "MAX_BYTES", "DYNAMIC", "EGRESS_XOFF", "EGRESS_XON", "EGRESS_MAX", "WARN",
           "ALPHA", "BETA", "FDEC", "CONGESTED", "ECN", "BUFFER_SIZE", "RESERVE", "HEADROOM", "SHARE")
 MAX64 = (1 << 64) - 1
@@ -181,6 +182,9 @@ def cases() -> List[Case]:
         Case("FLOWS 2^32-1", options(bfc("FLOWS", u32(0xFFFFFFFF))), "^bfc: flows: "),
         Case("WAYS 0", options(bfc("WAYS", u32(0))), "^bfc: ways: 1 to 8$"),
         Case("WAYS 2^32-1", options(bfc("WAYS", u32(0xFFFFFFFF))), "^bfc: ways: 1 to 8$"),
+        Case("DST_PREFIX 33", options(bfc("DST_PREFIX", u32(33))), "^bfc: dst-prefix: 0 to 32$"),
+        Case("DST_PREFIX6 2^32-1", options(bfc("DST_PREFIX6", u32(0xFFFFFFFF))),
+             "^bfc: dst-prefix6: 0 to 128$"),
         Case("HRTT 2^64-1", options(bfc("HRTT", u64(MAX64))), "^bfc: hrtt: 100 ns to 1 s$"),
         Case("HRTT 2^32 + 100us", options(bfc("HRTT", u64((1 << 32) + 100000))),
              "^bfc: hrtt: 100 ns to 1 s$"),
