@@ -393,7 +393,8 @@ struct bfc_host {
  *	@dest_mask6 of an IPv6 address
  * @free: queues that belong to none
  * @nfree: so many
- * @cooling: queues that ran empty, or were resumed then, in this order
+ * @cooling: queues that ran empty, or were resumed then, in this order but for
+ *	     &bfc_queue.again
  *
  * Every packet:
  * @active: queues with packets that are not paused, in DRR order
@@ -655,11 +656,14 @@ static inline void bfc_begin(struct bfc_sched *q)
 }
 
 /* A queue ran empty, or is resumed while it is. It still belongs to its destination: a
- * pause may be on its way, and makes it useless for others.
+ * pause may be on its way, and makes it useless for others. One that has been there since
+ * an earlier time is moved to its place by who looks for the oldest.
  */
 static inline void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue)
 {
-	list_move_tail(&queue->cooling, &q->cooling);
+	queue->again = !list_empty(&queue->cooling);
+	if (!queue->again)
+		list_add_tail(&queue->cooling, &q->cooling);
 }
 
 /* Is a queue empty that a flow was in alone at last, and held yet for its destination? */

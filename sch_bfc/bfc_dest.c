@@ -288,22 +288,27 @@ void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk
 }
 
 /* Those that ran empty longer ago than the sticky time are free: each once. A host
- * pauses none. Those that have got packets since are of no interest.
+ * pauses none. Those that have got packets since are of no interest. A queue is moved once
+ * at most for each time that it ran empty.
  */
 static void bfc_dest_cool(struct bfc_sched *q)
 {
-	struct bfc_queue *queue, *next;
 	bool host = bfc_faces_host(q);
+	struct bfc_queue *queue;
 
-	list_for_each_entry_safe(queue, next, &q->cooling, cooling) {
+	while ((queue = list_first_entry_or_null(&q->cooling, struct bfc_queue, cooling))) {
 		if (queue->head) {
 			list_del_init(&queue->cooling);
-			continue;
-		}
+		} else if (queue->again) {
+			queue->again = false;
+			list_move_tail(&queue->cooling, &q->cooling);
 		/* 0: never used */
-		if (!host && queue->emptied_ns && !bfc_sticky_over(q, queue->emptied_ns))
+		} else if (host || !queue->emptied_ns ||
+			   bfc_sticky_over(q, queue->emptied_ns)) {
+			bfc_dest_free(q, queue);
+		} else {
 			break;
-		bfc_dest_free(q, queue);
+		}
 	}
 }
 

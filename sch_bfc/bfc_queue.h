@@ -31,6 +31,7 @@
  * @flow: whose packets are in it, by its index; of an empty one, whose left last
  * @key: of the destination that it belongs to, or did when it last was non-empty
  * @mixed: it has packets of others than @flow
+ * @again: it ran empty again since it is in the list of @cooling
  * @slot: of the ingress port that it is of
  * @dest: that it belongs to, an index of &bfc_sched.dests; BFC_DEST_NONE: free, or of
  *	  several
@@ -57,7 +58,8 @@ struct bfc_queue {
 	u32 flow;
 	u32 key;
 	u16 dest;
-	bool mixed;
+	bool mixed:1;
+	bool again:1;
 	u8 slot;
 	struct list_head cooling;
 	u64 emptied_ns;
