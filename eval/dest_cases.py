@@ -27,7 +27,7 @@ from workload import (
 
 FACEBOOK, GOOGLE = "fb-hadoop-bfc", "google"
 SCHEMES = ("bfc", "bfc-dynamic", "bfc-paper", "bfc-128", "ideal-fq")
-SPRAYED = 0  # number of the "incast" that a sprayer's flows are
+SPRAYED = 0  # number of the "incast" that flows are which fill a link on purpose
 
 
 @dataclass
@@ -233,29 +233,36 @@ def sprayed(
     ]
 
 
-def spray_case(spoof: bool = False, obedient: bool = True) -> Build:
-    """p1 ... send to q0 ... over the link that the sprayer fills, and to r0 ... where it
-    is congested: Facebook's flows and, since in a few ms these are few, mice.
+def beside(
+    rng: random.Random, senders: List[int], t: Topology, duration: int
+) -> List[Flow]:
+    """To q0 ... and to r0 ..., where it is congested: Facebook's flows and, since in
+    a few ms these are few, mice.
     """
+    facebook = Distribution.load(FACEBOOK)
+    mice = Distribution([(PACKET, 0), (PACKET, 1)])
+    flows: List[Flow] = []
+    for prefix, group, sizes, rate in (  # Gbit/s
+        ("q", "elsewhere", facebook, 35),
+        ("q", "elsewhere", mice, 5),
+        ("r", "toward", facebook, 4),
+        ("r", "toward", mice, 1),
+    ):
+        sinks = [h for h in range(len(t.hosts)) if t.name(h).startswith(prefix)]
+        draw = one_of([(s, d) for s in senders for d in sinks])
+        for flow in open_loop(rng, sizes, draw, rate, duration, sigma=0):
+            flow.group = group
+            flows.append(flow)
+    return flows
+
+
+def spray_case(spoof: bool = False, obedient: bool = True) -> Build:
+    """p1 ... send to q0 ... over the link that the sprayer fills, and to r0 ..."""
 
     def build(ctx: Context, big: bool, duration: int) -> Work:
         t = spray_network(obedient)
         rng = ctx.rng("spray", spoof, obedient)
-        facebook = Distribution.load(FACEBOOK)
-        mice = Distribution([(PACKET, 0), (PACKET, 1)])
-        flows: List[Flow] = []
-        senders = [t.number(f"p{i}") for i in range(1, 8)]
-        for prefix, group, sizes, rate in (  # Gbit/s
-            ("q", "elsewhere", facebook, 35),
-            ("q", "elsewhere", mice, 5),
-            ("r", "toward", facebook, 4),
-            ("r", "toward", mice, 1),
-        ):
-            sinks = [t.number(f"{prefix}{i}") for i in range(8)]
-            draw = one_of([(s, d) for s in senders for d in sinks])
-            for flow in open_loop(rng, sizes, draw, rate, duration, sigma=0):
-                flow.group = group
-                flows.append(flow)
+        flows = beside(rng, [t.number(f"p{i}") for i in range(1, 8)], t, duration)
         # What the sprayer's link carries meanwhile.
         total = round(duration * 12.5)
         count = 4000 if big else 1000
@@ -264,6 +271,56 @@ def spray_case(spoof: bool = False, obedient: bool = True) -> Build:
         return Work(t, flows, duration, frozenset({"toward"}))
 
     return build
+
+
+# ---- a full link between two switches ----
+
+BEHIND = 64  # hosts r0 ..., of which prefix 26 makes one destination
+SENDERS = 8
+
+
+def chain_network() -> Topology:
+    """p0 ... at sw1, q0 ... at sw2, and r0 ... at sw3, behind a slow link."""
+    t = Topology()
+    for name in ("sw1", "sw2", "sw3"):
+        t.switch(name)
+    for prefix, switch, count in (
+        ("r", "sw3", BEHIND),  # first: their addresses are a prefix
+        ("q", "sw2", SENDERS),
+        ("p", "sw1", SENDERS),
+    ):
+        for i in range(count):
+            t.host(f"{prefix}{i}")
+            t.link(f"{prefix}{i}", switch)
+    t.link("sw1", "sw2")
+    t.link("sw2", "sw3", rate=25 * GBIT, delay=US)
+    return t
+
+
+def chain_case(ctx: Context, big: bool, duration: int) -> Work:
+    """Each of p0 ... opens a flow to each of r0 ... at once: together they fill the slow
+    link as long as others begin, and none of r0 ... is a bottleneck.
+    """
+    del big
+    t = chain_network()
+    rng = ctx.rng("chain")
+    senders = [t.number(f"p{i}") for i in range(SENDERS)]
+    flows = beside(rng, senders, t, duration)
+    total = duration * 25 // 8
+    flows += [
+        Flow(
+            source,
+            t.number(f"r{i}"),
+            total // (SENDERS * BEHIND),
+            duration // 20 + rng.randrange(1000),
+            incast=SPRAYED,
+            group="full",
+        )
+        for source in senders
+        for i in range(BEHIND)
+    ]
+    flows.sort(key=lambda f: f.start)
+    return Work(t, flows, duration, frozenset({"toward"}))
 
 
 def against_rude(name: str, queues: int) -> Scheme:
@@ -286,6 +343,7 @@ CASES: Dict[str, Case] = {
         0.4,
         adapt=against_rude,
     ),
+    "chain": Case("a full link to 64 hosts", chain_case, 2.0, 0.4),
     "fig15-4s": Case(
         "mice beside 4 elephants, 8 queues", mice_case(4, (3, 4, 2), 1), 2.0, 0.3, 8, 8
     ),

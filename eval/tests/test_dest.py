@@ -108,6 +108,25 @@ class Cases(unittest.TestCase):
                     there = {"elsewhere": "q", "toward": "r"}[f.group]
                     self.assertEqual(t.name(f.dst)[0], there)
 
+    def test_chain(self) -> None:
+        for big in (False, True):
+            work = work_of("chain", 400_000, big)
+            t = work.topology
+            behind = [h for h in range(len(t.hosts)) if t.name(h)[0] == "r"]
+            # One /26, of which no other host is.
+            self.assertEqual({h >> 6 for h in behind}, {0})
+            self.assertEqual(len(behind), 64)
+            slow = t.links[-1]
+            full = [f for f in work.flows if f.group == "full"]
+            self.assertEqual({f.dst for f in full}, set(behind))
+            self.assertEqual(len({(f.src, f.dst) for f in full}), 512)
+            bits = sum(8 * f.size for f in full)
+            self.assertAlmostEqual(bits / 400_000, slow.rate / 1e9, delta=0.1)
+            for f in work.flows:
+                over = len(t.links) - 1 in t.path(f.src, f.dst)
+                self.assertEqual(over, f.group != "elsewhere")
+                self.assertEqual(t.name(f.src)[0], "p")
+
     def test_only_the_sprayer_has_another_nic(self) -> None:
         for name, own in (("spray", 0), ("rude", 1)):
             text = work_of(name, 100_000).topology.describe("bfc role nic", "bfc")
