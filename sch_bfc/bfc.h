@@ -438,9 +438,11 @@ struct bfc_host {
  *	  when, ns, and for how long in all without that
  * @watchdog: shaper, end of a pause, pace of a host
  *
- * Now and then, @ingress with a flow's first packet, the rest for port-level modes:
+ * Now and then, @ingress and @greedy with a flow's first packet, the rest for port-level
+ * modes:
  * @ingress: by slot: how many queues hold what came in through a port, and which it
  *	     got last; behind them BFC_DEST_FORWARDED, BFC_DEST_LOCAL
+ * @greedy: of these, how many are: bfc_ingress_is_greedy()
  * @storm: is a pause one: of each priority; of all queues only the first
  * @storm_cfg: its times
  * @host: pace of each priority
@@ -565,6 +567,7 @@ struct bfc_sched {
 		u16 queues;
 		u16 last;
 	} ingress[BFC_SLOTS + 2];
+	u8 greedy;
 	u32 from[BFC_PRIORITIES][BFC_SLOTS + 1];
 	struct list_head strict[BFC_PRIORITIES];
 

@@ -180,11 +180,27 @@ static void bfc_dest_leave(struct bfc_sched *q, struct bfc_queue *queue)
 	queue->dest = BFC_DEST_NONE;
 }
 
+/* Through the port of a slot came what has so many queues now. */
+static void bfc_ingress_hold(struct bfc_sched *q, u8 slot, u16 queues)
+{
+	unsigned int n = q->p.queues;
+
+	if (slot != BFC_DEST_LOCAL)
+		q->greedy += bfc_ingress_is_greedy(queues, n) -
+			     bfc_ingress_is_greedy(q->ingress[slot].queues, n);
+	q->ingress[slot].queues = queues;
+}
+
+static void bfc_ingress_leave(struct bfc_sched *q, const struct bfc_queue *queue)
+{
+	bfc_ingress_hold(q, queue->slot, q->ingress[queue->slot].queues - 1);
+}
+
 static void bfc_dest_free(struct bfc_sched *q, struct bfc_queue *queue)
 {
 	list_del_init(&queue->cooling);
 	bfc_dest_leave(q, queue);
-	q->ingress[queue->slot].queues--;
+	bfc_ingress_leave(q, queue);
 	__set_bit(queue - q->queues, q->free);
 	q->nfree++;
 }
@@ -200,9 +216,9 @@ static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
 		q->nfree--;
 	} else {
 		bfc_dest_leave(q, queue);
-		q->ingress[queue->slot].queues--;
+		bfc_ingress_leave(q, queue);
 	}
-	q->ingress[slot].queues++;
+	bfc_ingress_hold(q, slot, q->ingress[slot].queues + 1);
 	q->ingress[slot].last = qn;
 	queue->slot = slot;
 	queue->key = key;
@@ -252,6 +268,7 @@ void bfc_dest_configure(struct bfc_sched *q, const struct bfc_params *p)
 		return;
 	q->by_dest = on;
 	memset(q->ingress, 0, sizeof(q->ingress));
+	q->greedy = 0;
 	for (qn = 0; qn < q->p.queues; qn++) {
 		struct bfc_queue *queue = &q->queues[qn];
 
@@ -346,7 +363,8 @@ static bool bfc_dest_ingress_may(struct bfc_sched *q, const struct sk_buff *skb,
 {
 	u8 slot = bfc_dest_ingress(q, skb);
 
-	return slot == BFC_DEST_LOCAL || bfc_ingress_may_take(q->ingress[slot].queues, free);
+	return slot == BFC_DEST_LOCAL ||
+	       bfc_ingress_may_take(q->ingress[slot].queues, q->greedy, free, q->p.queues);
 }
 
 /* The queue that ran empty the longest ago, or none. It may be paused yet for what left

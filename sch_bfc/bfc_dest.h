@@ -16,8 +16,10 @@
 #define BFC_DEST_WAYS	4	/* entries of a set */
 #define BFC_DEST_NONE	U16_MAX	/* an index of none */
 
-/* An ingress port may hold so many times as many queues as are free. */
+/* Greedy ingress ports together may hold so many times as many queues as are free. */
 #define BFC_DEST_INGRESS	4
+#define BFC_DEST_GREEDY		8	/* one is greedy that holds more than that part */
+#define BFC_DEST_LAST		10	/* that part is for those that hold few */
 
 /**
  * struct bfc_dest - a destination
@@ -117,18 +119,46 @@ static inline bool bfc_dest_may_borrow(unsigned int held, unsigned int empty)
 }
 
 /**
+ * bfc_ingress_is_greedy() - does an ingress port hold more than an eighth of the queues?
+ * @held: queues that it holds
+ * @queues: of the egress port
+ *
+ * Return: true if so; at most seven ports at a time.
+ */
+static inline bool bfc_ingress_is_greedy(unsigned int held, unsigned int queues)
+{
+	return held * BFC_DEST_GREEDY > queues;
+}
+
+/**
  * bfc_ingress_may_take() - may what came in through a port have another?
  * @held: queues that it holds
+ * @greedy: ports that are greedy, it may be one of them
  * @free: queues that belong to none
+ * @queues: of the egress port
  *
  * A host that sends to a thousand addresses has a thousand destinations that hold none.
- * The same rule, with a larger share: of two ports one alone may hold 4/5.
+ * So there is a bound for each port; what is below may all be of innocent flows.
  *
- * Return: true if so.
+ * Greedy ports together hold 4/5: none of g gets another one while it holds more than
+ * 4 * free / g, so they end with 4 * free in sum, and a queue each. What one has got
+ * before others became greedy it keeps until that has left; it gets no more meanwhile.
+ * One that is not greedy is held to the same part, and so has an eighth sooner than they
+ * have more than that.
+ *
+ * Those whose part is less than an eighth, of eight ports or more, are not counted. So
+ * the last tenth is for ports that hold half as many as are free: whatever their number,
+ * and who came first, ports that hold more than a twentieth and a queue have 9/10, and a
+ * queue, at most. For each of these got its last queue while more than a tenth was free.
+ * Of that tenth k ports that take what they may leave 1 / (1 + k / 2).
+ *
+ * Return: true if so; always for a port that holds none.
  */
-static inline bool bfc_ingress_may_take(unsigned int held, unsigned int free)
+static inline bool bfc_ingress_may_take(unsigned int held, unsigned int greedy,
+					unsigned int free, unsigned int queues)
 {
-	return held <= free * BFC_DEST_INGRESS;
+	return held * (greedy ?: 1) <= free * BFC_DEST_INGRESS &&
+	       (free * BFC_DEST_LAST > queues || held * 2 <= free);
 }
 
 /**

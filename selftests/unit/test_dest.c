@@ -108,26 +108,83 @@ static void test_borrow(void)
 	CHECK(!bfc_dest_may_borrow(1, 2));
 }
 
+/* Ports that all take as many queues as they may, in turn; the first one alone if it
+ * is told to be first.
+ *
+ * Return: those left.
+ */
+static unsigned int spray(unsigned int ports, unsigned int queues, bool first, u16 *held)
+{
+	unsigned int free = queues, i, from = first ? 1 : ports, before, greedy;
+
+	memset(held, 0, ports * sizeof(*held));
+	do {
+		before = free;
+		for (i = 0; i < from && free; i++) {
+			unsigned int j;
+
+			for (greedy = 0, j = 0; j < ports; j++)
+				greedy += bfc_ingress_is_greedy(held[j], queues);
+			if (!bfc_ingress_may_take(held[i], greedy, free, queues))
+				continue;
+			held[i]++;
+			free--;
+		}
+		if (before == free && from < ports) {
+			from = ports;
+			before = 0;
+		}
+	} while (free != before);
+	return free;
+}
+
 static void test_ingress(void)
 {
-	unsigned int ports, free, i, taken;
-	u16 held[8];
+	static const unsigned int queues[] = { 32, 128, 1024 };
+	unsigned int i, ports, p, few, many;
+	u16 held[64];
 
-	for (ports = 1; ports <= 8; ports++) {
-		memset(held, 0, sizeof(held));
-		free = 128;
-		do {
-			taken = 0;
-			for (i = 0; i < ports && free; i++)
-				if (bfc_ingress_may_take(held[i], free)) {
-					held[i]++;
-					free--;
-					taken++;
-				}
-		} while (taken);
-		CHECK(free + 1 >= 128 / (1 + 4 * ports) && free <= 128 / (1 + 4 * ports),
-		      "%u ports leave %u", ports, free);
+	for (i = 0; i < UNIT_SIZE(queues); i++) {
+		unsigned int n = queues[i], left;
+
+		/* 4/5 of one, and of those that hold an eighth each */
+		for (ports = 1; ports <= 6; ports++) {
+			left = spray(ports, n, false, held);
+			CHECK(left * 5 + 5 + 2 * ports >= n && left * 5 <= n + ports,
+			      "%u ports leave %u of %u", ports, left, n);
+			for (p = 0; p < ports; p++)
+				CHECK(held[p] + 1U >= n * 4 / 5 / ports,
+				      "port %u of %u has %u of %u", p, ports,
+				      held[p], n);
+		}
+		/* In whatever turn they come, those that have many have 9/10. */
+		for (ports = 1; ports <= UNIT_SIZE(held); ports++) {
+			left = spray(ports, n, ports & 1, held);
+			for (many = 0, few = 0, p = 0; p < ports; p++)
+				if (held[p] > n / 20 + 1)
+					many += held[p];
+				else
+					few += held[p];
+			CHECK(many * 10 <= n * 9 + 10, "%u ports have %u of %u, few %u",
+			      ports, many, n, few);
+			CHECK(10 * (left * (2 + ports) + 2 * ports) >= n * 2,
+			      "%u ports leave %u of %u", ports, left, n);
+		}
+		/* The second one has an eighth at once, less what is for others. */
+		spray(2, n, true, held);
+		CHECK(held[1] + 1U >= n / 10, "%u of %u", held[1], n);
+		/* What had more than its part gets no more until it has less. */
+		CHECK(!bfc_ingress_may_take(n / 2, 2, n / 5, n));
 	}
+	CHECK(!bfc_ingress_is_greedy(4, 32) && bfc_ingress_is_greedy(5, 32));
+	CHECK(!bfc_ingress_may_take(4, 0, 0, 8));
+	/* Who has none always may; of the last tenth those with half as many. */
+	CHECK(bfc_ingress_may_take(0, 7, 0, 8));
+	CHECK(bfc_ingress_may_take(5, 0, 10, 100) && !bfc_ingress_may_take(6, 0, 10, 100));
+	CHECK(bfc_ingress_may_take(6, 0, 11, 100));
+	/* One that is not greedy has as many as those that are. */
+	CHECK(bfc_ingress_may_take(20, 2, 10, 80) && !bfc_ingress_may_take(21, 2, 10, 80));
+	CHECK(bfc_ingress_may_take(8, 0, 2, 16) && !bfc_ingress_may_take(9, 0, 2, 16));
 }
 
 static void test_short(void)
