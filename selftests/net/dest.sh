@@ -233,36 +233,44 @@ test_joined() {
 
 #   a e0 --- p1 sw x0 --- e0 r	x0 so slow that all waits
 #   b e0 --- p2 /
+#   ...
 #
-# a sends to forty addresses, from as many that are not its own: one port, so four
-# fifths of the queues at most. b's flows find others.
-test_a_sprayer() {
-	local i port
+# behind_ports QUEUES RATE NAME...: x0 with so many, and a host of each name, a the first
+behind_ports() {
+	local queues=$1 rate=$2 n=0 name
+	shift 2
 	switch sw
-	for port in "1 a" "2 b"; do
-		host "${port#* }" "10.0.0.${port% *}/24"
-		cable sw "p${port% *}" "${port#* }" e0
-	done
 	host r 10.0.0.100/24
+	quiet sw
+	quiet r
 	cable sw x0 r e0
 	# shellcheck disable=SC2086
-	bfc sw x0 queues 16 rate 64kbit $plenty
-	for port in 1 2; do
-		bfc sw "p$port" hrtt 4ms
+	bfc sw x0 queues "$queues" rate "$rate" peer off $plenty
+	for name in "$@"; do
+		((++n))
+		host "$name" "10.0.0.$n/24"
+		quiet "$name"
+		cable sw "p$n" "$name" e0
+		bfc sw "p$n" hrtt 4ms
+		bfc "$name" e0 role nic queues 128 hrtt 4ms
 	done
-	bfc a e0 role nic queues 128 hrtt 4ms
-	bfc b e0 role nic queues 128 hrtt 4ms
-	for port in "sw p1" "sw p2" "a e0" "b e0"; do
-		# shellcheck disable=SC2086
-		check "$port is not up" wait_for 15 peer_up $port
+	check "not all are up" wait_for 15 all_but_x0_up
+	meet 10.0.0.100 "$@"
+	for name in "$@"; do
+		frames open "$name" "$name" e0
 	done
-	meet 10.0.0.100 a b
-	frames open a a e0
-	frames open b b e0
-	for i in {1..40}; do
-		frames udp a count=1 size=1000 dst="$(mac r e0)" \
-			from="10.9.0.$i" to="10.8.0.$i"
-	done
+	mac_r=$(mac r e0)
+}
+# quiet NS: no reports of multicast listeners, which have queues as any other packet
+quiet() { in_ns "$1" sysctl -qw net.ipv6.conf.all.disable_ipv6=1; }
+all_but_x0_up() { [ "$(not_up)" = "sw x0" ]; }
+
+# a sends to forty addresses, from forged ones, IP and MAC, another of each in every
+# packet: one port, so four fifths of the queues at most. b's flows find others.
+test_a_sprayer() {
+	local mac_r
+	behind_ports 16 64kbit a b
+	frames udp a span=40 size=1000 dst="$mac_r" src=random from=10.9.0.1 to=10.8.0.1
 	sleep 0.2
 	say "the sprayer has $(stat sw x0 occupied) of 16"
 	at_least "queues that it has" "$(stat sw x0 occupied)" 8
@@ -271,10 +279,7 @@ test_a_sprayer() {
 	local collisions before
 	collisions=$(stat sw x0 collisions)
 	before=$(stat sw x0 occupied)
-	for i in 1 2; do
-		frames udp b count=1 size=1000 dst="$(mac r e0)" \
-			from=10.0.0.2 to="10.7.0.$i"
-	done
+	frames udp b span=2 size=1000 dst="$mac_r" from=10.0.0.2 to=10.7.0.1
 	sleep 0.1
 	equal "collisions of the other host's flows" \
 		"$(($(stat sw x0 collisions) - collisions))" 0
@@ -282,5 +287,99 @@ test_a_sprayer() {
 	frames close
 }
 
+# short_flows PORT: of d, to six addresses at once; $ms: until the last packet was there
+short_flows() {
+	local i receiver sent=()
+	receive r "$1" -n 6 -t 20
+	receiver=$bg
+	for i in {1..6}; do
+		send d "10.0.0.10$i" "$1" -F "$i" -n 1 -s 100
+		sent+=("$bg")
+	done
+	finish "${sent[@]}" "$receiver"
+	equal "short flows that came" "$(received r "$1" .packets)" 6
+	ms=$(received r "$1" '.p99_us / 1000 | floor')
+}
+
+# Three that spray hold four fifths together, and no twelve thirteenths: d's short flows
+# have a queue each, and none waits for a round of all queues, 0.4 s.
+test_three_sprayers() {
+	local i name mac_r ms alone held
+	behind_ports 64 1mbit a b c d
+	for i in {1..6}; do
+		ip -n r addr add "10.0.0.10$i/24" dev e0
+		meet "10.0.0.10$i" d
+	done
+	short_flows 5000
+	alone=$ms
+	for i in 0 1 2 3; do
+		for name in a b c; do
+			frames udp "$name" span=10 count=6 size=1000 dst="$mac_r" \
+				src=random from=10.9.0.1 to="10.$((16#$name)).$i.1"
+		done
+	done
+	sleep 1.5	# that long all queues are new, and go first
+	held=$(stat sw x0 occupied)
+	at_least "queues of those that spray" "$held" 45
+	at_most "queues of those that spray" "$held" 54
+	short_flows 5001
+	say "ms: alone $alone, beside those that spray, with $held of 64 queues, $ms"
+	at_most "ms until the last of the short flows" "$ms" $((alone + 100))
+	frames close
+}
+
+#              /-- r	1 Mbit/s
+#   h ---- sw <
+#              \-- v
+#
+# busy ASSIGN [FLOWS]: h has so many flows to r, and sends short ones to v; $p99: the
+# latency of these, us
+busy() {
+	local assign=$1 flows=${2-0} port busy=''
+	switch sw
+	host h 10.0.0.1/24
+	host r 10.0.0.2/24
+	host v 10.0.0.3/24
+	cable sw p1 h e0
+	cable sw r0 r e0 rate 1mbit delay 100us ring 4
+	cable sw v0 v e0
+	for port in p1 r0 v0; do
+		bfc sw "$port" hrtt 4ms assign "$assign"
+	done
+	bfc h e0 role nic queues 128 hrtt 4ms assign "$assign"
+	check "h is not up" wait_for 15 peer_up h e0
+	meet 10.0.0.2 h
+	meet 10.0.0.3 h
+	if [ "$flows" -gt 0 ]; then
+		send h 10.0.0.2 5000 -f "$flows" -b 4096 -n 20 -t 6
+		busy=$bg
+		sleep 2
+		at_least "paused queues of h" "$(stat h e0 paused)" 2
+	fi
+	receive v 5001 -n 200 -t 30
+	local receiver=$bg
+	send h 10.0.0.3 5001 -f 20 -n 10 -s 500 -r 1000000
+	finish "$bg" "$receiver"
+	equal "packets to v" "$(received v 5001 .packets)" 200
+	p99=$(received v 5001 '.p99_us | floor')
+	[ -z "$busy" ] || say "$assign: $(stat h e0 occupied) of 128 queues in use," \
+		"$(stat h e0 paused) paused, drops $(stat h e0 drops)"
+	clean_up
+}
+
+# A host with two thousand flows to a peer that is congested, so that its switch pauses
+# them, and some to another.
+test_a_busy_host() {
+	local p99 alone
+	ulimit -n 4096
+	busy destination
+	alone=$p99
+	busy destination 2000
+	say "p99 to another peer $alone us, beside the flows $p99 us"
+	at_most "p99, us" "$p99" $((alone + 10000))
+	busy dynamic 2000
+	say "dynamic $p99 us"
+}
+
 run_tests another_finds_a_queue what_a_destination_is prefix_changes \
-	prefix_changes_under_traffic joined a_sprayer
+	prefix_changes_under_traffic joined a_sprayer three_sprayers a_busy_host

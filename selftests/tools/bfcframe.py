@@ -23,7 +23,9 @@ A neighbour is an end of a link in a namespace of "ip netns", known by a NAME:
   pfc NAME ENABLE QUANTA... send one frame of IEEE 802.1Qbb about the priorities in
                             ENABLE: eight quanta, or one for each of these
   udp NAME FIELD=VALUE...   UDP datagrams in frames of their own: dst, src
-                            (MAC), from, to (addresses), sport, dport, count,
+                            (MAC; src=random: another one in each frame), from, to
+                            (addresses), span (that count up from these: so many
+                            flows, of count datagrams each), sport, dport, count,
                             size (of the payload), tags=88a8:5,8100:7 (outermost
                             first), tos (traffic class), label (IPv6), gap (seconds), options (words of
                             IP options that do nothing: 4 bytes; 8 with IPv6,
@@ -517,12 +519,17 @@ class Commands:
         f: Fields = {
             "src": n.mac, "sport": 1000, "dport": 9, "count": 1,
             "size": 1000, "tags": [], "tos": 0, "label": 0, "gap": 0.0,
-            "options": 0, **fields(list(words))}
-        frame = udp_frame(f)
-        for _ in range(f["count"]):
-            n.send(frame)
-            if f["gap"]:
-                time.sleep(f["gap"])
+            "options": 0, "span": 1, **fields(list(words))}
+        forged = f["src"] == "random"
+        first = {end: ipaddress.ip_address(f[end]) for end in ("from", "to")}
+        for flow in range(f["span"]):
+            f.update({end: str(first[end] + flow) for end in first})
+            for _ in range(f["count"]):
+                if forged:
+                    f["src"] = mac_text(b"\x02" + random.randbytes(5))
+                n.send(udp_frame(f))
+                if f["gap"]:
+                    time.sleep(f["gap"])
 
     def fuzz(self, name: str, count: str, seed: str) -> Any:
         n = self.neighbours[name]
