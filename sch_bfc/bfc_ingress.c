@@ -17,9 +17,10 @@ static DEFINE_SPINLOCK(bfc_handle_lock);
  */
 #define BFC_PORT_RUNS	(2 * BFC_RUNS(BFC_QUEUES_MAX))
 
-/* Of the table, each port has a part: an eighth stays for ports to come. */
-#define BFC_SHARED_RUNS	(BFC_HANDLE_RUNS / 8 * 7)
-#define BFC_SHARES	32U	/* at least */
+/* For one in so many of what others leave. 64 ports that take all they can leave 1/62 of
+ * the table (15/16 to the power of 64), and 48 ports have the most queues.
+ */
+#define BFC_PORT_PART	16
 
 /**
  * bfc_handle_base() - the handle that stands for a port as a whole
@@ -47,8 +48,11 @@ u16 bfc_handle_base(const struct bfc_switch *sw, u16 handle)
  * @queues: what the neighbour's HELLO claims
  *
  * A stranger can claim what it likes, and change its mind: old counters, with their
- * handles, stay while packets hold counts. So there is a bound for each port, and past
- * its part of the table a port gets more only while half of that is free.
+ * handles, stay while packets hold counts. So there is a bound for each port, and a
+ * port has a part of what is free, its own included, at most. Thus k ports leave
+ * (1 - 1 / BFC_PORT_PART)^k of the table to those that come later, whatever they claim,
+ * in what turn and how often: what one has got since others did is a part of what these
+ * leave, and one that claims anew does so with all that it holds.
  *
  * Context: port->lock held.
  * Return: 0 if it may, else why not: BFC_REFUSED_*.
@@ -74,8 +78,7 @@ u8 bfc_ingress_room(const struct bfc_port *port, unsigned int queues)
 		old += ing->runs;
 	if (old + new > BFC_PORT_RUNS)
 		return BFC_REFUSED_WAIT;
-	if (old + new > BFC_SHARED_RUNS / max(READ_ONCE(sw->nports), BFC_SHARES) &&
-	    free < BFC_HANDLE_RUNS / 2 + new)
+	if ((old + new) * BFC_PORT_PART > free + old)
 		return BFC_REFUSED_HANDLES;
 	return BFC_REFUSED_NOT;
 }

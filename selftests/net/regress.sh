@@ -289,6 +289,148 @@ test_claims_are_capped() {
 }
 refused_for() { [ "$(stat "$1" "$2" peer_refused)" = "$3" ]; }
 
+# links NS PREFIX FROM TO PEER-NS PEER-PREFIX: so many cables
+links() {
+	local i
+	for ((i = $3; i <= $4; i++)); do
+		echo "link add name $2$i netns $1 type wire rate 20mbit delay 100us ring 8" \
+			"peer name $6$i netns $5"
+	done | ip -batch -
+	for ((i = $3; i <= $4; i++)); do
+		echo "link set $2$i up"
+	done | ip -n "$1" -batch -
+	for ((i = $3; i <= $4; i++)); do
+		echo "link set $6$i up"
+	done | ip -n "$5" -batch -
+}
+
+# qdiscs NS PREFIX FROM TO OPTIONS
+qdiscs() {
+	local ns=$1 prefix=$2 from=$3 to=$4 i
+	shift 4
+	for ((i = from; i <= to; i++)); do
+		echo "qdisc add dev $prefix$i root bfc flows 16 $*"
+	done | tc -n "$ns" -batch - || fail "tc refuses bfc $* on $ns $prefix$from"
+}
+
+# ports_that JQ: of namespace x, how many
+ports_that() {
+	tc -n x -s -j qdisc show |
+		jq "[.[] | select(.kind == \"bfc\") | select($1)] | length"
+}
+
+# Makes $scratch/hostile: 64 neighbours of ports p1 to p64, which come one by one. Each
+# claims as many queues as there can be, those that come late a little less; and when
+# $scratch/again exists all change their claims every 1.2 s.
+hostile() {
+	cat >"$scratch/hostile" <<-END
+		import os, socket, struct, subprocess, sys, time
+		socks = []
+		seq = 0
+		def hello(i, claim, turn):
+		    global seq
+		    seq += 1
+		    body = struct.pack("!BBHBBHHQIIIQQQ", 0, 0, claim, 1, 0, 0xffff, 0,
+		                       0xaa00 + i, turn * 1000 + i, 0, 1, 0, 0, 0)
+		    socks[i].send(bytes.fromhex("0180c200000e0200000000aa") +
+		                  struct.pack("!HIBBHII", 0x88b5, 0x42464331, 1, 1, 84,
+		                              turn * 1000 + i, seq) + body)
+		def claims(turn):
+		    for i in range(len(socks)):
+		        most = 1024 if i < 55 else 895
+		        hello(i, most - 8 * (turn % 2 == 0), turn)
+		for i in range(64):
+		    subprocess.run(["tc", "-n", "x", "qdisc", "add", "dev", f"p{i + 1}",
+		                    "root", "bfc", "flows", "16"], check=True)
+		    s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+		    s.bind((f"e{i + 1}", 0))
+		    socks.append(s)
+		    hello(i, 1024 if i < 55 else 895, 1)
+		    time.sleep(0.01)
+		open(sys.argv[1] + "/all", "w").close()
+		turn = 1
+		while True:
+		    if os.path.exists(sys.argv[1] + "/again"):
+		        turn += 1
+		    claims(turn)
+		    time.sleep(1.2)
+	END
+}
+
+# Each port had a part of the table by the number of ports that there were when it came,
+# and 64 hostile neighbours all of it but a few: the 2nd port after them was refused.
+test_hostile_neighbours_leave_handles() {
+	local n
+	new_ns x
+	new_ns y
+	links x p 1 64 y e
+	links x d 1 20 y f
+	hostile
+	rm -f "$scratch/all" "$scratch/again"
+	background ip netns exec y python3 "$scratch/hostile" "$scratch"
+	check "not all came" wait_for 30 [ -e "$scratch/all" ]
+	n=$(ports_that '.peer_queues == 1024 and .peer_refused == null')
+	n="$n, then $(stat x p49 peer_refused)"
+	qdiscs x d 1 10 queues 32
+	qdiscs y f 1 10 queues 128
+	sleep 3
+	equal "ports that come later, up" \
+		"$(ports_that '.options.queues == 32 and .peer_queues == 128 and
+			.peer_state == "up"')" 10
+	touch "$scratch/again"
+	sleep 4
+	qdiscs x d 11 20 queues 32
+	qdiscs y f 11 20 queues 128
+	sleep 4
+	equal "and while claims change, up" \
+		"$(ports_that '.options.queues == 32 and .peer_queues == 128 and
+			.peer_state == "up"')" 20
+	# docs/deployment.md
+	equal "ports of neighbours with 1024 queues" "$n" "48, then handles"
+	kill "$bg"
+	wait "$bg" 2>/dev/null
+}
+
+# What a port does whose neighbour gets no handles: it says so, and queues fairly.
+test_handles_run_out() {
+	local n before
+	new_ns x
+	host a 10.0.0.1/24
+	host b 10.0.0.2/24
+	is_switch[x]=1
+	ip -n x link add br0 type bridge
+	ip -n x link set br0 up
+	cable x p1 a e0
+	cable x p2 b e0
+	for n in {1..63}; do
+		echo "link add d$n type dummy"
+		echo "link set d$n up"
+	done | ip -n x -batch -
+	qdiscs x d 1 63 rate 1gbit peer on queues 1024
+	before=$(dmesg | grep -c "p1: cannot count for .* handles of this namespace")
+	bfc x p1
+	bfc a e0 queues 1024
+	bfc x p2
+	check "no refusal" wait_for 10 refused_for x p1 handles
+	check "no reason in the text" grep -q "refused (no handles left" \
+		<<<"$(tc -n x -s qdisc show dev p1)"
+	at_least "the log says so" "$(dmesg |
+		grep -c "p1: cannot count for .* handles of this namespace")" $((before + 1))
+	meet 10.0.0.2 a
+	receive b 5000 -n 200 -t 20
+	send a 10.0.0.2 5000 -f 4 -n 50
+	finish "$bg"
+	equal "packets that came" "$(snmp b Udp InDatagrams)" 200
+	equal "tags for the neighbour" "$(stat x p1 tagged_tx)" 0
+	equal "pauses" "$(stat x p1 pause_tx)" 0
+	for n in {1..63}; do
+		echo "link del d$n"
+	done | ip -n x -batch -
+	check "not up when handles are back" wait_for 10 peer_up x p1
+	meet 10.0.0.1 b
+	at_least "tags then" "$(stat x p1 tagged_tx)" 1
+}
+
 # One table of handles for all namespaces, in runs of 32, was too small for the ports of
 # a fabric: 33 handles took two runs, and other namespaces than the first had half.
 test_namespaces_have_handles_of_their_own() {
@@ -651,6 +793,7 @@ run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
 	enormous_mtu enormous_packet_by_stab stab_counts_for_segments \
 	nic_role_never_pauses rate_change_wakes lower_limit_trims \
 	{,buffered_,stuck_}handles_are_not_used_up claims_are_capped \
+	hostile_neighbours_leave_handles handles_run_out \
 	namespaces_have_handles_of_their_own down_is_quiet \
 	nic_takes_no_handles nic_repeats_nothing frames_before_configuration \
 	tx_queues_and_default_qdisc default_qdisc_of_many_queues \
