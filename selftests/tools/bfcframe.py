@@ -519,11 +519,13 @@ class Commands:
         f: Fields = {
             "src": n.mac, "sport": 1000, "dport": 9, "count": 1,
             "size": 1000, "tags": [], "tos": 0, "label": 0, "gap": 0.0,
-            "options": 0, "span": 1, **fields(list(words))}
+            "options": 0, "span": 1, "along": "from,to", **fields(list(words))}
         forged = f["src"] == "random"
-        first = {end: ipaddress.ip_address(f[end]) for end in ("from", "to")}
+        first = {key: f[key] if key == "sport" else ipaddress.ip_address(f[key])
+                 for key in f["along"].split(",")}
         for flow in range(f["span"]):
-            f.update({end: str(first[end] + flow) for end in first})
+            for key, start in first.items():
+                f[key] = start + flow if key == "sport" else str(start + flow)
             for _ in range(f["count"]):
                 if forged:
                     f["src"] = mac_text(b"\x02" + random.randbytes(5))
