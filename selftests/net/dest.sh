@@ -332,10 +332,10 @@ test_three_sprayers() {
 #   h ---- sw <
 #              \-- v
 #
-# busy ASSIGN [FLOWS]: h has so many flows to r, and sends short ones to v; $p99: the
+# busy ASSIGN [NUMBER]: h has so many flows to r, and sends short ones to v; $p99: the
 # latency of these, us
 busy() {
-	local assign=$1 flows=${2-0} port
+	local assign=$1 number=${2-0} port
 	switch sw
 	host h 10.0.0.1/24
 	host r 10.0.0.2/24
@@ -350,9 +350,9 @@ busy() {
 	check "h is not up" wait_for 15 peer_up h e0
 	meet 10.0.0.2 h
 	meet 10.0.0.3 h
-	if [ "$flows" -gt 0 ]; then
+	if [ "$number" -gt 0 ]; then
 		frames open h h e0
-		frames udp h span="$flows" along=sport size=1000 \
+		frames udp h span="$number" along=sport size=1000 \
 			dst="$(mac r e0)" from=10.0.0.1 to=10.0.0.2
 		sleep 2
 		at_least "paused queues of h" "$(stat h e0 paused)" 1
@@ -363,7 +363,7 @@ busy() {
 	finish "$bg" "$receiver"
 	equal "packets to v" "$(received v 5001 .packets)" 200
 	p99=$(received v 5001 '.p99_us | floor')
-	[ "$flows" = 0 ] || say "$assign: $(stat h e0 occupied) of 128 queues in use," \
+	[ "$number" = 0 ] || say "$assign: $(stat h e0 occupied) of 128 queues in use," \
 		"$(stat h e0 paused) paused, drops $(stat h e0 drops)"
 	frames close
 	clean_up
