@@ -309,7 +309,8 @@ frames() {
 	local status='no answer'
 	frames_start
 	echo "$*" >&"$to_frames"
-	read -r -t 120 status <&"$from_frames"
+	# An emulated machine may take minutes to load scapy.
+	read -r -t 600 status <&"$from_frames"
 	[ "$status" = ok ] || fail "bfcframe $1 $2: $status"
 }
 
