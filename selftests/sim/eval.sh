@@ -21,12 +21,12 @@ set -u
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 cd "$top" || exit 1
-# One for each part: the experiments' own code, queues, fair shares, each mode, HPCC, who
-# waits where queues run short, and that runs are alike.
-tests=(unit fig7 table1 appc fig10 pauses fafc capfc hpcc_rx dest repeat)
+# One for each part: the experiments' own code, queues, fair shares, each mode, HPCC, and
+# who waits where queues run short.
+tests=(unit fig7 table1 appc fig10 pauses fafc capfc hpcc_rx dest)
 long=(fig8 fig28 choices short buffer tcp fig22 fig23 fig27 capfc_long capfc_shared
 	hpcc hpcc_reacts hpcc_wai hpcc_testbed hpcc_fabric hpcc_choices hpcc_queues
-	hpcc_eta delay delay_clos fafc_hpcc speed schemes rest)
+	hpcc_eta delay delay_clos fafc_hpcc speed schemes repeat rest)
 out=$(mktemp -d "${TMPDIR:-/tmp}/bfc-eval.XXXXXX")
 trap 'rm -rf "$out"' EXIT
 why='' note='' line=''
