@@ -222,7 +222,8 @@ s.connect(('10.0.0.100', 5002))
 while True:
 	s.sendall(bytes(65536))"
 	flow h2 5002 python3 -c "$limited"
-	sleep 2
+	check "no window" wait_for 30 has_window h2
+	sleep 1
 	at_most "pace" "$(bfcctl -n h2 -j hpcc show |
 		jq '.[0].flows[0].pacing_rate')" 2000000
 	stop
@@ -232,6 +233,12 @@ while True:
 cwnd() { bfcctl -n h1 -j hpcc show | jq '.[0].flows[0].cwnd'; }
 
 cwnd_is() { test "$(cwnd)" "$@"; }
+
+# has_window NS: an ACK with INT has come. (A slow machine takes seconds to connect.)
+has_window() {
+	bfcctl -n "$1" -j hpcc show |
+		jq -e '[.[].flows[].window] | length > 0 and all'
+}
 
 # least_cwnd SECONDS
 least_cwnd() {
@@ -283,7 +290,8 @@ test_one_front_end() {
 	check "attach" bpftool cgroup attach "$group" sock_ops \
 		pinned "$fs/sockops" multi
 	flow h1 5001
-	sleep 2
+	check "no window" wait_for 30 has_window h1
+	sleep 1
 	pace=$(bfcctl -n h1 -j hpcc show | jq '.[0].flows[0] |
 		.pacing_rate / (.window * 8)')
 	say "pace $pace windows per second"
@@ -306,6 +314,8 @@ test_cgroups() {
 	mkdir -p "$other"
 	ctl hpcc on --cgroup "$other" rate 10mbit rtt "$rtt" "${on[@]}"
 	group=$other flow h2 5002
+	check "no window" wait_for 30 has_window h2
+	check "no window" wait_for 30 has_window h1
 	sleep 1
 	equal "initial windows" "$(bfcctl -j hpcc show |
 		jq -c '[.[].initial_window] | sort')" "[$((first / 10)),$first]"
