@@ -44,9 +44,7 @@ static DEFINE_PER_CPU(struct bfc_pending, bfc_pending) = {
 	.lock = INIT_LOCAL_LOCK(lock),
 };
 
-const u8 bfc_group_addr[ETH_ALEN] __aligned(2) = {
-	0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e
-};
+const u8 bfc_group_addr[ETH_ALEN] __aligned(2) = BFC_GROUP_ADDR;
 
 /* ---- counting ---- */
 
@@ -211,9 +209,7 @@ struct sk_buff *bfc_frame_alloc(struct bfc_port *port, unsigned int len)
 bool bfc_is_pause_frame(const struct sk_buff *skb)
 {
 	return skb->protocol == htons(BFC_ETHERTYPE) &&
-	       skb_headlen(skb) >= BFC_PAUSE_FIXED_LEN &&
-	       bfc_is_ours(skb->data, skb_headlen(skb)) &&
-	       skb->data[19] == BFC_FRAME_PAUSE && !bfc_get16(skb->data + 20);
+	       bfc_is_empty_pause(skb->data, skb_headlen(skb));
 }
 
 /**
@@ -446,9 +442,10 @@ void bfc_kick_dirty(void)
 /* ---- receiving ---- */
 
 static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
-				 const struct bfc_hdr *hdr, const u8 *f,
+				 const struct bfc_hdr *hdr, const void *frame,
 				 u64 now)
 {
+	const u8 *byte = ((const struct bfc_wire_pause *)frame)->bitmap;
 	struct bfc_pause pause;
 	enum bfc_bad bad;
 	unsigned int w, i, bytes, paused = 0;
@@ -477,7 +474,7 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 		return BFC_BAD_ROLE;
 	if ((s32)(hdr->seq - port->rx_seq) <= 0)
 		return BFC_BAD_SEQ;
-	bad = bfc_get_pause(f, hdr->len, port->queues, &pause);
+	bad = bfc_get_pause(frame, hdr->len, port->queues, &pause);
 	if (bad)
 		return bad;
 
@@ -490,12 +487,11 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 	}
 	WRITE_ONCE(port->rx_deadline, now + pause.hold_ns);
 	bytes = bfc_bitmap_bytes(pause.queues);
-	f += BFC_PAUSE_FIXED_LEN;
 	for (w = 0; w < BITS_TO_LONGS(port->queues); w++) {
 		unsigned long word = 0;
 
 		for (i = 0; i < sizeof(word) && bytes; i++, bytes--)
-			word |= (unsigned long)*f++ << (8 * i);
+			word |= (unsigned long)*byte++ << (8 * i);
 		WRITE_ONCE(port->rx_paused[w], word);
 		paused += hweight_long(word);
 	}
@@ -531,7 +527,7 @@ static u8 bfc_rx_layout(struct bfc_port *port, unsigned int queues, u64 now)
 }
 
 static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
-				 const struct bfc_hdr *hdr, const u8 *f,
+				 const struct bfc_hdr *hdr, const void *frame,
 				 u64 now)
 {
 	struct bfc_hello hello;
@@ -540,7 +536,7 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 	bool known;
 
 	lockdep_assert_held(&port->lock);
-	bad = bfc_get_hello(f, &hello);
+	bad = bfc_get_hello(frame, &hello);
 	if (bad)
 		return bad;
 	/* Each may have to be answered. Strangers that do not hear us, whatever
@@ -584,8 +580,8 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
 {
 	unsigned int len = skb_headlen(skb) + ETH_HLEN;
+	const void *frame = skb_mac_header(skb);
 	enum bfc_bad bad;
-	const u8 *f = skb_mac_header(skb);
 	u64 now = ktime_get_ns();
 	struct bfc_hdr hdr;
 	bool wake = false;
@@ -595,11 +591,11 @@ void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
 	    port->cfg.peer == BFC_PEER_OFF)
 		goto out;
 	/* What is refused by its looks costs no more than the look. */
-	bad = bfc_get_hdr(f, len, &hdr);
+	bad = bfc_get_hdr(frame, len, &hdr);
 	if (!bad && hdr.type == BFC_FRAME_HELLO) {
-		bad = bfc_rx_hello(port, &hdr, f, now);
+		bad = bfc_rx_hello(port, &hdr, frame, now);
 	} else if (!bad) {
-		bad = bfc_rx_pause(port, &hdr, f, now);
+		bad = bfc_rx_pause(port, &hdr, frame, now);
 		wake = !bad;
 	}
 	if (bad)

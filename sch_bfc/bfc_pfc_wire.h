@@ -1,33 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * MAC control frames as bytes: the PFC frame of IEEE 802.1Qbb (IEEE 802.3 annex
- * 31D), and PAUSE of IEEE 802.3x (annex 31B), which is recognised and counted so
- * that nobody takes it for anything else. And the arithmetic of their times.
+ * MAC control frames: PFC of IEEE 802.1Qbb (IEEE 802.3 annex 31D), and PAUSE of IEEE
+ * 802.3x (annex 31B), which is recognised and counted, and not taken for PFC. And the
+ * arithmetic of their times.
  *
- * No skb, no lock, no allocation: compiled into the module and into the
- * user-space unit tests. Everything is big-endian.
- *
- *        0               1               2               3
- *   +---------------+---------------+---------------+---------------+
- *   |                   destination 01-80-C2-00-00-01               |
- *   +                               +-------------------------------+
- *   |                               |      source: the port's       |
- *   +-------------------------------+                               +
- *   |                                                               |
- *   +-------------------------------+-------------------------------+
- *   |       EtherType 0x8808        |   14: opcode 0x0101           |
- *   +---------------+---------------+-------------------------------+
- *   |  16: 0        |   17: enable  |   18: quanta of priority 0    |
- *   +---------------+---------------+-------------------------------+
- *   |   20: quanta of priority 1    |   ... 32: of priority 7       |
- *   +-------------------------------+-------------------------------+
- *   |   34: zeroes up to 60, with the FCS 64 bytes                  |
- *
- * Bit p of the enable byte says that the quanta of priority p mean something:
- * pause for so long from now on, whatever was said before; 0 = go on. A quantum
- * is what 512 bits take at the speed of the link.
- *
- * PAUSE has opcode 0x0001 and one number of quanta at 16, for the whole link.
+ * No skb, no lock, no allocation: compiled into the module and into the user-space
+ * unit tests. A quantum is what 512 bits take at the speed of the link.
  */
 #ifndef _BFC_PFC_WIRE_H
 #define _BFC_PFC_WIRE_H
@@ -48,12 +26,54 @@
 #define BFC_QUANTA_MAX		0xffff
 #define BFC_QUANTUM_BYTES	64	/* 512 bits */
 
+/* The MAC's own group address (IEEE 802.3 annex 31B): no bridge forwards it. */
+#define BFC_MAC_ADDR		{ 0x01, 0x80, 0xc2, 0x00, 0x00, 0x01 }
+
+/* ---- layout ---- */
+
+/**
+ * struct bfc_wire_mac - what MAC control frames begin with (IEEE 802.3 clause 31)
+ */
+struct bfc_wire_mac {
+	struct ethhdr	eth;	/* of type BFC_MAC_ETHERTYPE */
+	__be16	opcode;		/* BFC_MAC_OP_* */
+} __packed;
+
+static_assert(sizeof(struct bfc_wire_mac) == 16);
+
+/**
+ * struct bfc_wire_pfc - PFC, without FCS
+ */
+struct bfc_wire_pfc {
+	struct bfc_wire_mac	mac;
+	u8	reserved;	/* 0, not looked at */
+	u8	enable;		/* bit p: @quanta of priority p mean something */
+	__be16	quanta[BFC_PRIORITIES];	/* from now on; 0: go on */
+	u8	padding[BFC_PFC_FRAME - BFC_PFC_LEN];	/* 0, not looked at */
+} __packed;
+
+static_assert(offsetof(struct bfc_wire_pfc, quanta) == 18);
+static_assert(offsetof(struct bfc_wire_pfc, padding) == BFC_PFC_LEN);
+static_assert(sizeof(struct bfc_wire_pfc) == BFC_PFC_FRAME);
+
+/**
+ * struct bfc_wire_8023x - PAUSE of IEEE 802.3x, without padding and FCS
+ */
+struct bfc_wire_8023x {
+	struct bfc_wire_mac	mac;
+	__be16	quanta;		/* of the whole link */
+} __packed;
+
+static_assert(sizeof(struct bfc_wire_8023x) == BFC_8023X_LEN);
+
+/* ---- values ---- */
+
 /**
  * enum bfc_mac - what a frame is to MAC control
  * @BFC_MAC_NONE: nothing: it stays in the stream
  * @BFC_MAC_PFC: a PFC frame, be it a broken one
  * @BFC_MAC_PAUSE: a PAUSE frame of IEEE 802.3x, be it a broken one
- * @BFC_MAC_OTHER: MAC control, but of another opcode, for somebody else, or too
+ * @BFC_MAC_OTHER: MAC control, but of another opcode, for another station, or too
  *		   short to say: a bridge forwards none of these
  */
 enum bfc_mac {
@@ -73,34 +93,33 @@ struct bfc_pfc_frame {
 	u16 quanta[BFC_PRIORITIES];
 };
 
+/* ---- encoding and decoding ---- */
+
 /**
  * bfc_mac_kind() - is this a MAC control frame, and of which kind?
- * @f: start of the frame, without VLAN tags
+ * @frame: from the destination address on, without VLAN tags
  * @len: bytes there are
  * @own: address of the port, or NULL
  *
- * The group address is what PFC frames must have. PAUSE may also go to the
- * address of the station (annex 31B), and so some senders of PFC do: both
- * are taken with either.
+ * The group address is what PFC frames must have. PAUSE may also go to the address of
+ * the station (annex 31B), and some senders of PFC do so: both are taken with either.
  *
  * Return: BFC_MAC_*.
  */
-static inline enum bfc_mac bfc_mac_kind(const u8 *f, unsigned int len,
+static inline enum bfc_mac bfc_mac_kind(const void *frame, unsigned int len,
 					const u8 *own)
 {
-	static const u8 dst[6] = { 0x01, 0x80, 0xc2, 0x00, 0x00, 0x01 };
-	bool group = true, us = own;
-	unsigned int i;
+	static const u8 group[ETH_ALEN] = BFC_MAC_ADDR;
+	const struct bfc_wire_mac *w = frame;
 
-	if (len < 14 || bfc_get16(f + 12) != BFC_MAC_ETHERTYPE)
+	if (len < ETH_HLEN || w->eth.h_proto != cpu_to_be16(BFC_MAC_ETHERTYPE))
 		return BFC_MAC_NONE;
-	for (i = 0; i < sizeof(dst); i++) {
-		group = group && f[i] == dst[i];
-		us = us && f[i] == own[i];
-	}
-	if (len < 16 || !(group || us))
+	if (len < sizeof(*w))
 		return BFC_MAC_OTHER;
-	switch (bfc_get16(f + 14)) {
+	if (memcmp(w->eth.h_dest, group, ETH_ALEN) &&
+	    (!own || memcmp(w->eth.h_dest, own, ETH_ALEN)))
+		return BFC_MAC_OTHER;
+	switch (be16_to_cpu(w->opcode)) {
 	case BFC_MAC_OP_PFC:
 		return BFC_MAC_PFC;
 	case BFC_MAC_OP_PAUSE:
@@ -112,58 +131,55 @@ static inline enum bfc_mac bfc_mac_kind(const u8 *f, unsigned int len,
 
 /**
  * bfc_put_pfc() - write a PFC frame
- * @f: start of the frame, BFC_PFC_FRAME bytes, all of which are written
+ * @frame: BFC_PFC_FRAME bytes, all of which are written
  * @src: address of the port
- * @p: what to say; quanta of priorities that are not enabled are sent as 0
+ * @p: values; quanta of priorities that are not enabled are sent as 0
  */
-static inline void bfc_put_pfc(u8 *f, const u8 *src,
+static inline void bfc_put_pfc(void *frame, const u8 *src,
 			       const struct bfc_pfc_frame *p)
 {
-	static const u8 dst[6] = { 0x01, 0x80, 0xc2, 0x00, 0x00, 0x01 };
-	unsigned int i;
+	static const u8 group[ETH_ALEN] = BFC_MAC_ADDR;
+	struct bfc_wire_pfc *w = frame;
+	unsigned int prio;
 
-	for (i = 0; i < sizeof(dst); i++) {
-		f[i] = dst[i];
-		f[6 + i] = src[i];
-	}
-	bfc_put16(f + 12, BFC_MAC_ETHERTYPE);
-	bfc_put16(f + 14, BFC_MAC_OP_PFC);
-	bfc_put16(f + 16, p->enable);
-	for (i = 0; i < BFC_PRIORITIES; i++)
-		bfc_put16(f + 18 + 2 * i,
-			  p->enable >> i & 1 ? p->quanta[i] : 0);
-	for (i = BFC_PFC_LEN; i < BFC_PFC_FRAME; i++)
-		f[i] = 0;
+	memcpy(w->mac.eth.h_dest, group, ETH_ALEN);
+	memcpy(w->mac.eth.h_source, src, ETH_ALEN);
+	w->mac.eth.h_proto = cpu_to_be16(BFC_MAC_ETHERTYPE);
+	w->mac.opcode = cpu_to_be16(BFC_MAC_OP_PFC);
+	w->reserved = 0;
+	w->enable = p->enable;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		w->quanta[prio] = p->enable >> prio & 1 ?
+				  cpu_to_be16(p->quanta[prio]) : 0;
+	memset(w->padding, 0, sizeof(w->padding));
 }
 
 /**
  * bfc_get_pfc() - read a PFC frame
- * @f: start of a frame of kind BFC_MAC_PFC
+ * @frame: of kind BFC_MAC_PFC
  * @len: bytes there are; a driver may have taken the padding off
  * @p: result
  *
- * The reserved byte before the enable vector is sent as zero and ignored on
- * receipt, as is everything behind the quanta (IEEE 802.3 annex 31D).
- *
  * Return: BFC_OK or BFC_BAD_SHORT.
  */
-static inline enum bfc_bad bfc_get_pfc(const u8 *f, unsigned int len,
+static inline enum bfc_bad bfc_get_pfc(const void *frame, unsigned int len,
 				       struct bfc_pfc_frame *p)
 {
-	unsigned int i;
+	const struct bfc_wire_pfc *w = frame;
+	unsigned int prio;
 
 	if (len < BFC_PFC_LEN)
 		return BFC_BAD_SHORT;
-	p->enable = f[17];
-	for (i = 0; i < BFC_PRIORITIES; i++)
-		p->quanta[i] = p->enable >> i & 1 ?
-			       bfc_get16(f + 18 + 2 * i) : 0;
+	p->enable = w->enable;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		p->quanta[prio] = p->enable >> prio & 1 ?
+				  be16_to_cpu(w->quanta[prio]) : 0;
 	return BFC_OK;
 }
 
 /**
  * bfc_get_8023x() - read a PAUSE frame of IEEE 802.3x
- * @f: start of a frame of kind BFC_MAC_PAUSE
+ * @frame: of kind BFC_MAC_PAUSE
  * @len: bytes there are
  * @quanta: result: pause of the whole link, 0 = go on
  *
@@ -172,14 +188,18 @@ static inline enum bfc_bad bfc_get_pfc(const u8 *f, unsigned int len,
  *
  * Return: BFC_OK or BFC_BAD_SHORT.
  */
-static inline enum bfc_bad bfc_get_8023x(const u8 *f, unsigned int len,
+static inline enum bfc_bad bfc_get_8023x(const void *frame, unsigned int len,
 					 u16 *quanta)
 {
-	if (len < BFC_8023X_LEN)
+	const struct bfc_wire_8023x *w = frame;
+
+	if (len < sizeof(*w))
 		return BFC_BAD_SHORT;
-	*quanta = bfc_get16(f + 16);
+	*quanta = be16_to_cpu(w->quanta);
 	return BFC_OK;
 }
+
+/* ---- times ---- */
 
 /**
  * bfc_quanta_to_ns() - how long is a pause?

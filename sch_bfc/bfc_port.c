@@ -20,9 +20,7 @@
 #define BFC_LINGER	(5 * HZ)	/* over BFC_PEER_DEAD_NS */
 #define BFC_FRAME_MAX	1500	/* more than any control frame */
 
-static const u8 bfc_mac_addr[ETH_ALEN] __aligned(2) = {
-	0x01, 0x80, 0xc2, 0x00, 0x00, 0x01
-};
+static const u8 bfc_mac_addr[ETH_ALEN] __aligned(2) = BFC_MAC_ADDR;
 
 /* Ports by &bfc_port.id: for what may find a port gone. Written under RTNL. */
 DEFINE_XARRAY_ALLOC1(bfc_port_ids);
@@ -259,7 +257,7 @@ static bool bfc_is_control_frame(struct sk_buff *skb)
 {
 	unsigned int len = min_t(unsigned int, skb->len, BFC_FRAME_MAX);
 
-	return !skb_vlan_tag_present(skb) && len >= 4 &&
+	return !skb_vlan_tag_present(skb) &&
 	       is_link_local_ether_addr(eth_hdr(skb)->h_dest) &&
 	       pskb_may_pull(skb, len) &&
 	       bfc_is_ours(skb_mac_header(skb), len + ETH_HLEN);

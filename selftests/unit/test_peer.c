@@ -36,7 +36,7 @@ struct side {
 
 /* What is on the wire. */
 struct frame {
-	u8 bytes[BFC_HELLO_LEN];
+	struct bfc_wire_hello hello;
 };
 
 static void start(struct side *s, u64 id, u32 nonce, u32 epoch)
@@ -61,7 +61,7 @@ static struct frame say_flags(struct side *s, u64 now, u8 flags)
 	struct frame f = { 0 };
 
 	bfc_peer_say(&s->p, &h, now + s->skew);
-	bfc_put_hello(f.bytes, s->epoch, ++s->seq, &h);
+	bfc_put_hello(&f.hello, s->epoch, ++s->seq, &h);
 	return f;
 }
 
@@ -76,8 +76,8 @@ static enum bfc_bad hear(struct side *s, const struct frame *f, u64 now,
 	struct bfc_hello h;
 	struct bfc_hdr hdr;
 
-	if (bfc_get_hdr(f->bytes, sizeof(f->bytes), &hdr) != BFC_OK ||
-	    bfc_get_hello(f->bytes, &h) != BFC_OK)
+	if (bfc_get_hdr(&f->hello, sizeof(f->hello), &hdr) != BFC_OK ||
+	    bfc_get_hello(&f->hello, &h) != BFC_OK)
 		abort();
 	return bfc_peer_hello(&s->p, &hdr, &h, now + s->skew, events);
 }
@@ -167,9 +167,9 @@ static void test_handshake(void)
 	hears(&a, say(&b, 5 * MS), 6 * MS, 0, UP);
 	hears(&b, say(&a, 6 * MS), 7 * MS, 0, UP);
 	f = say(&a, SEC);
-	CHECK(f.bytes[55] == 0xb1, "echo");
-	CHECK(bfc_get64(f.bytes + 68) == 5 * MS, "its clock");
-	CHECK(bfc_get64(f.bytes + 76) == SEC - 6 * MS, "held");
+	CHECK(be32_to_cpu(f.hello.echo) == 0xb1, "echo");
+	CHECK(be64_to_cpu(f.hello.echo_ns) == 5 * MS, "its clock");
+	CHECK(be64_to_cpu(f.hello.held_ns) == SEC - 6 * MS, "held");
 }
 
 static void test_simultaneous(void)
@@ -201,17 +201,17 @@ static void test_echo(void)
 
 	fresh();
 	f = say(&b, 0);
-	bfc_put32(f.bytes + 52, 0xa2);
+	f.hello.echo = cpu_to_be32(0xa2);
 	hears(&a, f, MS, LAYOUT | STATE | REPLY, HEARD);
 	f = say(&b, MS);
-	bfc_put32(f.bytes + 52, 0);
+	f.hello.echo = cpu_to_be32(0);
 	hears(&a, f, 2 * MS, REPLY, HEARD);
 	f = say(&b, 2 * MS);
-	bfc_put32(f.bytes + 52, 0xa1);
+	f.hello.echo = cpu_to_be32(0xa1);
 	hears(&a, f, 3 * MS, STATE | REPLY, UP);
 	/* it has forgotten us: stop stamping at once */
 	f = say(&b, 3 * MS);
-	bfc_put32(f.bytes + 52, 0);
+	f.hello.echo = cpu_to_be32(0);
 	hears(&a, f, 4 * MS, STATE | REPLY, HEARD);
 }
 
@@ -549,8 +549,8 @@ static void test_stranger(void)
 		life++;
 		doubts(&b, say(&c, now), now);
 		f = say(&b, now);
-		CHECK(f.bytes[31] & BFC_HELLO_F_OTHER, "no answer");
-		CHECK(bfc_get32(f.bytes + 52) == c.p.nonce, "no echo");
+		CHECK(f.hello.flags & BFC_HELLO_F_OTHER, "no answer");
+		CHECK(be32_to_cpu(f.hello.echo) == c.p.nonce, "no echo");
 		/* the neighbour hears that as well, and is not meant */
 		CHECK(hear(&a, &f, now, &events) == BFC_OK && !events);
 		CHECK(a.p.state == UP);
@@ -657,16 +657,16 @@ static void test_rtt(void)
 	CHECK(b.p.state == UP);
 	/* no time without a trip, none of zero, none of more than a second */
 	f = say(&a, SEC);
-	bfc_put64(f.bytes + 68, 0);
+	f.hello.echo_ns = cpu_to_be64(0);
 	hears(&b, f, SEC, 0, UP);
 	CHECK(b.p.rtt_ns == 200);
 	f = say(&a, SEC);
-	bfc_put64(f.bytes + 76, ~0ULL / 2);	/* held for longer than it took */
+	f.hello.held_ns = cpu_to_be64(~0ULL / 2);	/* held for longer than it took */
 	hears(&b, f, SEC + 1, 0, UP);
 	CHECK(b.p.rtt_ns == 200);
 	f = say(&a, SEC);
-	bfc_put64(f.bytes + 68, SEC + 2 + b.skew);
-	bfc_put64(f.bytes + 76, 0);
+	f.hello.echo_ns = cpu_to_be64(SEC + 2 + b.skew);
+	f.hello.held_ns = cpu_to_be64(0);
 	hears(&b, f, SEC + 2, 0, UP);
 	CHECK(b.p.rtt_ns == 200, "zero taken");
 
@@ -675,7 +675,7 @@ static void test_rtt(void)
 	f = say(&b, SEC);
 	hear(&a, &f, SEC, &events);
 	f = say(&a, SEC);
-	bfc_put64(f.bytes + 68, 0);
+	f.hello.echo_ns = cpu_to_be64(0);
 	hears(&b, f, SEC + 1000, LAYOUT | STATE | REPLY, UP);
 	CHECK(!b.p.rtt_ns);
 	now = 2 * SEC;

@@ -160,44 +160,6 @@ static void test_constants(void)
 	CHECK(BFC_QUEUES_MAX <= BFC_WIRE_QUEUES_MAX);
 }
 
-static void test_integers(void)
-{
-	static const u8 be[16] = {
-		0x00, 0xff, 0x80, 0x7f, 0x01, 0xfe, 0x00, 0x00,
-		0xff, 0xff, 0xff, 0xff, 0x80, 0x00, 0x00, 0x00,
-	};
-	unsigned int i, k;
-	u8 out[16];
-
-	for (i = 0; i + 8 <= sizeof(be); i++) {	/* any alignment */
-		u64 want = 0;
-
-		for (k = 0; k < 8; k++)
-			want = want * 256 + be[i + k];
-		CHECK(bfc_get64(be + i) == want);
-		CHECK(bfc_get32(be + i) == want >> 32);
-		CHECK(bfc_get16(be + i) == want >> 48);
-
-		memset(out, 0xaa, sizeof(out));
-		bfc_put64(out + i, want);
-		same_bytes(out, be, i, i + 8);
-		untouched(out, 0, i);
-		untouched(out, i + 8, sizeof(out));
-
-		memset(out, 0xaa, sizeof(out));
-		bfc_put32(out + i, want >> 32);
-		same_bytes(out, be, i, i + 4);
-		untouched(out, 0, i);
-		untouched(out, i + 4, sizeof(out));
-
-		memset(out, 0xaa, sizeof(out));
-		bfc_put16(out + i, want >> 48);
-		same_bytes(out, be, i, i + 2);
-		untouched(out, 0, i);
-		untouched(out, i + 2, sizeof(out));
-	}
-}
-
 static void test_hello_bytes(void)
 {
 	u8 *f = block(NULL, 84);
@@ -425,6 +387,33 @@ static void test_is_ours(void)
 	memcpy(f, hello_bytes, sizeof(f));
 	memset(f + 18, 0xff, sizeof(f) - 18);
 	CHECK(bfc_is_ours(f, 84));
+}
+
+/* Length 0, PAUSE, and all of the fixed part there. */
+static void test_empty(void)
+{
+	unsigned int len, type;
+	u8 f[89];
+
+	memcpy(f, pause_bytes, sizeof(f));
+	CHECK(!bfc_is_empty_pause(f, 89));
+	f[20] = 0;
+	f[21] = 0;
+	for (len = 0; len <= 89; len++)
+		CHECK(bfc_is_empty_pause(f, len) == (len >= 86), "%u bytes", len);
+	for (type = 0; type < 256; type++) {
+		f[19] = type;
+		CHECK(bfc_is_empty_pause(f, 89) == (type == 2), "type %u", type);
+	}
+	f[19] = 2;
+	f[21] = 1;
+	CHECK(!bfc_is_empty_pause(f, 89));
+	f[20] = 1;
+	f[21] = 0;
+	CHECK(!bfc_is_empty_pause(f, 89));
+	f[20] = 0;
+	f[14] = 'b';
+	CHECK(!bfc_is_empty_pause(f, 89));
 }
 
 static void test_version(void)
@@ -743,7 +732,6 @@ static void test_fuzz(void)
 
 static const struct unit_case cases[] = {
 	{ "wire: numbers of the protocol", test_constants },
-	{ "wire: integers are big-endian at any address", test_integers },
 	{ "wire: HELLO is written as documented", test_hello_bytes },
 	{ "wire: PAUSE is written as documented", test_pause_bytes },
 	{ "wire: documented frames are read", test_read },
@@ -753,6 +741,7 @@ static const struct unit_case cases[] = {
 	{ "wire: setting a bit leaves the others", test_bits_keep },
 	{ "wire: bits beyond the last queue are ignored", test_bits_beyond },
 	{ "wire: ours by destination, EtherType and magic", test_is_ours },
+	{ "wire: an empty PAUSE is one of length 0", test_empty },
 	{ "wire: unknown versions and types are refused", test_version },
 	{ "wire: truncated frames are refused, not read beyond",
 	  test_truncated },

@@ -2,6 +2,7 @@
 #ifndef _SHIM_LINUX_COMPILER_H
 #define _SHIM_LINUX_COMPILER_H
 
+#define __packed	__attribute__((packed))
 #define READ_ONCE(x)	(*(const volatile typeof(x) *)&(x))
 
 #endif /* _SHIM_LINUX_COMPILER_H */

@@ -23,4 +23,8 @@ typedef u64 __u64;
 typedef s32 __s32;
 typedef s64 __s64;
 
+typedef u16 __be16;
+typedef u32 __be32;
+typedef u64 __be64;
+
 #endif /* _SHIM_LINUX_TYPES_H */
