@@ -527,19 +527,19 @@ static int __init bfc_module_init(void)
 
 	bfc_flow_init();
 	bfc_dest_init();
-	err = bfc_port_init();
+	err = bfc_netdev_init();
 	if (err)
 		return err;
 	err = register_qdisc(&bfc_qdisc_ops);
 	if (err)
-		bfc_port_exit();
+		bfc_netdev_exit();
 	return err;
 }
 
 static void __exit bfc_module_exit(void)
 {
 	unregister_qdisc(&bfc_qdisc_ops);
-	bfc_port_exit();
+	bfc_netdev_exit();
 }
 
 module_init(bfc_module_init);

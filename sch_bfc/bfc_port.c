@@ -1,322 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One object per network device: the ingress hook that takes tags and control
- * frames out of the stream, and the agreement with the neighbour.
+ * Life of a port, one object per network device: attach, configure, detach, sweep.
  *
  * A port that gives its neighbour up, or loses its last qdisc, goes on to pop
  * tags for a few seconds (BFC_LINGER): until the neighbour has noticed, too.
  * Without a qdisc the hook is the only thing that works then.
  */
 #include <linux/etherdevice.h>
-#include <linux/ethtool.h>
 #include <linux/if_vlan.h>
 #include <linux/netfilter_netdev.h>
 #include <linux/rtnetlink.h>
 #include <net/net_namespace.h>
 
 #include "bfc.h"
-#include "bfc_trace.h"
-
-#define BFC_LINGER	(5 * HZ)	/* over BFC_PEER_DEAD_NS */
-#define BFC_FRAME_MAX	1500	/* more than any control frame */
 
 static const u8 bfc_mac_addr[ETH_ALEN] __aligned(2) = BFC_MAC_ADDR;
-
-/* Ports by &bfc_port.id: for what may find a port gone. Written under RTNL. */
-DEFINE_XARRAY_ALLOC1(bfc_port_ids);
-
-static void bfc_sweep_work(struct work_struct *work);
-static DECLARE_DELAYED_WORK(bfc_sweep, bfc_sweep_work);
-
-/**
- * bfc_sweep_soon() - there is something to clear away
- */
-void bfc_sweep_soon(void)
-{
-	queue_delayed_work(system_percpu_wq, &bfc_sweep, BFC_SWEEP);
-}
-
-/* ---- the neighbour ---- */
-
-/* Does the port count for a neighbour with so many queues, or charge what comes in
- * whoever the neighbour is? A NIC pauses nobody (BFC §5).
- */
-static bool bfc_port_counts(const struct bfc_port *port, unsigned int queues)
-{
-	return port->cfg.role != BFC_ROLE_NIC && !port->bare &&
-	       (queues || (port->users && port->conf && bfc_conf_holds(port->conf)));
-}
-
-/* The cause, and what helps. */
-static const char * const bfc_refused_words[] = {
-	[BFC_REFUSED_QUEUES] = "no port here has so many, lower queues there",
-	[BFC_REFUSED_HANDLES] = "the handles of this namespace are used up, lower queues at neighbours or spread the ports over namespaces",
-	[BFC_REFUSED_MTU] = "its pauses do not fit the MTU, raise it or lower queues there",
-	[BFC_REFUSED_MEMORY] = "no memory",
-	[BFC_REFUSED_WAIT] = "it changes its queues too often, or packets of the queues before still wait",
-};
-
-/**
- * bfc_port_refuse() - tell the log why a neighbour is not served
- * @port: the port
- * @queues: of the neighbour
- * @why: BFC_REFUSED_*
- */
-void bfc_port_refuse(const struct bfc_port *port, unsigned int queues, u8 why)
-{
-	if (why != BFC_REFUSED_WAIT)
-		net_warn_ratelimited("bfc: %s: cannot count for a neighbour with %u queues, nor pause it: %s\n",
-				     port->dev->name, queues,
-				     bfc_refused_words[why]);
-}
-
-/**
- * bfc_port_layout() - new pause counters for a neighbour's queues
- * @port: the port
- * @queues: the neighbour's; 0: none, what is held of the port alone
- *
- * Packets that hold counts of the old ones keep them: those counters live on
- * until the last one is given back, but nobody is paused by them any more.
- *
- * Context: port->lock held.
- * Return: 0, or why it cannot be counted for such a neighbour: BFC_REFUSED_*.
- */
-u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
-{
-	struct bfc_ingress *old, *new = NULL;
-	u8 refused = BFC_REFUSED_NOT;
-
-	lockdep_assert_held(&port->lock);
-	if (bfc_port_counts(port, queues)) {
-		port->layouts++;
-		if (bfc_pause_len(queues) <= port->dev->mtu + ETH_HLEN)
-			new = bfc_ingress_new(port, queues, &refused);
-		else
-			refused = BFC_REFUSED_MTU;
-		if (refused)
-			bfc_port_refuse(port, queues, refused);
-	}
-	old = bfc_ingress_of(port);
-	rcu_assign_pointer(port->ingress, new);
-	if (old)
-		bfc_ingress_retire(old);
-	return refused;
-}
-
-/**
- * bfc_port_lacks_counters() - was there no memory or no handle for a port?
- * @port: the port
- *
- * With a port-level mode, or in a buffer. A neighbour that speaks BFC has its HELLOs to
- * try again.
- *
- * Context: port->lock held.
- * Return: whether nothing is charged to the port, so that its neighbour is never paused.
- */
-bool bfc_port_lacks_counters(const struct bfc_port *port)
-{
-	return port->cfg.fc != BFC_FC_BFC && bfc_port_counts(port, 0) &&
-	       !rcu_access_pointer(port->ingress);
-}
-
-/* Who is gone cannot resume us. */
-static void bfc_port_unpause(struct bfc_port *port)
-{
-	lockdep_assert_held(&port->lock);
-	bitmap_zero(port->rx_paused, BFC_QUEUES_MAX);
-	memset(port->rx_until, 0, sizeof(port->rx_until));
-	/* Pairs with the acquire in bfc_dequeue(). */
-	smp_store_release(&port->rx_gen, port->rx_gen + 1);
-	if (port->users)
-		netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
-}
-
-/**
- * bfc_port_tags() - stamp, pop and pause as the state of the neighbour allows
- * @port: the port
- *
- * IEEE neighbours need not say that they understand PFC.
- *
- * Context: port->lock held, BH off.
- */
-void bfc_port_tags(struct bfc_port *port)
-{
-	bool talks = port->users && port->conf &&
-		     port->cfg.peer != BFC_PEER_OFF;
-	bool forced = port->cfg.peer == BFC_PEER_ON;
-	u8 state = port->peer.state;
-	bool lived = port->live, agreed, stamp, pop;
-	bool live, told;
-
-	lockdep_assert_held(&port->lock);
-	agreed = bfc_carrier(port->dev) &&
-		 (forced || state == BFC_PEER_STATE_UP);
-	pop = talks && port->cfg.fc == BFC_FC_BFC &&
-	      (forced || port->peer.modes & BFC_MODE_BFC);
-	stamp = pop && agreed && !port->refused;
-	told = talks && port->cfg.fc == BFC_FC_FAFC && agreed &&
-	       (forced || port->peer.modes & BFC_MODE_PRIO);
-	live = stamp || (talks && bfc_fc_is_port_level(port->cfg.fc) &&
-			 bfc_carrier(port->dev));
-	if (pop) {
-		WRITE_ONCE(port->pop_max, port->peer.queues ?: port->queues);
-		WRITE_ONCE(port->pop, true);
-		port->lingers = false;
-	} else if (port->pop && !port->lingers) {
-		/* We gave up first: the neighbour goes on to tag until it has
-		 * noticed, and nobody else knows what these tags are.
-		 */
-		port->lingers = true;
-		port->linger = jiffies + BFC_LINGER;
-		bfc_sweep_soon();
-	}
-
-	if (!live)
-		bfc_port_unpause(port);
-	WRITE_ONCE(port->stamp, stamp);
-	WRITE_ONCE(port->told, told);
-	WRITE_ONCE(port->live, live);
-	if (live && !lived) {
-		clear_bit(BFC_PORT_DIRTY, &port->flags);
-		if (port->cfg.role == BFC_ROLE_SWITCH) {
-			bfc_port_mark_dirty(port);
-			/* The device may not have our qdisc yet: look again until
-			 * a frame is built.
-			 */
-			bfc_refresh_start(port);
-		}
-	}
-	trace_bfc_peer(port->dev, state, port->peer.queues, stamp, port->pop);
-}
-
-/**
- * bfc_port_restart() - start over with the neighbour
- * @port: the port
- * @unplugged: the carrier came or went: whoever is there now need not be who
- *	       was there before, and nothing of that one is under way
- *
- * Context: process, RTNL.
- */
-void bfc_port_restart(struct bfc_port *port, bool unplugged)
-{
-	u64 id = ether_addr_to_u64(port->dev->dev_addr) << 16 |
-		 (port->dev->ifindex & 0xffff);
-
-	spin_lock_bh(&port->lock);
-	bfc_peer_restart(&port->peer, id, get_random_u32() | 1);
-	WRITE_ONCE(port->epoch, get_random_u32());
-	port->rx_seq = 0;
-	port->tries = 0;
-	port->refused = BFC_REFUSED_NOT;
-	port->layout_next = 0;
-	WRITE_ONCE(port->live, false);
-	bfc_port_unpause(port);
-	/* Without a carrier nobody new can send, but what the old neighbour sent
-	 * may still be on its way up.
-	 */
-	if (unplugged && netif_carrier_ok(port->dev))
-		WRITE_ONCE(port->pop, false);
-	if (port->cfg.fc == BFC_FC_BFC && port->cfg.peer == BFC_PEER_ON)
-		port->refused = bfc_port_layout(port, port->queues);
-	else
-		bfc_port_layout(port, 0);
-	bfc_port_tags(port);
-	spin_unlock_bh(&port->lock);
-	mod_delayed_work(system_percpu_wq, &port->hello, 0);
-}
-
-/* ---- the hook ---- */
-
-/* Take our tag off. A tag below it moves up into the metadata, where the
- * bridge and VLAN devices look for it.
- */
-static bool bfc_pop(struct sk_buff *skb)
-{
-	int err;
-
-	if (likely(!eth_type_vlan(skb->protocol))) {
-		__vlan_hwaccel_clear_tag(skb);
-		return true;
-	}
-	skb_push_rcsum(skb, skb->mac_len);
-	err = skb_vlan_pop(skb);	/* ours goes, the next moves up */
-	skb_pull_rcsum(skb, skb->mac_len);
-	return !err;
-}
-
-/* MAC control is ours with a port-level mode; the bridge would drop it. */
-static bool bfc_is_mac_frame(const struct bfc_port *port, struct sk_buff *skb)
-{
-	unsigned int len = min_t(unsigned int, skb->len, BFC_FRAME_MAX);
-
-	return bfc_fc_is_port_level(READ_ONCE(port->cfg.fc)) &&
-	       !skb_vlan_tag_present(skb) && pskb_may_pull(skb, len);
-}
-
-static bool bfc_is_control_frame(struct sk_buff *skb)
-{
-	unsigned int len = min_t(unsigned int, skb->len, BFC_FRAME_MAX);
-
-	return !skb_vlan_tag_present(skb) &&
-	       is_link_local_ether_addr(eth_hdr(skb)->h_dest) &&
-	       pskb_may_pull(skb, len) &&
-	       bfc_is_ours(skb_mac_header(skb), len + ETH_HLEN);
-}
-
-/* Every frame that comes in on a port, before bridge and IP see it. */
-static unsigned int bfc_hook(void *priv, struct sk_buff *skb,
-			     const struct nf_hook_state *state)
-{
-	struct bfc_port *port = priv;
-	struct bfc_ingress *ing;
-	u16 handle, vid;
-
-	bfc_kick_dirty();
-
-	/* Sent to its own source: so does ipvlan make a container's frame one that
-	 * came in here. It is not the neighbour's.
-	 */
-	if (unlikely(ether_addr_equal(eth_hdr(skb)->h_dest,
-				      eth_hdr(skb)->h_source))) {
-		skb->tc_index = 0;
-		return NF_ACCEPT;
-	}
-
-	if (unlikely(skb->protocol == htons(BFC_ETHERTYPE)) &&
-	    bfc_is_control_frame(skb)) {
-		bfc_rx_control(port, skb);
-		kfree_skb(skb);
-		return NF_STOLEN;
-	}
-
-	if (unlikely(skb->protocol == htons(BFC_MAC_ETHERTYPE)) &&
-	    bfc_is_mac_frame(port, skb)) {
-		bfc_rx_mac(port, skb);
-		kfree_skb(skb);
-		return NF_STOLEN;
-	}
-
-	/* Always written: a value of another namespace survives veth. */
-	ing = rcu_dereference(port->ingress);
-	handle = ing ? ing->base : 0;
-	if (READ_ONCE(port->pop) && skb_vlan_tag_present(skb) &&
-	    skb->vlan_proto == READ_ONCE(port->tpid)) {
-		vid = skb_vlan_tag_get_id(skb);
-		if (unlikely(vid > READ_ONCE(port->pop_max))) {
-			this_cpu_inc(port->pcpu->bad_tag);
-		} else if (unlikely(!bfc_pop(skb))) {
-			return NF_DROP;
-		} else if (vid) {
-			this_cpu_inc(port->pcpu->tagged);
-			if (ing && likely(vid <= ing->queues))
-				handle += vid;	/* base + 1 + upstreamQ */
-		}
-	}
-	skb->tc_index = handle;
-	return NF_ACCEPT;
-}
-
-/* ---- life ---- */
 
 /* A NIC that filters VLAN ids drops what the neighbour tags as soon as they have
  * agreed. Which ids that will be is not known before, and it may be more than the
@@ -343,10 +41,16 @@ static void bfc_port_unfilter(struct bfc_port *port)
 		netdev_info(dev, "bfc: promiscuous, for the card would filter the neighbour's tags\n");
 }
 
-/* The same for a caller of a qdisc or notifier, who may hold the device's own lock. Only a
- * work does not, and dev_set_promiscuity() takes it.
+/**
+ * bfc_port_unfilter_soon() - let the neighbour's tags past the NIC's filter of VLAN ids
+ * @port: the port
+ *
+ * For callbacks of a qdisc or a notifier: the caller may hold the device's own lock,
+ * which dev_set_promiscuity() takes. Only a work does not hold it.
+ *
+ * Context: RTNL.
  */
-static void bfc_port_unfilter_soon(struct bfc_port *port)
+void bfc_port_unfilter_soon(struct bfc_port *port)
 {
 	if (bfc_ops_locked(port->dev))
 		mod_delayed_work(system_percpu_wq, &bfc_sweep, 0);
@@ -355,43 +59,12 @@ static void bfc_port_unfilter_soon(struct bfc_port *port)
 }
 
 /**
- * bfc_port_find() - the port of a device
- * @sw: of the device's namespace, NULL if there is none
- * @dev: the device
+ * bfc_port_free() - free a port
+ * @port: one in no list, without a hook
  *
- * Context: RTNL.
- * Return: the port, NULL if the device is none.
+ * Context: process; RCU readers have gone.
  */
-struct bfc_port *bfc_port_find(const struct bfc_switch *sw, const struct net_device *dev)
-{
-	struct bfc_port *port;
-
-	ASSERT_RTNL();
-	if (!sw)
-		return NULL;
-	list_for_each_entry(port, &sw->ports, list)
-		if (port->dev == dev)
-			return port;
-	return NULL;
-}
-
-/**
- * bfc_port_slot() - the lowest number that is free in the namespace, under RTNL
- * @port: gets it, or BFC_SLOT_NONE, which is what it has now
- */
-void bfc_port_slot(struct bfc_port *port)
-{
-	DECLARE_BITMAP(used, BFC_SLOTS + 1) = {};
-	const struct bfc_port *other;
-
-	list_for_each_entry(other, &port->sw->ports, list)
-		if (other != port)
-			__set_bit(other->slot, used);
-	port->slot = find_first_zero_bit(used, BFC_SLOTS);
-}
-
-/* One that no list has, and no hook. */
-static void bfc_port_free(struct bfc_port *port)
+void bfc_port_free(struct bfc_port *port)
 {
 	netdev_put(port->dev, &port->tracker);
 	bfc_switch_put(port->sw);
@@ -474,8 +147,13 @@ free:
 	return ERR_PTR(err);
 }
 
-/* The port is none any more; its memory stays. */
-static void bfc_port_unplug(struct bfc_port *port)
+/**
+ * bfc_port_unplug() - a port is none any more; its memory stays
+ * @port: the port
+ *
+ * Context: RTNL.
+ */
+void bfc_port_unplug(struct bfc_port *port)
 {
 	struct net_device *dev = port->dev;
 	struct bfc_ingress *ing;
@@ -772,109 +450,19 @@ static void bfc_sweep_work(struct work_struct *work)
 		bfc_sweep_soon();
 }
 
-/* The device goes, or leaves the namespace. Its qdiscs went before; but a request from
- * user space may hold one a little longer: then the memory of the port goes with that.
- */
-static void bfc_netdev_gone(struct bfc_switch *sw, struct net_device *dev,
-			    struct bfc_port *port)
-{
-	if (port) {
-		bfc_port_unplug(port);
-		if (!port->users)
-			bfc_port_free(port);
-	}
-	bfc_guard_del(sw, dev);
-}
-
-static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
-			    void *ptr)
-{
-	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
-	struct bfc_switch *sw = bfc_switch_find(dev_net(dev));
-	struct bfc_port *port = bfc_port_find(sw, dev);
-	struct Qdisc *sch = rtnl_dereference(dev->qdisc);
-	bool carrier;
-	u32 downs;
-
-	switch (event) {
-	case NETDEV_REGISTER:
-		bfc_switch_topology();
-		if (sw && sw->nports)
-			bfc_guard_try(sw, dev);
-		return NOTIFY_DONE;
-	case NETDEV_UNREGISTER:
-		bfc_switch_topology();
-		if (sw)
-			bfc_netdev_gone(sw, dev, port);
-		return NOTIFY_DONE;
-	case NETDEV_CHANGEUPPER:
-		bfc_switch_topology();
-		return NOTIFY_DONE;
-	}
-	if (!port) {
-		if (event == NETDEV_CHANGEMTU && sch &&
-		    sch->ops == &bfc_qdisc_ops)
-			bfc_update_link(sch);	/* a bare one */
-		return NOTIFY_DONE;
-	}
-	switch (event) {
-	case NETDEV_FEAT_CHANGE:
-		bfc_port_unfilter_soon(port);
-		break;
-	case NETDEV_UP:
-	case NETDEV_DOWN:
-	case NETDEV_CHANGE:
-	case NETDEV_CHANGEMTU:
-		if (!port->users)
-			break;
-		if (sch && sch->ops == &bfc_qdisc_ops)
-			bfc_update_link(sch);
-		/* Down and up again may come as one event. */
-		carrier = bfc_carrier(dev);
-		downs = atomic_read(&dev->carrier_down_count);
-		if (port->carrier != carrier || port->carrier_downs != downs) {
-			port->carrier = carrier;
-			port->carrier_downs = downs;
-			bfc_port_restart(port, true);
-		} else if (READ_ONCE(port->stamp)) {
-			netif_schedule_queue(netdev_get_tx_queue(dev, 0));
-		}
-		break;
-	}
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block bfc_netdev_notifier = {
-	.notifier_call = bfc_netdev_event,
-};
-
 /**
- * bfc_port_init() - at module load
- *
- * Return: 0 or an error.
+ * bfc_sweep_init() - at module load, before there are ports
  */
-int bfc_port_init(void)
+void bfc_sweep_init(void)
 {
-	int err;
-
-	err = bfc_switch_init();
-	if (err)
-		return err;
-	err = register_netdevice_notifier(&bfc_netdev_notifier);
-	if (err)
-		bfc_switch_exit();
-	return err;
+	INIT_DELAYED_WORK(&bfc_sweep, bfc_sweep_work);
 }
 
 /**
- * bfc_port_exit() - at module unload: no qdisc is left
+ * bfc_sweep_stop() - at module unload, no port is left
  */
-void bfc_port_exit(void)
+void bfc_sweep_stop(void)
 {
-	/* Calls bfc_netdev_event() with NETDEV_UNREGISTER for each device. */
-	unregister_netdevice_notifier(&bfc_netdev_notifier);
-	WARN_ON(!list_empty(&bfc_switches));
 	cancel_delayed_work_sync(&bfc_sweep);
 	WARN_ON(bfc_ingress_sweep());
-	bfc_switch_exit();
 }

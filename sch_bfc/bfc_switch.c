@@ -64,6 +64,17 @@ LIST_HEAD(bfc_switches);
 /* Counts changes to which device is on top of which, in which namespace. */
 static atomic_t bfc_topology = ATOMIC_INIT(1);
 
+/* Clears away what waits to be unused: bfc_sweep_work(). */
+struct delayed_work bfc_sweep;
+
+/**
+ * bfc_sweep_soon() - there is something to clear away
+ */
+void bfc_sweep_soon(void)
+{
+	queue_delayed_work(system_percpu_wq, &bfc_sweep, BFC_SWEEP);
+}
+
 /* ---- where a packet came in ---- */
 
 static int bfc_is_same(struct net_device *lower, struct netdev_nested_priv *priv)
@@ -204,6 +215,23 @@ void bfc_vet(struct bfc_sched *q, struct sk_buff *skb)
 	rcu_read_unlock();
 }
 
+/**
+ * bfc_elided() - is an ingress port never paused from here? (BFC App. B)
+ * @p: of the egress port
+ * @ifindex: of the ingress port
+ *
+ * Return: true: what comes from there is not counted.
+ */
+bool bfc_elided(const struct bfc_params *p, int ifindex)
+{
+	u32 i;
+
+	for (i = 0; i < p->nelide; i++)
+		if (p->elide[i] == ifindex)
+			return true;
+	return false;
+}
+
 /* ---- guards ---- */
 
 static unsigned int bfc_guard_hook(void *priv, struct sk_buff *skb,
@@ -328,6 +356,42 @@ bool bfc_guard_retry(struct bfc_switch *sw)
 }
 
 /* ---- the ports of a namespace ---- */
+
+/**
+ * bfc_port_find() - the port of a device
+ * @sw: of the device's namespace, NULL if there is none
+ * @dev: the device
+ *
+ * Context: RTNL.
+ * Return: the port, NULL if the device is none.
+ */
+struct bfc_port *bfc_port_find(const struct bfc_switch *sw, const struct net_device *dev)
+{
+	struct bfc_port *port;
+
+	ASSERT_RTNL();
+	if (!sw)
+		return NULL;
+	list_for_each_entry(port, &sw->ports, list)
+		if (port->dev == dev)
+			return port;
+	return NULL;
+}
+
+/**
+ * bfc_port_slot() - the lowest number that is free in the namespace, under RTNL
+ * @port: gets it, or BFC_SLOT_NONE, which is what it has now
+ */
+void bfc_port_slot(struct bfc_port *port)
+{
+	DECLARE_BITMAP(used, BFC_SLOTS + 1) = {};
+	const struct bfc_port *other;
+
+	list_for_each_entry(other, &port->sw->ports, list)
+		if (other != port)
+			__set_bit(other->slot, used);
+	port->slot = find_first_zero_bit(used, BFC_SLOTS);
+}
 
 static struct bfc_switch *bfc_switch_new(void)
 {

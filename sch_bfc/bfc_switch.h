@@ -22,6 +22,7 @@
 
 struct bfc_fafc;
 struct bfc_ingress;
+struct bfc_params;
 struct bfc_port;
 struct bfc_sched;
 struct net;
@@ -87,6 +88,11 @@ void bfc_guard_try(struct bfc_switch *sw, struct net_device *dev);
 bool bfc_guard_retry(struct bfc_switch *sw);
 void bfc_guard_del(struct bfc_switch *sw, const struct net_device *dev);
 void bfc_switch_topology(void);
+struct bfc_port *bfc_port_find(const struct bfc_switch *sw, const struct net_device *dev);
+void bfc_port_slot(struct bfc_port *port);
+extern struct delayed_work bfc_sweep;
+void bfc_sweep_soon(void);
+bool bfc_elided(const struct bfc_params *p, int ifindex);
 struct bfc_ingress *bfc_brought_by(const struct bfc_sched *q, const struct sk_buff *skb);
 struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb);
 void bfc_vet(struct bfc_sched *q, struct sk_buff *skb);

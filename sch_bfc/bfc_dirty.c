@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ports with something to tell their neighbour: when is a frame built, and how often is
+ * it repeated?
+ *
+ * Counting happens under the root lock of the egress port; the frame must
+ * leave through the ingress port, whose root lock is out of bounds then. So a
+ * change only sets that port's dirty bit, and the frame is sent by whichever
+ * comes first:
+ *
+ *  - the ingress hook, which runs for the next packet of the same NAPI round
+ *    and holds no root lock (bfc_kick_dirty()),
+ *  - NET_TX, which bfc_port_mark_dirty() raises,
+ *  - the port's own next dequeue.
+ *
+ * Dequeue builds the frame at the moment it is sent, from the counters as
+ * they are then: clear dirty, full barrier, read. A change that the read
+ * misses sets the bit again. The wire thus always carries the newest set, and
+ * changes in between coalesce.
+ */
+#include "bfc.h"
+
+/* Ports by &bfc_port.id: for what may find a port gone. Written under RTNL. */
+DEFINE_XARRAY_ALLOC1(bfc_port_ids);
+
+/* Ports that this CPU made dirty, by id, until the next packet comes in.
+ * Overflow is harmless: NET_TX sees to the rest.
+ *
+ * @lock: bottom halves are off, which keeps others off this CPU's list only where they
+ * cannot be preempted; with PREEMPT_RT they can.
+ */
+#define BFC_PENDING_MAX	16
+
+struct bfc_pending {
+	local_lock_t lock;
+	unsigned int n;
+	u32 id[BFC_PENDING_MAX];
+};
+
+static DEFINE_PER_CPU(struct bfc_pending, bfc_pending) = {
+	.lock = INIT_LOCAL_LOCK(lock),
+};
+
+/**
+ * bfc_refreshes() - does a port repeat what it pauses?
+ * @port: the port
+ *
+ * Return: false also if it has no counters, as where no priority is lossless.
+ */
+bool bfc_refreshes(const struct bfc_port *port)
+{
+	return READ_ONCE(port->live) &&
+	       READ_ONCE(port->cfg.role) == BFC_ROLE_SWITCH &&
+	       rcu_access_pointer(port->ingress);
+}
+
+/**
+ * bfc_refresh_start() - look at a port again soon, if it repeats anything
+ * @port: the port
+ */
+void bfc_refresh_start(struct bfc_port *port)
+{
+	u64 ns = READ_ONCE(port->tx_quick) ? READ_ONCE(port->cfg.quick) :
+					     READ_ONCE(port->cfg.refresh);
+
+	if (bfc_refreshes(port))
+		hrtimer_start(&port->refresh, ns_to_ktime(ns),
+			      HRTIMER_MODE_REL_SOFT);
+}
+
+/**
+ * bfc_port_mark_dirty() - the set of paused upstream queues changed
+ * @port: the ingress port; the caller holds RCU or keeps it alive otherwise
+ *
+ * Context: BH off; any root lock may be held.
+ */
+void bfc_port_mark_dirty(struct bfc_port *port)
+{
+	struct bfc_pending *pending;
+
+	if (test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
+		return;
+	WRITE_ONCE(port->dirty_since, ktime_get_ns());
+	netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+	/* NET_TX forgets a qdisc whose device is deactivated, as it is while tc adds a
+	 * clsact; newer kernels do not reset the qdisc then, so that nothing raises it
+	 * again. A frame that is built goes on with the timer, or ends it.
+	 */
+	if (!hrtimer_active(&port->refresh))
+		bfc_refresh_start(port);
+	local_lock(&bfc_pending.lock);
+	pending = this_cpu_ptr(&bfc_pending);
+	if (pending->n < BFC_PENDING_MAX)
+		pending->id[pending->n++] = port->id;
+	local_unlock(&bfc_pending.lock);
+}
+
+/**
+ * bfc_refresh_timer() - repeat the newest set
+ * @timer: of the port
+ *
+ * Mends lost frames: while anything is paused, and a few times after the last
+ * resume.
+ *
+ * Runs until a frame is built that leaves nothing to repeat: a wake-up may get
+ * lost while the qdisc is being replaced, or memory be short.
+ *
+ * Return: HRTIMER_NORESTART; it has been started again.
+ */
+enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer)
+{
+	struct bfc_port *port = container_of(timer, struct bfc_port, refresh);
+
+	if (!bfc_refreshes(port))
+		return HRTIMER_NORESTART;
+	if (!test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
+		WRITE_ONCE(port->dirty_since, ktime_get_ns());
+	netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+	/* Not hrtimer_forward(): dequeue may have started it meanwhile. */
+	bfc_refresh_start(port);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * bfc_pause_repeat() - a frame was built that says which priorities are paused until
+ * they are told to go on
+ * @port: the port
+ * @over: these, bit p: priority p
+ * @hold: ns: how long such a pause lasts without another frame
+ * @now: ns
+ *
+ * A change is repeated soon, as the frame may get lost; the end of the last pause until
+ * that would have ended by itself.
+ *
+ * Context: under the root lock of the port's qdisc, before bfc_pause_sent().
+ */
+void bfc_pause_repeat(struct bfc_port *port, u8 over, u64 hold, u64 now)
+{
+	if (over)
+		port->tx_void = now + hold;
+	if (over == port->tx_over) {
+		if (port->tx_quick)
+			WRITE_ONCE(port->tx_quick, port->tx_quick - 1);
+		return;
+	}
+	port->tx_over = over;
+	WRITE_ONCE(port->tx_quick, BFC_QUICK_REFRESHES);
+	bfc_refresh_start(port);
+}
+
+/**
+ * bfc_pause_sent() - a frame was built: does it have to be repeated?
+ * @port: the port
+ * @paused: what it pauses: so many queues or priorities
+ * @changed: so many of them are others than in the frame before
+ * @now: ns
+ *
+ * Context: under the root lock of the port's qdisc.
+ */
+void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now)
+{
+	port->tx_npaused = paused;
+	if (!changed)
+		port->refresh_tx++;
+	if (paused) {
+		port->tx_last = BFC_LAST_REFRESHES;
+	} else if (port->tx_last) {
+		port->tx_last--;
+	} else if (now >= port->tx_void && hrtimer_try_to_cancel(&port->refresh) >= 0) {
+		smp_mb();	/* pairs with test_and_set_bit() of bfc_port_mark_dirty() */
+		if (test_bit(BFC_PORT_DIRTY, &port->flags))
+			bfc_refresh_start(port);
+	}
+}
+
+/* Run the qdisc of a dirty port by giving it an empty frame. */
+static void bfc_kick(u32 id)
+{
+	struct bfc_port *port = xa_load(&bfc_port_ids, id);
+	struct sk_buff *skb;
+
+	if (!port || !bfc_pause_due(port) || !READ_ONCE(port->live))
+		return;
+	skb = bfc_frame_alloc(port, BFC_PAUSE_FIXED_LEN);
+	if (!skb)
+		return;
+	bfc_put_hdr(skb->data, BFC_FRAME_PAUSE, 0, 0, 0);
+	dev_queue_xmit(skb);
+}
+
+/**
+ * bfc_kick_dirty() - send what this CPU's last packets made due
+ *
+ * NET_TX could come as late as the end of the NET_RX round (8 ms under load).
+ *
+ * Context: softirq, RCU, no root lock held.
+ */
+void bfc_kick_dirty(void)
+{
+	u32 id[BFC_PENDING_MAX];
+	struct bfc_pending *pending;
+	unsigned int n;
+
+	if (likely(!this_cpu_read(bfc_pending.n)))
+		return;
+	local_lock(&bfc_pending.lock);
+	pending = this_cpu_ptr(&bfc_pending);
+	n = pending->n;
+	memcpy(id, pending->id, n * sizeof(*id));
+	pending->n = 0;
+	local_unlock(&bfc_pending.lock);
+	/* Each may make others dirty: these wait for the next packet. */
+	while (n)
+		bfc_kick(id[--n]);
+}

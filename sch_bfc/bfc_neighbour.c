@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The neighbour of a port: what is agreed with it, and the counters that its queues get
+ * here. What it says, and what follows from that: bfc_peer.h; how it is told: bfc_hello.c.
+ */
+#include <linux/etherdevice.h>
+#include <linux/rtnetlink.h>
+
+#include "bfc.h"
+#include "bfc_trace.h"
+
+#define BFC_LINGER	(5 * HZ)	/* over BFC_PEER_DEAD_NS */
+
+/* Does the port count for a neighbour with so many queues, or charge what comes in
+ * whoever the neighbour is? A NIC pauses nobody (BFC §5).
+ */
+static bool bfc_port_counts(const struct bfc_port *port, unsigned int queues)
+{
+	return port->cfg.role != BFC_ROLE_NIC && !port->bare &&
+	       (queues || (port->users && port->conf && bfc_conf_holds(port->conf)));
+}
+
+/* The cause, and what helps. */
+static const char * const bfc_refused_words[] = {
+	[BFC_REFUSED_QUEUES] = "no port here has so many, lower queues there",
+	[BFC_REFUSED_HANDLES] = "the handles of this namespace are used up, lower queues at neighbours or spread the ports over namespaces",
+	[BFC_REFUSED_MTU] = "its pauses do not fit the MTU, raise it or lower queues there",
+	[BFC_REFUSED_MEMORY] = "no memory",
+	[BFC_REFUSED_WAIT] = "it changes its queues too often, or packets of the queues before still wait",
+};
+
+/**
+ * bfc_port_refuse() - tell the log why a neighbour is not served
+ * @port: the port
+ * @queues: of the neighbour
+ * @why: BFC_REFUSED_*
+ */
+void bfc_port_refuse(const struct bfc_port *port, unsigned int queues, u8 why)
+{
+	if (why != BFC_REFUSED_WAIT)
+		net_warn_ratelimited("bfc: %s: cannot count for a neighbour with %u queues, nor pause it: %s\n",
+				     port->dev->name, queues,
+				     bfc_refused_words[why]);
+}
+
+/**
+ * bfc_port_layout() - new pause counters for a neighbour's queues
+ * @port: the port
+ * @queues: the neighbour's; 0: none, what is held of the port alone
+ *
+ * Packets that hold counts of the old ones keep them: those counters live on
+ * until the last one is given back, but nobody is paused by them any more.
+ *
+ * Context: port->lock held.
+ * Return: 0, or why it cannot be counted for such a neighbour: BFC_REFUSED_*.
+ */
+u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
+{
+	struct bfc_ingress *old, *new = NULL;
+	u8 refused = BFC_REFUSED_NOT;
+
+	lockdep_assert_held(&port->lock);
+	if (bfc_port_counts(port, queues)) {
+		port->layouts++;
+		if (bfc_pause_len(queues) <= port->dev->mtu + ETH_HLEN)
+			new = bfc_ingress_new(port, queues, &refused);
+		else
+			refused = BFC_REFUSED_MTU;
+		if (refused)
+			bfc_port_refuse(port, queues, refused);
+	}
+	old = bfc_ingress_of(port);
+	rcu_assign_pointer(port->ingress, new);
+	if (old)
+		bfc_ingress_retire(old);
+	return refused;
+}
+
+/**
+ * bfc_port_lacks_counters() - was there no memory or no handle for a port?
+ * @port: the port
+ *
+ * With a port-level mode, or in a buffer. A neighbour that speaks BFC has its HELLOs to
+ * try again.
+ *
+ * Context: port->lock held.
+ * Return: whether nothing is charged to the port, so that its neighbour is never paused.
+ */
+bool bfc_port_lacks_counters(const struct bfc_port *port)
+{
+	return port->cfg.fc != BFC_FC_BFC && bfc_port_counts(port, 0) &&
+	       !rcu_access_pointer(port->ingress);
+}
+
+/* Who is gone cannot resume us. */
+static void bfc_port_unpause(struct bfc_port *port)
+{
+	lockdep_assert_held(&port->lock);
+	bitmap_zero(port->rx_paused, BFC_QUEUES_MAX);
+	memset(port->rx_until, 0, sizeof(port->rx_until));
+	/* Pairs with the acquire in bfc_dequeue(). */
+	smp_store_release(&port->rx_gen, port->rx_gen + 1);
+	if (port->users)
+		netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+}
+
+/**
+ * bfc_port_tags() - stamp, pop and pause as the state of the neighbour allows
+ * @port: the port
+ *
+ * IEEE neighbours need not say that they understand PFC.
+ *
+ * Context: port->lock held, BH off.
+ */
+void bfc_port_tags(struct bfc_port *port)
+{
+	bool talks = port->users && port->conf &&
+		     port->cfg.peer != BFC_PEER_OFF;
+	bool forced = port->cfg.peer == BFC_PEER_ON;
+	u8 state = port->peer.state;
+	bool lived = port->live, agreed, stamp, pop;
+	bool live, told;
+
+	lockdep_assert_held(&port->lock);
+	agreed = bfc_carrier(port->dev) &&
+		 (forced || state == BFC_PEER_STATE_UP);
+	pop = talks && port->cfg.fc == BFC_FC_BFC &&
+	      (forced || port->peer.modes & BFC_MODE_BFC);
+	stamp = pop && agreed && !port->refused;
+	told = talks && port->cfg.fc == BFC_FC_FAFC && agreed &&
+	       (forced || port->peer.modes & BFC_MODE_PRIO);
+	live = stamp || (talks && bfc_fc_is_port_level(port->cfg.fc) &&
+			 bfc_carrier(port->dev));
+	if (pop) {
+		WRITE_ONCE(port->pop_max, port->peer.queues ?: port->queues);
+		WRITE_ONCE(port->pop, true);
+		port->lingers = false;
+	} else if (port->pop && !port->lingers) {
+		/* We gave up first: the neighbour goes on to tag until it has
+		 * noticed, and nobody else knows what these tags are.
+		 */
+		port->lingers = true;
+		port->linger = jiffies + BFC_LINGER;
+		bfc_sweep_soon();
+	}
+
+	if (!live)
+		bfc_port_unpause(port);
+	WRITE_ONCE(port->stamp, stamp);
+	WRITE_ONCE(port->told, told);
+	WRITE_ONCE(port->live, live);
+	if (live && !lived) {
+		clear_bit(BFC_PORT_DIRTY, &port->flags);
+		if (port->cfg.role == BFC_ROLE_SWITCH) {
+			bfc_port_mark_dirty(port);
+			/* The device may not have our qdisc yet: look again until
+			 * a frame is built.
+			 */
+			bfc_refresh_start(port);
+		}
+	}
+	trace_bfc_peer(port->dev, state, port->peer.queues, stamp, port->pop);
+}
+
+/**
+ * bfc_port_restart() - start over with the neighbour
+ * @port: the port
+ * @unplugged: the carrier came or went: whoever is there now need not be who
+ *	       was there before, and nothing of that one is under way
+ *
+ * Context: process, RTNL.
+ */
+void bfc_port_restart(struct bfc_port *port, bool unplugged)
+{
+	u64 id = ether_addr_to_u64(port->dev->dev_addr) << 16 |
+		 (port->dev->ifindex & 0xffff);
+
+	spin_lock_bh(&port->lock);
+	bfc_peer_restart(&port->peer, id, get_random_u32() | 1);
+	WRITE_ONCE(port->epoch, get_random_u32());
+	port->rx_seq = 0;
+	port->tries = 0;
+	port->refused = BFC_REFUSED_NOT;
+	port->layout_next = 0;
+	WRITE_ONCE(port->live, false);
+	bfc_port_unpause(port);
+	/* Without a carrier nobody new can send, but what the old neighbour sent
+	 * may still be on its way up.
+	 */
+	if (unplugged && netif_carrier_ok(port->dev))
+		WRITE_ONCE(port->pop, false);
+	if (port->cfg.fc == BFC_FC_BFC && port->cfg.peer == BFC_PEER_ON)
+		port->refused = bfc_port_layout(port, port->queues);
+	else
+		bfc_port_layout(port, 0);
+	bfc_port_tags(port);
+	spin_unlock_bh(&port->lock);
+	mod_delayed_work(system_percpu_wq, &port->hello, 0);
+}

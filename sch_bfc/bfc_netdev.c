@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What happens to net devices: links that come and go, MTUs, devices that leave.
+ */
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <net/net_namespace.h>
+
+#include "bfc.h"
+
+/* The device goes, or leaves the namespace. Its qdiscs went before; but a request from
+ * user space may hold one a little longer: then the memory of the port goes with that.
+ */
+static void bfc_netdev_gone(struct bfc_switch *sw, struct net_device *dev,
+			    struct bfc_port *port)
+{
+	if (port) {
+		bfc_port_unplug(port);
+		if (!port->users)
+			bfc_port_free(port);
+	}
+	bfc_guard_del(sw, dev);
+}
+
+static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
+			    void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct bfc_switch *sw = bfc_switch_find(dev_net(dev));
+	struct bfc_port *port = bfc_port_find(sw, dev);
+	struct Qdisc *sch = rtnl_dereference(dev->qdisc);
+	bool carrier;
+	u32 downs;
+
+	switch (event) {
+	case NETDEV_REGISTER:
+		bfc_switch_topology();
+		if (sw && sw->nports)
+			bfc_guard_try(sw, dev);
+		return NOTIFY_DONE;
+	case NETDEV_UNREGISTER:
+		bfc_switch_topology();
+		if (sw)
+			bfc_netdev_gone(sw, dev, port);
+		return NOTIFY_DONE;
+	case NETDEV_CHANGEUPPER:
+		bfc_switch_topology();
+		return NOTIFY_DONE;
+	}
+	if (!port) {
+		if (event == NETDEV_CHANGEMTU && sch &&
+		    sch->ops == &bfc_qdisc_ops)
+			bfc_update_link(sch);	/* a bare one */
+		return NOTIFY_DONE;
+	}
+	switch (event) {
+	case NETDEV_FEAT_CHANGE:
+		bfc_port_unfilter_soon(port);
+		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+	case NETDEV_CHANGEMTU:
+		if (!port->users)
+			break;
+		if (sch && sch->ops == &bfc_qdisc_ops)
+			bfc_update_link(sch);
+		/* Down and up again may come as one event. */
+		carrier = bfc_carrier(dev);
+		downs = atomic_read(&dev->carrier_down_count);
+		if (port->carrier != carrier || port->carrier_downs != downs) {
+			port->carrier = carrier;
+			port->carrier_downs = downs;
+			bfc_port_restart(port, true);
+		} else if (READ_ONCE(port->stamp)) {
+			netif_schedule_queue(netdev_get_tx_queue(dev, 0));
+		}
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block bfc_netdev_notifier = {
+	.notifier_call = bfc_netdev_event,
+};
+
+/**
+ * bfc_netdev_init() - at module load
+ *
+ * Return: 0 or an error.
+ */
+int bfc_netdev_init(void)
+{
+	int err;
+
+	bfc_sweep_init();
+	err = bfc_switch_init();
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&bfc_netdev_notifier);
+	if (err)
+		bfc_switch_exit();
+	return err;
+}
+
+/**
+ * bfc_netdev_exit() - at module unload: no qdisc is left
+ */
+void bfc_netdev_exit(void)
+{
+	/* Calls bfc_netdev_event() with NETDEV_UNREGISTER for each device. */
+	unregister_netdevice_notifier(&bfc_netdev_notifier);
+	WARN_ON(!list_empty(&bfc_switches));
+	bfc_sweep_stop();
+	bfc_switch_exit();
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Control frames from the neighbour: its pauses, and what it says of itself. Pauses are
+ * only stored here, for the next dequeue to obey (bfc_obey.c).
+ */
+#include <linux/etherdevice.h>
+
+#include "bfc.h"
+#include "bfc_trace.h"
+
+static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
+				 const struct bfc_hdr *hdr, const void *frame,
+				 u64 now)
+{
+	const u8 *byte = ((const struct bfc_wire_pause *)frame)->bitmap;
+	struct bfc_pause pause;
+	enum bfc_bad bad;
+	unsigned int w, i, bytes, paused = 0;
+
+	lockdep_assert_held(&port->lock);
+	if (port->cfg.peer == BFC_PEER_AUTO) {
+		if (port->peer.state < BFC_PEER_STATE_HEARD ||
+		    port->peer.state > BFC_PEER_STATE_UP ||
+		    hdr->epoch != port->peer.epoch)
+			return BFC_BAD_EPOCH;
+	}
+	/* A tenth of our rate towards the neighbour; who sends more is not
+	 * heard, which at worst leaves it unpaused, or paused, for a while.
+	 */
+	if (!bfc_bucket_take(&port->rx_bucket, now, port->max_pps))
+		return BFC_BAD_RATE;
+	if (port->cfg.peer != BFC_PEER_AUTO && hdr->epoch != port->peer.epoch) {
+		/* `peer on`: the neighbour need not say HELLO; a new epoch
+		 * is a restart.
+		 */
+		port->peer.epoch = hdr->epoch;
+		port->rx_seq = hdr->seq - 1;
+	}
+	if (port->peer.peer_nonce && port->peer.role == BFC_ROLE_NIC &&
+	    !port->cfg.accept_pause)
+		return BFC_BAD_ROLE;
+	if ((s32)(hdr->seq - port->rx_seq) <= 0)
+		return BFC_BAD_SEQ;
+	bad = bfc_get_pause(frame, hdr->len, port->queues, &pause);
+	if (bad)
+		return bad;
+
+	port->rx_seq = hdr->seq;
+	port->frames_rx++;
+	WRITE_ONCE(port->rx_drained, pause.drained);
+	if (bfc_fc_is_port_level(port->cfg.fc)) {
+		bfc_rx_prio(port, &pause, now);
+		return BFC_OK;
+	}
+	WRITE_ONCE(port->rx_deadline, now + pause.hold_ns);
+	bytes = bfc_bitmap_bytes(pause.queues);
+	for (w = 0; w < BITS_TO_LONGS(port->queues); w++) {
+		unsigned long word = 0;
+
+		for (i = 0; i < sizeof(word) && bytes; i++, bytes--)
+			word |= (unsigned long)*byte++ << (8 * i);
+		WRITE_ONCE(port->rx_paused[w], word);
+		paused += hweight_long(word);
+	}
+	/* Pairs with the acquire in bfc_dequeue(). */
+	smp_store_release(&port->rx_gen, port->rx_gen + 1);
+	trace_bfc_pause_rx(port->dev, hdr->seq, paused);
+	return BFC_OK;
+}
+
+/* A neighbour that keeps changing its mind must not use up the handles: old
+ * ones come back with the sweep only. It is served with a later HELLO; until then
+ * what is held of the port is charged to counters without queues.
+ *
+ * Return: 0, or why not: BFC_REFUSED_*.
+ */
+static u8 bfc_rx_layout(struct bfc_port *port, unsigned int queues, u64 now)
+{
+	const struct bfc_ingress *ing;
+	u8 refused = bfc_ingress_room(port, queues);
+
+	if (!refused && now < port->layout_next)
+		refused = BFC_REFUSED_WAIT;
+	if (!refused) {
+		port->layout_next = now + jiffies_to_nsecs(BFC_SWEEP);
+		return bfc_port_layout(port, queues);
+	}
+	if (refused != port->refused)
+		bfc_port_refuse(port, queues, refused);
+	ing = bfc_ingress_of(port);
+	if (!ing || ing->queues)
+		bfc_port_layout(port, 0);
+	return refused;
+}
+
+static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
+				 const struct bfc_hdr *hdr, const void *frame,
+				 u64 now)
+{
+	struct bfc_hello hello;
+	unsigned int events;
+	enum bfc_bad bad;
+	bool known;
+
+	lockdep_assert_held(&port->lock);
+	bad = bfc_get_hello(frame, &hello);
+	if (bad)
+		return bad;
+	/* Each may have to be answered. Strangers that do not hear us, whatever
+	 * they send, take nothing from the neighbour.
+	 */
+	known = bfc_peer_knows(&port->peer, hdr, &hello);
+	if (!bfc_bucket_take_n(&port->hello_bucket[known], now, BFC_HELLO_PPS,
+			       BFC_HELLO_PPS, 1))
+		return BFC_BAD_RATE;
+	bad = bfc_peer_hello(&port->peer, hdr, &hello, now, &events);
+	if (events & BFC_EV_REPLY)
+		mod_delayed_work(system_percpu_wq, &port->hello, 0);
+	if (bad)
+		return bad;
+
+	port->hello_rx++;
+	if (events & BFC_EV_LAYOUT)
+		port->rx_seq = hdr->seq;
+	if (bfc_fc_is_port_level(port->cfg.fc)) {
+		/* what is held does not depend on the neighbour */
+	} else if (events & BFC_EV_LAYOUT) {
+		port->refused = bfc_rx_layout(port, hello.queues, now);
+	} else if (port->refused && hello.id == port->peer.peer_id) {
+		port->refused = bfc_rx_layout(port, hello.queues, now);
+		events |= BFC_EV_STATE;
+	}
+	if (events & BFC_EV_STATE) {
+		port->tries = 0;
+		bfc_port_tags(port);
+	}
+	return BFC_OK;
+}
+
+/**
+ * bfc_rx_control() - a control frame came in
+ * @port: where
+ * @skb: the frame, network header at the magic; stays with the caller
+ *
+ * Context: softirq, from the hook.
+ */
+void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
+{
+	unsigned int len = skb_headlen(skb) + ETH_HLEN;
+	const void *frame = skb_mac_header(skb);
+	enum bfc_bad bad;
+	u64 now = ktime_get_ns();
+	struct bfc_hdr hdr;
+	bool wake = false;
+
+	spin_lock(&port->lock);
+	if (!port->conf || !bfc_fc_says_hello(port->cfg.fc) ||
+	    port->cfg.peer == BFC_PEER_OFF)
+		goto out;
+	/* What is refused by its looks costs no more than the look. */
+	bad = bfc_get_hdr(frame, len, &hdr);
+	if (!bad && hdr.type == BFC_FRAME_HELLO) {
+		bad = bfc_rx_hello(port, &hdr, frame, now);
+	} else if (!bad) {
+		bad = bfc_rx_pause(port, &hdr, frame, now);
+		wake = !bad;
+	}
+	if (bad)
+		port->bad[bad]++;
+out:
+	spin_unlock(&port->lock);
+	if (wake)
+		netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+}
