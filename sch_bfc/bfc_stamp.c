@@ -287,13 +287,13 @@ static struct bpf_prog *bfc_stamp_refuse(struct netlink_ext_ack *extack, int err
 	return ERR_PTR(err);
 }
 
-/* The program of the qdisc that the device has so far, if that is a bfc. */
-static struct bpf_prog *bfc_stamp_before(const struct net_device *dev)
+/* The program of the qdisc that the device has so far, if that is of @sch's kind. */
+static struct bpf_prog *bfc_stamp_before(const struct Qdisc *sch)
 {
-	struct Qdisc *root = rtnl_dereference(dev->qdisc);
+	struct Qdisc *root = rtnl_dereference(qdisc_dev(sch)->qdisc);
 	struct bfc_sched *q;
 
-	if (!root || root->ops != &bfc_qdisc_ops)
+	if (!root || root->ops != sch->ops)
 		return NULL;
 	q = qdisc_priv(root);
 	return q->stamp.prog;
@@ -321,7 +321,7 @@ bool bfc_stamp_inherit(struct Qdisc *sch, struct bfc_params *p)
 	/* What one TX queue has sent is nothing that INT may say of the port. */
 	if (q->no_port)
 		return false;
-	prog = bfc_stamp_before(qdisc_dev(sch));
+	prog = bfc_stamp_before(sch);
 	if (!prog || p->stamp_fd >= 0)
 		return false;
 	bpf_prog_inc(prog);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Load and unload. Apart from bfc_main.c, which bfc_netdev.c calls.
+ */
+#include <linux/module.h>
+#include <net/pkt_sched.h>
+
+#include <linux/bfc_version.h>
+#include "bfc.h"
+
+static int __init bfc_module_init(void)
+{
+	int err;
+
+	bfc_flow_init();
+	bfc_dest_init();
+	err = bfc_netdev_init();
+	if (err)
+		return err;
+	err = register_qdisc(&bfc_qdisc_ops);
+	if (err)
+		bfc_netdev_exit();
+	return err;
+}
+
+static void __exit bfc_module_exit(void)
+{
+	unregister_qdisc(&bfc_qdisc_ops);
+	bfc_netdev_exit();
+}
+
+module_init(bfc_module_init);
+module_exit(bfc_module_exit);
+MODULE_AUTHOR("The bfc authors");
+MODULE_DESCRIPTION("Backpressure Flow Control qdisc");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(BFC_RELEASE);
+MODULE_ALIAS("net-sch-bfc");	/* autoload by tc from 6.9 on; before: sch_bfc */
