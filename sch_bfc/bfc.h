@@ -27,9 +27,9 @@
  * Locks, outermost first:
  *
  *   RTNL              the port list, attach, detach, configuration
- *   qdisc root lock   everything in bfc_sched; for the sending side of
- *		       bfc_port see there
+ *   qdisc root lock   everything in bfc_sched
  *   bfc_port.lock     the neighbour's state and the pauses it sent
+ *   bfc_port.tx.lock  the pauses that it is told of
  *   bfc_fafc_in.lock  FAFC's account of an ingress port
  *   bfc_handle_lock   the table of handles
  *
@@ -124,7 +124,7 @@ struct bfc_held {
  * @reserve: bytes of each priority; for good
  * @slot: of the port
  * @state: low half: priorities that the newest frame pauses (CaPFC's D), high
- *	   half: whose own occupancy says so (I). Under the root lock of the port
+ *	   half: whose own occupancy says so (I). Under the port's tx.lock
  * @held: of each priority
  * @fafc: FAFC's account of each priority, or NULL; for good
  * @counter: one per upstreamQ; any egress changes it under its own root lock
@@ -483,7 +483,7 @@ static inline bool bfc_queue_was_of(const struct bfc_queue *queue, u32 flow)
 /* Is the neighbour a host? */
 static inline bool bfc_faces_host(const struct bfc_sched *q)
 {
-	return READ_ONCE(q->port->peer.role) == BFC_ROLE_NIC;
+	return READ_ONCE(q->port->neighbour.peer.role) == BFC_ROLE_NIC;
 }
 
 /* Are pauses of a packet's priority, or those of queues, ignored as a storm? */

@@ -60,11 +60,11 @@ bool bfc_refreshes(const struct bfc_port *port)
  */
 void bfc_refresh_start(struct bfc_port *port)
 {
-	u64 ns = READ_ONCE(port->tx_quick) ? READ_ONCE(port->cfg.quick) :
+	u64 ns = READ_ONCE(port->tx.quick) ? READ_ONCE(port->cfg.quick) :
 					     READ_ONCE(port->cfg.refresh);
 
 	if (bfc_refreshes(port))
-		hrtimer_start(&port->refresh, ns_to_ktime(ns),
+		hrtimer_start(&port->tx.refresh, ns_to_ktime(ns),
 			      HRTIMER_MODE_REL_SOFT);
 }
 
@@ -80,13 +80,13 @@ void bfc_port_mark_dirty(struct bfc_port *port)
 
 	if (test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
 		return;
-	WRITE_ONCE(port->dirty_since, ktime_get_ns());
+	WRITE_ONCE(port->tx.dirty_since, ktime_get_ns());
 	netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
 	/* NET_TX forgets a qdisc whose device is deactivated, as it is while tc adds a
 	 * clsact; newer kernels do not reset the qdisc then, so that nothing raises it
 	 * again. A frame that is built goes on with the timer, or ends it.
 	 */
-	if (!hrtimer_active(&port->refresh))
+	if (!hrtimer_active(&port->tx.refresh))
 		bfc_refresh_start(port);
 	local_lock(&bfc_pending.lock);
 	pending = this_cpu_ptr(&bfc_pending);
@@ -109,12 +109,12 @@ void bfc_port_mark_dirty(struct bfc_port *port)
  */
 enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer)
 {
-	struct bfc_port *port = container_of(timer, struct bfc_port, refresh);
+	struct bfc_port *port = container_of(timer, struct bfc_port, tx.refresh);
 
 	if (!bfc_refreshes(port))
 		return HRTIMER_NORESTART;
 	if (!test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
-		WRITE_ONCE(port->dirty_since, ktime_get_ns());
+		WRITE_ONCE(port->tx.dirty_since, ktime_get_ns());
 	netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
 	/* Not hrtimer_forward(): dequeue may have started it meanwhile. */
 	bfc_refresh_start(port);
@@ -132,19 +132,20 @@ enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer)
  * A change is repeated soon, as the frame may get lost; the end of the last pause until
  * that would have ended by itself.
  *
- * Context: under the root lock of the port's qdisc, before bfc_pause_sent().
+ * Context: port->tx.lock held, before bfc_pause_sent().
  */
 void bfc_pause_repeat(struct bfc_port *port, u8 over, u64 hold, u64 now)
 {
+	lockdep_assert_held(&port->tx.lock);
 	if (over)
-		port->tx_void = now + hold;
-	if (over == port->tx_over) {
-		if (port->tx_quick)
-			WRITE_ONCE(port->tx_quick, port->tx_quick - 1);
+		port->tx.void_ns = now + hold;
+	if (over == port->tx.over) {
+		if (port->tx.quick)
+			WRITE_ONCE(port->tx.quick, port->tx.quick - 1);
 		return;
 	}
-	port->tx_over = over;
-	WRITE_ONCE(port->tx_quick, BFC_QUICK_REFRESHES);
+	port->tx.over = over;
+	WRITE_ONCE(port->tx.quick, BFC_QUICK_REFRESHES);
 	bfc_refresh_start(port);
 }
 
@@ -155,18 +156,19 @@ void bfc_pause_repeat(struct bfc_port *port, u8 over, u64 hold, u64 now)
  * @changed: so many of them are others than in the frame before
  * @now: ns
  *
- * Context: under the root lock of the port's qdisc.
+ * Context: port->tx.lock held.
  */
 void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now)
 {
-	port->tx_npaused = paused;
+	lockdep_assert_held(&port->tx.lock);
+	port->tx.npaused = paused;
 	if (!changed)
-		port->refresh_tx++;
+		port->tx.refreshes++;
 	if (paused) {
-		port->tx_last = BFC_LAST_REFRESHES;
-	} else if (port->tx_last) {
-		port->tx_last--;
-	} else if (now >= port->tx_void && hrtimer_try_to_cancel(&port->refresh) >= 0) {
+		port->tx.last = BFC_LAST_REFRESHES;
+	} else if (port->tx.last) {
+		port->tx.last--;
+	} else if (now >= port->tx.void_ns && hrtimer_try_to_cancel(&port->tx.refresh) >= 0) {
 		smp_mb();	/* pairs with test_and_set_bit() of bfc_port_mark_dirty() */
 		if (test_bit(BFC_PORT_DIRTY, &port->flags))
 			bfc_refresh_start(port);

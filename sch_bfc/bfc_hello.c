@@ -12,7 +12,7 @@
 static bool bfc_port_speaks(const struct bfc_port *port)
 {
 	return bfc_fc_says_hello(port->cfg.fc) &&
-	       port->cfg.peer != BFC_PEER_OFF && port->users;
+	       port->cfg.peer != BFC_PEER_OFF && port->life.users;
 }
 
 /**
@@ -41,10 +41,10 @@ struct sk_buff *bfc_hello_build(struct bfc_port *port, u8 flags, u64 now)
 	skb = bfc_frame_alloc(port, BFC_HELLO_LEN);
 	if (!skb)
 		return NULL;
-	bfc_peer_say(&port->peer, &h, now);
-	bfc_put_hello(skb->data, port->epoch, atomic_inc_return(&port->seq),
+	bfc_peer_say(&port->neighbour.peer, &h, now);
+	bfc_put_hello(skb->data, port->neighbour.epoch, atomic_inc_return(&port->neighbour.seq),
 		      &h);
-	port->hello_tx++;
+	port->neighbour.hello_tx++;
 	return skb;
 }
 
@@ -75,24 +75,24 @@ static u64 bfc_hello_next(struct bfc_port *port, u64 now)
 	lockdep_assert_held(&port->lock);
 	if (test_and_set_bit(BFC_PORT_HELLO, &port->flags))
 		return BFC_HELLO_WAIT_NS;
-	if (bfc_peer_settled(&port->peer, now)) {
-		port->tries = 0;
+	if (bfc_peer_settled(&port->neighbour.peer, now)) {
+		port->neighbour.tries = 0;
 		return BFC_HELLO_SLOW_NS;
 	}
-	if (port->tries >= BFC_HELLO_FAST_TRIES)
+	if (port->neighbour.tries >= BFC_HELLO_FAST_TRIES)
 		return BFC_HELLO_SLOW_NS;
-	port->tries++;
+	port->neighbour.tries++;
 	return BFC_HELLO_FAST_NS;
 }
 
 /**
  * bfc_hello_work() - let time pass with the neighbour, and say the next HELLO
- * @work: &bfc_port.hello
+ * @work: &bfc_port.neighbour.hello
  */
 void bfc_hello_work(struct work_struct *work)
 {
 	struct bfc_port *port = container_of(to_delayed_work(work),
-					     struct bfc_port, hello);
+					     struct bfc_port, neighbour.hello);
 	u64 now = ktime_get_ns(), next = BFC_HELLO_SLOW_NS;
 	bool speak, again;
 
@@ -103,7 +103,7 @@ void bfc_hello_work(struct work_struct *work)
 		bfc_refresh_start(port);
 	}
 	speak = bfc_port_speaks(port);
-	if (bfc_peer_tick(&port->peer, now) & BFC_EV_STATE) {
+	if (bfc_peer_tick(&port->neighbour.peer, now) & BFC_EV_STATE) {
 		if (port->cfg.peer == BFC_PEER_AUTO &&
 		    port->cfg.fc == BFC_FC_BFC)
 			bfc_port_layout(port, 0);
@@ -117,6 +117,6 @@ void bfc_hello_work(struct work_struct *work)
 	spin_unlock_bh(&port->lock);
 
 	if (speak || again)
-		queue_delayed_work(system_percpu_wq, &port->hello,
+		queue_delayed_work(system_percpu_wq, &port->neighbour.hello,
 				   nsecs_to_jiffies(next));
 }

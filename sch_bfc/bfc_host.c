@@ -31,7 +31,7 @@ void bfc_host_paused(struct bfc_sched *q, u64 now)
 	unsigned int prio;
 
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
-		u64 until = READ_ONCE(q->port->rx_until[prio]);
+		u64 until = READ_ONCE(q->port->rx.until[prio]);
 		struct bfc_host *pace = &q->host[prio];
 		u64 from = max(pace->until, now);
 

@@ -137,7 +137,7 @@ struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
 	}
 	RCU_INIT_POINTER(ing->conf, port->conf);
 	ing->queues = queues;
-	ing->layout = port->layouts;
+	ing->layout = port->neighbour.layouts;
 	ing->runs = BFC_RUNS(queues);
 	ing->ifindex = port->dev->ifindex;
 	ing->owner = port->id;

@@ -109,9 +109,9 @@ static void bfc_commit(struct Qdisc *sch)
 	if (bfc_refreshes(q->port) && bfc_carrier(qdisc_dev(sch)) &&
 	    bfc_fc_is_port_level(q->p.fc))
 		return;
-	sch_tree_lock(sch);
+	local_bh_disable();
 	bfc_tx_prio_end(q->port, ktime_get_ns());
-	sch_tree_unlock(sch);
+	local_bh_enable();
 }
 
 /* All that follows from configuration, link speed and MTU. */
@@ -423,7 +423,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	}
 	q->port = port;
 	/* While another qdisc has the port, what follows may fail yet. */
-	q->live = port->users == 1;
+	q->live = port->life.users == 1;
 	inherited = bfc_stamp_inherit(sch, p);
 	prog = bfc_stamp_get(sch, p, extack);
 	if (IS_ERR(prog)) {

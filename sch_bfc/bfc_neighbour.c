@@ -17,7 +17,7 @@
 static bool bfc_port_counts(const struct bfc_port *port, unsigned int queues)
 {
 	return port->cfg.role != BFC_ROLE_NIC && !port->bare &&
-	       (queues || (port->users && port->conf && bfc_conf_holds(port->conf)));
+	       (queues || (port->life.users && port->conf && bfc_conf_holds(port->conf)));
 }
 
 /* The cause, and what helps. */
@@ -61,7 +61,7 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
 
 	lockdep_assert_held(&port->lock);
 	if (bfc_port_counts(port, queues)) {
-		port->layouts++;
+		port->neighbour.layouts++;
 		if (bfc_pause_len(queues) <= port->dev->mtu + ETH_HLEN)
 			new = bfc_ingress_new(port, queues, &refused);
 		else
@@ -96,11 +96,11 @@ bool bfc_port_lacks_counters(const struct bfc_port *port)
 static void bfc_port_unpause(struct bfc_port *port)
 {
 	lockdep_assert_held(&port->lock);
-	bitmap_zero(port->rx_paused, BFC_QUEUES_MAX);
-	memset(port->rx_until, 0, sizeof(port->rx_until));
+	bitmap_zero(port->rx.paused, BFC_QUEUES_MAX);
+	memset(port->rx.until, 0, sizeof(port->rx.until));
 	/* Pairs with the acquire in bfc_dequeue(). */
-	smp_store_release(&port->rx_gen, port->rx_gen + 1);
-	if (port->users)
+	smp_store_release(&port->rx.gen, port->rx.gen + 1);
+	if (port->life.users)
 		netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
 }
 
@@ -114,10 +114,10 @@ static void bfc_port_unpause(struct bfc_port *port)
  */
 void bfc_port_tags(struct bfc_port *port)
 {
-	bool talks = port->users && port->conf &&
+	bool talks = port->life.users && port->conf &&
 		     port->cfg.peer != BFC_PEER_OFF;
 	bool forced = port->cfg.peer == BFC_PEER_ON;
-	u8 state = port->peer.state;
+	u8 state = port->neighbour.peer.state;
 	bool lived = port->live, agreed, stamp, pop;
 	bool live, told;
 
@@ -125,22 +125,22 @@ void bfc_port_tags(struct bfc_port *port)
 	agreed = bfc_carrier(port->dev) &&
 		 (forced || state == BFC_PEER_STATE_UP);
 	pop = talks && port->cfg.fc == BFC_FC_BFC &&
-	      (forced || port->peer.modes & BFC_MODE_BFC);
-	stamp = pop && agreed && !port->refused;
+	      (forced || port->neighbour.peer.modes & BFC_MODE_BFC);
+	stamp = pop && agreed && !port->neighbour.refused;
 	told = talks && port->cfg.fc == BFC_FC_FAFC && agreed &&
-	       (forced || port->peer.modes & BFC_MODE_PRIO);
+	       (forced || port->neighbour.peer.modes & BFC_MODE_PRIO);
 	live = stamp || (talks && bfc_fc_is_port_level(port->cfg.fc) &&
 			 bfc_carrier(port->dev));
 	if (pop) {
-		WRITE_ONCE(port->pop_max, port->peer.queues ?: port->queues);
+		WRITE_ONCE(port->pop_max, port->neighbour.peer.queues ?: port->queues);
 		WRITE_ONCE(port->pop, true);
-		port->lingers = false;
-	} else if (port->pop && !port->lingers) {
+		port->neighbour.lingers = false;
+	} else if (port->pop && !port->neighbour.lingers) {
 		/* We gave up first: the neighbour goes on to tag until it has
 		 * noticed, and nobody else knows what these tags are.
 		 */
-		port->lingers = true;
-		port->linger = jiffies + BFC_LINGER;
+		port->neighbour.lingers = true;
+		port->neighbour.linger = jiffies + BFC_LINGER;
 		bfc_sweep_soon();
 	}
 
@@ -159,7 +159,7 @@ void bfc_port_tags(struct bfc_port *port)
 			bfc_refresh_start(port);
 		}
 	}
-	trace_bfc_peer(port->dev, state, port->peer.queues, stamp, port->pop);
+	trace_bfc_peer(port->dev, state, port->neighbour.peer.queues, stamp, port->pop);
 }
 
 /**
@@ -176,12 +176,12 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 		 (port->dev->ifindex & 0xffff);
 
 	spin_lock_bh(&port->lock);
-	bfc_peer_restart(&port->peer, id, get_random_u32() | 1);
-	WRITE_ONCE(port->epoch, get_random_u32());
-	port->rx_seq = 0;
-	port->tries = 0;
-	port->refused = BFC_REFUSED_NOT;
-	port->layout_next = 0;
+	bfc_peer_restart(&port->neighbour.peer, id, get_random_u32() | 1);
+	WRITE_ONCE(port->neighbour.epoch, get_random_u32());
+	port->rx.seq = 0;
+	port->neighbour.tries = 0;
+	port->neighbour.refused = BFC_REFUSED_NOT;
+	port->neighbour.layout_next = 0;
 	WRITE_ONCE(port->live, false);
 	bfc_port_unpause(port);
 	/* Without a carrier nobody new can send, but what the old neighbour sent
@@ -190,10 +190,10 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 	if (unplugged && netif_carrier_ok(port->dev))
 		WRITE_ONCE(port->pop, false);
 	if (port->cfg.fc == BFC_FC_BFC && port->cfg.peer == BFC_PEER_ON)
-		port->refused = bfc_port_layout(port, port->queues);
+		port->neighbour.refused = bfc_port_layout(port, port->queues);
 	else
 		bfc_port_layout(port, 0);
 	bfc_port_tags(port);
 	spin_unlock_bh(&port->lock);
-	mod_delayed_work(system_percpu_wq, &port->hello, 0);
+	mod_delayed_work(system_percpu_wq, &port->neighbour.hello, 0);
 }

@@ -16,7 +16,7 @@ static void bfc_netdev_gone(struct bfc_switch *sw, struct net_device *dev,
 {
 	if (port) {
 		bfc_port_unplug(port);
-		if (!port->users)
+		if (!port->life.users)
 			bfc_port_free(port);
 	}
 	bfc_guard_del(sw, dev);
@@ -61,16 +61,16 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 	case NETDEV_CHANGEMTU:
-		if (!port->users)
+		if (!port->life.users)
 			break;
 		if (sch && sch->ops == &bfc_qdisc_ops)
 			bfc_update_link(sch);
 		/* Down and up again may come as one event. */
 		carrier = bfc_carrier(dev);
 		downs = atomic_read(&dev->carrier_down_count);
-		if (port->carrier != carrier || port->carrier_downs != downs) {
-			port->carrier = carrier;
-			port->carrier_downs = downs;
+		if (port->life.carrier != carrier || port->life.carrier_downs != downs) {
+			port->life.carrier = carrier;
+			port->life.carrier_downs = downs;
 			bfc_port_restart(port, true);
 		} else if (READ_ONCE(port->stamp)) {
 			netif_schedule_queue(netdev_get_tx_queue(dev, 0));

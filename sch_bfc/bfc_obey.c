@@ -82,12 +82,12 @@ static void bfc_watch_prios(struct bfc_sched *q, u8 paused, u64 now)
  */
 static void bfc_watch_queues(struct bfc_sched *q, u64 now)
 {
-	bool paused = !bitmap_empty(q->port->rx_paused, q->p.queues) &&
-		      now < READ_ONCE(q->port->rx_deadline) &&
+	bool paused = !bitmap_empty(q->port->rx.paused, q->p.queues) &&
+		      now < READ_ONCE(q->port->rx.deadline) &&
 		      (q->noccupied > q->nactive || q->ignoring);
 
 	q->storm_due = U64_MAX;
-	bfc_watch(q, 0, paused, READ_ONCE(q->port->rx_drained), now);
+	bfc_watch(q, 0, paused, READ_ONCE(q->port->rx.drained), now);
 }
 
 /* Queues q, q + 8 ... are those of a priority. */
@@ -127,7 +127,7 @@ static unsigned long bfc_told(const struct bfc_sched *q, unsigned int w,
 {
 	if (q->stride > 1)
 		return prio;
-	return none ? 0 : READ_ONCE(q->port->rx_paused[w]);
+	return none ? 0 : READ_ONCE(q->port->rx.paused[w]);
 }
 
 /* Of the queues that are resumed, the one with packets that was served longest ago. */
@@ -195,7 +195,7 @@ static void bfc_resume_queues(struct bfc_sched *q, bool none,
 /**
  * bfc_merge_pauses() - take over the set that the hook stored last
  * @q: scheduler
- * @gen: &bfc_port.rx_gen as it was read before, with acquire
+ * @gen: &bfc_port.rx.gen as it was read before, with acquire
  * @now: ns
  *
  * The hook may be writing the next one meanwhile: it then changes rx_gen after that and
@@ -214,7 +214,7 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 	else
 		bfc_watch_queues(q, now);
 	none = q->stride == 1 &&
-	       (q->ignoring || now >= READ_ONCE(q->port->rx_deadline));
+	       (q->ignoring || now >= READ_ONCE(q->port->rx.deadline));
 	for (w = 0; w < BITS_TO_LONGS(q->p.queues); w++) {
 		unsigned long new = bfc_told(q, w, none, prio) & ~q->paused[w];
 
@@ -229,7 +229,7 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 	if (q->npaused)
 		bfc_resume_queues(q, none, prio, now);
 	if (q->stride == 1)
-		q->pause_deadline = READ_ONCE(q->port->rx_deadline);
+		q->pause_deadline = READ_ONCE(q->port->rx.deadline);
 	q->rx_gen = gen;
 }
 

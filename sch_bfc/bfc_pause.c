@@ -92,24 +92,25 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 {
 	struct bfc_pause pause = { .hold_ns = READ_ONCE(port->cfg.hold) };
 	unsigned int upq, changed = 0, paused = 0;
-	u64 since = READ_ONCE(port->dirty_since);
+	u64 since = READ_ONCE(port->tx.dirty_since);
 	struct sk_buff *skb;
 	u32 seq;
 
+	lockdep_assert_held(&port->tx.lock);
 	skb = bfc_frame_alloc(port, bfc_pause_len(ing->queues));
 	if (!skb)
 		return NULL;
 	clear_bit(BFC_PORT_DIRTY, &port->flags);
 	smp_mb__after_atomic();	/* pairs with the counters' atomic ops */
 
-	seq = atomic_inc_return(&port->seq);
+	seq = atomic_inc_return(&port->neighbour.seq);
 	pause.queues = ing->queues;
 	pause.drained = atomic64_read(&ing->drained);
-	if (port->tx_layout != ing->layout) {
-		bitmap_zero(port->tx_paused, BFC_WIRE_QUEUES_MAX);
-		port->tx_layout = ing->layout;
+	if (port->tx.layout != ing->layout) {
+		bitmap_zero(port->tx.paused, BFC_WIRE_QUEUES_MAX);
+		port->tx.layout = ing->layout;
 	}
-	bfc_put_pause(skb->data, READ_ONCE(port->epoch), seq, &pause);
+	bfc_put_pause(skb->data, READ_ONCE(port->neighbour.epoch), seq, &pause);
 	for (upq = 0; upq < ing->queues; upq++) {
 		bool on = atomic_read(&ing->counter[upq]) > 0;
 
@@ -117,16 +118,16 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 			bfc_pause_set(skb->data, upq);
 			paused++;
 		}
-		if (on == test_bit(upq, port->tx_paused))
+		if (on == test_bit(upq, port->tx.paused))
 			continue;
-		__change_bit(upq, port->tx_paused);
+		__change_bit(upq, port->tx.paused);
 		changed++;
 		if (on)
-			port->pause_tx++;
+			port->tx.pauses++;
 		else
-			port->resume_tx++;
+			port->tx.resumes++;
 	}
-	port->frames_tx++;
+	port->tx.frames++;
 	bfc_pause_sent(port, paused, changed, now);
 	trace_bfc_pause_tx(port->dev, seq, paused, changed,
 			   changed ? now - since : 0);
@@ -158,10 +159,12 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 	if (!conf)
 		goto out;
 	bfc_refresh_start(port);
+	spin_lock(&port->tx.lock);
 	if (bfc_fc_is_port_level(conf->fc))
 		skb = bfc_prio_build(port, ing, conf, now);
 	else
 		skb = bfc_queue_build(port, ing, now);
+	spin_unlock(&port->tx.lock);
 out:
 	rcu_read_unlock();
 	return skb;

@@ -32,11 +32,11 @@ static void bfc_port_unfilter(struct bfc_port *port)
 	ASSERT_RTNL();
 	want = dev->features & filter && !port->bare &&
 	       (READ_ONCE(port->pop) ||
-		(port->users && port->cfg.fc == BFC_FC_BFC &&
+		(port->life.users && port->cfg.fc == BFC_FC_BFC &&
 		 port->cfg.peer != BFC_PEER_OFF));
-	if (want == port->promisc || dev_set_promiscuity(dev, want ? 1 : -1))
+	if (want == port->life.promisc || dev_set_promiscuity(dev, want ? 1 : -1))
 		return;
-	port->promisc = want;
+	port->life.promisc = want;
 	if (want)
 		netdev_info(dev, "bfc: promiscuous, for the card would filter the neighbour's tags\n");
 }
@@ -66,7 +66,7 @@ void bfc_port_unfilter_soon(struct bfc_port *port)
  */
 void bfc_port_free(struct bfc_port *port)
 {
-	netdev_put(port->dev, &port->tracker);
+	netdev_put(port->dev, &port->life.tracker);
 	bfc_switch_put(port->sw);
 	free_percpu(port->pcpu);
 	kfree(port);
@@ -88,13 +88,14 @@ static struct bfc_port *bfc_port_alloc(struct net_device *dev)
 		kfree(port);
 		return NULL;
 	}
-	netdev_hold(dev, &port->tracker, GFP_KERNEL);
+	netdev_hold(dev, &port->life.tracker, GFP_KERNEL);
 	port->dev = dev;
 	port->slot = BFC_SLOT_NONE;
 	port->tpid = htons(ETH_P_8021AD);
 	spin_lock_init(&port->lock);
-	INIT_DELAYED_WORK(&port->hello, bfc_hello_work);
-	hrtimer_setup(&port->refresh, bfc_refresh_timer, CLOCK_MONOTONIC,
+	spin_lock_init(&port->tx.lock);
+	INIT_DELAYED_WORK(&port->neighbour.hello, bfc_hello_work);
+	hrtimer_setup(&port->tx.refresh, bfc_refresh_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 	return port;
 }
@@ -107,12 +108,12 @@ static struct bfc_port *bfc_port_new(struct net_device *dev)
 
 	if (!port)
 		return ERR_PTR(-ENOMEM);
-	port->hook.hook = bfc_hook;
-	port->hook.priv = port;
-	port->hook.pf = NFPROTO_NETDEV;
-	port->hook.hooknum = NF_NETDEV_INGRESS;
-	port->hook.priority = INT_MIN;
-	port->hook.dev = dev;
+	port->life.hook.hook = bfc_hook;
+	port->life.hook.priv = port;
+	port->life.hook.pf = NFPROTO_NETDEV;
+	port->life.hook.hooknum = NF_NETDEV_INGRESS;
+	port->life.hook.priority = INT_MIN;
+	port->life.hook.dev = dev;
 	err = xa_alloc_cyclic(&bfc_port_ids, &port->id, port, xa_limit_32b,
 			      &last_id, GFP_KERNEL);
 	if (err < 0)
@@ -121,7 +122,7 @@ static struct bfc_port *bfc_port_new(struct net_device *dev)
 	if (err)
 		goto forget;
 	bfc_port_slot(port);
-	err = nf_register_net_hook(dev_net(dev), &port->hook);
+	err = nf_register_net_hook(dev_net(dev), &port->life.hook);
 	if (err)
 		goto leave;
 	/* A NIC that filters group addresses would not show us our frames. */
@@ -136,7 +137,7 @@ static struct bfc_port *bfc_port_new(struct net_device *dev)
 unlist:
 	dev_mc_del_global(dev, bfc_group_addr);
 unhook:
-	nf_unregister_net_hook(dev_net(dev), &port->hook);
+	nf_unregister_net_hook(dev_net(dev), &port->life.hook);
 leave:
 	bfc_switch_leave(port);
 forget:
@@ -159,15 +160,15 @@ void bfc_port_unplug(struct bfc_port *port)
 	struct bfc_ingress *ing;
 
 	ASSERT_RTNL();
-	port->unplugged = true;
+	port->life.unplugged = true;
 	bfc_switch_leave(port);
 	xa_erase(&bfc_port_ids, port->id);
-	if (port->promisc)
+	if (port->life.promisc)
 		dev_set_promiscuity(dev, -1);
-	nf_unregister_net_hook(dev_net(dev), &port->hook);
+	nf_unregister_net_hook(dev_net(dev), &port->life.hook);
 	dev_mc_del_global(dev, bfc_group_addr);
 	dev_mc_del_global(dev, bfc_mac_addr);
-	cancel_delayed_work_sync(&port->hello);
+	cancel_delayed_work_sync(&port->neighbour.hello);
 	spin_lock_bh(&port->lock);
 	WRITE_ONCE(port->stamp, false);
 	WRITE_ONCE(port->live, false);
@@ -180,8 +181,8 @@ void bfc_port_unplug(struct bfc_port *port)
 	 * a last frame or HELLO may have started is stopped here.
 	 */
 	synchronize_net();
-	cancel_delayed_work_sync(&port->hello);
-	hrtimer_cancel(&port->refresh);
+	cancel_delayed_work_sync(&port->neighbour.hello);
+	hrtimer_cancel(&port->tx.refresh);
 }
 
 static void bfc_port_kill(struct bfc_port *port)
@@ -215,10 +216,10 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 			netdev_warn(dev, "bfc: frames that the hardware forwards by itself never reach this qdisc\n");
 	}
 	spin_lock_bh(&port->lock);
-	if (!port->users++) {
-		port->fresh = true;
-		port->carrier = bfc_carrier(dev);
-		port->carrier_downs = atomic_read(&dev->carrier_down_count);
+	if (!port->life.users++) {
+		port->life.fresh = true;
+		port->life.carrier = bfc_carrier(dev);
+		port->life.carrier_downs = atomic_read(&dev->carrier_down_count);
 	}
 	spin_unlock_bh(&port->lock);
 	return port;
@@ -238,16 +239,16 @@ struct bfc_port *bfc_port_attach_bare(struct net_device *dev)
 	if (!port)
 		return ERR_PTR(-ENOMEM);
 	port->bare = true;
-	port->users = 1;
-	port->fresh = true;
+	port->life.users = 1;
+	port->life.fresh = true;
 	return port;
 }
 
 /* No list has it any more, or ever had. */
 static void bfc_port_detach_alone(struct bfc_port *port)
 {
-	cancel_delayed_work_sync(&port->hello);
-	hrtimer_cancel(&port->refresh);
+	cancel_delayed_work_sync(&port->neighbour.hello);
+	hrtimer_cancel(&port->tx.refresh);
 	bfc_conf_put(port->conf);
 	bfc_port_free(port);
 }
@@ -319,8 +320,8 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	       old->lossy.reserve == conf->lossy.reserve;
 	restart = port->queues != p->queues || port->cfg.fc != p->fc ||
 		  port->cfg.role != p->role || port->cfg.peer != p->peer ||
-		  port->tpid != htons(p->tpid) || port->fresh || !same;
-	port->fresh = false;
+		  port->tpid != htons(p->tpid) || port->life.fresh || !same;
+	port->life.fresh = false;
 	leave = p->fc != port->cfg.fc || p->peer == BFC_PEER_OFF;
 	/* A NIC pauses nobody, and so ends no pause later. */
 	stop = leave || p->role != port->cfg.role ||
@@ -334,9 +335,9 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	port->conf = conf;
 	port->link_rate = link_rate;
 	for_each_clear_bit(prio, &lossless, BFC_PRIORITIES)
-		port->rx_until[prio] = 0;	/* not obeyed any more */
+		port->rx.until[prio] = 0;	/* not obeyed any more */
 	/* Pairs with the acquire in bfc_dequeue(). */
-	smp_store_release(&port->rx_gen, port->rx_gen + 1);
+	smp_store_release(&port->rx.gen, port->rx.gen + 1);
 	ing = bfc_ingress_of(port);
 	if (ing && same) {
 		if (!ing->buffer)
@@ -355,7 +356,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	WRITE_ONCE(port->cfg.hold, p->hold ?: bfc_hold_auto(refresh));
 	WRITE_ONCE(port->tpid, htons(p->tpid));
 	port->queues = p->queues;
-	port->max_pps = max_t(u64, 10000, div_u64(rate, 840));
+	port->rx.max_pps = max_t(u64, 10000, div_u64(rate, 840));
 	spin_unlock_bh(&port->lock);
 	bfc_port_unfilter_soon(port);
 	if (resume)
@@ -384,13 +385,13 @@ void bfc_port_detach(struct bfc_port *port)
 	struct sk_buff *skb = NULL, *resume = NULL;
 	struct bfc_conf *conf = NULL;
 
-	if (port->bare || port->unplugged) {
-		if (!--port->users)
+	if (port->bare || port->life.unplugged) {
+		if (!--port->life.users)
 			bfc_port_detach_alone(port);
 		return;
 	}
 	spin_lock_bh(&port->lock);
-	if (!--port->users) {
+	if (!--port->life.users) {
 		if (bfc_fc_is_port_level(port->cfg.fc) && port->live &&
 		    port->cfg.role == BFC_ROLE_SWITCH)
 			resume = bfc_pfc_resume(port);
@@ -417,15 +418,15 @@ static bool bfc_sweep_switch(struct bfc_switch *sw)
 	struct bfc_port *port, *next;
 	bool again = bfc_guard_retry(sw);
 
-	list_for_each_entry_safe(port, next, &sw->ports, list) {
+	list_for_each_entry_safe(port, next, &sw->ports, life.list) {
 		spin_lock_bh(&port->lock);
-		if (port->lingers && time_after(jiffies, port->linger)) {
-			port->lingers = false;
+		if (port->neighbour.lingers && time_after(jiffies, port->neighbour.linger)) {
+			port->neighbour.lingers = false;
 			WRITE_ONCE(port->pop, false);
 		}
-		again |= port->lingers;
+		again |= port->neighbour.lingers;
 		spin_unlock_bh(&port->lock);
-		if (!port->users && !port->lingers)
+		if (!port->life.users && !port->neighbour.lingers)
 			bfc_port_kill(port);
 		else
 			bfc_port_unfilter(port);

@@ -7,6 +7,7 @@
 #define _BFC_PORT_H
 
 #include <linux/atomic.h>
+#include <linux/build_bug.h>
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
@@ -32,141 +33,143 @@ struct netlink_ext_ack;
 
 /**
  * struct bfc_port_pcpu - counters of the ingress hook, one set a CPU
- * @tagged: packets that came with an upstreamQ
- * @bad_tag: tags beyond the neighbour's queues
  */
 struct bfc_port_pcpu {
-	u64 tagged;
-	u64 bad_tag;
+	u64 tagged;		/* packets that came with an upstreamQ */
+	u64 bad_tag;		/* tags beyond the neighbour's queues */
+};
+
+/**
+ * struct bfc_rx - what the neighbour told of its pauses
+ *
+ * Under &bfc_port.lock. Dequeue reads @paused, @until, @deadline and @drained with
+ * READ_ONCE() and compares @gen, which is stored with release after them.
+ */
+struct bfc_rx {
+	u32 gen;		/* changes with every new @paused or @until */
+	u32 seq;		/* newest PAUSE */
+	u64 deadline;		/* ns: when @paused is void */
+	u64 drained;		/* bytes that the neighbour says it has drained */
+	u64 until[BFC_PRIORITIES];	/* ns: end of the pause of each priority */
+	DECLARE_BITMAP(paused, BFC_QUEUES_MAX);	/* local queues held paused */
+	struct bfc_bucket bucket;	/* pauses that are obeyed yet */
+	u32 max_pps;		/* so many of them a second */
+	u64 bad[BFC_BAD_MAX];	/* refused frames by reason */
+	u64 frames;		/* PAUSE frames accepted */
+	u64 pfc;		/* PFC frames obeyed */
+	u64 pfc_bad;		/* PFC frames refused */
+	u64 mac_pause;		/* PAUSE frames of 802.3x */
+};
+
+/**
+ * struct bfc_neighbour - the agreement with the neighbour
+ *
+ * Under &bfc_port.lock; @seq is atomic, and @epoch is read with READ_ONCE() by the
+ * sending side.
+ */
+struct bfc_neighbour {
+	struct bfc_peer peer;	/* the HELLO machine */
+	struct bfc_bucket bucket[2];	/* HELLOs looked at yet: 0 of those that a sender
+					 * which does not hear the port can have made,
+					 * 1 of others
+					 */
+	u32 epoch;		/* of the port's control frames */
+	atomic_t seq;		/* of these */
+	u8 tries;		/* HELLOs sent without an agreement */
+	u8 refused;		/* BFC_REFUSED_*: the layout cannot be served, or 0 */
+	bool lingers;		/* given up, but it may still send tags */
+	u32 layouts;		/* changes of &bfc_port.ingress */
+	u64 layout_next;	/* ns: when it may have another layout */
+	u64 hello_tx;		/* HELLOs sent */
+	u64 hello_rx;		/* HELLOs accepted */
+	unsigned long linger;	/* jiffies: until when to pop, if @lingers */
+	struct delayed_work hello;	/* sends HELLOs, lets the neighbour age */
+};
+
+/**
+ * struct bfc_tx - what the neighbour is told of pauses
+ * @lock: inside the root lock and &bfc_port.lock, outside &bfc_fafc_in.lock; bottom
+ *	  halves are off
+ *
+ * Under @lock. @dirty_since and @quick are read or written without it, with READ_ONCE()
+ * and WRITE_ONCE(); @refresh is a timer in softirq. Frames are built by dequeue, but
+ * the lock is not the root lock: a port may have several schedulers.
+ */
+struct bfc_tx {
+	spinlock_t lock;
+	u32 npaused;		/* queues or priorities in the newest frame */
+	u32 layout;		/* &bfc_ingress.layout that @paused is about */
+	u32 last;		/* repetitions left after the last resume */
+	DECLARE_BITMAP(paused, BFC_WIRE_QUEUES_MAX);	/* in the newest frame */
+	u64 pauses;		/* queues, or priorities, paused */
+	u64 resumes;		/* and resumed */
+	u64 frames;		/* PAUSE frames */
+	u64 pfc;		/* PFC frames */
+	u64 refreshes;		/* of both: repetitions */
+	u8 prio_paused;		/* priorities in the newest frame */
+	u8 over;		/* of these: paused until told to go on, not for a time */
+	u8 quick;		/* repetitions due at cfg.quick yet */
+	u64 void_ns;		/* ns: end of the last pause that was to be repeated */
+	u64 until[BFC_PRIORITIES];	/* ns: end of a pause for a time (FAFC), or 0 */
+	struct {
+		u64 pauses;	/* of the priority */
+		u64 since;	/* ns: begin of the present one */
+		u64 ns;		/* all but that one took */
+	} prio[BFC_PRIORITIES];
+	u64 dirty_since;	/* ns: oldest change that no frame has told of */
+	struct hrtimer refresh;	/* repeats the newest frame */
+};
+
+/**
+ * struct bfc_port_life - when a port begins and ends
+ *
+ * Under RTNL; @users changes under &bfc_port.lock as well.
+ */
+struct bfc_port_life {
+	unsigned int users;	/* qdiscs on the device: two for a moment in a replace */
+	bool fresh;		/* the first has come, but not configured the port yet */
+	bool carrier;		/* as seen last */
+	bool unplugged;		/* the device has left the namespace, a qdisc is held */
+	bool promisc;		/* the device is promiscuous for the port's tags */
+	u32 carrier_downs;	/* times that the carrier had gone by then */
+	struct nf_hook_ops hook;	/* NF_NETDEV_INGRESS */
+	struct list_head list;	/* of the namespace's ports */
+	netdevice_tracker tracker;	/* of the reference on the device */
 };
 
 /**
  * struct bfc_port - one network device and the neighbour behind it
+ * @lock: of @rx, @neighbour, @cfg and what of the rest says so; taken by the hook, by
+ *	  works and under RTNL; never with hard interrupts off
  *
- * Read by the hook and by enqueue/dequeue, written seldom (READ_ONCE):
- * @dev: the device; held
- * @sw: of the namespace that the device was in when the port was made; held
- * @id: unique; finds the port in bfc_port_ids while it is one
- * @bare: of a scheduler that is on a device without a neighbour, or below mq: no hook,
- *	  in no list, one for each qdisc
- * @ingress: pause counters for the neighbour's queues; RCU, set under @lock
- * @tpid: of the tags
- * @live: we may pause the neighbour, and it us
- * @told: the neighbour is told of pauses of priorities in our own frames (FAFC)
- * @stamp: we write tags
- * @pop: we take tags off
- * @pop_max: up to this VLAN id: the neighbour's queues
- * @flags: BFC_PORT_DIRTY, BFC_PORT_HELLO
- *
- * What the neighbour told us, under @lock (dequeue reads with READ_ONCE and
- * compares @rx_gen):
- * @lock: taken by the hook, by the work and by RTNL users; never with hard
- *	  interrupts off
- * @rx_gen: changes with every new @rx_paused or @rx_until
- * @rx_deadline: ns, when @rx_paused is void
- * @rx_paused: queues of ours that the neighbour holds paused
- * @rx_until: ns, until when it holds each priority paused
- * @rx_drained: bytes that it says it has drained
- * @rx_seq: newest PAUSE
- * @rx_bucket: pauses the neighbour may still send
- * @hello_bucket: HELLOs that may still come: that may be a blind stranger's, others
- * @peer: the HELLO machine
- * @refused: why the neighbour's layout could not be served, BFC_REFUSED_*, or 0
- * @tries: HELLOs sent without an agreement
- * @layouts: changes of @ingress
- * @layout_next: when the neighbour may have another, ns
- * @bad: refused frames by reason
- * @frames_rx: PAUSE frames accepted
- * @hello_rx: HELLOs accepted
- * @pfc_rx: PFC frames obeyed
- * @pfc_bad: PFC frames refused
- * @mac_pause_rx: PAUSE frames of 802.3x
- * @cfg: what the qdisc asked for
- * @conf: thresholds of the port-level modes
- * @link_rate: of the MAC, bytes/s: quanta are times at this rate
- * @queues: our own queues, as told in HELLO
- * @max_pps: PAUSE frames a second that we are ready to obey
- *
- * Sending, under the root lock of the device's qdisc:
- * @tx_paused: the set in the newest frame sent
- * @tx_npaused: bits set in it
- * @tx_layout: the layout that @tx_paused is about
- * @tx_last: repetitions left after the last resume
- * @pause_tx: queues, or priorities, paused
- * @resume_tx: resumed
- * @frames_tx: PAUSE frames
- * @refresh_tx: of these and of @pfc_tx, repetitions
- * @pfc_tx: PFC frames
- * @tx_prio_paused: priorities in the newest frame sent
- * @tx_over: those of them that are paused until they are told to go on, not for a time
- * @tx_quick: repetitions that are due at cfg.quick yet
- * @tx_void: ns: when the last pause that was to be repeated ends by itself
- * @tx_until: ns, until when each priority is paused for a time (FAFC)
- * @tx_prio: of each priority: how often it was paused, since when, ns, and for
- *	     how long in all without that
- * @topology: as of which @shared is right
- * @shared: devices of other namespaces send through this port
- *
- * The rest:
- * @slot: number of the port in its namespace, below BFC_SLOTS, or BFC_SLOT_NONE
- * @seq: of our control frames
- * @epoch: ours
- * @dirty_since: when the oldest change not yet on the wire happened, ns
- * @hello_tx: HELLOs sent
- * @refresh: repeats the newest set; softirq
- * @hello: sends HELLOs, ages the neighbour
- * @hook: NF_NETDEV_INGRESS
- * @users: qdiscs on the device: two for a moment during a replace; changes
- *	   under RTNL and @lock
- * @fresh: the first qdisc has come, but not configured the port yet; RTNL
- * @carrier: when we looked last; RTNL
- * @carrier_downs: how often it had gone by then
- * @linger: until when to pop, jiffies, if @lingers
- * @promisc: the device is promiscuous for us, so that it does not filter VLAN ids;
- *	     RTNL
- * @lingers: the neighbour was given up, but may still send tags; under @lock
- * @unplugged: the device has left the namespace, but a qdisc is still held; RTNL
- * @list: of the namespace's ports, RTNL
- * @tracker: of the reference on @dev
- * @pcpu: counters
+ * The first cache line is read by the hook and by enqueue and dequeue, and written
+ * seldom: under @lock, with WRITE_ONCE(), but for @flags, which is atomic.
  */
 struct bfc_port {
-	struct net_device *dev;
-	struct bfc_switch *sw;
-	u32 id;
-	bool bare;
-	struct bfc_ingress __rcu *ingress;
-	__be16 tpid;
-	bool live;
-	bool told;
-	bool stamp;
-	bool pop;
-	u16 pop_max;
+	struct net_device *dev;	/* held */
+	struct bfc_switch *sw;	/* of the namespace in which the port was made; held */
+	struct bfc_ingress __rcu *ingress;	/* counters for the neighbour's queues */
 	struct bfc_port_pcpu __percpu *pcpu;
-	unsigned long flags;
+	unsigned long flags;	/* BFC_PORT_DIRTY, BFC_PORT_HELLO */
+	u32 id;			/* unique; finds the port in bfc_port_ids while it is one */
+	int topology;		/* as of which @shared is right; under the root lock */
+	__be16 tpid;		/* of the tags */
+	u16 pop_max;		/* VLAN id of the neighbour's last queue */
+	bool live;		/* the port may pause the neighbour, and that the port */
+	bool told;		/* FAFC: pauses of priorities are told in PAUSE frames */
+	bool stamp;		/* tags are written */
+	bool pop;		/* tags are taken off */
+	bool shared;		/* devices of other namespaces send through the port */
+	bool bare;		/* no neighbour, no hook, in no list: one for each qdisc on
+				 * an upper device or below mq
+				 */
+	u8 slot;		/* number in the namespace, or BFC_SLOT_NONE */
 
 	spinlock_t lock ____cacheline_aligned_in_smp;
-	u32 rx_gen;
-	u64 rx_deadline;
-	DECLARE_BITMAP(rx_paused, BFC_QUEUES_MAX);
-	u64 rx_until[BFC_PRIORITIES];
-	u64 rx_drained;
-	u32 rx_seq;
-	struct bfc_bucket rx_bucket;
-	struct bfc_bucket hello_bucket[2];
-	struct bfc_peer peer;
-	u8 refused;
-	u8 tries;
-	u32 layouts;
-	u64 layout_next;
-	u64 bad[BFC_BAD_MAX];
-	u64 frames_rx;
-	u64 hello_rx;
-	u64 pfc_rx;
-	u64 pfc_bad;
-	u64 mac_pause_rx;
-	struct bfc_conf *conf;
-	u64 link_rate;
+	struct bfc_rx rx;
+	struct bfc_neighbour neighbour;
+	struct bfc_conf *conf;	/* thresholds of the port-level modes */
+	u64 link_rate;		/* of the MAC, bytes/s: quanta are times at this rate */
 	struct {
 		u8 fc;
 		u8 role;
@@ -175,52 +178,19 @@ struct bfc_port {
 		u32 hold;
 		u64 refresh;
 		u64 quick;
-	} cfg;
-	u16 queues;
-	u32 max_pps;
+	} cfg;			/* what the qdisc asked for */
+	u16 queues;		/* of the port, as told in HELLO */
 
-	DECLARE_BITMAP(tx_paused, BFC_WIRE_QUEUES_MAX) ____cacheline_aligned_in_smp;
-	u32 tx_npaused;
-	u32 tx_layout;
-	u32 tx_last;
-	u64 pause_tx;
-	u64 resume_tx;
-	u64 frames_tx;
-	u64 refresh_tx;
-	u64 pfc_tx;
-	u64 tx_until[BFC_PRIORITIES];
-	struct {
-		u64 pauses;
-		u64 since;
-		u64 ns;
-	} tx_prio[BFC_PRIORITIES];
-
-	u8 tx_prio_paused;
-	bool shared;
-	int topology;
-	u8 tx_over;
-	u8 tx_quick;
-	u64 tx_void;
-
-	u8 slot;
-	atomic_t seq;
-	u32 epoch;
-	u64 dirty_since;
-	u64 hello_tx;
-	struct hrtimer refresh;
-	struct delayed_work hello;
-	struct nf_hook_ops hook;
-	unsigned int users;
-	bool fresh;
-	bool carrier;
-	u32 carrier_downs;
-	unsigned long linger;
-	bool lingers;
-	bool unplugged;
-	bool promisc;
-	struct list_head list;
-	netdevice_tracker tracker;
+	struct bfc_tx tx ____cacheline_aligned_in_smp;
+	struct bfc_port_life life;
 };
+
+#ifdef CONFIG_64BIT
+static_assert(offsetof(struct bfc_port, slot) < 64);
+static_assert(offsetof(struct bfc_port, rx.deadline) -
+	      offsetof(struct bfc_port, lock) < 64 ||
+	      sizeof(spinlock_t) > 4);	/* debugging makes locks long */
+#endif
 
 static inline bool bfc_pause_due(const struct bfc_port *port)
 {

@@ -509,9 +509,9 @@ static void bfc_put_prio_pause(struct bfc_port *port, u8 *f,
 
 	for (prio = 0; prio < BFC_PRIORITIES; prio++)
 		pause.prio_ns[prio] = min_t(u64, ns[prio], BFC_HOLD_MAX);
-	bfc_put_pause(f, READ_ONCE(port->epoch),
-		      atomic_inc_return(&port->seq), &pause);
-	port->frames_tx++;
+	bfc_put_pause(f, READ_ONCE(port->neighbour.epoch),
+		      atomic_inc_return(&port->neighbour.seq), &pause);
+	port->tx.frames++;
 }
 
 static void bfc_put_prio_quanta(struct bfc_port *port, struct sk_buff *skb,
@@ -525,7 +525,7 @@ static void bfc_put_prio_quanta(struct bfc_port *port, struct sk_buff *skb,
 			bfc_ns_to_quanta(ns[prio], READ_ONCE(port->link_rate));
 	bfc_put_pfc(skb->data, port->dev->dev_addr, &frame);
 	skb->protocol = htons(BFC_MAC_ETHERTYPE);
-	port->pfc_tx++;
+	port->tx.pfc++;
 }
 
 /* The state as it is now, written so that no change gets lost: see bfc_pfc.h. */
@@ -577,34 +577,37 @@ void bfc_rx_prio_end(struct bfc_sched *q, u64 now)
  * @port: the port
  * @now: ns
  *
- * Context: under the root lock of the qdisc that has the port, or none has.
+ * Context: BH off; takes port->tx.lock.
  */
 void bfc_tx_prio_end(struct bfc_port *port, u64 now)
 {
-	unsigned long paused = port->tx_prio_paused;
+	unsigned long paused;
 	unsigned int prio;
 
+	spin_lock(&port->tx.lock);
+	paused = port->tx.prio_paused;
 	for_each_set_bit(prio, &paused, BFC_PRIORITIES)
-		port->tx_prio[prio].ns += min(port->tx_until[prio] ?: now, now) -
-					  port->tx_prio[prio].since;
-	port->tx_prio_paused = 0;
-	port->tx_over = 0;
+		port->tx.prio[prio].ns += min(port->tx.until[prio] ?: now, now) -
+					  port->tx.prio[prio].since;
+	port->tx.prio_paused = 0;
+	port->tx.over = 0;
+	spin_unlock(&port->tx.lock);
 }
 
 /* Pauses for a time that are over by now: the neighbour went on without a frame. */
 static void bfc_prio_expire(struct bfc_port *port, u64 now)
 {
-	unsigned long paused = port->tx_prio_paused;
+	unsigned long paused = port->tx.prio_paused;
 	unsigned int prio;
 
 	for_each_set_bit(prio, &paused, BFC_PRIORITIES) {
-		u64 until = port->tx_until[prio];
+		u64 until = port->tx.until[prio];
 
 		if (!until || until > now)
 			continue;
-		port->tx_prio[prio].ns += until - port->tx_prio[prio].since;
-		port->tx_prio_paused &= ~BIT(prio);
-		port->resume_tx++;
+		port->tx.prio[prio].ns += until - port->tx.prio[prio].since;
+		port->tx.prio_paused &= ~BIT(prio);
+		port->tx.resumes++;
 	}
 }
 
@@ -616,7 +619,7 @@ static void bfc_prio_expire(struct bfc_port *port, u64 now)
  * @conf: of the port
  * @now: ns
  *
- * Context: under the root lock, from bfc_pause_build(); RCU.
+ * Context: port->tx.lock held, from bfc_pause_build(); RCU.
  * Return: the frame, or NULL for want of memory: then the bit stays.
  */
 struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
@@ -624,14 +627,15 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 {
 	u64 hold = bfc_quanta_to_ns(conf->quanta, READ_ONCE(port->link_rate));
 	bool ours = READ_ONCE(port->told);
-	u64 since = READ_ONCE(port->dirty_since);
+	u64 since = READ_ONCE(port->tx.dirty_since);
 	u64 ns[BFC_PRIORITIES] = {};
 	unsigned long changed;
 	struct sk_buff *skb;
-	u8 before = port->tx_prio_paused;
+	u8 before = port->tx.prio_paused;
 	u8 paused, over, repeat;
 	unsigned int prio;
 
+	lockdep_assert_held(&port->tx.lock);
 	skb = bfc_frame_alloc(port, ours ? bfc_pause_len(0) : BFC_PFC_FRAME);
 	if (!skb)
 		return NULL;
@@ -642,25 +646,25 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 		paused |= ns[prio] ? BIT(prio) : 0;
 	}
 	bfc_prio_expire(port, now);
-	changed = paused ^ port->tx_prio_paused;
+	changed = paused ^ port->tx.prio_paused;
 	for_each_set_bit(prio, &changed, BFC_PRIORITIES) {
 		if (paused & BIT(prio)) {
-			port->tx_prio[prio].since = now;
-			port->tx_prio[prio].pauses++;
-			port->pause_tx++;
+			port->tx.prio[prio].since = now;
+			port->tx.prio[prio].pauses++;
+			port->tx.pauses++;
 		} else {
-			port->tx_prio[prio].ns += now -
-						  port->tx_prio[prio].since;
-			port->resume_tx++;
+			port->tx.prio[prio].ns += now -
+						  port->tx.prio[prio].since;
+			port->tx.resumes++;
 		}
 	}
-	port->tx_prio_paused = paused;
+	port->tx.prio_paused = paused;
 	/* A pause for a time ends by itself, and need not be repeated; but quanta
 	 * may not reach as far.
 	 */
 	repeat = over;
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
-		port->tx_until[prio] = over & BIT(prio) ? 0 : now + ns[prio];
+		port->tx.until[prio] = over & BIT(prio) ? 0 : now + ns[prio];
 		if (!ours && ns[prio] > hold)
 			repeat |= BIT(prio);
 		if (over & BIT(prio))
@@ -672,7 +676,7 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 		bfc_put_prio_quanta(port, skb, conf->lossless | before, ns);
 	bfc_pause_repeat(port, over, hold, now);
 	bfc_pause_sent(port, hweight8(repeat), hweight_long(changed), now);
-	trace_bfc_pause_tx(port->dev, port->pfc_tx + port->frames_tx,
+	trace_bfc_pause_tx(port->dev, port->tx.pfc + port->tx.frames,
 			   hweight8(paused), hweight_long(changed),
 			   changed ? now - since : 0);
 	return skb;
@@ -697,7 +701,7 @@ u8 bfc_prio_paused(struct bfc_sched *q, u64 now)
 
 	q->pause_deadline = U64_MAX;
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
-		u64 until = READ_ONCE(q->port->rx_until[prio]);
+		u64 until = READ_ONCE(q->port->rx.until[prio]);
 
 		if (now >= until)
 			continue;
@@ -723,13 +727,13 @@ void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause, u64 now)
 
 	lockdep_assert_held(&port->lock);
 	for_each_set_bit(prio, &lossless, BFC_PRIORITIES) {
-		WRITE_ONCE(port->rx_until[prio], pause->prio_ns[prio] ?
+		WRITE_ONCE(port->rx.until[prio], pause->prio_ns[prio] ?
 			   now + pause->prio_ns[prio] : 0);
 		paused += !!pause->prio_ns[prio];
 	}
 	/* Pairs with the acquire in bfc_dequeue(). */
-	smp_store_release(&port->rx_gen, port->rx_gen + 1);
-	trace_bfc_pause_rx(port->dev, port->rx_seq, paused);
+	smp_store_release(&port->rx.gen, port->rx.gen + 1);
+	trace_bfc_pause_rx(port->dev, port->rx.seq, paused);
 }
 
 static bool bfc_rx_pfc(struct bfc_port *port, const u8 *f, unsigned int len,
@@ -740,21 +744,21 @@ static bool bfc_rx_pfc(struct bfc_port *port, const u8 *f, unsigned int len,
 	unsigned int prio;
 
 	lockdep_assert_held(&port->lock);
-	if (!bfc_bucket_take(&port->rx_bucket, now, port->max_pps) ||
+	if (!bfc_bucket_take(&port->rx.bucket, now, port->rx.max_pps) ||
 	    bfc_get_pfc(f, len, &frame)) {
-		port->pfc_bad++;
+		port->rx.pfc_bad++;
 		return false;
 	}
-	port->pfc_rx++;
+	port->rx.pfc++;
 	enable = frame.enable & port->conf->lossless;
 	for_each_set_bit(prio, &enable, BFC_PRIORITIES)
-		WRITE_ONCE(port->rx_until[prio],
+		WRITE_ONCE(port->rx.until[prio],
 			   frame.quanta[prio] ?
 			   now + bfc_quanta_to_ns(frame.quanta[prio],
 						  port->link_rate) : 0);
 	/* Pairs with the acquire in bfc_dequeue(). */
-	smp_store_release(&port->rx_gen, port->rx_gen + 1);
-	trace_bfc_pause_rx(port->dev, port->pfc_rx, hweight_long(enable));
+	smp_store_release(&port->rx.gen, port->rx.gen + 1);
+	trace_bfc_pause_rx(port->dev, port->rx.pfc, hweight_long(enable));
 	return true;
 }
 
@@ -783,7 +787,7 @@ void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb)
 		wake = bfc_rx_pfc(port, f, len, now);
 		break;
 	case BFC_MAC_PAUSE:
-		port->mac_pause_rx++;
+		port->rx.mac_pause++;
 		break;
 	default:
 		break;

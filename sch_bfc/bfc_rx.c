@@ -19,51 +19,51 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 
 	lockdep_assert_held(&port->lock);
 	if (port->cfg.peer == BFC_PEER_AUTO) {
-		if (port->peer.state < BFC_PEER_STATE_HEARD ||
-		    port->peer.state > BFC_PEER_STATE_UP ||
-		    hdr->epoch != port->peer.epoch)
+		if (port->neighbour.peer.state < BFC_PEER_STATE_HEARD ||
+		    port->neighbour.peer.state > BFC_PEER_STATE_UP ||
+		    hdr->epoch != port->neighbour.peer.epoch)
 			return BFC_BAD_EPOCH;
 	}
 	/* A tenth of our rate towards the neighbour; who sends more is not
 	 * heard, which at worst leaves it unpaused, or paused, for a while.
 	 */
-	if (!bfc_bucket_take(&port->rx_bucket, now, port->max_pps))
+	if (!bfc_bucket_take(&port->rx.bucket, now, port->rx.max_pps))
 		return BFC_BAD_RATE;
-	if (port->cfg.peer != BFC_PEER_AUTO && hdr->epoch != port->peer.epoch) {
+	if (port->cfg.peer != BFC_PEER_AUTO && hdr->epoch != port->neighbour.peer.epoch) {
 		/* `peer on`: the neighbour need not say HELLO; a new epoch
 		 * is a restart.
 		 */
-		port->peer.epoch = hdr->epoch;
-		port->rx_seq = hdr->seq - 1;
+		port->neighbour.peer.epoch = hdr->epoch;
+		port->rx.seq = hdr->seq - 1;
 	}
-	if (port->peer.peer_nonce && port->peer.role == BFC_ROLE_NIC &&
+	if (port->neighbour.peer.peer_nonce && port->neighbour.peer.role == BFC_ROLE_NIC &&
 	    !port->cfg.accept_pause)
 		return BFC_BAD_ROLE;
-	if ((s32)(hdr->seq - port->rx_seq) <= 0)
+	if ((s32)(hdr->seq - port->rx.seq) <= 0)
 		return BFC_BAD_SEQ;
 	bad = bfc_get_pause(frame, hdr->len, port->queues, &pause);
 	if (bad)
 		return bad;
 
-	port->rx_seq = hdr->seq;
-	port->frames_rx++;
-	WRITE_ONCE(port->rx_drained, pause.drained);
+	port->rx.seq = hdr->seq;
+	port->rx.frames++;
+	WRITE_ONCE(port->rx.drained, pause.drained);
 	if (bfc_fc_is_port_level(port->cfg.fc)) {
 		bfc_rx_prio(port, &pause, now);
 		return BFC_OK;
 	}
-	WRITE_ONCE(port->rx_deadline, now + pause.hold_ns);
+	WRITE_ONCE(port->rx.deadline, now + pause.hold_ns);
 	bytes = bfc_bitmap_bytes(pause.queues);
 	for (w = 0; w < BITS_TO_LONGS(port->queues); w++) {
 		unsigned long word = 0;
 
 		for (i = 0; i < sizeof(word) && bytes; i++, bytes--)
 			word |= (unsigned long)*byte++ << (8 * i);
-		WRITE_ONCE(port->rx_paused[w], word);
+		WRITE_ONCE(port->rx.paused[w], word);
 		paused += hweight_long(word);
 	}
 	/* Pairs with the acquire in bfc_dequeue(). */
-	smp_store_release(&port->rx_gen, port->rx_gen + 1);
+	smp_store_release(&port->rx.gen, port->rx.gen + 1);
 	trace_bfc_pause_rx(port->dev, hdr->seq, paused);
 	return BFC_OK;
 }
@@ -79,13 +79,13 @@ static u8 bfc_rx_layout(struct bfc_port *port, unsigned int queues, u64 now)
 	const struct bfc_ingress *ing;
 	u8 refused = bfc_ingress_room(port, queues);
 
-	if (!refused && now < port->layout_next)
+	if (!refused && now < port->neighbour.layout_next)
 		refused = BFC_REFUSED_WAIT;
 	if (!refused) {
-		port->layout_next = now + jiffies_to_nsecs(BFC_SWEEP);
+		port->neighbour.layout_next = now + jiffies_to_nsecs(BFC_SWEEP);
 		return bfc_port_layout(port, queues);
 	}
-	if (refused != port->refused)
+	if (refused != port->neighbour.refused)
 		bfc_port_refuse(port, queues, refused);
 	ing = bfc_ingress_of(port);
 	if (!ing || ing->queues)
@@ -109,29 +109,29 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 	/* Each may have to be answered. Strangers that do not hear us, whatever
 	 * they send, take nothing from the neighbour.
 	 */
-	known = bfc_peer_knows(&port->peer, hdr, &hello);
-	if (!bfc_bucket_take_n(&port->hello_bucket[known], now, BFC_HELLO_PPS,
+	known = bfc_peer_knows(&port->neighbour.peer, hdr, &hello);
+	if (!bfc_bucket_take_n(&port->neighbour.bucket[known], now, BFC_HELLO_PPS,
 			       BFC_HELLO_PPS, 1))
 		return BFC_BAD_RATE;
-	bad = bfc_peer_hello(&port->peer, hdr, &hello, now, &events);
+	bad = bfc_peer_hello(&port->neighbour.peer, hdr, &hello, now, &events);
 	if (events & BFC_EV_REPLY)
-		mod_delayed_work(system_percpu_wq, &port->hello, 0);
+		mod_delayed_work(system_percpu_wq, &port->neighbour.hello, 0);
 	if (bad)
 		return bad;
 
-	port->hello_rx++;
+	port->neighbour.hello_rx++;
 	if (events & BFC_EV_LAYOUT)
-		port->rx_seq = hdr->seq;
+		port->rx.seq = hdr->seq;
 	if (bfc_fc_is_port_level(port->cfg.fc)) {
 		/* what is held does not depend on the neighbour */
 	} else if (events & BFC_EV_LAYOUT) {
-		port->refused = bfc_rx_layout(port, hello.queues, now);
-	} else if (port->refused && hello.id == port->peer.peer_id) {
-		port->refused = bfc_rx_layout(port, hello.queues, now);
+		port->neighbour.refused = bfc_rx_layout(port, hello.queues, now);
+	} else if (port->neighbour.refused && hello.id == port->neighbour.peer.peer_id) {
+		port->neighbour.refused = bfc_rx_layout(port, hello.queues, now);
 		events |= BFC_EV_STATE;
 	}
 	if (events & BFC_EV_STATE) {
-		port->tries = 0;
+		port->neighbour.tries = 0;
 		bfc_port_tags(port);
 	}
 	return BFC_OK;
@@ -166,7 +166,7 @@ void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
 		wake = !bad;
 	}
 	if (bad)
-		port->bad[bad]++;
+		port->rx.bad[bad]++;
 out:
 	spin_unlock(&port->lock);
 	if (wake)

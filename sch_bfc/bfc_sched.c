@@ -747,7 +747,7 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch)
 	}
 
 	/* Pairs with the release in bfc_rx_pause(). */
-	gen = smp_load_acquire(&port->rx_gen);
+	gen = smp_load_acquire(&port->rx.gen);
 	if (unlikely(q->npaused))
 		bfc_expire_pauses(q, bfc_now(q));
 	if (unlikely(gen != q->rx_gen || bfc_storm_due(q)))

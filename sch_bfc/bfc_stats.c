@@ -83,27 +83,27 @@ static void bfc_port_read(struct bfc_port *port, struct bfc_port_stats *s)
 		s->pcpu.bad_tag += READ_ONCE(c->bad_tag);
 	}
 	spin_lock_bh(&port->lock);
-	s->peer = port->peer;
-	memcpy(s->bad, port->bad, sizeof(s->bad));
-	s->frames_rx = port->frames_rx;
-	s->pfc_rx = port->pfc_rx;
-	s->pfc_bad = port->pfc_bad;
-	s->mac_pause_rx = port->mac_pause_rx;
-	s->hello_rx = port->hello_rx;
-	s->hello_tx = port->hello_tx;
+	s->peer = port->neighbour.peer;
+	memcpy(s->bad, port->rx.bad, sizeof(s->bad));
+	s->frames_rx = port->rx.frames;
+	s->pfc_rx = port->rx.pfc;
+	s->pfc_bad = port->rx.pfc_bad;
+	s->mac_pause_rx = port->rx.mac_pause;
+	s->hello_rx = port->neighbour.hello_rx;
+	s->hello_tx = port->neighbour.hello_tx;
 	s->refresh = port->cfg.refresh;
 	s->hold = port->cfg.hold;
 	if (!bfc_fc_says_hello(port->cfg.fc) || port->cfg.peer == BFC_PEER_OFF ||
-	    !port->carrier)
+	    !port->life.carrier)
 		s->state = BFC_PEER_STATE_OFF;
-	else if (port->refused)
+	else if (port->neighbour.refused)
 		s->state = BFC_PEER_STATE_REFUSED;
 	else if (port->cfg.peer == BFC_PEER_ON)
 		s->state = BFC_PEER_STATE_UP;
 	else
-		s->state = port->peer.state;
+		s->state = port->neighbour.peer.state;
 	if (s->state == BFC_PEER_STATE_REFUSED)
-		s->refused = port->refused;
+		s->refused = port->neighbour.refused;
 	ing = bfc_ingress_of(port);
 	for (i = 0; ing && i < ing->queues; i++)
 		s->counters += atomic_read(&ing->counter[i]);
@@ -173,7 +173,7 @@ static int bfc_put_port_stats(struct sk_buff *skb,
 	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
 }
 
-/* Under the root lock, so that the figures belong together. */
+/* Under the root lock and port->tx.lock, so that the figures belong together. */
 static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 {
 	const struct bfc_port *port = q->port;
@@ -181,7 +181,7 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 		{ TCA_BFC_STATS_OCCUPIED, q->noccupied },
 		{ TCA_BFC_STATS_ACTIVE, q->nactive },
 		{ TCA_BFC_STATS_PAUSED, q->npaused },
-		{ TCA_BFC_STATS_UPSTREAM_PAUSED, port->tx_npaused },
+		{ TCA_BFC_STATS_UPSTREAM_PAUSED, port->tx.npaused },
 		{ TCA_BFC_STATS_THRESHOLD, q->thresh[q->nactive] },
 		{ TCA_BFC_STATS_MEMORY, q->mem },
 		{ TCA_BFC_STATS_MEMORY_PEAK, q->mem_peak },
@@ -201,17 +201,17 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 		{ TCA_BFC_STATS_DROP_LIMIT, q->drop_limit },
 		{ TCA_BFC_STATS_DROP_CAP, q->drop_cap },
 		{ TCA_BFC_STATS_DROP_GSO, q->drop_gso },
-		{ TCA_BFC_STATS_PAUSE_TX, port->pause_tx },
-		{ TCA_BFC_STATS_RESUME_TX, port->resume_tx },
-		{ TCA_BFC_STATS_FRAMES_TX, port->frames_tx },
-		{ TCA_BFC_STATS_REFRESH_TX, port->refresh_tx },
+		{ TCA_BFC_STATS_PAUSE_TX, port->tx.pauses },
+		{ TCA_BFC_STATS_RESUME_TX, port->tx.resumes },
+		{ TCA_BFC_STATS_FRAMES_TX, port->tx.frames },
+		{ TCA_BFC_STATS_REFRESH_TX, port->tx.refreshes },
 		{ TCA_BFC_STATS_PAUSE_RX, q->pause_rx },
 		{ TCA_BFC_STATS_RESUME_RX, q->resume_rx },
 		{ TCA_BFC_STATS_EXPIRED, q->expired },
 		{ TCA_BFC_STATS_ELIDED, q->elided },
 		{ TCA_BFC_STATS_UNTRUSTED, q->untrusted },
 		{ TCA_BFC_STATS_TAGGED_TX, q->tagged_tx },
-		{ TCA_BFC_STATS_PFC_TX, port->pfc_tx },
+		{ TCA_BFC_STATS_PFC_TX, port->tx.pfc },
 		{ TCA_BFC_STATS_DROP_MAX, q->drop_max },
 		{ TCA_BFC_STATS_DROP_BUFFER, q->drop_buffer },
 		{ TCA_BFC_STATS_ECN_MARK, q->ecn_mark },
@@ -241,10 +241,10 @@ static int bfc_put_prio_stats(struct sk_buff *skb, const struct bfc_sched *q,
 			      u64 now)
 {
 	const struct bfc_port *port = q->port;
-	u64 until = port->tx_until[prio] ?: now;
+	u64 until = port->tx.until[prio] ?: now;
 	bool pausing = port->cfg.role == BFC_ROLE_SWITCH &&
-		       port->tx_prio_paused & BIT(prio);
-	u64 lasts = pausing ? min(until, now) - port->tx_prio[prio].since : 0;
+		       port->tx.prio_paused & BIT(prio);
+	u64 lasts = pausing ? min(until, now) - port->tx.prio[prio].since : 0;
 	bool paused = q->prio_paused & BIT(prio);
 	const struct bfc_stat u32s[] = {
 		{ TCA_BFC_PRIO_STATS_HELD, s->prio_held[prio] },
@@ -254,8 +254,8 @@ static int bfc_put_prio_stats(struct sk_buff *skb, const struct bfc_sched *q,
 		{ TCA_BFC_PRIO_STATS_PAUSED, paused },
 	};
 	const struct bfc_stat u64s[] = {
-		{ TCA_BFC_PRIO_STATS_PAUSE_TX, port->tx_prio[prio].pauses },
-		{ TCA_BFC_PRIO_STATS_PAUSING_NS, port->tx_prio[prio].ns + lasts },
+		{ TCA_BFC_PRIO_STATS_PAUSE_TX, port->tx.prio[prio].pauses },
+		{ TCA_BFC_PRIO_STATS_PAUSING_NS, port->tx.prio[prio].ns + lasts },
 		{ TCA_BFC_PRIO_STATS_PAUSE_RX, q->prio[prio].pauses },
 		{ TCA_BFC_PRIO_STATS_PAUSED_NS, q->prio[prio].ns +
 		  (paused ? now - q->prio[prio].since : 0) },
@@ -310,8 +310,10 @@ int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		return -1;
 	sch_tree_lock(sch);
 	bfc_expire_pauses(q, ktime_get_ns());
+	spin_lock(&q->port->tx.lock);
 	err = bfc_put_sched_stats(d->skb, q) ?:
 	      bfc_put_prios(d->skb, q, &s);
+	spin_unlock(&q->port->tx.lock);
 	sch_tree_unlock(sch);
 	if (!err)
 		err = bfc_put_port_stats(d->skb, &s);

@@ -348,7 +348,7 @@ static int bfc_guard_all(struct bfc_switch *sw, struct net *net)
 bool bfc_guard_retry(struct bfc_switch *sw)
 {
 	const struct bfc_port *port = list_first_entry(&sw->ports,
-						       struct bfc_port, list);
+						       struct bfc_port, life.list);
 
 	if (sw->unguarded)
 		sw->unguarded = bfc_guard_all(sw, dev_net(port->dev));
@@ -372,7 +372,7 @@ struct bfc_port *bfc_port_find(const struct bfc_switch *sw, const struct net_dev
 	ASSERT_RTNL();
 	if (!sw)
 		return NULL;
-	list_for_each_entry(port, &sw->ports, list)
+	list_for_each_entry(port, &sw->ports, life.list)
 		if (port->dev == dev)
 			return port;
 	return NULL;
@@ -387,7 +387,7 @@ void bfc_port_slot(struct bfc_port *port)
 	DECLARE_BITMAP(used, BFC_SLOTS + 1) = {};
 	const struct bfc_port *other;
 
-	list_for_each_entry(other, &port->sw->ports, list)
+	list_for_each_entry(other, &port->sw->ports, life.list)
 		if (other != port)
 			__set_bit(other->slot, used);
 	port->slot = find_first_zero_bit(used, BFC_SLOTS);
@@ -482,7 +482,7 @@ int bfc_switch_join(struct bfc_port *port)
 
 	if (!sw->nports++)
 		list_add(&sw->list, &bfc_switches);
-	list_add(&port->list, &sw->ports);
+	list_add(&port->life.list, &sw->ports);
 	bfc_guard_del(sw, port->dev);
 	err = sw->nports == 1 ? bfc_guard_all(sw, dev_net(port->dev)) : 0;
 	if (err)
@@ -501,7 +501,7 @@ void bfc_switch_leave(struct bfc_port *port)
 	struct bfc_switch *sw = port->sw;
 	struct bfc_guard *guard, *next;
 
-	list_del(&port->list);
+	list_del(&port->life.list);
 	if (!--sw->nports) {
 		list_del_init(&sw->list);
 		list_for_each_entry_safe(guard, next, &sw->guards, list)
