@@ -96,7 +96,7 @@ struct bfc_neighbour {
  * the lock is not the root lock: a port may have several schedulers.
  */
 struct bfc_tx {
-	spinlock_t lock;
+	spinlock_t lock;	/* of the members below */
 	u32 npaused;		/* queues or priorities in the newest frame */
 	u32 layout;		/* &bfc_ingress.layout that @paused is about */
 	u32 last;		/* repetitions left after the last resume */
