@@ -119,12 +119,16 @@ struct {
 
 _Static_assert(BFC_INT_SK_HOPS == BFC_INT_TCP_HOPS_MAX, "records of an option");
 
-/* An option without records: what SYNs have, and the ACK of the handshake. */
-struct empty_option {
-	__u8 kind;
-	__u8 len;
-	__u8 exid[2];
+/* An option with all records that there can be. One without, struct bfc_int_tcp_opt, is
+ * what SYNs have, and the ACK of the handshake.
+ */
+struct option {
+	struct bfc_int_tcp_opt head;
+	__u8 hop[BFC_INT_SK_HOPS][BFC_INT_HOP_LEN];
 };
+
+_Static_assert(sizeof(struct option) == BFC_INT_TCP_LEN(BFC_INT_TCP_HOPS_MAX),
+	       "as in the packet");
 
 #define EXID_BYTES(exid)	{ (exid) >> 8, (exid) & 0xff }
 
@@ -280,26 +284,27 @@ static __always_inline int is_older(const void *is, const void *was)
  */
 static __always_inline __u32 find(struct bpf_sock_ops *skops)
 {
-	const __u8 *data = skops->skb_data, *end = skops->skb_data_end, *p;
+	const __u8 *data = skops->skb_data, *end = skops->skb_data_end;
+	const struct bfc_int_tcp_opt *opt;
 	__u32 at = sizeof(struct tcphdr);
 	int i;
 
 	for (i = 0; i < OPTIONS_MAX; i++) {
 		if (at > TCP_HEADER_MAX)
 			break;
-		p = data + at;
-		if (p + BFC_INT_TCP_LEN(0) > end || *p == OPT_END)
+		opt = (const void *)(data + at);
+		if ((const __u8 *)(opt + 1) > end || opt->kind == OPT_END)
 			break;
-		if (*p == OPT_NOP) {
+		if (opt->kind == OPT_NOP) {
 			at++;
 			continue;
 		}
-		if (p[1] < 2)
+		if (opt->len < 2)
 			break;
-		if ((*p == BFC_INT_TCP_RECORD || *p == BFC_INT_TCP_ECHO) &&
-		    bfc_int_tcp_exid_ok(p[2] << 8 | p[3]))
+		if ((opt->kind == BFC_INT_TCP_RECORD || opt->kind == BFC_INT_TCP_ECHO) &&
+		    bfc_int_tcp_exid_ok(opt->exid[0] << 8 | opt->exid[1]))
 			return at;
-		at += p[1];
+		at += opt->len;
 	}
 	return 0;
 }
@@ -312,7 +317,8 @@ static __always_inline void take(struct bpf_sock_ops *skops,
 				 struct bfc_int_sk *is, __u32 at)
 {
 	const __u8 *data = skops->skb_data, *end = skops->skb_data_end;
-	__u8 opt[BFC_INT_TCP_LEN(BFC_INT_TCP_HOPS_MAX)] = {};
+	const struct bfc_int_tcp_opt *seen;
+	struct option opt = {};
 	__u32 slots, hops, i;
 	__u64 now = bpf_ktime_get_ns();
 	struct bfc_int_sk_record *rec;
@@ -321,33 +327,31 @@ static __always_inline void take(struct bpf_sock_ops *skops,
 
 	if (at > TCP_HEADER_MAX)
 		return;
-	data += at;
-	if (data + BFC_INT_TCP_LEN(0) > end)
+	seen = (const void *)(data + at);
+	if ((const __u8 *)(seen + 1) > end)
 		return;
-	opt[0] = data[0];
-	opt[1] = BFC_INT_TCP_LEN(0);
-	opt[2] = data[2];
-	opt[3] = data[3];
-	if (bpf_load_hdr_opt(skops, opt, sizeof(opt), 0) < 0)
+	opt.head = *seen;
+	opt.head.len = BFC_INT_TCP_LEN(0);
+	if (bpf_load_hdr_opt(skops, &opt, sizeof(opt), 0) < 0)
 		return;
-	slots = bfc_int_tcp_hops(opt[1]);
-	if (!slots && opt[1] != BFC_INT_TCP_LEN(0))
+	slots = bfc_int_tcp_hops(opt.head.len);
+	if (!slots && opt.head.len != BFC_INT_TCP_LEN(0))
 		return;
 
-	rec = opt[0] == BFC_INT_TCP_RECORD ? &is->seen : &is->echo;
+	rec = opt.head.kind == BFC_INT_TCP_RECORD ? &is->seen : &is->echo;
 	for (i = 0; i < BFC_INT_SK_HOPS; i++) {
-		if (i >= slots || !bfc_int_tcp_used(&opt[BFC_INT_TCP_LEN(i)]))
+		if (i >= slots || !bfc_int_tcp_used(opt.hop[i]))
 			break;
-		bfc_int_tcp_pass(&head, &opt[BFC_INT_TCP_LEN(i)]);
+		bfc_int_tcp_pass(&head, opt.hop[i]);
 	}
 	hops = head.nhop;
-	head.nhop += opt[3] == (BFC_INT_TCP_EXID_MORE & 0xff);
+	head.nhop += opt.head.exid[1] == (BFC_INT_TCP_EXID_MORE & 0xff);
 	path = bfc_int_head_bits(&head);
 	if (rec->count && !head.nhop)
 		return;
 	if (rec->count && hops && rec->path == path && rec->hops == hops &&
 	    now - rec->time < ORDER_NS &&
-	    is_older(&opt[BFC_INT_TCP_LEN(0)], &rec->hop[0])) {
+	    is_older(opt.hop[0], &rec->hop[0])) {
 		rec->stale++;
 		return;
 	}
@@ -355,7 +359,7 @@ static __always_inline void take(struct bpf_sock_ops *skops,
 		rec->overflows++;
 	for (i = 0; i < BFC_INT_SK_HOPS; i++) {
 		if (i < hops)
-			__builtin_memcpy(&rec->hop[i], &opt[BFC_INT_TCP_LEN(i)],
+			__builtin_memcpy(&rec->hop[i], opt.hop[i],
 					 BFC_INT_HOP_LEN);
 		else
 			rec->hop[i] = 0;
@@ -371,7 +375,7 @@ static __always_inline void take(struct bpf_sock_ops *skops,
 
 static __always_inline int syn_agrees(struct bpf_sock_ops *skops, __u64 flags)
 {
-	struct empty_option opt = {
+	struct bfc_int_tcp_opt opt = {
 		.kind = BFC_INT_TCP_RECORD,
 		.len = sizeof(opt),
 		.exid = EXID_BYTES(BFC_INT_TCP_EXID),
@@ -396,7 +400,7 @@ static __always_inline void reserve_syn(struct bpf_sock_ops *skops, __u32 flags)
 	} else if (skops->total_retrans || is_silent(&a)) {
 		return;
 	}
-	bpf_reserve_hdr_opt(skops, sizeof(struct empty_option), 0);
+	bpf_reserve_hdr_opt(skops, sizeof(struct bfc_int_tcp_opt), 0);
 }
 
 static __always_inline __u32 segments(const struct bpf_sock_ops *skops)
@@ -478,7 +482,7 @@ static __always_inline void reserve(struct bpf_sock_ops *skops)
 
 static __always_inline void write_syn(struct bpf_sock_ops *skops)
 {
-	struct empty_option opt = {
+	struct bfc_int_tcp_opt opt = {
 		.kind = BFC_INT_TCP_RECORD,
 		.len = sizeof(opt),
 		.exid = EXID_BYTES(BFC_INT_TCP_EXID),
@@ -489,7 +493,7 @@ static __always_inline void write_syn(struct bpf_sock_ops *skops)
 
 static __always_inline void write(struct bpf_sock_ops *skops)
 {
-	__u8 opt[BFC_INT_TCP_LEN(BFC_INT_TCP_HOPS_MAX)] = {};
+	struct option opt = {};
 	struct bfc_int_sk *is = storage(skops);
 	__u32 exid = BFC_INT_TCP_EXID;
 	int i;
@@ -498,26 +502,26 @@ static __always_inline void write(struct bpf_sock_ops *skops)
 		return;
 	switch (is->next) {
 	case BFC_INT_SK_RECORD:
-		opt[0] = BFC_INT_TCP_RECORD;
-		opt[1] = BFC_INT_TCP_LEN(is->slots);
-		opt[2] = exid >> 8;
-		opt[3] = exid;
-		if (!bpf_store_hdr_opt(skops, opt, sizeof(opt), 0)) {
+		opt.head.kind = BFC_INT_TCP_RECORD;
+		opt.head.len = BFC_INT_TCP_LEN(is->slots);
+		opt.head.exid[0] = exid >> 8;
+		opt.head.exid[1] = exid;
+		if (!bpf_store_hdr_opt(skops, &opt, sizeof(opt), 0)) {
 			is->credit = 0;
 			is->sent++;
 		}
 		break;
 	case BFC_INT_SK_ECHO:
-		opt[0] = BFC_INT_TCP_ECHO;
-		opt[1] = BFC_INT_TCP_LEN(is->seen.hops);
+		opt.head.kind = BFC_INT_TCP_ECHO;
+		opt.head.len = BFC_INT_TCP_LEN(is->seen.hops);
 		if (is->seen.path >> 12 > is->seen.hops)
 			exid = BFC_INT_TCP_EXID_MORE;
-		opt[2] = exid >> 8;
-		opt[3] = exid;
+		opt.head.exid[0] = exid >> 8;
+		opt.head.exid[1] = exid;
 		for (i = 0; i < BFC_INT_SK_HOPS; i++)
-			__builtin_memcpy(&opt[BFC_INT_TCP_LEN(i)],
-					 &is->seen.hop[i], BFC_INT_HOP_LEN);
-		if (!bpf_store_hdr_opt(skops, opt, sizeof(opt), 0)) {
+			__builtin_memcpy(opt.hop[i], &is->seen.hop[i],
+					 BFC_INT_HOP_LEN);
+		if (!bpf_store_hdr_opt(skops, &opt, sizeof(opt), 0)) {
 			is->echoed = is->seen.count;
 			is->acked++;
 		}

@@ -25,8 +25,12 @@
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/pkt_cls.h>
+#include <linux/tcp.h>
 #include <linux/types.h>
+#include <linux/udp.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
@@ -36,32 +40,26 @@
 
 #define PULL		128	/* bytes: all headers of most packets */
 #define VLAN_TAGS	2
-#define VLAN_HLEN	4
 
-#define IP4_HLEN	20
-#define IP4_FRAG	6	/* offsets in the header */
-#define IP4_PROTO	9
+/* Lengths of headers without options, as the verifier likes them: 32 bits */
+#define IP4_HLEN	((__u32)sizeof(struct iphdr))
+#define IP6_HLEN	((__u32)sizeof(struct ipv6hdr))
+#define TCP_HLEN	((__u32)sizeof(struct tcphdr))
+#define UDP_HLEN	((__u32)sizeof(struct udphdr))
+
 #define IP4_FRAG_MASK	0x3fff	/* more fragments, or not the first */
-#define IP6_HLEN	40
-#define IP6_NEXT	6
-
-#define TCP_HLEN	20
 #define TCP_HLEN_MAX	60
-#define TCP_SEQ		4
-#define TCP_DOFF	12
-#define TCP_FLAGS	13
-#define TCP_SYN		0x02
-#define TCP_CSUM	16
 #define TCP_OPTIONS	16	/* looked at, NOPs as well; Linux sends 8 at most */
 #define TCP_OPT_END	0
 #define TCP_OPT_NOP	1
 #define TCP_TS		0x0101080a	/* two NOPs, and timestamps begin */
 #define TCP_TS_LEN	12
 
-#define UDP_HLEN	8
-#define UDP_DPORT	2
-#define UDP_LEN		4
-#define UDP_CSUM	6
+/* What lies behind the EtherType of a VLAN tag. */
+struct vlan {
+	__be16 tci;
+	__be16 proto;
+};
 
 /* The only variable in .data, so that this map, "bfc_stam.data", has its bytes: the
  * program reads them without looking them up, and they may change while it runs.
@@ -114,15 +112,15 @@ static __always_inline __u32 word16(const __u8 *p)
 	return *(const __u16 *)p;
 }
 
+/* The members of struct ethhdr are packed: read by bytes. */
+static __always_inline __u32 ethertype(const __u8 *data)
+{
+	return word16(data + offsetof(struct ethhdr, h_proto));
+}
+
 static __always_inline __u32 get16(const __u8 *p)
 {
 	return (__u32)p[0] << 8 | p[1];
-}
-
-static __always_inline void put16(__u8 *p, __u32 v)
-{
-	p[0] = v >> 8;
-	p[1] = v;
 }
 
 /* The Internet checksum's sum of words of 16 or 32 bits, as they lie in memory: less
@@ -152,6 +150,7 @@ static __always_inline __u32 find_record(const __u8 *tcp, const __u8 *data_end,
 					 __u32 hlen)
 {
 	__u32 at = TCP_HLEN, nop, len;
+	const struct bfc_int_tcp_opt *opt;
 	const __u8 *p;
 	int i;
 
@@ -165,17 +164,19 @@ static __always_inline __u32 find_record(const __u8 *tcp, const __u8 *data_end,
 		if (at + BFC_INT_TCP_LEN(1) > hlen)
 			return 0;
 		p = tcp + at;
-		if (p + 2 > data_end || *p == TCP_OPT_END)
+		if (p + offsetof(struct bfc_int_tcp_opt, exid) > data_end ||
+		    *p == TCP_OPT_END)
 			return 0;
-		if (*p == BFC_INT_TCP_RECORD && p + BFC_INT_TCP_LEN(0) <= data_end &&
-		    bfc_int_tcp_exid_ok(get16(p + 2)))
+		opt = (const struct bfc_int_tcp_opt *)p;
+		if (opt->kind == BFC_INT_TCP_RECORD && p + sizeof(*opt) <= data_end &&
+		    bfc_int_tcp_exid_ok(get16(opt->exid)))
 			return at;
 		/* Without a branch, which would double what there is to verify
 		 * with each turn.
 		 */
-		nop = ((*p ^ TCP_OPT_NOP) - 1U) >> 31;
+		nop = ((opt->kind ^ TCP_OPT_NOP) - 1U) >> 31;
 		asm volatile("" : "+r"(nop));
-		len = (p[1] & (nop - 1)) + nop;
+		len = (opt->len & (nop - 1)) + nop;
 		if (len + nop < 2)
 			return 0;
 		at += len;
@@ -184,13 +185,13 @@ static __always_inline __u32 find_record(const __u8 *tcp, const __u8 *data_end,
 }
 
 /* One in @every: the same at all hops. Who stamped first has decided. */
-static __always_inline int is_chosen(const __u8 *tcp, __u32 nhop)
+static __always_inline int is_chosen(const struct tcphdr *tcp, __u32 nhop)
 {
 	__u32 every = bfc_stamp_config.every, seq;
 
 	if (nhop || every <= 1)
 		return 1;
-	seq = bpf_ntohl(*(const __u32 *)(tcp + TCP_SEQ));
+	seq = bpf_ntohl(tcp->seq);
 	return ((__u64)(seq * 0x9e3779b1U) * every) >> 32 == 0;
 }
 
@@ -249,7 +250,7 @@ static __always_inline int stamp_tcp_anywhere(struct __sk_buff *skb,
 	/* The last one knows if the checksum is left to the device. */
 	if (bpf_skb_store_bytes(skb, exid, &t.exid, sizeof(t.exid), 0) ||
 	    bpf_skb_store_bytes(skb, hop, t.hop, sizeof(t.hop), 0) ||
-	    bpf_l4_csum_replace(skb, l4 + TCP_CSUM, 0, diff, 0)) {
+	    bpf_l4_csum_replace(skb, l4 + offsetof(struct tcphdr, check), 0, diff, 0)) {
 		count(BFC_STAMP_FAILED);
 		return TC_ACT_SHOT;
 	}
@@ -260,12 +261,14 @@ static __always_inline int stamp_tcp_anywhere(struct __sk_buff *skb,
  *
  * @seen: all of the option is known to be there
  */
-static __always_inline __u32 filled(const __u8 *p, const __u8 *data_end, int seen)
+static __always_inline __u32 filled(const struct bfc_int_tcp_opt *opt,
+				    const __u8 *data_end, int seen)
 {
+	const __u8 *p = (const __u8 *)opt;
 	__u32 n;
 
 	for (n = 0; n < BFC_INT_TCP_HOPS_MAX; n++) {
-		if (BFC_INT_TCP_LEN(n + 1) > p[1])
+		if (BFC_INT_TCP_LEN(n + 1) > opt->len)
 			break;
 		if (!seen && p + BFC_INT_TCP_LEN(n + 1) > data_end)
 			return BFC_INT_TCP_HOPS_MAX + 1;
@@ -279,30 +282,31 @@ static __always_inline __u32 filled(const __u8 *p, const __u8 *data_end, int see
  *
  * @seen: all of it is known to be there
  */
-static __always_inline int stamp_record(struct __sk_buff *skb, __u8 *tcp, __u32 l4,
-					__u32 at, int seen)
+static __always_inline int stamp_record(struct __sk_buff *skb, struct tcphdr *tcp,
+					__u32 l4, __u32 at, int seen)
 {
 	const __u8 *data_end = (const __u8 *)(long)skb->data_end;
-	__u8 *p = tcp + at, *q;
+	__u8 *base = (__u8 *)tcp;
+	struct bfc_int_tcp_opt *opt = (void *)(base + at);
 	struct tcp_int t;
-	__u16 *csum;
-	__u32 nhop;
+	__u32 *hop, nhop;
 	int room;
 
-	if (!seen && p + BFC_INT_TCP_LEN(0) > data_end)
+	if (!seen && (const __u8 *)(opt + 1) > data_end)
 		return TC_ACT_OK;
-	if (!bfc_int_tcp_len_ok(p[1]) || at + p[1] > (tcp[TCP_DOFF] >> 4) * 4U)
+	if (!bfc_int_tcp_len_ok(opt->len) || at + opt->len > tcp->doff * 4U)
 		return TC_ACT_OK;
-	nhop = filled(p, data_end, seen);
+	nhop = filled(opt, data_end, seen);
 	if (nhop > BFC_INT_TCP_HOPS_MAX || !is_chosen(tcp, nhop))
 		return TC_ACT_OK;
-	room = BFC_INT_TCP_LEN(nhop + 1) <= p[1];
+	room = BFC_INT_TCP_LEN(nhop + 1) <= opt->len;
 	if (!room) {
 		count(BFC_STAMP_NO_ROOM);
 		nhop = 0;	/* stays as it is */
 	}
 	if (at & 3 || !(skb->cb[BFC_STAMP_CB_PACKET] & BFC_STAMP_F_SUM))
-		return stamp_tcp_anywhere(skb, l4, l4 + at + 2,
+		return stamp_tcp_anywhere(skb, l4, l4 + at +
+					  offsetof(struct bfc_int_tcp_opt, exid),
 					  l4 + at + BFC_INT_TCP_LEN(nhop), room);
 
 	/* As nearly all are. The mask is for the verifier; a compiler that knows it to be
@@ -310,35 +314,34 @@ static __always_inline int stamp_record(struct __sk_buff *skb, __u8 *tcp, __u32 
 	 */
 	if (!seen)
 		asm volatile("" : "+r"(at));
-	p = tcp + (at & ~3U & 0x3f);
-	q = p + BFC_INT_TCP_LEN(nhop);
-	if (!seen && p + BFC_INT_TCP_LEN(0) > data_end)
+	opt = (void *)(base + (at & ~3U & 0x3f));
+	hop = (void *)((__u8 *)opt + BFC_INT_TCP_LEN(nhop));
+	if (!seen && (const __u8 *)(opt + 1) > data_end)
 		return TC_ACT_OK;
-	if (q + BFC_INT_HOP_LEN > data_end)
+	if ((const __u8 *)hop + BFC_INT_HOP_LEN > data_end)
 		return TC_ACT_OK;
-	t.exid = *(__u16 *)(p + 2);
-	t.hop[0] = *(__u32 *)q;
-	t.hop[1] = *(__u32 *)(q + 4);
-	csum = (__u16 *)(tcp + TCP_CSUM);
-	*csum = ~fold36(pass_tcp(skb, &t, room) + (__u16)~*csum);
-	*(__u16 *)(p + 2) = t.exid;
-	*(__u32 *)q = t.hop[0];
-	*(__u32 *)(q + 4) = t.hop[1];
+	t.exid = word16(opt->exid);
+	t.hop[0] = hop[0];
+	t.hop[1] = hop[1];
+	tcp->check = ~fold36(pass_tcp(skb, &t, room) + (__u16)~tcp->check);
+	*(__u16 *)opt->exid = t.exid;
+	hop[0] = t.hop[0];
+	hop[1] = t.hop[1];
 	return TC_ACT_OK;
 }
 
 static __always_inline int stamp_tcp(struct __sk_buff *skb, __u32 l4)
 {
 	const __u8 *data_end = (const __u8 *)(long)skb->data_end;
-	__u8 *tcp = (__u8 *)(long)skb->data + l4;
+	struct tcphdr *tcp = (void *)(long)skb->data + l4;
 	__u32 hlen, at;
 
-	if (tcp + TCP_HLEN > data_end || tcp[TCP_FLAGS] & TCP_SYN)
+	if ((const __u8 *)(tcp + 1) > data_end || tcp->syn)
 		return TC_ACT_OK;
-	hlen = (tcp[TCP_DOFF] >> 4) * 4;
+	hlen = tcp->doff * 4;
 	if (hlen < TCP_HLEN + BFC_INT_TCP_LEN(1))
 		return TC_ACT_OK;
-	at = find_record(tcp, data_end, hlen);
+	at = find_record((const __u8 *)tcp, data_end, hlen);
 	if (!at || at > TCP_HLEN_MAX)
 		return TC_ACT_OK;
 	return stamp_record(skb, tcp, l4, at, 0);
@@ -348,41 +351,44 @@ static __always_inline int stamp_tcp(struct __sk_buff *skb, __u32 l4)
  * knows and the verifier need not see checked one by one: no VLAN tag in the packet, no
  * IP options, timestamps and then the record. The first PULL bytes are there.
  */
-static __always_inline int usual_tcp(const __u8 *tcp)
+static __always_inline int usual_tcp(const struct tcphdr *tcp)
 {
-	return *(const __u32 *)(tcp + TCP_HLEN) == bpf_htonl(TCP_TS) &&
-	       tcp[TCP_HLEN + TCP_TS_LEN] == BFC_INT_TCP_RECORD &&
-	       bfc_int_tcp_exid_ok(get16(tcp + TCP_HLEN + TCP_TS_LEN + 2)) &&
-	       !(tcp[TCP_FLAGS] & TCP_SYN);
+	const __u8 *options = (const __u8 *)(tcp + 1);
+	const struct bfc_int_tcp_opt *opt = (const void *)(options + TCP_TS_LEN);
+
+	return *(const __u32 *)options == bpf_htonl(TCP_TS) &&
+	       opt->kind == BFC_INT_TCP_RECORD &&
+	       bfc_int_tcp_exid_ok(get16(opt->exid)) && !tcp->syn;
 }
 
 static __always_inline int usual_ip4(const __u8 *data)
 {
-	const __u8 *ip = data + ETH_HLEN;
+	const struct iphdr *ip = (const void *)(data + ETH_HLEN);
 
-	return word16(ip - 2) == bpf_htons(ETH_P_IP) && ip[0] == 0x45 &&
-	       !(word16(ip + IP4_FRAG) & bpf_htons(IP4_FRAG_MASK)) &&
-	       ip[IP4_PROTO] == IPPROTO_TCP && usual_tcp(ip + IP4_HLEN);
+	return ethertype(data) == bpf_htons(ETH_P_IP) &&
+	       *(const __u8 *)ip == 0x45 &&	/* version and length */
+	       !(ip->frag_off & bpf_htons(IP4_FRAG_MASK)) &&
+	       ip->protocol == IPPROTO_TCP && usual_tcp((const void *)(ip + 1));
 }
 
 static __always_inline int usual_ip6(const __u8 *data)
 {
-	const __u8 *ip = data + ETH_HLEN;
+	const struct ipv6hdr *ip = (const void *)(data + ETH_HLEN);
 
-	return word16(ip - 2) == bpf_htons(ETH_P_IPV6) && ip[0] >> 4 == 6 &&
-	       ip[IP6_NEXT] == IPPROTO_TCP && usual_tcp(ip + IP6_HLEN);
+	return ethertype(data) == bpf_htons(ETH_P_IPV6) && ip->version == 6 &&
+	       ip->nexthdr == IPPROTO_TCP && usual_tcp((const void *)(ip + 1));
 }
 
 static __always_inline int stamp_usual(struct __sk_buff *skb, __u8 *data, __u32 l4)
 {
-	return stamp_record(skb, data + l4, l4, TCP_HLEN + TCP_TS_LEN, 1);
+	return stamp_record(skb, (void *)(data + l4), l4, TCP_HLEN + TCP_TS_LEN, 1);
 }
 
 /* ---- UDP ---- */
 
 /* A UDP header and the INT behind it. */
 struct udp_int {
-	__u8 udp[UDP_HLEN];
+	struct udphdr udp;
 	__u8 rec[BFC_INT_LEN(7)];	/* whatever udp_len() says */
 };
 
@@ -413,22 +419,23 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 	__u32 l4 = pkt->l4, nhop, len, mtu = 0;
 	struct bfc_int_head head;
 	struct bfc_int_hop hop;
-	const __u8 *p = (const __u8 *)(long)skb->data + l4;
+	const struct udphdr *udp = (void *)(long)skb->data + l4;
 	struct udp_int u;
 	__u8 now[BFC_INT_HEAD_LEN], rec[BFC_INT_HOP_LEN];
 
-	if (p + UDP_HLEN + BFC_INT_HEAD_LEN > (const __u8 *)(long)skb->data_end ||
-	    word16(p + UDP_DPORT) !=
+	if ((const __u8 *)(udp + 1) + BFC_INT_HEAD_LEN >
+	    (const __u8 *)(long)skb->data_end ||
+	    udp->dest !=
 	    bpf_htons(bfc_stamp_config.udp_port ?: BFC_INT_UDP_PORT))
 		return TC_ACT_OK;
 	__builtin_memset(&u, 0, sizeof(u));
 	if (bpf_skb_load_bytes(skb, l4, &u, UDP_HLEN + BFC_INT_HEAD_LEN))
 		return TC_ACT_OK;
-	if (u.udp[UDP_CSUM] | u.udp[UDP_CSUM + 1])
+	if (u.udp.check)
 		return TC_ACT_OK;
 	bfc_int_get_head(u.rec, &head);
 	nhop = head.nhop;
-	len = get16(u.udp + UDP_LEN);
+	len = bpf_ntohs(u.udp.len);
 	if (len < UDP_HLEN + BFC_INT_HEAD_LEN)
 		return TC_ACT_OK;
 	bfc_int_pass(&head, id_here(skb));
@@ -458,7 +465,7 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 	}
 	hop_here(skb, &hop);
 	bfc_int_put_hop(rec, &hop);
-	put16(u.udp + UDP_LEN, len + BFC_INT_HOP_LEN);
+	u.udp.len = bpf_htons(len + BFC_INT_HOP_LEN);
 	u.rec[0] = now[0];
 	u.rec[1] = now[1];
 	if (bpf_skb_store_bytes(skb, l4, &u, udp_len(nhop), 0) ||
@@ -509,9 +516,10 @@ static __always_inline __u32 bytes(__u32 n)
 /* INT on its way to the receiver, or back? 0 or 1 */
 static __always_inline __u32 is_int(const __u8 *p)
 {
-	__u32 exid = (__u32)p[2] << 8 | p[3];
+	const struct bfc_int_tcp_opt *opt = (const void *)p;
+	__u32 exid = get16(opt->exid);
 
-	return below((p[0] - BFC_INT_TCP_RECORD) & 0xff, 2) &
+	return below((opt->kind - BFC_INT_TCP_RECORD) & 0xff, 2) &
 	       below((exid - BFC_INT_TCP_EXID) & 0xffff, 2);
 }
 
@@ -545,13 +553,13 @@ static __always_inline __u32 blank(struct options *o, __u32 n)
 static __always_inline int strip_tcp(struct __sk_buff *skb, __u32 l4)
 {
 	struct options o;
-	__u8 doff;
+	struct tcphdr tcp;
 	__s64 diff;
 	__u32 n;
 
-	if (bpf_skb_load_bytes(skb, l4 + TCP_DOFF, &doff, sizeof(doff)))
+	if (bpf_skb_load_bytes(skb, l4, &tcp, sizeof(tcp)))
 		return TC_ACT_OK;
-	n = (doff >> 4) * 4;
+	n = tcp.doff * 4;
 	if (n <= TCP_HLEN)
 		return TC_ACT_OK;
 	n = bytes(n - TCP_HLEN);
@@ -567,7 +575,7 @@ static __always_inline int strip_tcp(struct __sk_buff *skb, __u32 l4)
 		return TC_ACT_OK;
 	diff = bpf_csum_diff((__be32 *)o.old, OPTS, (__be32 *)o.now, OPTS, 0);
 	if (diff < 0 || bpf_skb_store_bytes(skb, l4 + TCP_HLEN, o.now, n, 0) ||
-	    bpf_l4_csum_replace(skb, l4 + TCP_CSUM, 0, diff, 0)) {
+	    bpf_l4_csum_replace(skb, l4 + offsetof(struct tcphdr, check), 0, diff, 0)) {
 		count(BFC_STAMP_FAILED);
 		return TC_ACT_SHOT;
 	}
@@ -585,9 +593,9 @@ static __always_inline int strip_udp(struct __sk_buff *skb, __u32 l4)
 
 	__builtin_memset(&u, 0, sizeof(u));
 	if (bpf_skb_load_bytes(skb, l4, &u, UDP_HLEN + BFC_INT_HEAD_LEN) ||
-	    word16(u.udp + UDP_DPORT) !=
+	    u.udp.dest !=
 	    bpf_htons(bfc_stamp_config.udp_port ?: BFC_INT_UDP_PORT) ||
-	    u.udp[UDP_CSUM] | u.udp[UDP_CSUM + 1])
+	    u.udp.check)
 		return TC_ACT_OK;
 	bfc_int_get_head(u.rec, &head);
 	n = head.nhop;
@@ -612,37 +620,41 @@ static __always_inline int parse(const struct __sk_buff *skb, struct packet *pkt
 	const __u8 *data = (const __u8 *)(long)skb->data;
 	const __u8 *data_end = (const __u8 *)(long)skb->data_end;
 	__u32 l3 = ETH_HLEN, proto;
-	const __u8 *p;
+	const struct ipv6hdr *ip6;
+	const struct iphdr *ip4;
+	const struct vlan *tag;
 	int i;
 
 	if (data + ETH_HLEN > data_end)
 		return -1;
-	proto = word16(data + ETH_HLEN - 2);
+	proto = ethertype(data);
 	for (i = 0; i < VLAN_TAGS; i++) {
 		if (proto != bpf_htons(ETH_P_8021Q) &&
 		    proto != bpf_htons(ETH_P_8021AD))
 			break;
-		p = data + l3;
-		if (p + VLAN_HLEN > data_end)
+		tag = (const void *)(data + l3);
+		if ((const __u8 *)(tag + 1) > data_end)
 			return -1;
-		proto = word16(p + 2);
-		l3 += VLAN_HLEN;
+		proto = tag->proto;
+		l3 += sizeof(*tag);
 	}
-	p = data + l3;
 	pkt->l3 = l3;
 	if (proto == bpf_htons(ETH_P_IP)) {
-		if (p + IP4_HLEN > data_end || p[0] >> 4 != 4 ||
-		    word16(p + IP4_FRAG) & bpf_htons(IP4_FRAG_MASK))
+		ip4 = (const void *)(data + l3);
+		if ((const __u8 *)(ip4 + 1) > data_end || ip4->version != 4 ||
+		    ip4->frag_off & bpf_htons(IP4_FRAG_MASK))
 			return -1;
 		pkt->version = 4;
-		pkt->proto = p[IP4_PROTO];
-		pkt->l4 = l3 + (p[0] & 0xf) * 4;
+		pkt->proto = ip4->protocol;
+		pkt->l4 = l3 + ip4->ihl * 4;
 		return pkt->l4 < l3 + IP4_HLEN ? -1 : 0;
 	}
-	if (proto != bpf_htons(ETH_P_IPV6) || p + IP6_HLEN > data_end || p[0] >> 4 != 6)
+	ip6 = (const void *)(data + l3);
+	if (proto != bpf_htons(ETH_P_IPV6) || (const __u8 *)(ip6 + 1) > data_end ||
+	    ip6->version != 6)
 		return -1;
 	pkt->version = 6;
-	pkt->proto = p[IP6_NEXT];
+	pkt->proto = ip6->nexthdr;
 	pkt->l4 = l3 + IP6_HLEN;
 	return 0;
 }

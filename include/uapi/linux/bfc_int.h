@@ -65,6 +65,19 @@
 #define BFC_INT_TCP_LEN(hops)	(BFC_INT_TCP_HEAD_LEN + BFC_INT_HOP_LEN * (hops))
 #define BFC_INT_TCP_HOPS_MAX	4	/* of 40 bytes; with timestamps 3 */
 
+/**
+ * struct bfc_int_tcp_opt - what the TCP option begins with; records follow
+ * @kind: BFC_INT_TCP_RECORD or BFC_INT_TCP_ECHO
+ * @len: BFC_INT_TCP_LEN() of the records
+ * @exid: BFC_INT_TCP_EXID or BFC_INT_TCP_EXID_MORE, big-endian; in bytes, for an option
+ *	  can be at an odd offset
+ */
+struct bfc_int_tcp_opt {
+	__u8 kind;
+	__u8 len;
+	__u8 exid[2];
+};
+
 /* UDP destination ports */
 #define BFC_INT_UDP_PORT	49089	/* 0xbfc1: RoCEv2 with INT */
 #define BFC_INT_ROCE_PORT	4791
