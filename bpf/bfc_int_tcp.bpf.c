@@ -22,9 +22,9 @@
  * connections to the peer begin without it for a while. SYN-ACKs are sent again
  * with it once.
  *
- * SACK goes first: the kernel asks for our options when its own are placed, and
- * what does not fit then is left out. The MSS always accounts for a record of ours
- * or an echo of the peer's, whichever is longer, also if only one in N segments has
+ * SACK goes first: the kernel asks for options of programs when its own are placed, and
+ * what does not fit then is left out. The MSS always accounts for a record of this
+ * side or an echo of the peer's, whichever is longer, also if only one in N segments has
  * one: it must not change from packet to packet. What the MSS has not left room for,
  * segments with data do without, or they would be longer than the MTU.
  *
@@ -139,7 +139,7 @@ static __always_inline struct bfc_int_config *config(void)
 	return bpf_map_lookup_elem(&bfc_int_config, &zero);
 }
 
-/* Of a connection that is ours. */
+/* Of a connection of this program's cgroup. */
 static __always_inline struct bfc_int_sk *storage(struct bpf_sock_ops *skops)
 {
 	const struct bfc_int_config *conf = config();
@@ -278,7 +278,7 @@ static __always_inline int is_older(const void *is, const void *was)
 	return bfc_int_ts_delta(a.ts, b.ts) > BFC_INT_TS_MASK / 2;
 }
 
-/* Where one of our options starts in the TCP header, in bytes; 0 if there is none.
+/* Where an option of INT starts in the TCP header, in bytes; 0 if there is none.
  * A packet has one of them at most. bpf_load_hdr_opt() would look for each kind and
  * ExID, one after the other.
  */
@@ -562,7 +562,7 @@ static __always_inline void agree(struct bpf_sock_ops *skops)
 		return;
 	}
 	if (!conf || is->cgroup)
-		return;		/* it is that of a cgroup in ours */
+		return;		/* it is that of a cgroup inside this one */
 	is->cgroup = conf->cgroup;
 	is->slots = BFC_INT_TCP_HOPS_MAX - !!has_timestamp(skops);
 	set_flags(skops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG |

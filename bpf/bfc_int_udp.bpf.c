@@ -11,8 +11,8 @@
  * back as the sender had them: RoCEv2's own checksum (ICRC) covers them. A packet
  * that has no whole INT behind its UDP header is left alone, and counted.
  *
- * RoCEv2 has no UDP checksum, over IPv6 neither. What has one is not marked, and is
- * somebody else's if it comes in: our port is one of those that the system gives out.
+ * RoCEv2 has no UDP checksum, over IPv6 neither. What has one is not marked, and is of
+ * another program if it comes in: INT's port is one of those that the system gives out.
  *
  * Not marked is what has a VLAN tag: it may come in with the tag in the packet, behind
  * that of upstreamQ, where a packet cannot be made shorter. The VLAN's own device sees

@@ -10,8 +10,8 @@
  *    stay where they are, so that GSO packets need no care: what is written into
  *    their header goes to each segment.
  *  - INT in UDP (RoCEv2): the packet grows by a record. RoCEv2 has no UDP checksum:
- *    a packet that has one is somebody else's, who drew our port from those that
- *    the system gives out.
+ *    a packet that has one is of another program, which got INT's port from
+ *    those that the system gives out.
  *
  * Only what the kernel promises to user space is used, no type of its own: nothing
  * to relocate, so that it loads with and without BTF, on any kernel from 5.13 on.

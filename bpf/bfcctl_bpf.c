@@ -30,7 +30,7 @@
 #define KERNEL_MAJOR	6
 #define KERNEL_MINOR	1
 
-/* What libbpf said first, for when it fails and nobody wanted to hear it before. */
+/* What libbpf said first: printed only if it fails. */
 static char said[4096];
 
 /* The kernel was asked to load a program, and did not. */
@@ -140,7 +140,7 @@ void bpf_loaded(int err, const char *what)
 /* ---- the bpf file system ---- */
 
 /**
- * pin_path() - a path of ours in the bpf file system
+ * pin_path() - a path of bfcctl in the bpf file system
  * @fmt: what comes after <bpffs>/bfc
  *
  * Return: valid until the eighth call after this one.
@@ -193,7 +193,7 @@ uint64_t netns_cookie(void)
 }
 
 /**
- * pin_device() - a path of ours in the bpf file system that is a device's
+ * pin_device() - a path of bfcctl in the bpf file system that is a device's
  * @what: it is
  * @ifindex: of the device, in this network namespace: names are unique in a
  *	     namespace only, and may have dots in them, which this file system refuses
@@ -208,7 +208,7 @@ const char *pin_device(const char *what, int ifindex, const char *part)
 }
 
 /**
- * pin_cgroup() - a path of ours in the bpf file system that is a cgroup's
+ * pin_cgroup() - a path of bfcctl in the bpf file system that is a cgroup's
  * @cgroup: its directory
  * @part: of it, or ""
  *

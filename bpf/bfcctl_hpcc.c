@@ -395,7 +395,7 @@ static void hpcc_on(int argc, char **argv)
 		e.cgroup = cgroup_id(cgroup);
 	if (sockops) {
 		need_window();
-		/* First, so that it runs first; ours chooses bfc_window itself. */
+		/* First, so that it runs first; this one chooses bfc_window itself. */
 		cgroup_cc(cgroup, "");
 		hpcc_on_sockops(&e, cgroup);
 	} else {
@@ -429,7 +429,7 @@ static bool hpcc_is_on(void)
 }
 
 /**
- * hpcc_release() - take HPCC's maps out of the bpf file system if nobody needs them
+ * hpcc_release() - take HPCC's maps out of the bpf file system if no program needs them
  */
 void hpcc_release(void)
 {

@@ -48,7 +48,7 @@ static const struct {
 	{ BPF_TC_EGRESS, "egress" },
 };
 
-/* How many of ours were there */
+/* How many of bfcctl were there */
 static unsigned int udp_unhook(int ifindex, const char *name)
 {
 	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex);
@@ -137,7 +137,7 @@ static void udp_detach(const char *name)
 		pin_remove(pin_path("/int_udp_count"));
 	}
 	pin_rmdir(pin_path("%s", ""));
-	/* The clsact stays: it may not be ours, and costs nothing. */
+	/* The clsact stays: another program may have made it, and it costs nothing. */
 }
 
 /* ---- int ---- */

@@ -83,7 +83,7 @@ void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 }
 
 /**
- * tcp_release() - take the storage out of the bpf file system if nobody needs it
+ * tcp_release() - take the storage out of the bpf file system if no program needs it
  *
  * Not while bfc_hpcc is registered: it would go on looking into this map, and
  * connections to come would have another.
@@ -133,7 +133,7 @@ static void sweep(const char *path)
 /**
  * tcp_sweep() - undo tcp_on() where the cgroup has been removed
  *
- * Before anything is pinned: what nobody uses goes as well.
+ * Before anything is pinned: what is not in use goes as well.
  */
 void tcp_sweep(void)
 {

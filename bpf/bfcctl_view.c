@@ -236,7 +236,7 @@ static const struct view *find(const struct views *views, const struct view *v)
 }
 
 /* Bytes per second that left hop @h between two records; negative: not known.
- * The hop's own clock measures; ours tells how often it came round.
+ * The hop's own clock measures; the local one tells how often it came round.
  */
 static double hop_rate(const struct view *was, const struct view *is,
 		       unsigned int h)

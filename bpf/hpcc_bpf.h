@@ -21,7 +21,7 @@ struct {
 	__type(value, struct hpcc_net);
 } bfc_hpcc_net SEC(".maps");
 
-/* Filled only if struct hpcc_net says so, and then to be read by somebody. */
+/* Filled only if struct hpcc_net says so; then a program has to read it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 18);

@@ -57,7 +57,7 @@ static __always_inline void begin(struct bpf_sock_ops *skops)
 
 	is = sk ? bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0) : NULL;
 	if (!is)
-		return;		/* not agreed on: no business of ours */
+		return;		/* not agreed on: left alone */
 	net = hpcc_net(is);
 	if (!net || !net->headers)
 		return;

@@ -156,13 +156,13 @@ struct bfc_ingress {
 /**
  * struct bfc_host - what a host that was paused sends of a priority (FAFC Alg. 3)
  * @rate: bytes/s
- * @stamp: when it was so, ns
+ * @updated: when it was so, ns
  * @until: until when the priority was paused, as seen last, ns
  * @next: when the next packet may leave, ns
  */
 struct bfc_host {
 	u64 rate;
-	u64 stamp;
+	u64 updated;
 	u64 until;
 	u64 next;
 };

@@ -148,7 +148,7 @@ static inline bool bfc_ingress_is_greedy(unsigned int held, unsigned int queues)
  *
  * Those whose part is less than an eighth, of eight ports or more, are not counted. So
  * the last tenth is for ports that hold half as many as are free: whatever their number,
- * and who came first, ports that hold more than a twentieth and a queue have 9/10, and a
+ * and which came first, ports that hold more than a twentieth and a queue have 9/10, and a
  * queue, at most. For each of these got its last queue while more than a tenth was free.
  * Of that tenth k ports that take what they may leave 1 / (1 + k / 2).
  *

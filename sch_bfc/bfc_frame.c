@@ -41,8 +41,12 @@ struct sk_buff *bfc_frame_alloc(struct bfc_port *port, unsigned int len)
 	return skb;
 }
 
-/* Empty PAUSE frames are made by bfc_kick_dirty() only: length field zero. Who
- * else sends one gets the same: the qdisc runs, the frame is dropped.
+/**
+ * bfc_is_pause_frame() - is it an empty PAUSE, which only makes the qdisc run?
+ * @skb: at egress, data at the MAC header
+ *
+ * bfc_kick_dirty() sends them. One of a local program has the same effect: the qdisc
+ * runs, the frame is dropped.
  */
 bool bfc_is_pause_frame(const struct sk_buff *skb)
 {

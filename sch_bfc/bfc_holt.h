@@ -18,7 +18,7 @@
  * are rounded to 2^-16.
  *
  * The paper runs UpdateRate() for all pairs of ports every T_hop. Here a pair is
- * brought up to date when somebody looks at it or changes it: nothing happens
+ * brought up to date before it is read or changed: nothing happens
  * to it in between, so the missed steps come out the same, bit by bit.
  *
  * Context of all functions: the user of a predictor serializes.
@@ -192,7 +192,7 @@ static inline bool bfc_holt_settled(const struct bfc_holt *h)
  * @now: ns; another processor's may have been a little later
  *
  * To be called before any of @h is read. At most BFC_HOLT_STEPS + 1 steps,
- * however long nobody looked: with weights of 0.8 some twenty.
+ * however long it was not read: with weights of 0.8 some twenty.
  */
 static inline void bfc_holt_advance(struct bfc_holt *h,
 				    const struct bfc_holt_conf *c, u64 now)

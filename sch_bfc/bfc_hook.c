@@ -11,7 +11,7 @@
 
 #define BFC_FRAME_MAX	1500	/* more than any control frame */
 
-/* Take our tag off. A tag below it moves up into the metadata, where the
+/* Take the tag of upstreamQ off. A tag below it moves up into the metadata, where the
  * bridge and VLAN devices look for it.
  */
 static bool bfc_pop(struct sk_buff *skb)
@@ -23,12 +23,12 @@ static bool bfc_pop(struct sk_buff *skb)
 		return true;
 	}
 	skb_push_rcsum(skb, skb->mac_len);
-	err = skb_vlan_pop(skb);	/* ours goes, the next moves up */
+	err = skb_vlan_pop(skb);	/* the next one moves up */
 	skb_pull_rcsum(skb, skb->mac_len);
 	return !err;
 }
 
-/* MAC control is ours with a port-level mode; the bridge would drop it. */
+/* With a port-level mode MAC control is for this port; the bridge would drop it. */
 static bool bfc_is_mac_frame(const struct bfc_port *port, struct sk_buff *skb)
 {
 	unsigned int len = min_t(unsigned int, skb->len, BFC_FRAME_MAX);

@@ -10,9 +10,9 @@
 static void bfc_pace_recover(const struct bfc_sched *q, struct bfc_host *pace,
 			     u64 now)
 {
-	pace->rate = bfc_fafc_recover(pace->rate, q->rate, now - pace->stamp,
+	pace->rate = bfc_fafc_recover(pace->rate, q->rate, now - pace->updated,
 				      q->conf->holt.t_hop);
-	pace->stamp = now;
+	pace->updated = now;
 }
 
 /**
@@ -52,7 +52,7 @@ void bfc_host_paused(struct bfc_sched *q, u64 now)
 }
 
 /**
- * bfc_host_waits() - who could send, and must wait after the last packet?
+ * bfc_host_waits() - priorities that could send, but must wait after their last packet
  * @q: scheduler of the host
  * @now: ns
  * @due: result: until when the first of them waits, if there is one
@@ -70,7 +70,7 @@ u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due)
 	for_each_set_bit(prio, &paced, BFC_PRIORITIES) {
 		const struct bfc_host *pace = &q->host[prio];
 
-		if (now - pace->stamp >= whole) {
+		if (now - pace->updated >= whole) {
 			q->host_paced &= ~BIT(prio);	/* at full speed again */
 		} else if (q->prio[prio].bytes && now < pace->next) {
 			waits |= BIT(prio);

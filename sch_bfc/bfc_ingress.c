@@ -161,8 +161,8 @@ struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
  * bfc_ingress_retire() - others take the place of these counters
  * @ing: the counters
  *
- * No count is added from now on, once everybody has noticed (see the sweep),
- * and nobody is woken any more: the port and its thresholds may be gone before
+ * No count is added from now on, once a grace period is over (see the sweep), and no
+ * port is made dirty by them any more: the port and its thresholds may be gone before
  * the last count is given back.
  *
  * Context: port->lock held.
@@ -208,7 +208,7 @@ static bool bfc_ingress_busy(const struct bfc_ingress *ing)
  * bfc_ingress_sweep() - give the handles of dead objects back, once no packet holds a
  * count there
  *
- * Nobody has added one since the grace period, so zero is final.
+ * None is added after the grace period, so zero is final.
  *
  * Context: process.
  * Return: true if some are left.
@@ -240,7 +240,7 @@ bool bfc_ingress_sweep(void)
 
 	if (list_empty(&gone))
 		return again;
-	/* Those who gave the last count back may still be looking. */
+	/* Readers that gave the last count back may still use the object. */
 	synchronize_net();
 	list_for_each_entry_safe(ing, next, &gone, list) {
 		bfc_buffer_put(ing->buffer);

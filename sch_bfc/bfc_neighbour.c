@@ -11,8 +11,8 @@
 
 #define BFC_LINGER	(5 * HZ)	/* over BFC_PEER_DEAD_NS */
 
-/* Does the port count for a neighbour with so many queues, or charge what comes in
- * whoever the neighbour is? A NIC pauses nobody (BFC §5).
+/* Does the port count for a neighbour with so many queues, or charge what comes in from
+ * any neighbour? A NIC sends no pauses (BFC §5).
  */
 static bool bfc_port_counts(const struct bfc_port *port, unsigned int queues)
 {
@@ -49,7 +49,7 @@ void bfc_port_refuse(const struct bfc_port *port, unsigned int queues, u8 why)
  * @queues: the neighbour's; 0: none, what is held of the port alone
  *
  * Packets that hold counts of the old ones keep them: those counters live on
- * until the last one is given back, but nobody is paused by them any more.
+ * until the last one is given back, but pause no queue any more.
  *
  * Context: port->lock held.
  * Return: 0, or why it cannot be counted for such a neighbour: BFC_REFUSED_*.
@@ -92,7 +92,7 @@ bool bfc_port_lacks_counters(const struct bfc_port *port)
 	       !rcu_access_pointer(port->ingress);
 }
 
-/* Who is gone cannot resume us. */
+/* A neighbour that is gone can resume nothing. */
 static void bfc_port_unpause(struct bfc_port *port)
 {
 	lockdep_assert_held(&port->lock);
@@ -105,7 +105,7 @@ static void bfc_port_unpause(struct bfc_port *port)
 }
 
 /**
- * bfc_port_tags() - stamp, pop and pause as the state of the neighbour allows
+ * bfc_port_tags() - tag, pop and pause as the state of the neighbour allows
  * @port: the port
  *
  * IEEE neighbours need not say that they understand PFC.
@@ -118,7 +118,7 @@ void bfc_port_tags(struct bfc_port *port)
 		     port->cfg.peer != BFC_PEER_OFF;
 	bool forced = port->cfg.peer == BFC_PEER_ON;
 	u8 state = port->neighbour.peer.state;
-	bool lived = port->live, agreed, stamp, pop;
+	bool lived = port->live, agreed, tags, pop;
 	bool live, told;
 
 	lockdep_assert_held(&port->lock);
@@ -126,18 +126,18 @@ void bfc_port_tags(struct bfc_port *port)
 		 (forced || state == BFC_PEER_STATE_UP);
 	pop = talks && port->cfg.fc == BFC_FC_BFC &&
 	      (forced || port->neighbour.peer.modes & BFC_MODE_BFC);
-	stamp = pop && agreed && !port->neighbour.refused;
+	tags = pop && agreed && !port->neighbour.refused;
 	told = talks && port->cfg.fc == BFC_FC_FAFC && agreed &&
 	       (forced || port->neighbour.peer.modes & BFC_MODE_PRIO);
-	live = stamp || (talks && bfc_fc_is_port_level(port->cfg.fc) &&
+	live = tags || (talks && bfc_fc_is_port_level(port->cfg.fc) &&
 			 bfc_carrier(port->dev));
 	if (pop) {
 		WRITE_ONCE(port->pop_max, port->neighbour.peer.queues ?: port->queues);
 		WRITE_ONCE(port->pop, true);
 		port->neighbour.lingers = false;
 	} else if (port->pop && !port->neighbour.lingers) {
-		/* We gave up first: the neighbour goes on to tag until it has
-		 * noticed, and nobody else knows what these tags are.
+		/* The neighbour goes on to tag until it has noticed, and only this
+		 * hook takes such tags off.
 		 */
 		port->neighbour.lingers = true;
 		port->neighbour.linger = jiffies + BFC_LINGER;
@@ -146,7 +146,7 @@ void bfc_port_tags(struct bfc_port *port)
 
 	if (!live)
 		bfc_port_unpause(port);
-	WRITE_ONCE(port->stamp, stamp);
+	WRITE_ONCE(port->tags, tags);
 	WRITE_ONCE(port->told, told);
 	WRITE_ONCE(port->live, live);
 	if (live && !lived) {
@@ -159,14 +159,14 @@ void bfc_port_tags(struct bfc_port *port)
 			bfc_refresh_start(port);
 		}
 	}
-	trace_bfc_peer(port->dev, state, port->neighbour.peer.queues, stamp, port->pop);
+	trace_bfc_peer(port->dev, state, port->neighbour.peer.queues, tags, port->pop);
 }
 
 /**
  * bfc_port_restart() - start over with the neighbour
  * @port: the port
- * @unplugged: the carrier came or went: whoever is there now need not be who
- *	       was there before, and nothing of that one is under way
+ * @unplugged: the carrier came or went: there may be another neighbour, and no frame
+ *	       of the one before is on the link
  *
  * Context: process, RTNL.
  */
@@ -184,8 +184,8 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 	port->neighbour.layout_next = 0;
 	WRITE_ONCE(port->live, false);
 	bfc_port_unpause(port);
-	/* Without a carrier nobody new can send, but what the old neighbour sent
-	 * may still be on its way up.
+	/* Without a carrier no new neighbour can send, but frames of the old one
+	 * may still be on their way up.
 	 */
 	if (unplugged && netif_carrier_ok(port->dev))
 		WRITE_ONCE(port->pop, false);

@@ -140,8 +140,8 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
  * @now: ns
  *
  * Context: under the root lock of @sch, from dequeue.
- * Return: the frame; NULL if there is nobody to tell or no memory: then the
- * bit stays, and the refresh timer looks again.
+ * Return: the frame; NULL if there is no neighbour to tell or no memory: then
+ * the bit stays, and the refresh timer looks again.
  */
 struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 {

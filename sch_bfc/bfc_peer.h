@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who is at the other end of the link? The three-way HELLO as a pure state
+ * The port at the other end of the link: the three-way HELLO as a pure state
  * machine: no skb, no lock, no clock of its own. Compiled into the module and
  * into the user-space unit tests.
  *
@@ -8,7 +8,7 @@
  *
  * We pop tags from HEARD on and stamp them in UP only. The neighbour echoes
  * our nonce only after it heard us, and from then on it pops: so a tag never
- * reaches somebody who does not take it off. (The price: in the one trip
+ * reaches a port that does not take it off. (The price: in the one trip
  * between our echo and its first stamp, a provider's own tag of the same TPID
  * with a VLAN id within the neighbour's queues would be taken for a stamp.)
  *
@@ -39,8 +39,8 @@
 
 /**
  * struct bfc_peer - what is known of the neighbour
- * @id: our own id
- * @nonce: our own nonce, never 0
+ * @id: of the local port
+ * @nonce: of the local port, never 0
  * @state: BFC_PEER_STATE_SEARCHING, _HEARD, _UP or _CONFLICT
  * @proved: the neighbour has echoed our nonce
  * @settled: its newest HELLO says that it is UP, too
@@ -232,8 +232,8 @@ static inline enum bfc_bad bfc_peer_other(struct bfc_peer *p,
 	}
 	if (!p->proved)
 		return BFC_OK;
-	/* Two neighbours on one link: whose queue would an upstreamQ be? None's,
-	 * until one has been silent for long enough.
+	/* With two neighbours on one link an upstreamQ names no queue, until one of
+	 * them has been silent for long enough.
 	 */
 	p->conflict_ns = now + BFC_PEER_DEAD_NS;
 	p->other_nonce = h->nonce;

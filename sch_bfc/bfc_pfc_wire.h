@@ -207,7 +207,7 @@ static inline enum bfc_bad bfc_get_8023x(const void *frame, unsigned int len,
  * @rate: speed of the link in bytes/s: that of the MAC, not of a shaper; 0 is
  *	  taken for 1
  *
- * Return: ns, rounded up: who obeys does not go on too early.
+ * Return: ns, rounded up: a port that obeys does not go on too early.
  */
 static inline u64 bfc_quanta_to_ns(u16 quanta, u64 rate)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A buffer that ports share: who may still put how much into it. No skb, no lock
+ * A buffer that ports share: how much each may still put into it. No skb, no lock
  * and no clock, but atomics: compiled into the module and into the user-space
  * unit tests.
  *
  *   memory = what all may take from (the pool, dynamic threshold by Choudhury
  *	      and Hahne, IEEE/ACM Trans. Netw. 6(2), 1998)
- *	    + a reserve for each cell, which nobody else can take
+ *	    + a reserve for each cell, which no other can take
  *	    + headroom for each cell, for what still comes after XOFF
  *
  * A cell is what is counted together: the packets of one priority that came in
@@ -111,8 +111,8 @@ enum {
 	BFC_POOL_ASK,		/* read the pool */
 	BFC_POOL_TAKE,		/* take from the pool */
 	BFC_POOL_UNDO,		/* it was too much */
-	BFC_POOL_STORE,		/* replace the cell, if nobody else did */
-	BFC_POOL_RETURN,	/* somebody did: give back, start again */
+	BFC_POOL_STORE,		/* replace the cell, if it is unchanged */
+	BFC_POOL_RETURN,	/* it has changed: give back, start again */
 	BFC_POOL_GIVE		/* the cell is uncharged: tell the pool */
 };
 
@@ -184,7 +184,7 @@ static inline s64 bfc_cell_word(u32 base, u32 headroom)
 /**
  * bfc_alpha_share() - the dynamic threshold T = alpha x free (Choudhury-Hahne)
  * @alpha: millionths, at most BFC_ALPHA_MAX
- * @free: bytes nobody has taken
+ * @free: bytes that are not taken
  *
  * Return: bytes, rounded down.
  */
@@ -194,7 +194,7 @@ static inline u64 bfc_alpha_share(u32 alpha, u32 free)
 }
 
 /**
- * bfc_pool_free() - bytes of the pool that nobody has taken
+ * bfc_pool_free() - bytes of the pool that are not taken
  * @size: of the pool
  * @shared: its counter, as it was read
  *

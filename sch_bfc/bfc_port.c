@@ -170,7 +170,7 @@ void bfc_port_unplug(struct bfc_port *port)
 	dev_mc_del_global(dev, bfc_mac_addr);
 	cancel_delayed_work_sync(&port->neighbour.hello);
 	spin_lock_bh(&port->lock);
-	WRITE_ONCE(port->stamp, false);
+	WRITE_ONCE(port->tags, false);
 	WRITE_ONCE(port->live, false);
 	ing = bfc_ingress_of(port);
 	RCU_INIT_POINTER(port->ingress, NULL);
@@ -323,13 +323,13 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 		  port->tpid != htons(p->tpid) || port->life.fresh || !same;
 	port->life.fresh = false;
 	leave = p->fc != port->cfg.fc || p->peer == BFC_PEER_OFF;
-	/* A NIC pauses nobody, and so ends no pause later. */
+	/* A NIC sends no pauses, and so ends none later. */
 	stop = leave || p->role != port->cfg.role ||
 	       (old && bfc_conf_holds(old) && !bfc_conf_holds(conf));
 	if (stop && bfc_fc_is_port_level(port->cfg.fc) && port->live &&
 	    port->cfg.role == BFC_ROLE_SWITCH)
 		resume = bfc_pfc_resume(port);
-	if (leave && (port->stamp || port->told))
+	if (leave && (port->tags || port->told))
 		skb = bfc_hello_build(port, BFC_HELLO_F_BYE, ktime_get_ns());
 	refcount_inc(&conf->users);
 	port->conf = conf;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A port: one network device, the neighbour at the other end of its link, and who may
- * touch what of them.
+ * A port: one network device and the neighbour at the other end of its link, in parts by
+ * what writes them.
  */
 #ifndef _BFC_PORT_H
 #define _BFC_PORT_H
@@ -157,8 +157,8 @@ struct bfc_port {
 	u16 pop_max;		/* VLAN id of the neighbour's last queue */
 	bool live;		/* the port may pause the neighbour, and that the port */
 	bool told;		/* FAFC: pauses of priorities are told in PAUSE frames */
-	bool stamp;		/* tags are written */
-	bool pop;		/* tags are taken off */
+	bool tags;		/* upstreamQ is written into packets */
+	bool pop;		/* and taken off those that come in */
 	bool shared;		/* devices of other namespaces send through the port */
 	bool bare;		/* no neighbour, no hook, in no list: one for each qdisc on
 				 * an upper device or below mq

@@ -24,8 +24,8 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 		    hdr->epoch != port->neighbour.peer.epoch)
 			return BFC_BAD_EPOCH;
 	}
-	/* A tenth of our rate towards the neighbour; who sends more is not
-	 * heard, which at worst leaves it unpaused, or paused, for a while.
+	/* A tenth of the rate towards the neighbour. Pauses beyond that are not
+	 * obeyed, nor resumes, until the next one that is.
 	 */
 	if (!bfc_bucket_take(&port->rx.bucket, now, port->rx.max_pps))
 		return BFC_BAD_RATE;

@@ -14,8 +14,8 @@
  * pauseOld - pauseNext is what the prediction is off by because of pauses; its
  * egresses share it in proportion to what they hold of the port.
  *
- * The paper ends a slot by a timer. Here the slots that are over are ended when
- * somebody looks; three after the last pause there is nothing left.
+ * The paper ends a slot by a timer. Here the slots that are over are ended before
+ * they are read; three after the last pause there is nothing left.
  *
  * Context of all functions: the user of the slots serializes.
  */
@@ -94,7 +94,7 @@ static inline u32 bfc_slots_time(u64 amount, u64 rate, u32 t_hop)
  * the next slot is T_i - tNext: with T_hop, a short pause that ends in this slot
  * would announce a long one for the next.
  *
- * Ours: no more than T_hop goes into the next slot. A slot cannot keep away more
+ * Beyond the paper: no more than T_hop goes into the next slot. A slot cannot keep away more
  * than what comes in it. And pausePending is in no prediction until its slot
  * begins: so each packet that leaves in the last moments of a slot would find the
  * same congestion and add another pause.
@@ -139,7 +139,7 @@ static inline u32 bfc_slots_pause(struct bfc_slots *s, u64 now, u32 t_hop,
  * @queued: q_ie: what that egress holds of the port
  * @all: q_i*: what all egresses hold of it, in the same unit, 2^51 at most
  *
- * With nothing queued, where the paper would divide by zero, nobody knows where
+ * With nothing queued, where the paper would divide by zero, it is not known where
  * the port's packets go: no egress expects them.
  *
  * Return: an amount, rounded towards 0: positive if more comes than predicted

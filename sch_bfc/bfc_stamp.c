@@ -2,13 +2,13 @@
 /*
  * Stamping at dequeue, where queue and backlog are known: the number of the queue
  * (upstreamQ) in a link-local tag, and with `stamp pinned` whatever an eBPF program
- * of type SCHED_CLS writes. Such a program writes the tag, too, or asks us for it,
- * which costs less.
+ * of type SCHED_CLS writes. Such a program writes the tag, too, or asks the
+ * qdisc for it, which costs less.
  *
  * A program sees the packet from its MAC header on, and the facts of the dequeue
  * in __sk_buff->cb[] (<linux/bfc_int.h>). It runs under the root lock of the port:
  * its packet stays here or goes away. There is no way to send it somewhere else,
- * which would take another port's lock inside ours: such packets are dropped and
+ * which would take another port's lock inside this one: such packets are dropped and
  * counted, and bpf_clone_redirect() fails.
  *
  * bpf_prog_get_type_dev() asks the verifier's word: a program of this type cannot
@@ -30,12 +30,12 @@ static __be16 bfc_outermost(const struct sk_buff *skb)
 }
 
 /* A packet without a queue of its own gets a tag only if the neighbour would
- * otherwise take its outermost one for ours.
+ * otherwise take its outermost one for that of upstreamQ.
  */
 static bool bfc_tag_due(const struct bfc_port *port, const struct sk_buff *skb,
 			u16 vid)
 {
-	return READ_ONCE(port->stamp) &&
+	return READ_ONCE(port->tags) &&
 	       (likely(vid != BFC_VID_NONE) || bfc_outermost(skb) == port->tpid);
 }
 
@@ -234,7 +234,7 @@ static noinline bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb,
 	bpf_compute_data_pointers(skb);
 	q->stamp.runs++;
 	act = bfc_stamp_call(q->stamp.prog, skb);
-	/* Programs may write it, and nobody looks behind us if there is such a queue. */
+	/* Programs may write it, and the core does not check it behind the qdisc. */
 	skb_set_queue_mapping(skb, txq);
 	if (unlikely(act != TC_ACT_OK) && !bfc_stamp_verdict(&q->stamp, act))
 		return false;
@@ -263,7 +263,7 @@ bool bfc_stamp(struct Qdisc *sch, struct sk_buff *skb, u16 vid, u8 prio)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 
-	/* Our own frames are not a program's business. */
+	/* No program sees frames of the port itself. */
 	if (unlikely(q->stamp.prog) && skb->protocol != htons(BFC_ETHERTYPE))
 		return bfc_stamp_run(sch, skb, vid, prio);
 	return !bfc_tag_due(q->port, skb, vid) || bfc_stamp_native(q, skb, vid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is written into packets as they leave, by ourselves or by a program.
+ * What is written into packets as they leave, by the module or by a program.
  */
 #ifndef _BFC_STAMP_H
 #define _BFC_STAMP_H

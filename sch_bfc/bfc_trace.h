@@ -72,7 +72,7 @@ TRACE_EVENT(bfc_pause_rx,
 		  __entry->ifindex, __entry->seq, __entry->paused)
 );
 
-/* The scheduler takes note: a queue of ours is paused or may go on. */
+/* The scheduler takes note: a local queue is paused or may go on. */
 DECLARE_EVENT_CLASS(bfc_queue_state,
 	TP_PROTO(const struct net_device *dev, u32 queue, u32 backlog),
 	TP_ARGS(dev, queue, backlog),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Is a pause a storm? A neighbour that keeps us paused although nothing moves on
+ * Is a pause a storm? A neighbour that keeps this port paused although nothing moves on
  * its side is broken, or part of a deadlock (HPCC §1, "PFC storms"). Then its
  * pauses are not obeyed for a while. No lock, no clock of its own: compiled into
  * the module and into the user-space unit tests.
@@ -109,7 +109,7 @@ static inline u64 bfc_watchdog_holdoff(const struct bfc_watchdog *w,
  * @w: the machine
  * @cfg: times; may change any time
  * @paused: whether the neighbour wants it so, obeyed or not, and there is something
- *	    to send: an idle port is not stopped by anybody
+ *	    to send: no pause stops an idle port
  * @progress: see above
  * @now: ns; another processor's may have been a little later
  *
