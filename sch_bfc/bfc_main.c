@@ -17,9 +17,9 @@
  *  - A host with the same qdisc on its NIC obeys the pauses: the sender of a
  *    congested flow stops, and nobody else.
  *
- * bfc.h has the objects and the locking, bfc_port.c the ingress hook and the
- * agreement with the neighbour, bfc_wire.h the frames, bfc_netlink.c what tc
- * sees. This file: life and death of the qdisc.
+ * bfc.h has the objects and the locking, bfc_hook.c the ingress hook,
+ * bfc_neighbour.c the agreement with the neighbour, bfc_wire.h the frames,
+ * bfc_netlink.c what tc sees. This file: life and death of the qdisc.
  */
 #include <linux/ethtool.h>
 #include <linux/if_arp.h>
