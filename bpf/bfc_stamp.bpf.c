@@ -47,6 +47,9 @@
 #define TCP_HLEN	((__u32)sizeof(struct tcphdr))
 #define UDP_HLEN	((__u32)sizeof(struct udphdr))
 
+/* Where the bit-field doff is: in the byte behind ack_seq */
+#define TCP_DOFF	(offsetof(struct tcphdr, ack_seq) + sizeof(__be32))
+
 #define IP4_FRAG_MASK	0x3fff	/* more fragments, or not the first */
 #define TCP_HLEN_MAX	60
 #define TCP_OPTIONS	16	/* looked at, NOPs as well; Linux sends 8 at most */
@@ -553,13 +556,13 @@ static __always_inline __u32 blank(struct options *o, __u32 n)
 static __always_inline int strip_tcp(struct __sk_buff *skb, __u32 l4)
 {
 	struct options o;
-	struct tcphdr tcp;
+	__u8 doff;
 	__s64 diff;
 	__u32 n;
 
-	if (bpf_skb_load_bytes(skb, l4, &tcp, sizeof(tcp)))
+	if (bpf_skb_load_bytes(skb, l4 + TCP_DOFF, &doff, sizeof(doff)))
 		return TC_ACT_OK;
-	n = tcp.doff * 4;
+	n = (doff >> 4) * 4;
 	if (n <= TCP_HLEN)
 		return TC_ACT_OK;
 	n = bytes(n - TCP_HLEN);
