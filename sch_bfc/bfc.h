@@ -47,6 +47,7 @@
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
 #include <linux/prandom.h>
+#include <linux/reciprocal_div.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -60,6 +61,7 @@
 #include "bfc_conf.h"
 #include "bfc_dest.h"
 #include "bfc_fafc.h"
+#include "bfc_fc.h"
 #include "bfc_flow.h"
 #include "bfc_params.h"
 #include "bfc_peer.h"
@@ -73,6 +75,8 @@
 #include "bfc_thresh.h"
 #include "bfc_watchdog.h"
 #include "bfc_wire.h"
+
+DECLARE_STATIC_KEY_FALSE(bfc_holds);	/* bfc_charge.c */
 
 #define BFC_RATE_UNKNOWN	125000000ULL	/* 1 Gbit/s, said in a warning */
 #define BFC_CAP_ALPHA		8	/* a queue may hold 8 x the free buffer */
@@ -126,7 +130,8 @@ struct bfc_held {
  * @state: low half: priorities that the newest frame pauses (CaPFC's D), high
  *	   half: whose own occupancy says so (I). Under the port's tx.lock
  * @held: of each priority
- * @fafc: FAFC's account of each priority, or NULL; for good
+ * @fc: mode that it was made for; for good
+ * @account: what that keeps of the port, or NULL; for good
  * @counter: one per upstreamQ; any egress changes it under its own root lock
  */
 struct bfc_ingress {
@@ -149,7 +154,8 @@ struct bfc_ingress {
 	u8 slot;
 	u16 state;
 	struct bfc_held held[BFC_PRIORITIES];
-	struct bfc_fafc_in *fafc;
+	const struct bfc_fc_ops *fc;
+	void *account;
 	atomic_t counter[];
 };
 
@@ -180,8 +186,8 @@ struct bfc_host {
  * @pace: shaper, if @p.rate
  * @quantum: bytes in effect
  * @count: packets over Th are counted: fc bfc, role switch
- * @stride: queues q, q + stride ... are of one class: 1, or with a port-level mode
- *	    8: queue q is of priority q % 8
+ * @classes: queue q is of class q % classes
+ * @prios: the mode pauses priorities: class is priority
  * @identity: what a flow is, BFC_FLOW_*
  * @by_dest: queues are shared by destination as they run short
  * @class_sets: sets of the flow table for each class
@@ -231,13 +237,12 @@ struct bfc_host {
  * @pause_deadline: when these are void, ns
  * @next_tx: shaper: when the next packet may leave, ns
  * @idle: nothing was eligible when the last dequeue looked
- * @ignoring: bit p: the pauses of priority p are taken for a storm; for queues
- *	      the first bit
+ * @ignoring: bit p: the pauses of priority p are taken for a storm; all bits where
+ *	      queues are paused
  * @prio_paused: priorities that the neighbour holds paused
  * @storm_due: when to look at storms again, ns
  * @host_paced: priorities that a host sends less of after pauses (FAFC Alg. 3)
- * @capfc: CaPFC's counters and signals of each priority, or NULL
- * @fafc: FAFC's predictors, or NULL
+ * @egress: what the mode keeps of an egress port, or NULL
  * @prio: of each priority: bytes queued, those of them that a pause can keep away, of
  *	  so many ports, packets sent, how often it was paused, since when and until
  *	  when, ns, and for how long in all without that
@@ -297,7 +302,8 @@ struct bfc_sched {
 	struct psched_ratecfg pace;
 	u32 quantum;
 	bool count;
-	u8 stride;
+	u8 classes;
+	bool prios;
 	u8 identity;
 	bool by_dest;
 	u32 class_sets;
@@ -349,8 +355,7 @@ struct bfc_sched {
 	u8 prio_paused;
 	u8 host_paced;
 	u64 storm_due;
-	struct bfc_capfc *capfc;
-	struct bfc_fafc *fafc;
+	void *egress;
 	struct {
 		u32 bytes;
 		u32 pausable;
@@ -431,10 +436,9 @@ struct bfc_skb_cb {
 	u8 slot;
 };
 
-/* The class of a queue: its priority with a port-level mode, else 0. */
 static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)
 {
-	return qn & (q->stride - 1);
+	return qn & (q->classes - 1);
 }
 
 /**
@@ -454,6 +458,44 @@ static inline u64 bfc_now(struct bfc_sched *q)
 		q->timed = true;
 	}
 	return q->clock;
+}
+
+/**
+ * bfc_sticky_over() - has the sticky time passed since then?
+ * @q: the scheduler
+ * @since: ns, or BFC_STAMP_LATER
+ *
+ * With a backlog that is told by the last look at the clock, BFC_CLOCK_EVERY packets ago at
+ * most. An old clock and late stamps both make it longer, never shorter: by what so many
+ * packets take, and by as long as the link stands still.
+ *
+ * Context: under the root lock.
+ * Return: true if so.
+ */
+static inline bool bfc_sticky_over(struct bfc_sched *q, u64 since)
+{
+	u64 now = q->noccupied ? q->clock : bfc_now(q);
+
+	return (s64)(now - since) > (s64)q->sticky;
+}
+
+/**
+ * bfc_pick_any() - any of the queues: it is not worth the kernel's best random numbers
+ * @q: the scheduler
+ * @n: so many are to choose from
+ *
+ * Context: under the root lock.
+ * Return: below @n.
+ */
+static inline unsigned int bfc_pick_any(struct bfc_sched *q, unsigned int n)
+{
+	return reciprocal_scale(prandom_u32_state(&q->random), n);
+}
+
+/* What a queue may hold when another packet comes, truesize. */
+static inline u64 bfc_queue_cap(const struct bfc_sched *q)
+{
+	return (u64)BFC_CAP_ALPHA * (q->p.limit - min(q->mem, q->p.limit));
 }
 
 /* The time of what was called before is not that of what comes now. */
@@ -489,13 +531,7 @@ static inline bool bfc_faces_host(const struct bfc_sched *q)
 /* Are pauses of a packet's priority, or those of queues, ignored as a storm? */
 static inline bool bfc_in_storm(const struct bfc_sched *q, u8 prio)
 {
-	return q->ignoring & BIT(prio & (q->stride - 1));
-}
-
-/* Does a port with this mode look for neighbours of ours? */
-static inline bool bfc_fc_says_hello(u8 fc)
-{
-	return fc == BFC_FC_BFC || fc == BFC_FC_FAFC;
+	return q->ignoring & BIT(prio);
 }
 
 /* When the packet that leaves now should have, if it was to leave at @next and nothing
@@ -533,12 +569,17 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		struct sk_buff **to_free);
 struct sk_buff *bfc_dequeue(struct Qdisc *sch);
 void bfc_purge(struct Qdisc *sch);
+void bfc_trim(struct Qdisc *sch);
+
+/* bfc_queue.c */
 void bfc_requeue(struct bfc_sched *q);
 void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh);
 void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue);
+void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buff *skb);
+struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn);
 bool bfc_queue_splice(struct bfc_sched *q, struct bfc_queue *from,
 		      struct bfc_queue *into);
-void bfc_trim(struct Qdisc *sch);
+void bfc_settle(struct bfc_sched *q);
 
 /* bfc_obey.c */
 void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now);
@@ -562,50 +603,47 @@ u64 bfc_share_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio
 void bfc_share_enqueued(struct bfc_sched *q, struct bfc_skb_cb *cb,
 			unsigned int slot, u32 len);
 void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb, u32 len);
-bool bfc_share_admits(const struct bfc_sched *q, const struct bfc_conf *conf,
-		      u8 prio, u32 len);
 
 /* bfc_prio.c */
-DECLARE_STATIC_KEY_FALSE(bfc_holds);
 u8 bfc_prio_of(const struct bfc_sched *q, const struct sk_buff *skb);
+
+/* bfc_xoff.c; bits of struct bfc_ingress.state */
+#define BFC_STATE_PAUSED(prio)	BIT(prio)
+#define BFC_STATE_OVER(prio)	BIT(BFC_PRIORITIES + (prio))
+u16 bfc_prio_judge(const struct bfc_ingress *ing, const struct bfc_conf *conf,
+		   unsigned int prio, u16 state);
+void bfc_prio_look(struct bfc_ingress *ing, unsigned int prio);
+
+/* bfc_charge.c */
 bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb);
 void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb);
 void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_conf *conf);
+
+/* bfc_ecn.c */
+bool bfc_mark_ce(struct sk_buff *skb);
+
+/* bfc_egress.c */
 void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb);
 void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb);
 void bfc_egress_adopt(struct bfc_sched *q, u64 now);
-void bfc_egress_clear(struct bfc_sched *q);
+
+/* bfc_prio_frame.c */
 struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 			       const struct bfc_conf *conf, u64 now);
 struct sk_buff *bfc_pfc_resume(struct bfc_port *port);
-bool bfc_mark_ce(struct sk_buff *skb);
 void bfc_rx_prio_end(struct bfc_sched *q, u64 now);
 void bfc_tx_prio_end(struct bfc_port *port, u64 now);
 u8 bfc_prio_paused(struct bfc_sched *q, u64 now);
-void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause, u64 now);
+void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause,
+		 const void *frame, u64 now);
 void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb);
 
-/* bfc_pause.c */
-void bfc_count(struct bfc_sched *q, struct sk_buff *skb);
-void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb);
+/* bfc_dirty.c */
 struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now);
 
-/* bfc_fafc.c */
-struct bfc_fafc_in *bfc_fafc_in_new(const struct bfc_conf *conf, u64 now);
-void bfc_fafc_in_restart(struct bfc_fafc_in *in, const struct bfc_conf *conf,
-			 u64 now);
-void bfc_fafc_held(struct bfc_ingress *ing, const struct bfc_conf *conf,
-		   unsigned int prio, u32 len, bool came, u64 now);
-u64 bfc_fafc_remaining(struct bfc_ingress *ing, unsigned int prio, u64 now);
-void bfc_fafc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
-		       unsigned int slot, u64 now);
-void bfc_fafc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
-		       unsigned int slot, u64 now);
-void bfc_fafc_check_port(struct bfc_sched *q, struct sk_buff *skb, u64 now);
-void bfc_fafc_restart(struct bfc_fafc *fafc, u64 now);
-struct bfc_fafc *bfc_fafc_new(const struct bfc_conf *conf, u64 now);
-void bfc_fafc_publish(struct bfc_port *port, struct bfc_fafc *fafc);
-void bfc_fafc_free(struct bfc_port *port, struct bfc_fafc *fafc);
+/* fc_bfc.c */
+void bfc_count(struct bfc_sched *q, struct sk_buff *skb);
+void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb);
 
 /* bfc_ingress.c */
 u16 bfc_handle_base(const struct bfc_switch *sw, u16 handle);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From options to thresholds for the port-level modes, and the buffers that ports
+ * From options to thresholds, which are the mode's matter, and the buffers that ports
  * share. Configuration is under RTNL; readers use RCU.
  */
 #include <linux/netdevice.h>
@@ -87,161 +87,16 @@ void bfc_buffer_put(struct bfc_buffer *buffer)
 
 /* ---- thresholds ---- */
 
-static int bfc_refuse_conf(struct netlink_ext_ack *extack, const char *msg)
+static int bfc_conf_fill(struct bfc_conf *c, const struct bfc_derive *d)
 {
-	if (extack)
-		extack->_msg = msg;
-	return -EINVAL;
-}
+	const struct bfc_params *p = d->p;
 
-/* PFC's thresholds: those given, and the rest from link and HRTT. */
-static int bfc_conf_ingress(struct bfc_conf *c, const struct bfc_params *p,
-			    u64 rate, u32 frame, struct netlink_ext_ack *extack)
-{
-	struct bfc_pfc_thresh *t = &c->in;
-	u64 headroom = p->headroom ?: bfc_pfc_headroom_auto(rate, p->hrtt, frame);
-	u64 xoff = p->xoff;
-
-	/* Below the backstop FAFC has to have room to work in. */
-	if (!xoff && !p->max && p->fc == BFC_FC_FAFC)
-		xoff = 2ULL * c->threshold;
-	else if (!xoff && p->max)
-		xoff = p->max > headroom ? p->max - headroom : 0;
-	else if (!xoff)
-		xoff = bfc_pfc_xoff_auto(rate, p->hrtt, frame);
-	if (xoff + headroom > BFC_POOL_MAX)
-		return bfc_refuse_conf(extack, "bfc: xoff and headroom are over 1073741824 bytes, give smaller ones or a smaller hrtt");
-	t->alpha = p->dynamic;
-	t->headroom = headroom;
-	t->xoff = xoff;
-	t->gap = bfc_pfc_gap(xoff, frame);
-	t->xon = p->xon ?: xoff > t->gap ? xoff - t->gap : 0;
-	t->max = p->max ?: xoff + headroom;
-	if (p->xon && p->xon < xoff)
-		t->gap = xoff - p->xon;
-	switch (bfc_pfc_check(t)) {
-	case BFC_PFC_BAD_XON:
-		return bfc_refuse_conf(extack, "bfc: xon must be below xoff");
-	case BFC_PFC_BAD_XOFF:
-		return bfc_refuse_conf(extack, "bfc: xoff must be below max");
-	case BFC_PFC_BAD_HEADROOM:
-		return bfc_refuse_conf(extack, "bfc: max must leave the headroom above xoff");
-	case BFC_PFC_BAD_ALPHA:
-		return bfc_refuse_conf(extack, "bfc: dynamic: at most 102400 %");
-	case BFC_PFC_OK:
-		break;
-	}
-	/* In a buffer XOFF and the headroom are what counts. */
-	if (!*p->buffer || !p->max || t->alpha)
-		return 0;
-	if (p->headroom && p->headroom != t->max - t->xoff)
-		return bfc_refuse_conf(extack, "bfc: max: in a buffer it is xoff and headroom, leave one of them out");
-	t->headroom = t->max - t->xoff;
-	return 0;
-}
-
-/* CaPFC's thresholds: those given, and the rest in the paper's proportions. */
-static int bfc_conf_egress(struct bfc_conf *c, const struct bfc_params *p,
-			   u64 rate, u32 frame, struct netlink_ext_ack *extack)
-{
-	struct bfc_capfc_thresh *t = &c->capfc;
-
-	if (!bfc_capfc_defaults(t, rate, p->hrtt, frame, p->egress_max) &&
-	    !(p->egress_max && p->egress_xoff && p->egress_xon))
-		return bfc_refuse_conf(extack, "bfc: egress-max: too small for frames of this MTU, or hrtt too long");
-	/* The paper's switch has memory of its own at each egress; here it is one,
-	 * and the ingress side bounds what is in it.
-	 */
-	t->max = p->egress_max ?: BFC_POOL_MAX;
-	t->xoff = p->egress_xoff ?: t->xoff;
-	t->xon = p->egress_xon ?: t->xon;
-	t->warn = p->warn ?: max(t->warn, t->xon);
-	t->cut = p->cut;
-	switch (bfc_capfc_check(t)) {
-	case BFC_CAPFC_BAD_WARN:
-		return bfc_refuse_conf(extack, "bfc: warn must not be below egress-xon");
-	case BFC_CAPFC_BAD_XOFF:
-		return bfc_refuse_conf(extack, "bfc: egress-xoff must be above warn");
-	case BFC_CAPFC_BAD_MAX:
-		return bfc_refuse_conf(extack, "bfc: egress-max must be above egress-xoff");
-	case BFC_CAPFC_BAD_CUT:
-		return bfc_refuse_conf(extack, "bfc: cut: 1 to 100 per cent");
-	case BFC_CAPFC_OK:
-		break;
-	}
-	return 0;
-}
-
-/* Quanta of a pause. A neighbour that misses the end of one stands still until they run
- * out: as with BFC's frames they outlast ten lost repetitions, and no more. FAFC's hosts
- * tell the backstop's pauses from others by their length (bfc_host_paused()).
- */
-static u16 bfc_conf_quanta(const struct bfc_conf *c, const struct bfc_params *p,
-			   u64 link_rate)
-{
-	u64 hold = bfc_hold_auto(p->refresh ?: bfc_refresh_auto(link_rate,
-								BFC_PFC_WIRE));
-
-	if (p->role != BFC_ROLE_SWITCH)
-		return BFC_QUANTA_MAX;	/* sends no pause */
-	if (p->fc == BFC_FC_FAFC)
-		hold = max(hold, 3ULL * c->holt.t_hop);
-	return bfc_ns_to_quanta(p->hold ?: hold, link_rate);
-}
-
-static int bfc_conf_fill(struct bfc_conf *c, struct net_device *dev,
-			 const struct bfc_params *p, u64 rate, u64 link_rate,
-			 const struct bfc_conf *before,
-			 struct netlink_ext_ack *extack)
-{
-	u32 frame = clamp_t(u32, psched_mtu(dev), BFC_QUANTUM_MIN,
-			    BFC_QUANTUM_MAX);
-	int err;
-
-	c->fc = p->fc;
+	c->fc = bfc_fc_of(p);
 	c->lossy.limit = BFC_LIMIT_NONE;
 	c->lossy.alpha = p->share;
 	c->lossy.reserve = p->reserve;
-	bfc_holt_configure(&c->holt, clamp_t(u64, p->t_hop ?: p->hrtt / 2,
-					     BFC_THOP_MIN, BFC_THOP_MAX),
-			   p->alpha, p->beta);
-	c->f_dec = bfc_share(p->fdec);
-	c->threshold = p->threshold ?: bfc_fafc_threshold(link_rate, p->hrtt,
-							  frame);
-	c->congested = p->congested ?: c->threshold;
 	c->fixed = (u64)BFC_PRIORITIES * p->reserve;
-	if (!bfc_fc_is_port_level(p->fc))
-		return 0;
-	if (p->queues % BFC_PRIORITIES)
-		return bfc_refuse_conf(extack, "bfc: queues: a multiple of 8 for a port-level mode");
-	if (p->dynamic && !*p->buffer)
-		return bfc_refuse_conf(extack, "bfc: dynamic is a share of a buffer, give one");
-	c->lossless = p->lossless;
-	c->quanta = bfc_conf_quanta(c, p, link_rate);
-	/* A link that has become slower has to do with it. */
-	if (extack && p->hold && c->quanta < BFC_QUANTA_MAX &&
-	    !(before && before->quanta == c->quanta) &&
-	    bfc_pfc_longest(c->quanta, link_rate, psched_mtu(dev)) <
-	    max(bfc_pfc_least(link_rate), BFC_REFRESH_MIN))
-		return bfc_refuse_conf(extack, "bfc: hold: too short to be repeated in time at the speed of this link and with its MTU");
-	/* The neighbour sends at the speed of the link, whatever we shape to. */
-	err = bfc_conf_ingress(c, p, link_rate, frame, extack);
-	if (!err && (p->fc == BFC_FC_CAPFC_MAX || p->fc == BFC_FC_CAPFC_CAL))
-		err = bfc_conf_egress(c, p, rate, frame, extack);
-	if (err)
-		return err;
-	c->stop = p->fc == BFC_FC_CAPFC_CAL ? BFC_CAPFC_STOP_CAL :
-					      BFC_CAPFC_STOP_MAX;
-	c->cell = (struct bfc_cell_cfg){
-		.reserve = p->reserve,
-		.limit = p->dynamic ? BFC_LIMIT_NONE : c->in.xoff,
-		.alpha = p->dynamic,
-		.headroom = c->in.headroom,
-	};
-	c->fixed += (u64)hweight8(p->lossless) * c->in.headroom;
-	if (p->role == BFC_ROLE_NIC)
-		c->fixed = 0;	/* pauses nobody, holds nothing */
-	return 0;
+	return c->fc->derive(c, d);
 }
 
 /**
@@ -260,6 +115,16 @@ struct bfc_conf *bfc_conf_new(struct bfc_port *port, const struct bfc_params *p,
 			      struct netlink_ext_ack *extack)
 {
 	const struct bfc_conf *before = port->conf;
+	const struct bfc_derive d = {
+		.p = p,
+		.rate = rate,
+		.link_rate = link_rate,
+		.mtu = psched_mtu(port->dev),
+		.frame = clamp_t(u32, psched_mtu(port->dev), BFC_QUANTUM_MIN,
+				 BFC_QUANTUM_MAX),
+		.before = before,
+		.extack = extack,
+	};
 	struct bfc_conf *c;
 	int err;
 
@@ -267,7 +132,7 @@ struct bfc_conf *bfc_conf_new(struct bfc_port *port, const struct bfc_params *p,
 	if (!c)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&c->users, 1);
-	err = bfc_conf_fill(c, port->dev, p, rate, link_rate, before, extack);
+	err = bfc_conf_fill(c, &d);
 	if (err)
 		goto free;
 	if (*p->buffer) {

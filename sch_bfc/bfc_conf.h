@@ -13,6 +13,7 @@
 
 #include <linux/pkt_sch_bfc.h>
 #include "bfc_capfc.h"
+#include "bfc_fc.h"
 #include "bfc_holt.h"
 #include "bfc_pfc.h"
 #include "bfc_pool.h"
@@ -47,8 +48,8 @@ struct bfc_buffer {
  * struct bfc_conf - what the port-level modes need to know, ready for use
  * @users: the qdisc and its port; each for itself
  * @rcu: readers at other egresses
- * @fc: BFC_FC_*
- * @lossless: priorities that pause and are paused; 0 if @fc is not port-level
+ * @fc: the mode
+ * @lossless: priorities that pause and are paused; 0 if @fc pauses none
  * @in: thresholds of each (port, priority)
  * @cell: what a lossless one may take of the buffer
  * @lossy: what another may take
@@ -68,7 +69,7 @@ struct bfc_buffer {
 struct bfc_conf {
 	refcount_t users;
 	struct rcu_head rcu;
-	u8 fc;
+	const struct bfc_fc_ops *fc;
 	u8 lossless;
 	struct bfc_pfc_thresh in;
 	struct bfc_cell_cfg cell;
@@ -85,21 +86,44 @@ struct bfc_conf {
 	u32 congested;
 };
 
-static inline bool bfc_fc_is_port_level(u8 fc)
-{
-	return fc >= BFC_FC_PFC;
-}
-
 /* Do packets have priorities there? */
 static inline bool bfc_conf_has_prios(const struct bfc_conf *conf)
 {
-	return bfc_fc_is_port_level(conf->fc) || conf->buffer;
+	return conf->fc->prios || conf->buffer;
 }
 
 /* Is anything charged to ports with these thresholds? */
 static inline bool bfc_conf_holds(const struct bfc_conf *conf)
 {
 	return conf->lossless || conf->buffer;
+}
+
+/**
+ * struct bfc_derive - what a configuration follows from
+ * @p: what was asked for
+ * @rate: at which the port sends, bytes/s
+ * @link_rate: of its MAC, bytes/s
+ * @mtu: of the device, with the Ethernet header
+ * @frame: the same, within BFC_QUANTUM_MIN and BFC_QUANTUM_MAX
+ * @before: what the port has now, or NULL
+ * @extack: for errors; NULL: the link has changed, not what was asked for
+ */
+struct bfc_derive {
+	const struct bfc_params *p;
+	u64 rate;
+	u64 link_rate;
+	unsigned int mtu;
+	u32 frame;
+	const struct bfc_conf *before;
+	struct netlink_ext_ack *extack;
+};
+
+/* Refuse a configuration and say why. */
+static inline int bfc_conf_refuse(struct netlink_ext_ack *extack, const char *msg)
+{
+	if (extack)
+		extack->_msg = msg;
+	return -EINVAL;
 }
 
 static inline void bfc_buffer_peak(struct bfc_buffer *buffer)

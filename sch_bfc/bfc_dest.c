@@ -232,7 +232,7 @@ static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
 /* Return: whether other bits of addresses tell destinations apart now. */
 static bool bfc_dest_set_masks(struct bfc_sched *q, const struct bfc_params *p)
 {
-	bool used = p->fc == BFC_FC_BFC;
+	bool used = q->conf->fc->tags;
 	u32 prefix = used ? p->dst_prefix : BFC_DST_PREFIX_MAX;
 	u32 prefix6 = used ? p->dst_prefix6 : BFC_DST_PREFIX6_MAX;
 	__be32 mask6[ARRAY_SIZE(q->dest_mask6)], mask;
@@ -251,7 +251,7 @@ static bool bfc_dest_set_masks(struct bfc_sched *q, const struct bfc_params *p)
 /**
  * bfc_dest_configure() - queues are shared by destination, or no more, or by others
  * @q: the scheduler
- * @p: what it is to do; @q->stride is up to date
+ * @p: what it is to do; @q->classes and @q->conf are up to date
  *
  * What is in use at that time belongs to none, until it runs empty. So it is when
  * prefixes change: keys of before do not say where that goes by the new ones.
@@ -260,7 +260,7 @@ static bool bfc_dest_set_masks(struct bfc_sched *q, const struct bfc_params *p)
  */
 void bfc_dest_configure(struct bfc_sched *q, const struct bfc_params *p)
 {
-	bool on = p->assign == BFC_ASSIGN_DESTINATION && q->stride == 1;
+	bool on = p->assign == BFC_ASSIGN_DESTINATION && q->classes == 1;
 	bool others = bfc_dest_set_masks(q, p);
 	unsigned int qn;
 

@@ -175,6 +175,39 @@ void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now)
 	}
 }
 
+/**
+ * bfc_pause_build() - the PAUSE or PFC frame that is due
+ * @sch: qdisc of the port that sends it
+ * @now: ns
+ *
+ * Context: under the root lock of @sch, from dequeue.
+ * Return: the frame; NULL if there is no neighbour to tell or no memory: then the
+ * bit stays, and the refresh timer looks again.
+ */
+struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_port *port = q->port;
+	const struct bfc_conf *conf;
+	struct sk_buff *skb = NULL;
+	struct bfc_ingress *ing;
+
+	if (!READ_ONCE(port->live))
+		return NULL;
+	rcu_read_lock();
+	ing = rcu_dereference(port->ingress);
+	conf = ing ? rcu_dereference(ing->conf) : NULL;
+	if (!conf || !conf->fc->build)
+		goto out;
+	bfc_refresh_start(port);
+	spin_lock(&port->tx.lock);
+	skb = conf->fc->build(port, ing, conf, now);
+	spin_unlock(&port->tx.lock);
+out:
+	rcu_read_unlock();
+	return skb;
+}
+
 /* Run the qdisc of a dirty port by giving it an empty frame. */
 static void bfc_kick(u32 id)
 {

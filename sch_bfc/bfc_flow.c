@@ -236,25 +236,6 @@ enum bfc_control bfc_control_kind(const struct sk_buff *skb)
 	return control ? BFC_CONTROL_NET : BFC_CONTROL_NONE;
 }
 
-/**
- * bfc_sticky_over() - has the sticky time passed since then?
- * @q: the scheduler
- * @since: ns, or BFC_STAMP_LATER
- *
- * With a backlog that is told by the last look at the clock, BFC_CLOCK_EVERY packets ago at
- * most. An old clock and late stamps both make it longer, never shorter: by what so many
- * packets take, and by as long as the link stands still.
- *
- * Context: under the root lock.
- * Return: true if so.
- */
-bool bfc_sticky_over(struct bfc_sched *q, u64 since)
-{
-	u64 now = q->noccupied ? q->clock : bfc_now(q);
-
-	return (s64)(now - since) > (s64)q->sticky;
-}
-
 /* An empty queue that the neighbour does not hold paused and that was not
  * emptied within the sticky time: the counts of its last packets have then
  * left the next hop, and no pause for them is on its way to us. The first few
@@ -277,43 +258,30 @@ static unsigned int bfc_pick_unpaused(struct bfc_sched *q)
 	return first;
 }
 
-/**
- * bfc_pick_any() - any of the queues: it is not worth the kernel's best random numbers
- * @q: the scheduler
- * @n: so many are to choose from
- *
- * Context: under the root lock.
- * Return: below @n.
- */
-unsigned int bfc_pick_any(struct bfc_sched *q, unsigned int n)
-{
-	return reciprocal_scale(prandom_u32_state(&q->random), n);
-}
-
 /* The same for the queues of a class: an empty one, unpaused if that matters. The
  * first is the common one of pfc and capfc, and nothing else is in it if there are
  * more.
  */
 static unsigned int bfc_pick_in_class(struct bfc_sched *q, u8 class)
 {
-	unsigned int n = q->p.queues / q->stride, i, qn;
+	unsigned int n = q->p.queues / q->classes, i, qn;
 	const unsigned long *good = q->p.avoid_paused ? q->usable : q->empty;
 
 	if (q->identity == BFC_FLOW_PRIO && n > 1) {
-		class += q->stride;
+		class += q->classes;
 		n--;
 	}
 	for (i = 0; i < n; i++) {
-		qn = class + (q->rotor + i) % n * q->stride;
+		qn = class + (q->rotor + i) % n * q->classes;
 		if (test_bit(qn, good)) {
-			q->rotor = qn / q->stride + 1;
+			q->rotor = qn / q->classes + 1;
 			return qn;
 		}
 	}
 	for (i = 0; i < n; i++)
-		if (test_bit(class + i * q->stride, q->empty))
-			return class + i * q->stride;
-	return class + bfc_pick_any(q, n) * q->stride;
+		if (test_bit(class + i * q->classes, q->empty))
+			return class + i * q->classes;
+	return class + bfc_pick_any(q, n) * q->classes;
 }
 
 /* The queue that the flow had before, if nobody has come in between. Another
@@ -342,7 +310,7 @@ static unsigned int bfc_pick_queue(struct bfc_sched *q,
 	if (bfc_queue_is_still_ours(q, flow) &&
 	    bfc_queue_class(q, flow->queue) == class)
 		return flow->queue;
-	if (q->stride > 1)
+	if (q->classes > 1)
 		return bfc_pick_in_class(q, class);
 	if (q->by_dest)
 		return bfc_dest_pick(q, skb);
@@ -472,8 +440,8 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 		break;
 	case BFC_ASSIGN_STOCHASTIC:
 		flow->queue = class + reciprocal_scale(hash >> 32,
-						       q->p.queues / q->stride) *
-				      q->stride;
+						       q->p.queues / q->classes) *
+				      q->classes;
 		break;
 	case BFC_ASSIGN_SINGLE:
 		flow->queue = class;

@@ -57,8 +57,6 @@ enum bfc_control {
 };
 
 void bfc_flow_init(void);
-bool bfc_sticky_over(struct bfc_sched *q, u64 since);
-unsigned int bfc_pick_any(struct bfc_sched *q, unsigned int n);
 u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
 enum bfc_control bfc_control_kind(const struct sk_buff *skb);
 bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class);

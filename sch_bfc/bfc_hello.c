@@ -11,7 +11,7 @@
 
 static bool bfc_port_speaks(const struct bfc_port *port)
 {
-	return bfc_fc_says_hello(port->cfg.fc) &&
+	return port->fc->hello &&
 	       port->cfg.peer != BFC_PEER_OFF && port->life.users;
 }
 
@@ -32,8 +32,8 @@ struct sk_buff *bfc_hello_build(struct bfc_port *port, u8 flags, u64 now)
 		.classes = 1,
 		.queues = port->queues,
 		.incast_queue = BFC_QUEUE_NONE,
-		.modes = port->cfg.fc == BFC_FC_FAFC ? BFC_MODE_PRIO :
-						       BFC_MODE_BFC,
+		/* The last BYE of a port may be one of the mode before. */
+		.modes = port->fc->hello ?: BFC_MODE_BFC,
 	};
 	struct sk_buff *skb;
 
@@ -104,8 +104,7 @@ void bfc_hello_work(struct work_struct *work)
 	}
 	speak = bfc_port_speaks(port);
 	if (bfc_peer_tick(&port->neighbour.peer, now) & BFC_EV_STATE) {
-		if (port->cfg.peer == BFC_PEER_AUTO &&
-		    port->cfg.fc == BFC_FC_BFC)
+		if (port->cfg.peer == BFC_PEER_AUTO && port->fc->tags)
 			bfc_port_layout(port, 0);
 		bfc_port_tags(port);
 	}

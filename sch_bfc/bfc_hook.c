@@ -28,12 +28,12 @@ static bool bfc_pop(struct sk_buff *skb)
 	return !err;
 }
 
-/* With a port-level mode MAC control is for this port; the bridge would drop it. */
+/* MAC control frames are for a port that pauses priorities; the bridge would drop them. */
 static bool bfc_is_mac_frame(const struct bfc_port *port, struct sk_buff *skb)
 {
 	unsigned int len = min_t(unsigned int, skb->len, BFC_FRAME_MAX);
 
-	return bfc_fc_is_port_level(READ_ONCE(port->cfg.fc)) &&
+	return READ_ONCE(port->fc)->prios &&
 	       !skb_vlan_tag_present(skb) && pskb_may_pull(skb, len);
 }
 

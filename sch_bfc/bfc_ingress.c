@@ -128,9 +128,10 @@ struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
 	ing->slot = port->slot;
 	ing->buffer = port->conf->buffer;
 	ing->reserve = ing->buffer ? port->conf->lossy.reserve : 0;
-	if (port->conf->fc == BFC_FC_FAFC) {
-		ing->fafc = bfc_fafc_in_new(port->conf, ktime_get_ns());
-		if (!ing->fafc) {
+	ing->fc = port->conf->fc;
+	if (ing->fc->ingress_new) {
+		ing->account = ing->fc->ingress_new(port->conf, ktime_get_ns());
+		if (!ing->account) {
 			kfree(ing);
 			return NULL;
 		}
@@ -146,7 +147,7 @@ struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
 
 	if (!bfc_ingress_enter(ing)) {
 		*refused = BFC_REFUSED_HANDLES;
-		kfree(ing->fafc);
+		kfree(ing->account);
 		kfree(ing);
 		return NULL;
 	}
@@ -245,7 +246,7 @@ bool bfc_ingress_sweep(void)
 	list_for_each_entry_safe(ing, next, &gone, list) {
 		bfc_buffer_put(ing->buffer);
 		bfc_switch_put(ing->sw);
-		kfree(ing->fafc);
+		kfree(ing->account);
 		kfree(ing);
 	}
 	return again;

@@ -13,7 +13,7 @@
  *    hop. If it meets a queue there that is longer than
  *	Th = HRTT x µ / N_active,
  *    that hop pauses the queue it came from - that queue and no other - until
- *    its packets have drained (§3.3.2, bfc_pause.c).
+ *    its packets have drained (§3.3.2, fc_bfc.c).
  *  - A host with the same qdisc on its NIC obeys the pauses: the sender of a
  *    congested flow stops, and nobody else.
  *
@@ -90,28 +90,30 @@ static void bfc_watch_configure(struct bfc_sched *q, const struct bfc_params *p,
 	cfg->holdoff_max = BFC_HOLDOFF_DOUBLED * cfg->holdoff;
 }
 
-static u8 bfc_identity(const struct bfc_params *p)
-{
-	if (!bfc_fc_is_port_level(p->fc) || p->role == BFC_ROLE_NIC)
-		return BFC_FLOW_TUPLE;
-	return p->fc == BFC_FC_FAFC ? BFC_FLOW_INGRESS : BFC_FLOW_PRIO;
-}
-
 /* From now on the port does what this qdisc asks for. */
 static void bfc_commit(struct Qdisc *sch)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	u64 speed = bfc_link_rate(qdisc_dev(sch));
 
-	if (q->fafc)
-		bfc_fafc_publish(q->port, q->fafc);
+	if (q->egress && q->conf->fc->egress_publish)
+		q->conf->fc->egress_publish(q->port, q->egress);
 	bfc_port_configure(q->port, &q->p, q->conf, q->rate, speed ?: q->rate);
 	if (bfc_refreshes(q->port) && bfc_carrier(qdisc_dev(sch)) &&
-	    bfc_fc_is_port_level(q->p.fc))
+	    q->conf->fc->prios)
 		return;
 	local_bh_disable();
 	bfc_tx_prio_end(q->port, ktime_get_ns());
 	local_bh_enable();
+}
+
+/* Can the mode go on with what it keeps of this port? */
+static bool bfc_egress_serves(const struct bfc_sched *q, const struct bfc_conf *conf)
+{
+	const struct bfc_conf *old = q->conf;
+
+	return q->egress && old->fc->egress_new == conf->fc->egress_new &&
+	       (!conf->fc->egress_serves || conf->fc->egress_serves(old, conf));
 }
 
 /* All that follows from configuration, link speed and MTU. */
@@ -120,75 +122,63 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct net_device *dev = qdisc_dev(sch);
+	struct bfc_conf *old = q->conf;
 	u64 speed = bfc_link_rate(dev);
 	u64 rate = p->rate ?: speed ?: BFC_RATE_UNKNOWN;
 	struct tc_ratespec spec = { .linklayer = TC_LINKLAYER_ETHERNET };
-	bool capfc = p->role == BFC_ROLE_SWITCH &&
-		     (p->fc == BFC_FC_CAPFC_MAX || p->fc == BFC_FC_CAPFC_CAL);
-	bool predict = p->role == BFC_ROLE_SWITCH && p->fc == BFC_FC_FAFC;
-	struct bfc_conf *conf, *old = q->conf;
-	struct bfc_capfc *counters = NULL;
-	struct bfc_fafc *fafc = NULL;
+	const struct bfc_fc_ops *fc = bfc_fc_of(p), *was = old ? old->fc : &bfc_fc_none;
+	bool keeps = p->role == BFC_ROLE_SWITCH && fc->egress_new;
+	void *egress = NULL;
+	struct bfc_conf *conf;
 	bool strict;
 	/* dummy takes an MTU of 2 GB */
 	u32 frame = clamp_t(u32, psched_mtu(dev), BFC_QUANTUM_MIN,
 			    BFC_QUANTUM_MAX);
 
 	/* Others may have gone, since the port was made in another mode. */
-	if ((capfc || predict) && q->port->slot == BFC_SLOT_NONE) {
+	if (keeps && fc->slots && q->port->slot == BFC_SLOT_NONE) {
 		bfc_port_slot(q->port);
 		if (q->port->slot == BFC_SLOT_NONE) {
 			NL_SET_ERR_MSG(extack, "bfc: fc: capfc and fafc tell at most 64 ports of a namespace apart");
 			return -EOPNOTSUPP;
 		}
 	}
-	if (capfc && !q->capfc) {
-		counters = kvcalloc(BFC_PRIORITIES, sizeof(*counters),
-				    GFP_KERNEL_ACCOUNT);
-		if (!counters)
-			return -ENOMEM;
-	}
 	conf = bfc_conf_new(q->port, p, rate, speed ?: rate, extack);
-	if (IS_ERR(conf)) {
-		kvfree(counters);
+	if (IS_ERR(conf))
 		return PTR_ERR(conf);
-	}
-	/* Those that run go on, if they would predict the same. */
-	if (predict && !(q->fafc && old &&
-			 !memcmp(&old->holt, &conf->holt, sizeof(old->holt)))) {
-		fafc = bfc_fafc_new(conf, ktime_get_ns());
-		if (!fafc) {
+	if (keeps && !bfc_egress_serves(q, conf)) {
+		egress = fc->egress_new(conf, ktime_get_ns());
+		if (!egress) {
 			bfc_conf_put(conf);
-			kvfree(counters);
 			return -ENOMEM;
 		}
 	}
 
 	sch_tree_lock(sch);
 	strict = q->p.strict || p->strict;
-	/* Blame by other thresholds, or by another algorithm, is void. */
-	bfc_egress_clear(q);
-	if (counters || !capfc)
-		swap(counters, q->capfc);
+	if (q->egress && was->clear)
+		was->clear(q);
 	q->conf = conf;
 	/* Not at each event of the device: a host that was paused stays slow. */
-	if (q->rate != rate || q->p.fc != p->fc || q->p.role != p->role)
+	if (q->rate != rate || fc != was || q->p.role != p->role)
 		q->host_paced = 0;
-	if (fafc) {
-		swap(fafc, q->fafc);
-		bfc_egress_adopt(q, ktime_get_ns());
-	} else if (!predict) {
-		swap(fafc, q->fafc);
+	if (egress) {
+		swap(egress, q->egress);
+		if (fc->adopt)
+			fc->adopt(q, ktime_get_ns());
+	} else if (!keeps) {
+		swap(egress, q->egress);
 	}
-	if (bfc_fc_is_port_level(p->fc) != bfc_fc_is_port_level(q->p.fc)) {
+	if (fc->prios != was->prios) {
 		bfc_watch_reset(q);
 		bfc_rx_prio_end(q, ktime_get_ns());
 	}
 	if (!bfc_carrier(dev))
 		bfc_rx_prio_end(q, ktime_get_ns());
-	q->stride = bfc_fc_is_port_level(p->fc) ? BFC_PRIORITIES : 1;
-	q->class_sets = max(q->nsets / q->stride, 1U);
-	q->identity = bfc_identity(p);
+	q->classes = fc->classes;
+	q->prios = fc->prios;
+	q->class_sets = max(q->nsets / q->classes, 1U);
+	q->identity = p->role == BFC_ROLE_NIC ? BFC_FLOW_TUPLE : fc->identity;
 	bfc_dest_configure(q, p);
 	bfc_fill_map(q->map, p);
 	bfc_watch_configure(q, p, rate, frame);
@@ -201,7 +191,7 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 	q->stamp.facts = bfc_int_speed_code(rate) << BFC_STAMP_SPEED_SHIFT;
 	q->sticky = p->sticky == BFC_STICKY_AUTO ? 2 * p->hrtt : p->sticky;
 	q->quantum = p->quantum ?: frame;
-	q->count = p->fc == BFC_FC_BFC && p->role == BFC_ROLE_SWITCH;
+	q->count = fc->tags && p->role == BFC_ROLE_SWITCH;
 	if (p->rate)
 		psched_ratecfg_precompute(&q->pace, &spec, p->rate);
 	bfc_thresh_fill(q->thresh, p->queues, rate, p->hrtt, frame,
@@ -214,9 +204,9 @@ static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
 		conf->undo = 0;	/* a change cannot fail any more */
 	if (q->live)
 		bfc_commit(sch);
-	bfc_fafc_free(q->port, fafc);
+	if (egress)
+		was->egress_free(q->port, egress);
 	bfc_conf_put(old);
-	kvfree(counters);
 	return 0;
 }
 
@@ -273,7 +263,7 @@ static const char *bfc_why_no_port(const struct Qdisc *sch)
 static int bfc_check_place(const struct bfc_sched *q, const struct bfc_params *p,
 			   struct netlink_ext_ack *extack)
 {
-	if (!q->no_port || p->fc == BFC_FC_NONE)
+	if (!q->no_port || bfc_fc_of(p) == &bfc_fc_none)
 		return 0;
 	if (extack)
 		extack->_msg = q->no_port;
@@ -379,7 +369,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	for (prio = 0; prio < BFC_PRIORITIES; prio++)
 		INIT_LIST_HEAD(&q->strict[prio]);
 	q->idle = true;
-	q->stride = 1;
+	q->classes = 1;
 	q->storm_due = U64_MAX;
 	prandom_seed_state(&q->random, get_random_u64());
 	qdisc_watchdog_init(&q->watchdog, sch);
@@ -402,7 +392,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	bfc_params_default(&q->p);
 	q->no_port = bfc_why_no_port(sch);
 	if (q->no_port && by_default) {
-		q->p.fc = BFC_FC_NONE;
+		bfc_fc_disable(&q->p);
 		if (sch->dev_queue == netdev_get_tx_queue(dev, 0))
 			netdev_info(dev, "bfc: by default, fair queueing for each TX queue; for flow control: tc qdisc replace dev %s root bfc\n",
 				    dev->name);
@@ -486,12 +476,12 @@ static void bfc_destroy(struct Qdisc *sch)
 
 	qdisc_watchdog_cancel(&q->watchdog);
 	if (q->port) {
-		bfc_fafc_free(q->port, q->fafc);
+		if (q->egress)
+			q->conf->fc->egress_free(q->port, q->egress);
 		bfc_port_detach(q->port);
 	}
 	bfc_stamp_put(q->stamp.prog);
 	bfc_conf_put(q->conf);
-	kvfree(q->capfc);
 	kvfree(q->thresh);
 	kvfree(q->flows);
 	kvfree(q->queues);

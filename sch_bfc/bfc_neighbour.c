@@ -80,7 +80,7 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
  * bfc_port_lacks_counters() - was there no memory or no handle for a port?
  * @port: the port
  *
- * With a port-level mode, or in a buffer. A neighbour that speaks BFC has its HELLOs to
+ * With a mode that pauses priorities, or in a buffer. A neighbour that speaks BFC has its HELLOs to
  * try again.
  *
  * Context: port->lock held.
@@ -88,7 +88,7 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
  */
 bool bfc_port_lacks_counters(const struct bfc_port *port)
 {
-	return port->cfg.fc != BFC_FC_BFC && bfc_port_counts(port, 0) &&
+	return !port->fc->tags && bfc_port_counts(port, 0) &&
 	       !rcu_access_pointer(port->ingress);
 }
 
@@ -117,6 +117,7 @@ void bfc_port_tags(struct bfc_port *port)
 	bool talks = port->life.users && port->conf &&
 		     port->cfg.peer != BFC_PEER_OFF;
 	bool forced = port->cfg.peer == BFC_PEER_ON;
+	const struct bfc_fc_ops *fc = port->fc;
 	u8 state = port->neighbour.peer.state;
 	bool lived = port->live, agreed, tags, pop;
 	bool live, told;
@@ -124,13 +125,11 @@ void bfc_port_tags(struct bfc_port *port)
 	lockdep_assert_held(&port->lock);
 	agreed = bfc_carrier(port->dev) &&
 		 (forced || state == BFC_PEER_STATE_UP);
-	pop = talks && port->cfg.fc == BFC_FC_BFC &&
-	      (forced || port->neighbour.peer.modes & BFC_MODE_BFC);
+	pop = talks && fc->tags && (forced || port->neighbour.peer.modes & fc->hello);
 	tags = pop && agreed && !port->neighbour.refused;
-	told = talks && port->cfg.fc == BFC_FC_FAFC && agreed &&
-	       (forced || port->neighbour.peer.modes & BFC_MODE_PRIO);
-	live = tags || (talks && bfc_fc_is_port_level(port->cfg.fc) &&
-			 bfc_carrier(port->dev));
+	told = talks && fc->prios && fc->hello && agreed &&
+	       (forced || port->neighbour.peer.modes & fc->hello);
+	live = tags || (talks && fc->prios && bfc_carrier(port->dev));
 	if (pop) {
 		WRITE_ONCE(port->pop_max, port->neighbour.peer.queues ?: port->queues);
 		WRITE_ONCE(port->pop, true);
@@ -189,7 +188,7 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 	 */
 	if (unplugged && netif_carrier_ok(port->dev))
 		WRITE_ONCE(port->pop, false);
-	if (port->cfg.fc == BFC_FC_BFC && port->cfg.peer == BFC_PEER_ON)
+	if (port->fc->tags && port->cfg.peer == BFC_PEER_ON)
 		port->neighbour.refused = bfc_port_layout(port, port->queues);
 	else
 		bfc_port_layout(port, 0);

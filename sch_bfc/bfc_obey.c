@@ -50,15 +50,16 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 static void bfc_watch(struct bfc_sched *q, unsigned int prio, bool paused,
 		      u64 progress, u64 now)
 {
+	u8 bits = q->prios ? BIT(prio) : 0xff;
 	struct bfc_watchdog *w = &q->storm[prio];
 	unsigned int what = bfc_watchdog_step(w, &q->storm_cfg, paused, progress,
 					      now);
 
 	if (what & BFC_WD_STORM) {
-		q->ignoring |= BIT(prio);
+		q->ignoring |= bits;
 		q->storms++;
 	} else if (what & BFC_WD_RESTORE) {
-		q->ignoring &= ~BIT(prio);
+		q->ignoring &= ~bits;
 		q->restored++;
 	}
 	q->storm_due = min(q->storm_due, bfc_watchdog_due(w, &q->storm_cfg));
@@ -106,7 +107,7 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 	bfc_watch_prios(q, paused, now);
 	paused &= ~q->ignoring;
 	diff = paused ^ q->prio_paused;
-	if (q->p.role == BFC_ROLE_NIC && q->p.fc == BFC_FC_FAFC)
+	if (q->p.role == BFC_ROLE_NIC && q->conf->fc->paces)
 		bfc_host_paused(q, now);
 	for_each_set_bit(prio, &diff, BFC_PRIORITIES) {
 		if (paused & BIT(prio)) {
@@ -125,7 +126,7 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 static unsigned long bfc_told(const struct bfc_sched *q, unsigned int w,
 			      bool none, unsigned long prio)
 {
-	if (q->stride > 1)
+	if (q->prios)
 		return prio;
 	return none ? 0 : READ_ONCE(q->port->rx.paused[w]);
 }
@@ -156,7 +157,7 @@ static unsigned int bfc_resume_first(const struct bfc_sched *q, bool none,
 /* Until when is a queue paused that is, if it is not told otherwise? */
 static u64 bfc_paused_until(const struct bfc_sched *q, unsigned int qn)
 {
-	return q->stride > 1 ? q->prio[bfc_queue_class(q, qn)].until :
+	return q->prios ? q->prio[bfc_queue_class(q, qn)].until :
 			       q->pause_deadline;
 }
 
@@ -209,11 +210,11 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 	unsigned int w, bit;
 	bool none;
 
-	if (q->stride > 1)
+	if (q->prios)
 		prio = bfc_merge_prio(q, now);
 	else
 		bfc_watch_queues(q, now);
-	none = q->stride == 1 &&
+	none = !q->prios &&
 	       (q->ignoring || now >= READ_ONCE(q->port->rx.deadline));
 	for (w = 0; w < BITS_TO_LONGS(q->p.queues); w++) {
 		unsigned long new = bfc_told(q, w, none, prio) & ~q->paused[w];
@@ -228,7 +229,7 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 	}
 	if (q->npaused)
 		bfc_resume_queues(q, none, prio, now);
-	if (q->stride == 1)
+	if (!q->prios)
 		q->pause_deadline = READ_ONCE(q->port->rx.deadline);
 	q->rx_gen = gen;
 }
@@ -254,9 +255,9 @@ void bfc_expire_pauses(struct bfc_sched *q, u64 now)
 	for_each_set_bit(prio, &last, BFC_PRIORITIES)
 		if (q->prio[prio].until <= now)
 			over |= BIT(prio);
-	bfc_resume_queues(q, q->stride == 1, bfc_prio_pattern(last & ~over), now);
+	bfc_resume_queues(q, !q->prios, bfc_prio_pattern(last & ~over), now);
 	q->expired += before - q->npaused;
-	if (q->stride == 1)
+	if (!q->prios)
 		return;
 	for_each_set_bit(prio, &over, BFC_PRIORITIES)
 		q->prio[prio].ns += q->prio[prio].until - q->prio[prio].since;

@@ -32,7 +32,7 @@ static void bfc_port_unfilter(struct bfc_port *port)
 	ASSERT_RTNL();
 	want = dev->features & filter && !port->bare &&
 	       (READ_ONCE(port->pop) ||
-		(port->life.users && port->cfg.fc == BFC_FC_BFC &&
+		(port->life.users && port->fc->tags &&
 		 port->cfg.peer != BFC_PEER_OFF));
 	if (want == port->life.promisc || dev_set_promiscuity(dev, want ? 1 : -1))
 		return;
@@ -91,6 +91,7 @@ static struct bfc_port *bfc_port_alloc(struct net_device *dev)
 	netdev_hold(dev, &port->life.tracker, GFP_KERNEL);
 	port->dev = dev;
 	port->slot = BFC_SLOT_NONE;
+	port->fc = &bfc_fc_none;
 	port->tpid = htons(ETH_P_8021AD);
 	spin_lock_init(&port->lock);
 	spin_lock_init(&port->tx.lock);
@@ -273,7 +274,7 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 {
 	spin_lock_bh(&port->lock);
 	port->link_rate = link_rate;
-	if (port->conf && bfc_fc_is_port_level(port->cfg.fc))
+	if (port->conf && port->fc->prios)
 		WRITE_ONCE(port->cfg.refresh,
 			   bfc_refresh_pfc(port, port->conf, link_rate,
 					   port->cfg.refresh));
@@ -296,7 +297,7 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 			struct bfc_conf *conf, u64 rate, u64 link_rate)
 {
-	bool level = bfc_fc_is_port_level(p->fc), leave, restart, same, stop;
+	bool level = conf->fc->prios, leave, restart, same, stop;
 	u64 refresh = p->refresh ?:
 		      bfc_refresh_auto(rate, level ? BFC_PFC_WIRE :
 						     bfc_pause_len(p->queues));
@@ -318,15 +319,15 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	/* Else another object takes the place of the one that is charged now. */
 	same = old && old->buffer == conf->buffer &&
 	       old->lossy.reserve == conf->lossy.reserve;
-	restart = port->queues != p->queues || port->cfg.fc != p->fc ||
+	restart = port->queues != p->queues || port->fc != conf->fc ||
 		  port->cfg.role != p->role || port->cfg.peer != p->peer ||
 		  port->tpid != htons(p->tpid) || port->life.fresh || !same;
 	port->life.fresh = false;
-	leave = p->fc != port->cfg.fc || p->peer == BFC_PEER_OFF;
+	leave = conf->fc != port->fc || p->peer == BFC_PEER_OFF;
 	/* A NIC sends no pauses, and so ends none later. */
 	stop = leave || p->role != port->cfg.role ||
 	       (old && bfc_conf_holds(old) && !bfc_conf_holds(conf));
-	if (stop && bfc_fc_is_port_level(port->cfg.fc) && port->live &&
+	if (stop && port->fc->prios && port->live &&
 	    port->cfg.role == BFC_ROLE_SWITCH)
 		resume = bfc_pfc_resume(port);
 	if (leave && (port->tags || port->told))
@@ -343,11 +344,10 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 		if (!ing->buffer)
 			bfc_hold_by(ing, conf);
 		rcu_assign_pointer(ing->conf, conf);
-		if (ing->fafc &&
-		    memcmp(&old->holt, &conf->holt, sizeof(conf->holt)))
-			bfc_fafc_in_restart(ing->fafc, conf, ktime_get_ns());
+		if (ing->account && ing->fc == conf->fc)
+			ing->fc->ingress_retune(ing->account, old, conf, ktime_get_ns());
 	}
-	WRITE_ONCE(port->cfg.fc, p->fc);
+	WRITE_ONCE(port->fc, conf->fc);
 	WRITE_ONCE(port->cfg.role, p->role);
 	port->cfg.peer = p->peer;
 	port->cfg.accept_pause = p->accept_pause;
@@ -392,7 +392,7 @@ void bfc_port_detach(struct bfc_port *port)
 	}
 	spin_lock_bh(&port->lock);
 	if (!--port->life.users) {
-		if (bfc_fc_is_port_level(port->cfg.fc) && port->live &&
+		if (port->fc->prios && port->live &&
 		    port->cfg.role == BFC_ROLE_SWITCH)
 			resume = bfc_pfc_resume(port);
 		bfc_tx_prio_end(port, ktime_get_ns());

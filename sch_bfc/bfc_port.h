@@ -22,6 +22,7 @@
 #include "bfc_wire.h"
 
 struct bfc_conf;
+struct bfc_fc_ops;
 struct bfc_ingress;
 struct bfc_params;
 struct bfc_switch;
@@ -168,10 +169,10 @@ struct bfc_port {
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	struct bfc_rx rx;
 	struct bfc_neighbour neighbour;
+	const struct bfc_fc_ops *fc;	/* mode; also while @conf is NULL */
 	struct bfc_conf *conf;	/* thresholds of the port-level modes */
 	u64 link_rate;		/* of the MAC, bytes/s: quanta are times at this rate */
 	struct {
-		u8 fc;
 		u8 role;
 		u8 peer;
 		u8 accept_pause;

@@ -6,16 +6,13 @@
 #include <linux/etherdevice.h>
 
 #include "bfc.h"
-#include "bfc_trace.h"
 
 static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 				 const struct bfc_hdr *hdr, const void *frame,
 				 u64 now)
 {
-	const u8 *byte = ((const struct bfc_wire_pause *)frame)->bitmap;
 	struct bfc_pause pause;
 	enum bfc_bad bad;
-	unsigned int w, i, bytes, paused = 0;
 
 	lockdep_assert_held(&port->lock);
 	if (port->cfg.peer == BFC_PEER_AUTO) {
@@ -48,23 +45,7 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 	port->rx.seq = hdr->seq;
 	port->rx.frames++;
 	WRITE_ONCE(port->rx.drained, pause.drained);
-	if (bfc_fc_is_port_level(port->cfg.fc)) {
-		bfc_rx_prio(port, &pause, now);
-		return BFC_OK;
-	}
-	WRITE_ONCE(port->rx.deadline, now + pause.hold_ns);
-	bytes = bfc_bitmap_bytes(pause.queues);
-	for (w = 0; w < BITS_TO_LONGS(port->queues); w++) {
-		unsigned long word = 0;
-
-		for (i = 0; i < sizeof(word) && bytes; i++, bytes--)
-			word |= (unsigned long)*byte++ << (8 * i);
-		WRITE_ONCE(port->rx.paused[w], word);
-		paused += hweight_long(word);
-	}
-	/* Pairs with the acquire in bfc_dequeue(). */
-	smp_store_release(&port->rx.gen, port->rx.gen + 1);
-	trace_bfc_pause_rx(port->dev, hdr->seq, paused);
+	port->fc->receive(port, &pause, frame, now);
 	return BFC_OK;
 }
 
@@ -122,7 +103,7 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 	port->neighbour.hello_rx++;
 	if (events & BFC_EV_LAYOUT)
 		port->rx.seq = hdr->seq;
-	if (bfc_fc_is_port_level(port->cfg.fc)) {
+	if (!port->fc->tags) {
 		/* what is held does not depend on the neighbour */
 	} else if (events & BFC_EV_LAYOUT) {
 		port->neighbour.refused = bfc_rx_layout(port, hello.queues, now);
@@ -154,7 +135,7 @@ void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
 	bool wake = false;
 
 	spin_lock(&port->lock);
-	if (!port->conf || !bfc_fc_says_hello(port->cfg.fc) ||
+	if (!port->conf || !port->fc->hello ||
 	    port->cfg.peer == BFC_PEER_OFF)
 		goto out;
 	/* What is refused by its looks costs no more than the look. */

@@ -30,7 +30,8 @@ static bool bfc_can_pause(const struct bfc_sched *q,
 	if (!conf || !(conf->lossless & BIT(prio)))
 		return false;
 	/* A port of another mode, or a packet that goes back where it came from */
-	return !q->fafc || (ing->fafc && ing->slot != q->port->slot);
+	return !q->egress || !q->conf->fc->alone ||
+	       (ing->account && ing->fc == q->conf->fc && ing->slot != q->port->slot);
 }
 
 /* As above, before the packet is charged: the port's first handle, 0 if it cannot. */
@@ -111,26 +112,4 @@ void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb, u32 le
 	q->prio[cb->prio].pausable -= len;
 	if (!--q->from[cb->prio][cb->slot])
 		q->prio[cb->prio].ports--;
-}
-
-/**
- * bfc_share_admits() - CaPFC's MAX of an egress queue
- * @q: scheduler of the egress port, with CaPFC
- * @conf: thresholds of the ingress port, or NULL
- * @prio: priority of the packet
- * @len: bytes
- *
- * What no pause keeps away takes no room there from a packet that had it promised.
- *
- * Context: under the root lock, RCU.
- * Return: false: drop it.
- */
-bool bfc_share_admits(const struct bfc_sched *q, const struct bfc_conf *conf,
-		      u8 prio, u32 len)
-{
-	bool promised = conf && conf->lossless & BIT(prio);
-	u64 bytes = promised ? q->prio[prio].pausable : q->prio[prio].bytes;
-
-	return !(q->conf->lossless & BIT(prio)) ||
-	       bfc_capfc_admits(&q->conf->capfc, bytes + len);
 }

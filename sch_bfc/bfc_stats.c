@@ -53,7 +53,7 @@ static void bfc_port_read_conf(struct bfc_port *port, struct bfc_port_stats *s)
 		s->buffer_used = s->buffer_size - left;
 		s->buffer_peak = READ_ONCE(buffer->peak);
 	}
-	if (conf && bfc_fc_is_port_level(conf->fc)) {
+	if (conf && conf->fc->prios) {
 		s->xoff = min_t(u64, bfc_pfc_xoff_at(&conf->in, left), U32_MAX);
 		s->xon = min_t(u64, bfc_pfc_xon_at(&conf->in, left), U32_MAX);
 		s->headroom = conf->in.headroom;
@@ -93,7 +93,7 @@ static void bfc_port_read(struct bfc_port *port, struct bfc_port_stats *s)
 	s->hello_tx = port->neighbour.hello_tx;
 	s->refresh = port->cfg.refresh;
 	s->hold = port->cfg.hold;
-	if (!bfc_fc_says_hello(port->cfg.fc) || port->cfg.peer == BFC_PEER_OFF ||
+	if (!port->fc->hello || port->cfg.peer == BFC_PEER_OFF ||
 	    !port->life.carrier)
 		s->state = BFC_PEER_STATE_OFF;
 	else if (port->neighbour.refused)

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Backpressure (BFC §3.3.2): the counters of packets that met a queue over Th, and the
- * frame with the set of queues that they pause. When it is sent: bfc_dirty.c.
+ * fc bfc: Backpressure (BFC §3.3.2). The counters of packets that met a queue over Th,
+ * and the frame with the set of queues that they pause. When it is sent: bfc_dirty.c.
  */
 #include <linux/etherdevice.h>
 
 #include "bfc.h"
-
-#define CREATE_TRACE_POINTS
 #include "bfc_trace.h"
 
 /**
@@ -88,7 +86,8 @@ out:
 
 /* The whole set of paused queues (BFC §3.3.2). */
 static struct sk_buff *bfc_queue_build(struct bfc_port *port,
-				       struct bfc_ingress *ing, u64 now)
+				       struct bfc_ingress *ing,
+				       const struct bfc_conf *conf, u64 now)
 {
 	struct bfc_pause pause = { .hold_ns = READ_ONCE(port->cfg.hold) };
 	unsigned int upq, changed = 0, paused = 0;
@@ -134,38 +133,40 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 	return skb;
 }
 
-/**
- * bfc_pause_build() - the PAUSE or PFC frame that is due
- * @sch: qdisc of the port that sends it
- * @now: ns
- *
- * Context: under the root lock of @sch, from dequeue.
- * Return: the frame; NULL if there is no neighbour to tell or no memory: then
- * the bit stays, and the refresh timer looks again.
- */
-struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
+/* The set that a PAUSE tells of is stored for dequeue to obey. */
+static void bfc_queue_receive(struct bfc_port *port, const struct bfc_pause *pause,
+			      const void *frame, u64 now)
 {
-	struct bfc_sched *q = qdisc_priv(sch);
-	struct bfc_port *port = q->port;
-	const struct bfc_conf *conf;
-	struct sk_buff *skb = NULL;
-	struct bfc_ingress *ing;
+	const u8 *byte = ((const struct bfc_wire_pause *)frame)->bitmap;
+	unsigned int w, i, bytes, paused = 0;
 
-	if (!READ_ONCE(port->live))
-		return NULL;
-	rcu_read_lock();
-	ing = rcu_dereference(port->ingress);
-	conf = ing ? rcu_dereference(ing->conf) : NULL;
-	if (!conf)
-		goto out;
-	bfc_refresh_start(port);
-	spin_lock(&port->tx.lock);
-	if (bfc_fc_is_port_level(conf->fc))
-		skb = bfc_prio_build(port, ing, conf, now);
-	else
-		skb = bfc_queue_build(port, ing, now);
-	spin_unlock(&port->tx.lock);
-out:
-	rcu_read_unlock();
-	return skb;
+	lockdep_assert_held(&port->lock);
+	WRITE_ONCE(port->rx.deadline, now + pause->hold_ns);
+	bytes = bfc_bitmap_bytes(pause->queues);
+	for (w = 0; w < BITS_TO_LONGS(port->queues); w++) {
+		unsigned long word = 0;
+
+		for (i = 0; i < sizeof(word) && bytes; i++, bytes--)
+			word |= (unsigned long)*byte++ << (8 * i);
+		WRITE_ONCE(port->rx.paused[w], word);
+		paused += hweight_long(word);
+	}
+	/* Pairs with the acquire in bfc_dequeue(). */
+	smp_store_release(&port->rx.gen, port->rx.gen + 1);
+	trace_bfc_pause_rx(port->dev, port->rx.seq, paused);
 }
+
+static int bfc_queue_derive(struct bfc_conf *c, const struct bfc_derive *d)
+{
+	return 0;
+}
+
+const struct bfc_fc_ops bfc_fc_bfc = {
+	.tags		= true,
+	.classes	= 1,
+	.hello		= BFC_MODE_BFC,
+	.identity	= BFC_FLOW_TUPLE,
+	.derive		= bfc_queue_derive,
+	.build		= bfc_queue_build,
+	.receive	= bfc_queue_receive,
+};

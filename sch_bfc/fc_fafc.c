@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * FAFC: pauses for a computed time, for those ports alone that fill the queue, and
+ * fc fafc: pauses for a computed time, for those ports alone that fill the queue, and
  * with as little harm to others as can be (FAFC §II, §III). The arithmetic is in
  * bfc_fafc.h and below it; here is what it is about.
  *
@@ -19,6 +19,8 @@
 
 #include "bfc.h"
 #include "bfc_trace.h"
+#include "fc_fafc.h"
+#include "fc_pfc.h"
 
 /**
  * struct bfc_fafc_problem - what pauses are allocated from
@@ -99,6 +101,11 @@ struct bfc_fafc_in {
 	struct bfc_slots slots;
 };
 
+static struct bfc_fafc *bfc_fafc_egress(const struct bfc_sched *q)
+{
+	return q->egress;
+}
+
 /* A root lock may sleep with PREEMPT_RT, and a reader spins until a writer is done. */
 static void bfc_fafc_write_begin(struct bfc_fafc_out *out)
 {
@@ -122,15 +129,8 @@ static u64 bfc_fafc_scale(u64 amount, u32 from, u32 to)
 
 /* ---- ingress ports ---- */
 
-/**
- * bfc_fafc_in_new() - for an ingress port
- * @conf: of the port
- * @now: ns
- *
- * Context: softirq.
- * Return: one for each priority, or NULL.
- */
-struct bfc_fafc_in *bfc_fafc_in_new(const struct bfc_conf *conf, u64 now)
+/* One for each priority. */
+static void *bfc_fafc_in_new(const struct bfc_conf *conf, u64 now)
 {
 	struct bfc_fafc_in *in;
 	unsigned int prio;
@@ -143,20 +143,16 @@ struct bfc_fafc_in *bfc_fafc_in_new(const struct bfc_conf *conf, u64 now)
 	return in;
 }
 
-/**
- * bfc_fafc_in_restart() - predict by another T_hop or other weights
- * @in: of the port, or NULL
- * @conf: of the port, new; readers see it already or will
- * @now: ns
- *
- * Context: process, BH off.
- */
-void bfc_fafc_in_restart(struct bfc_fafc_in *in, const struct bfc_conf *conf,
-			 u64 now)
+/* Predict by another T_hop or other weights. */
+static void bfc_fafc_in_retune(void *account, const struct bfc_conf *old,
+			       const struct bfc_conf *conf, u64 now)
 {
+	struct bfc_fafc_in *in = account;
 	unsigned int prio;
 
-	for (prio = 0; in && prio < BFC_PRIORITIES; prio++) {
+	if (!memcmp(&old->holt, &conf->holt, sizeof(conf->holt)))
+		return;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
 		spin_lock(&in[prio].lock);
 		bfc_holt_start(&in[prio].all, &conf->holt, now,
 			       in[prio].all.raw);
@@ -179,10 +175,11 @@ void bfc_fafc_in_restart(struct bfc_fafc_in *in, const struct bfc_conf *conf,
 void bfc_fafc_held(struct bfc_ingress *ing, const struct bfc_conf *conf,
 		   unsigned int prio, u32 len, bool came, u64 now)
 {
-	struct bfc_fafc_in *in = &ing->fafc[prio];
+	struct bfc_fafc_in *in = ing->account;
 
 	if (!conf)
 		return;
+	in += prio;
 	spin_lock_bh(&in->lock);
 	if (came)
 		bfc_holt_enqueue(&in->all, &conf->holt, now, len);
@@ -191,19 +188,13 @@ void bfc_fafc_held(struct bfc_ingress *ing, const struct bfc_conf *conf,
 	spin_unlock_bh(&in->lock);
 }
 
-/**
- * bfc_fafc_remaining() - for how long is the neighbour to be paused?
- * @ing: the port
- * @prio: priority
- * @now: ns
- *
- * Return: ns from now on.
- */
-u64 bfc_fafc_remaining(struct bfc_ingress *ing, unsigned int prio, u64 now)
+/* ns from now on that the neighbour is to be paused for. */
+static u64 bfc_fafc_remaining(struct bfc_ingress *ing, unsigned int prio, u64 now)
 {
-	struct bfc_fafc_in *in = &ing->fafc[prio];
+	struct bfc_fafc_in *in = ing->account;
 	u64 until;
 
+	in += prio;
 	spin_lock_bh(&in->lock);
 	until = in->slots.until;
 	spin_unlock_bh(&in->lock);
@@ -219,17 +210,17 @@ static struct bfc_fafc_in *bfc_fafc_in_of(const struct bfc_sched *q,
 {
 	*ing = bfc_handle_get(q->port->sw, q->in[slot]);
 	*conf = *ing ? rcu_dereference((*ing)->conf) : NULL;
-	/* The handle may be somebody else's by now. */
-	if (!*conf || (*ing)->slot != slot || !(*ing)->fafc)
+	/* The handle may be another port's by now. */
+	if (!*conf || (*ing)->slot != slot || (*ing)->fc != &bfc_fc_fafc)
 		return NULL;
-	return &(*ing)->fafc[prio];
+	return (struct bfc_fafc_in *)(*ing)->account + prio;
 }
 
 /* pausOf_*e: what comes, or does not, because ports were paused. */
 static s64 bfc_fafc_offset(struct bfc_sched *q, unsigned int prio, u64 now)
 {
 	struct bfc_switch *sw = q->port->sw;
-	struct bfc_fafc_out *out = &q->fafc->out[prio];
+	struct bfc_fafc_out *out = &bfc_fafc_egress(q)->out[prio];
 	u64 set = atomic64_read(&sw->paused[prio]) & out->seen;
 	const struct bfc_conf *conf;
 	struct bfc_ingress *ing;
@@ -286,7 +277,7 @@ static s64 bfc_fafc_peek_all(const struct bfc_fafc *fafc, unsigned int prio,
 
 /* Other egress ports that are congested: pausing a port takes nothing from them.
  *
- * Return: how many there are in @q->fafc->full.
+ * Return: how many there are in @bfc_fafc_egress(q)->full.
  */
 static unsigned int bfc_fafc_full(struct bfc_sched *q, unsigned int prio, u64 now)
 {
@@ -301,7 +292,7 @@ static unsigned int bfc_fafc_full(struct bfc_sched *q, unsigned int prio, u64 no
 			continue;
 		if (bfc_fafc_is_congested(bfc_fafc_peek_all(other, prio, now),
 					  q->conf->congested))
-			q->fafc->full[n++] = other;
+			bfc_fafc_egress(q)->full[n++] = other;
 	}
 	return n;
 }
@@ -315,12 +306,12 @@ static u64 bfc_fafc_harm(struct bfc_sched *q, unsigned int prio,
 			 unsigned int slot, u64 total, unsigned int full,
 			 u64 now)
 {
-	u64 less = bfc_holt_out(&q->fafc->out[prio].in[slot]) + bfc_amount(1);
-	u32 t_hop = q->fafc->conf.t_hop;
+	u64 less = bfc_holt_out(&bfc_fafc_egress(q)->out[prio].in[slot]) + bfc_amount(1);
+	u32 t_hop = bfc_fafc_egress(q)->conf.t_hop;
 	unsigned int k;
 
 	for (k = 0; k < full; k++) {
-		const struct bfc_fafc *other = q->fafc->full[k];
+		const struct bfc_fafc *other = bfc_fafc_egress(q)->full[k];
 		const struct bfc_fafc_out *out = &other->out[prio];
 		struct bfc_holt in;
 
@@ -368,10 +359,10 @@ static void bfc_fafc_pause_port(struct bfc_sched *q, unsigned int prio,
 static void bfc_fafc_gather(struct bfc_sched *q, unsigned int prio, bool again,
 			    u64 now)
 {
-	struct bfc_fafc_out *out = &q->fafc->out[prio];
+	struct bfc_fafc_out *out = &bfc_fafc_egress(q)->out[prio];
 	unsigned int full = bfc_fafc_full(q, prio, now);
 	struct bfc_fafc_problem *p = &out->problem;
-	u32 t_hop = q->fafc->conf.t_hop;
+	u32 t_hop = bfc_fafc_egress(q)->conf.t_hop;
 	const struct bfc_conf *conf;
 	struct bfc_ingress *ing;
 	u64 set;
@@ -384,7 +375,7 @@ static void bfc_fafc_gather(struct bfc_sched *q, unsigned int prio, bool again,
 		u64 rate, total = 0;
 
 		bfc_fafc_write_begin(out);
-		bfc_holt_advance(pair, &q->fafc->conf, now);
+		bfc_holt_advance(pair, &bfc_fafc_egress(q)->conf, now);
 		bfc_fafc_write_end(out);
 		in = bfc_fafc_in_of(q, slot, prio, &ing, &conf);
 		if (!pair->raw && !pair->in)
@@ -411,10 +402,10 @@ static void bfc_fafc_gather(struct bfc_sched *q, unsigned int prio, bool again,
 static void bfc_fafc_pause(struct bfc_sched *q, unsigned int prio, s64 offset,
 			   u64 now)
 {
-	struct bfc_fafc_out *out = &q->fafc->out[prio];
+	struct bfc_fafc_out *out = &bfc_fafc_egress(q)->out[prio];
 	const struct bfc_holt *all = &out->sum[BFC_FAFC_PAUSABLE].queue;
 	struct bfc_fafc_problem *p = &out->problem;
-	u32 t_hop = q->fafc->conf.t_hop;
+	u32 t_hop = bfc_fafc_egress(q)->conf.t_hop;
 	bool again = bfc_fafc_again(now, out->last, t_hop);
 	unsigned int i;
 	u64 left;
@@ -459,7 +450,7 @@ void bfc_fafc_check_port(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 {
 	bool pausable = bfc_cb(skb)->pausable;
 	u8 prio = bfc_cb(skb)->prio;
-	struct bfc_fafc_out *out = &q->fafc->out[prio];
+	struct bfc_fafc_out *out = &bfc_fafc_egress(q)->out[prio];
 	struct bfc_switch *sw = q->port->sw;
 	struct bfc_fafc_sum *sum = bfc_fafc_sum_of(out, skb);
 	u64 bit = BIT_ULL(q->port->slot);
@@ -494,7 +485,7 @@ static void bfc_fafc_count(struct bfc_sched *q, struct bfc_fafc_out *out,
 			   const struct sk_buff *skb, unsigned int slot,
 			   bool came, u64 now)
 {
-	const struct bfc_holt_conf *conf = &q->fafc->conf;
+	const struct bfc_holt_conf *conf = &bfc_fafc_egress(q)->conf;
 	struct bfc_holt *all = &bfc_fafc_sum_of(out, skb)->queue;
 	bool pausable = bfc_cb(skb)->pausable;
 	u32 len = qdisc_pkt_len(skb);
@@ -528,7 +519,7 @@ void bfc_fafc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
 		       unsigned int slot, u64 now)
 {
 	u8 prio = bfc_cb(skb)->prio;
-	struct bfc_fafc_out *out = &q->fafc->out[prio];
+	struct bfc_fafc_out *out = &bfc_fafc_egress(q)->out[prio];
 
 	if (bfc_cb(skb)->pausable)
 		out->seen |= BIT_ULL(slot);
@@ -550,21 +541,15 @@ void bfc_fafc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 		       unsigned int slot, u64 now)
 {
 	local_bh_disable();	/* no root lock: the qdisc is being destroyed */
-	bfc_fafc_count(q, &q->fafc->out[bfc_cb(skb)->prio], skb, slot, false,
+	bfc_fafc_count(q, &bfc_fafc_egress(q)->out[bfc_cb(skb)->prio], skb, slot, false,
 		       now);
 	local_bh_enable();
 }
 
 /* ---- life ---- */
 
-/**
- * bfc_fafc_restart() - what is queued is no burst
- * @fafc: predictors
- * @now: ns
- *
- * Context: under the root lock.
- */
-void bfc_fafc_restart(struct bfc_fafc *fafc, u64 now)
+/* What is queued is no burst. */
+static void bfc_fafc_restart(struct bfc_fafc *fafc, u64 now)
 {
 	unsigned int prio, slot, kind;
 
@@ -583,15 +568,8 @@ void bfc_fafc_restart(struct bfc_fafc *fafc, u64 now)
 	}
 }
 
-/**
- * bfc_fafc_new() - predictors for an egress port
- * @conf: of the port
- * @now: ns
- *
- * Context: process.
- * Return: predictors of empty queues, or NULL.
- */
-struct bfc_fafc *bfc_fafc_new(const struct bfc_conf *conf, u64 now)
+/* Predictors of empty queues. */
+static void *bfc_fafc_new(const struct bfc_conf *conf, u64 now)
 {
 	struct bfc_fafc *fafc;
 	unsigned int prio, slot, kind;
@@ -613,38 +591,80 @@ struct bfc_fafc *bfc_fafc_new(const struct bfc_conf *conf, u64 now)
 	return fafc;
 }
 
-/**
- * bfc_fafc_publish() - let the other ports see what a port predicts
- * @port: the port
- * @fafc: predictors
- *
- * Context: RTNL.
- */
-void bfc_fafc_publish(struct bfc_port *port, struct bfc_fafc *fafc)
+/* Those that run go on, if they would predict the same. */
+static bool bfc_fafc_serves(const struct bfc_conf *old, const struct bfc_conf *conf)
 {
-	rcu_assign_pointer(port->sw->fafc[port->slot], fafc);
+	return !memcmp(&old->holt, &conf->holt, sizeof(old->holt));
 }
 
-/**
- * bfc_fafc_free() - do without predictors that may have been published
- * @port: of the port; another qdisc may have published its own meanwhile
- * @fafc: predictors, or NULL
- *
- * Context: RTNL.
- */
-void bfc_fafc_free(struct bfc_port *port, struct bfc_fafc *fafc)
+/* The other ports see what a port predicts. */
+static void bfc_fafc_publish(struct bfc_port *port, void *egress)
+{
+	rcu_assign_pointer(port->sw->fafc[port->slot], egress);
+}
+
+/* Predictors may have been published; another qdisc may have published its own since. */
+static void bfc_fafc_free(struct bfc_port *port, void *egress)
 {
 	struct bfc_switch *sw = port->sw;
 	unsigned int prio;
 
-	if (!fafc)
-		return;
-	if (rcu_access_pointer(sw->fafc[port->slot]) == fafc) {
+	if (rcu_access_pointer(sw->fafc[port->slot]) == egress) {
 		RCU_INIT_POINTER(sw->fafc[port->slot], NULL);
 		for (prio = 0; prio < BFC_PRIORITIES; prio++)
 			atomic64_andnot(BIT_ULL(port->slot),
 					&sw->long_queues[prio]);
 	}
 	synchronize_net();
-	kvfree(fafc);
+	kvfree(egress);
 }
+
+/* Packets that are queued already count, but are no burst. */
+static void bfc_fafc_adopt(struct bfc_sched *q, u64 now)
+{
+	bfc_egress_adopt(q, now);
+	bfc_fafc_restart(q->egress, now);
+}
+
+/* Below PFC, the backstop, FAFC has to have room to work in. Hosts tell its pauses from
+ * others by their length (bfc_host_paused()).
+ */
+static int bfc_fafc_derive(struct bfc_conf *c, const struct bfc_derive *d)
+{
+	const struct bfc_params *p = d->p;
+
+	bfc_holt_configure(&c->holt, clamp_t(u64, p->t_hop ?: p->hrtt / 2,
+					     BFC_THOP_MIN, BFC_THOP_MAX),
+			   p->alpha, p->beta);
+	c->f_dec = bfc_share(p->fdec);
+	c->threshold = p->threshold ?: bfc_fafc_threshold(d->link_rate, p->hrtt,
+							  d->frame);
+	c->congested = p->congested ?: c->threshold;
+	return bfc_pfc_derive(c, d, 2ULL * c->threshold, 3ULL * c->holt.t_hop);
+}
+
+const struct bfc_fc_ops bfc_fc_fafc = {
+	.prios		= true,
+	.slots		= true,
+	.marks		= true,
+	.alone		= true,
+	.paces		= true,
+	.classes	= BFC_PRIORITIES,
+	.hello		= BFC_MODE_PRIO,
+	.identity	= BFC_FLOW_INGRESS,
+	.derive		= bfc_fafc_derive,
+	.egress_new	= bfc_fafc_new,
+	.egress_serves	= bfc_fafc_serves,
+	.egress_publish	= bfc_fafc_publish,
+	.egress_free	= bfc_fafc_free,
+	.adopt		= bfc_fafc_adopt,
+	.enqueued	= bfc_fafc_enqueued,
+	.dequeued	= bfc_fafc_dequeued,
+	.leaving	= bfc_fafc_check_port,
+	.ingress_new	= bfc_fafc_in_new,
+	.ingress_retune	= bfc_fafc_in_retune,
+	.charged	= bfc_fafc_held,
+	.remaining	= bfc_fafc_remaining,
+	.build		= bfc_prio_build,
+	.receive	= bfc_rx_prio,
+};

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What came in through a port with a priority and is queued at any egress is charged to
+ * held[port, priority], and to a shared buffer: bfc_hold(), bfc_unhold().
+ */
+#include <linux/indirect_call_wrapper.h>
+
+#include "bfc.h"
+#include "fc_capfc.h"
+#include "fc_fafc.h"
+
+/* On while any port has a mode that pauses priorities, or a shared buffer. */
+DEFINE_STATIC_KEY_FALSE(bfc_holds);
+
+/* Without a buffer only MAX bounds what a lossless priority may hold. */
+static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_conf *conf,
+			   u32 len, u64 *word)
+{
+	*word = atomic64_add_return(len, &held->cell.word);
+	if (likely(*word <= conf->in.max) ||
+	    *word <= READ_ONCE(held->grace))
+		return true;
+	atomic64_sub(len, &held->cell.word);
+	return false;
+}
+
+/**
+ * bfc_hold_by() - other thresholds from now on
+ * @ing: the object that is charged, without a shared buffer
+ * @conf: the new ones, nobody goes by them yet
+ *
+ * A neighbour that was not paused yet by the old XOFF sends until the pause by the
+ * new one reaches it: what is held then may be more than the new MAX, and there was
+ * room for it.
+ *
+ * Context: process, the port's lock held.
+ */
+void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_conf *conf)
+{
+	unsigned int prio;
+	u64 most;
+
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		struct bfc_held *held = &ing->held[prio];
+
+		most = atomic64_read(&held->cell.word) + conf->in.headroom;
+		WRITE_ONCE(held->grace, most > conf->in.max ?
+			   min_t(u64, most, U32_MAX) : 0);
+	}
+}
+
+static void bfc_hold_grace_ends(struct bfc_ingress *ing, struct bfc_held *held,
+				u64 bytes)
+{
+	const struct bfc_conf *conf = rcu_dereference(ing->conf);
+
+	if (!conf || bytes <= conf->in.xoff)
+		WRITE_ONCE(held->grace, 0);
+}
+
+/* The port that brought a packet: bfc_vet() has had it. */
+static struct bfc_ingress *bfc_vetted(const struct bfc_sched *q,
+				      const struct sk_buff *skb)
+{
+	return skb->tc_index ? bfc_handle_get(q->port->sw, skb->tc_index) : NULL;
+}
+
+/**
+ * bfc_hold() - charge a packet to the port that it came in through
+ * @q: scheduler of the egress port
+ * @skb: the packet, its cb filled, not in a queue yet
+ *
+ * Not charged are packets of our own, and those of lossy priorities without a
+ * shared buffer.
+ *
+ * Context: under the root lock of the egress port, BH off.
+ * Return: whether there is room for it.
+ */
+bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
+{
+	struct bfc_skb_cb *cb = bfc_cb(skb);
+	u32 len = qdisc_pkt_len(skb);
+	const struct bfc_conf *conf;
+	struct bfc_ingress *ing;
+	bool lossless, room = true;
+	struct bfc_held *held;
+	u64 word;
+
+	rcu_read_lock();
+	ing = bfc_vetted(q, skb);
+	conf = ing ? rcu_dereference(ing->conf) : NULL;
+	if (unlikely(q->egress) && q->conf->fc->admit &&
+	    !INDIRECT_CALL_1(q->conf->fc->admit, bfc_capfc_admit, q, conf, cb->prio, len)) {
+		q->drop_max++;
+		room = false;
+		goto out;
+	}
+	if (!conf)
+		goto out;
+	if (unlikely(bfc_elided(&q->p, ing->ifindex))) {
+		q->elided++;
+		goto out;
+	}
+	lossless = conf->lossless & BIT(cb->prio);
+	held = &ing->held[cb->prio];
+	if (ing->buffer) {
+		room = bfc_pool_charge(&ing->buffer->pool, &held->cell,
+				       lossless ? &conf->cell : &conf->lossy,
+				       len, &word) != BFC_POOL_REFUSED;
+		q->drop_buffer += !room;
+		bfc_buffer_peak(ing->buffer);
+	} else if (lossless) {
+		room = bfc_hold_alone(held, conf, len, &word);
+		q->drop_max += !room;
+	} else {
+		goto out;
+	}
+	if (room) {
+		cb->held = 1;
+		cb->handle = skb->tc_index;
+		if (bfc_cell_held(word) > READ_ONCE(held->peak))
+			WRITE_ONCE(held->peak, bfc_cell_held(word));
+		if (ing->account)
+			INDIRECT_CALL_1(ing->fc->charged, bfc_fafc_held, ing, conf,
+					cb->prio, len, true, bfc_now(q));
+	}
+	if (lossless)
+		bfc_prio_look(ing, cb->prio);
+out:
+	rcu_read_unlock();
+	return room;
+}
+
+/**
+ * bfc_unhold() - a packet that was charged leaves, sent or dropped
+ * @q: scheduler of the egress port
+ * @skb: the packet
+ *
+ * The object is still there: it stays until it holds nothing any more.
+ *
+ * Context: under the root lock of the egress port, or the qdisc is not in use.
+ */
+void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb)
+{
+	struct bfc_skb_cb *cb = bfc_cb(skb);
+	u32 len = qdisc_pkt_len(skb);
+	struct bfc_ingress *ing;
+	struct bfc_held *held;
+	u64 word;
+
+	cb->held = 0;
+	rcu_read_lock();
+	ing = bfc_handle_get(q->port->sw, cb->handle);
+	if (WARN_ON_ONCE(!ing))
+		goto out;
+	held = &ing->held[cb->prio];
+	if (ing->buffer) {
+		struct bfc_cell_cfg cell = { .reserve = ing->reserve };
+
+		WARN_ON_ONCE(bfc_pool_uncharge(&ing->buffer->pool, &held->cell,
+					       &cell, len, &word) ==
+			     BFC_POOL_REFUSED);
+	} else {
+		word = atomic64_sub_return(len, &held->cell.word);
+		WARN_ON_ONCE((s64)word < 0);
+		if (unlikely(READ_ONCE(held->grace)))
+			bfc_hold_grace_ends(ing, held, word);
+	}
+	if (ing->account)
+		INDIRECT_CALL_1(ing->fc->charged, bfc_fafc_held, ing,
+				rcu_dereference(ing->conf), cb->prio, len, false,
+				bfc_now(q));
+	local_bh_disable();
+	bfc_prio_look(ing, cb->prio);
+	local_bh_enable();
+out:
+	rcu_read_unlock();
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The flow-control modes by their number in netlink, and the one that does nothing.
+ */
+#include "bfc.h"
+
+static int bfc_none_derive(struct bfc_conf *c, const struct bfc_derive *d)
+{
+	return 0;
+}
+
+const struct bfc_fc_ops bfc_fc_none = {
+	.classes	= 1,
+	.identity	= BFC_FLOW_TUPLE,
+	.derive		= bfc_none_derive,
+};
+
+static const struct bfc_fc_ops * const bfc_fc_table[__BFC_FC_MAX] = {
+	[BFC_FC_NONE]		= &bfc_fc_none,
+	[BFC_FC_BFC]		= &bfc_fc_bfc,
+	[BFC_FC_PFC]		= &bfc_fc_pfc,
+	[BFC_FC_CAPFC_MAX]	= &bfc_fc_capfc_max,
+	[BFC_FC_CAPFC_CAL]	= &bfc_fc_capfc_cal,
+	[BFC_FC_FAFC]		= &bfc_fc_fafc,
+};
+
+/**
+ * bfc_fc_of() - the mode that a user asked for
+ * @p: options, checked
+ *
+ * Return: the mode.
+ */
+const struct bfc_fc_ops *bfc_fc_of(const struct bfc_params *p)
+{
+	return bfc_fc_table[p->fc];
+}
+
+/**
+ * bfc_fc_disable() - fair queueing only
+ * @p: options; gets fc none
+ */
+void bfc_fc_disable(struct bfc_params *p)
+{
+	p->fc = BFC_FC_NONE;
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Frames that pause priorities, sent and received: PFC (IEEE 802.1Qbb), and PAUSE with a
+ * time for each priority. As with queues, an egress only marks the port dirty; the frame
+ * is built when it is sent, from what is held then. It always tells of all lossless
+ * priorities, so that one frame mends what others lost.
+ */
+#include <linux/etherdevice.h>
+
+#include "bfc.h"
+#include "bfc_trace.h"
+
+static struct sk_buff *bfc_pfc_alloc(struct bfc_port *port,
+				     const struct bfc_pfc_frame *frame)
+{
+	struct sk_buff *skb = bfc_frame_alloc(port, BFC_PFC_FRAME);
+
+	if (!skb)
+		return NULL;
+	bfc_put_pfc(skb->data, port->dev->dev_addr, frame);
+	skb->protocol = htons(BFC_MAC_ETHERTYPE);
+	return skb;
+}
+
+/**
+ * bfc_pfc_resume() - the frame that ends all pauses: we do without them
+ * @port: the port
+ *
+ * Return: the frame or NULL.
+ */
+struct sk_buff *bfc_pfc_resume(struct bfc_port *port)
+{
+	struct bfc_pfc_frame frame = { .enable = 0xff };
+
+	return bfc_pfc_alloc(port, &frame);
+}
+
+static void bfc_put_prio_pause(struct bfc_port *port, u8 *f,
+			       const u64 ns[BFC_PRIORITIES])
+{
+	struct bfc_pause pause = {};
+	unsigned int prio;
+
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		pause.prio_ns[prio] = min_t(u64, ns[prio], BFC_HOLD_MAX);
+	bfc_put_pause(f, READ_ONCE(port->neighbour.epoch),
+		      atomic_inc_return(&port->neighbour.seq), &pause);
+	port->tx.frames++;
+}
+
+static void bfc_put_prio_quanta(struct bfc_port *port, struct sk_buff *skb,
+				u8 enable, const u64 ns[BFC_PRIORITIES])
+{
+	struct bfc_pfc_frame frame = { .enable = enable };
+	unsigned int prio;
+
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		frame.quanta[prio] =
+			bfc_ns_to_quanta(ns[prio], READ_ONCE(port->link_rate));
+	bfc_put_pfc(skb->data, port->dev->dev_addr, &frame);
+	skb->protocol = htons(BFC_MAC_ETHERTYPE);
+	port->tx.pfc++;
+}
+
+/* The state as it is now, written so that no change gets lost: see bfc_pfc.h. */
+static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
+			   const struct bfc_conf *conf)
+{
+	unsigned long lossless = conf->lossless;
+	/* A priority that has become lossy is let go. */
+	u16 state = ing->state & (lossless | lossless << BFC_PRIORITIES);
+	unsigned int prio;
+	u16 again;
+
+	clear_bit(BFC_PORT_DIRTY, &port->flags);
+	smp_mb__after_atomic();	/* pairs with the atomic operations of others */
+	for_each_set_bit(prio, &lossless, BFC_PRIORITIES)
+		state = bfc_prio_judge(ing, conf, prio, state);
+	WRITE_ONCE(ing->state, state);
+	/* Pairs with the atomic operations before bfc_prio_look(). */
+	smp_mb();
+	again = state;
+	for_each_set_bit(prio, &lossless, BFC_PRIORITIES)
+		again = bfc_prio_judge(ing, conf, prio, again);
+	if (again != state)
+		bfc_port_mark_dirty(port);
+	return state;
+}
+
+/**
+ * bfc_rx_prio_end() - no priority pauses us any more: there is another mode, or no link
+ * @q: scheduler
+ * @now: ns
+ *
+ * Context: under the root lock.
+ */
+void bfc_rx_prio_end(struct bfc_sched *q, u64 now)
+{
+	unsigned long paused = q->prio_paused;
+	unsigned int prio;
+
+	for_each_set_bit(prio, &paused, BFC_PRIORITIES)
+		q->prio[prio].ns += min(q->prio[prio].until, now) -
+				    q->prio[prio].since;
+	q->prio_paused = 0;
+}
+
+/**
+ * bfc_tx_prio_end() - no priority of the neighbour is paused any more: no such frames
+ * are sent from now on
+ * @port: the port
+ * @now: ns
+ *
+ * Context: BH off; takes port->tx.lock.
+ */
+void bfc_tx_prio_end(struct bfc_port *port, u64 now)
+{
+	unsigned long paused;
+	unsigned int prio;
+
+	spin_lock(&port->tx.lock);
+	paused = port->tx.prio_paused;
+	for_each_set_bit(prio, &paused, BFC_PRIORITIES)
+		port->tx.prio[prio].ns += min(port->tx.until[prio] ?: now, now) -
+					  port->tx.prio[prio].since;
+	port->tx.prio_paused = 0;
+	port->tx.over = 0;
+	spin_unlock(&port->tx.lock);
+}
+
+/* Pauses for a time that are over by now: the neighbour went on without a frame. */
+static void bfc_prio_expire(struct bfc_port *port, u64 now)
+{
+	unsigned long paused = port->tx.prio_paused;
+	unsigned int prio;
+
+	for_each_set_bit(prio, &paused, BFC_PRIORITIES) {
+		u64 until = port->tx.until[prio];
+
+		if (!until || until > now)
+			continue;
+		port->tx.prio[prio].ns += until - port->tx.prio[prio].since;
+		port->tx.prio_paused &= ~BIT(prio);
+		port->tx.resumes++;
+	}
+}
+
+/**
+ * bfc_prio_build() - the frame that is due: to one of ours, with FAFC, a PAUSE of
+ * so many ns, to anybody else a PFC frame
+ * @port: the port that sends it
+ * @ing: of the port
+ * @conf: of the port
+ * @now: ns
+ *
+ * Context: port->tx.lock held, from bfc_pause_build(); RCU.
+ * Return: the frame, or NULL for want of memory: then the bit stays.
+ */
+struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
+			       const struct bfc_conf *conf, u64 now)
+{
+	u64 hold = bfc_quanta_to_ns(conf->quanta, READ_ONCE(port->link_rate));
+	bool ours = READ_ONCE(port->told);
+	u64 since = READ_ONCE(port->tx.dirty_since);
+	u64 ns[BFC_PRIORITIES] = {};
+	unsigned long changed;
+	struct sk_buff *skb;
+	u8 before = port->tx.prio_paused;
+	u8 paused, over, repeat;
+	unsigned int prio;
+
+	lockdep_assert_held(&port->tx.lock);
+	skb = bfc_frame_alloc(port, ours ? bfc_pause_len(0) : BFC_PFC_FRAME);
+	if (!skb)
+		return NULL;
+	over = bfc_prio_update(port, ing, conf) & 0xff;
+	paused = over;
+	for (prio = 0; ing->account && prio < BFC_PRIORITIES; prio++) {
+		ns[prio] = ing->fc->remaining(ing, prio, now);
+		paused |= ns[prio] ? BIT(prio) : 0;
+	}
+	bfc_prio_expire(port, now);
+	changed = paused ^ port->tx.prio_paused;
+	for_each_set_bit(prio, &changed, BFC_PRIORITIES) {
+		if (paused & BIT(prio)) {
+			port->tx.prio[prio].since = now;
+			port->tx.prio[prio].pauses++;
+			port->tx.pauses++;
+		} else {
+			port->tx.prio[prio].ns += now -
+						  port->tx.prio[prio].since;
+			port->tx.resumes++;
+		}
+	}
+	port->tx.prio_paused = paused;
+	/* A pause for a time ends by itself, and need not be repeated; but quanta
+	 * may not reach as far.
+	 */
+	repeat = over;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		port->tx.until[prio] = over & BIT(prio) ? 0 : now + ns[prio];
+		if (!ours && ns[prio] > hold)
+			repeat |= BIT(prio);
+		if (over & BIT(prio))
+			ns[prio] = max(ns[prio], hold);
+	}
+	if (ours)
+		bfc_put_prio_pause(port, skb->data, ns);
+	else
+		bfc_put_prio_quanta(port, skb, conf->lossless | before, ns);
+	bfc_pause_repeat(port, over, hold, now);
+	bfc_pause_sent(port, hweight8(repeat), hweight_long(changed), now);
+	trace_bfc_pause_tx(port->dev, port->tx.pfc + port->tx.frames,
+			   hweight8(paused), hweight_long(changed),
+			   changed ? now - since : 0);
+	return skb;
+}
+
+/* ---- receiving ---- */
+
+/**
+ * bfc_prio_paused() - priorities that the neighbour holds paused, and until when
+ * @q: scheduler; gets these times, and when to look again
+ * @now: ns
+ *
+ * The hook may be writing meanwhile: it then wakes us again.
+ *
+ * Context: under the root lock.
+ * Return: bit p: priority p.
+ */
+u8 bfc_prio_paused(struct bfc_sched *q, u64 now)
+{
+	unsigned int prio;
+	u8 paused = 0;
+
+	q->pause_deadline = U64_MAX;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		u64 until = READ_ONCE(q->port->rx.until[prio]);
+
+		if (now >= until)
+			continue;
+		paused |= BIT(prio);
+		q->prio[prio].until = until;
+		q->pause_deadline = min(q->pause_deadline, until);
+	}
+	return paused;
+}
+
+/**
+ * bfc_rx_prio() - a PAUSE that tells of priorities
+ * @port: the port
+ * @pause: what it says: what remains of each pause, whatever was said before
+ * @frame: not looked at
+ * @now: ns
+ *
+ * Context: port->lock held.
+ */
+void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause,
+		 const void *frame, u64 now)
+{
+	unsigned long lossless = port->conf->lossless;
+	unsigned int prio, paused = 0;
+
+	lockdep_assert_held(&port->lock);
+	for_each_set_bit(prio, &lossless, BFC_PRIORITIES) {
+		WRITE_ONCE(port->rx.until[prio], pause->prio_ns[prio] ?
+			   now + pause->prio_ns[prio] : 0);
+		paused += !!pause->prio_ns[prio];
+	}
+	/* Pairs with the acquire in bfc_dequeue(). */
+	smp_store_release(&port->rx.gen, port->rx.gen + 1);
+	trace_bfc_pause_rx(port->dev, port->rx.seq, paused);
+}
+
+static bool bfc_rx_pfc(struct bfc_port *port, const u8 *f, unsigned int len,
+		       u64 now)
+{
+	struct bfc_pfc_frame frame;
+	unsigned long enable;
+	unsigned int prio;
+
+	lockdep_assert_held(&port->lock);
+	if (!bfc_bucket_take(&port->rx.bucket, now, port->rx.max_pps) ||
+	    bfc_get_pfc(f, len, &frame)) {
+		port->rx.pfc_bad++;
+		return false;
+	}
+	port->rx.pfc++;
+	enable = frame.enable & port->conf->lossless;
+	for_each_set_bit(prio, &enable, BFC_PRIORITIES)
+		WRITE_ONCE(port->rx.until[prio],
+			   frame.quanta[prio] ?
+			   now + bfc_quanta_to_ns(frame.quanta[prio],
+						  port->link_rate) : 0);
+	/* Pairs with the acquire in bfc_dequeue(). */
+	smp_store_release(&port->rx.gen, port->rx.gen + 1);
+	trace_bfc_pause_rx(port->dev, port->rx.pfc, hweight_long(enable));
+	return true;
+}
+
+/**
+ * bfc_rx_mac() - a MAC control frame came in
+ * @port: where, with a port-level mode
+ * @skb: the frame, network header behind the EtherType; stays with the caller
+ *
+ * PAUSE of 802.3x is counted, not obeyed: a link has one of the two (IEEE 802.1Q
+ * clause 36). No bridge forwards any of them.
+ *
+ * Context: softirq, from the hook.
+ */
+void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb)
+{
+	unsigned int len = skb_headlen(skb) + ETH_HLEN;
+	const u8 *f = skb_mac_header(skb);
+	u64 now = ktime_get_ns();
+	bool wake = false;
+
+	spin_lock(&port->lock);
+	if (!port->live || !port->conf)
+		goto out;
+	switch (bfc_mac_kind(f, len, port->dev->dev_addr)) {
+	case BFC_MAC_PFC:
+		wake = bfc_rx_pfc(port, f, len, now);
+		break;
+	case BFC_MAC_PAUSE:
+		port->rx.mac_pause++;
+		break;
+	default:
+		break;
+	}
+out:
+	spin_unlock(&port->lock);
+	if (wake)
+		netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+}

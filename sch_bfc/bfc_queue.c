@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The queues: FIFOs and the rounds that they are served in. Everything here runs under
+ * the root lock of the qdisc.
+ *
+ * A queue is in one of four states:
+ *
+ *			not paused		paused by the neighbour
+ *   empty		empty, usable		empty
+ *   with packets	on a list		nothing
+ *
+ * There are two lists. The round is deficit round robin. A queue that gets a
+ * packet and was not served in the present round goes before it, once, as in
+ * fq_codel (RFC 8290): short flows do not wait for a quantum of each long one.
+ * That it was served is remembered when it runs empty, and what it has left of
+ * its quantum: with that, and not more, a flow whose packets come one by one
+ * may go first again in the same round. Queues of a strict priority are on
+ * neither, but in a round of that priority alone.
+ */
+#include "bfc.h"
+
+static bool bfc_queue_is_strict(const struct bfc_sched *q,
+				const struct bfc_queue *queue)
+{
+	return q->prios && q->p.strict & BIT(bfc_queue_class(q, queue - q->queues));
+}
+
+/**
+ * bfc_queue_activate() - a queue with packets may send
+ * @q: the scheduler
+ * @queue: the queue
+ * @fresh: it just got its first packet, and is to go before the round
+ *
+ * Debt is not forgiven by running empty or being paused for a moment, and the rest
+ * of a quantum is not lost by running empty: one that sends a small packet for each
+ * answer would else get as many packets as others, not as many bytes.
+ *
+ * Context: under the root lock.
+ */
+void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh)
+{
+	/* Where a queue is a flow: that of a port or of a priority has no right to it. */
+	bool credit = fresh && !q->prios && queue->round == q->round &&
+		      queue->deficit > 0;
+
+	if (!credit)
+		queue->deficit = min_t(s32, queue->deficit, 0) + q->quantum;
+	q->nactive++;
+	if (unlikely(q->p.strict) && bfc_queue_is_strict(q, queue)) {
+		u8 prio = bfc_queue_class(q, queue - q->queues);
+
+		queue->round = q->round;
+		list_add_tail(&queue->active, &q->strict[prio]);
+		q->strict_first |= BIT(prio);
+	} else if (credit || (fresh && queue->round != q->round)) {
+		queue->round = q->round;
+		list_add_tail(&queue->active, &q->fresh);
+	} else {
+		queue->round = q->round + 1;
+		list_add_tail(&queue->active, &q->active);
+	}
+}
+
+/**
+ * bfc_queue_deactivate() - a queue is empty or paused now
+ * @q: the scheduler
+ * @queue: the queue, active so far
+ *
+ * Context: under the root lock.
+ */
+void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue)
+{
+	list_del_init(&queue->active);
+	q->nactive--;
+	if (unlikely(q->strict_first)) {
+		u8 prio = bfc_queue_class(q, queue - q->queues);
+
+		if (list_empty(&q->strict[prio]))
+			q->strict_first &= ~BIT(prio);
+	}
+}
+
+/**
+ * bfc_requeue() - which priorities are strict has changed: line up again
+ * @q: the scheduler
+ *
+ * Context: under the root lock.
+ */
+void bfc_requeue(struct bfc_sched *q)
+{
+	unsigned int qn;
+
+	q->strict_first = 0;
+	for (qn = 0; qn < q->p.queues; qn++) {
+		struct bfc_queue *queue = &q->queues[qn];
+
+		if (list_empty(&queue->active))
+			continue;
+		bfc_queue_deactivate(q, queue);
+		bfc_queue_activate(q, queue, false);
+	}
+}
+
+/**
+ * bfc_queue_append() - a packet goes to the end of a queue
+ * @q: the scheduler
+ * @qn: number of the queue
+ * @skb: the packet, its cb filled
+ *
+ * Context: under the root lock.
+ */
+void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buff *skb)
+{
+	struct bfc_queue *queue = &q->queues[qn];
+
+	skb->next = NULL;
+	if (queue->head) {
+		queue->tail->next = skb;
+		if (queue->flow != bfc_cb(skb)->flow)
+			queue->mixed = true;
+	} else {
+		queue->head = skb;
+		queue->flow = bfc_cb(skb)->flow;
+		queue->mixed = false;
+		__clear_bit(qn, q->empty);
+		__clear_bit(qn, q->usable);
+		q->noccupied++;
+		if (!test_bit(qn, q->paused))
+			bfc_queue_activate(q, queue, q->p.new_first);
+		else
+			q->storm_due = 0;	/* now the pause hurts */
+	}
+	queue->tail = skb;
+	queue->packets++;
+	queue->mem += bfc_cb(skb)->mem;
+	queue->bytes += qdisc_pkt_len(skb);
+	q->prio[bfc_cb(skb)->prio].bytes += qdisc_pkt_len(skb);
+	if (queue->bytes > queue->peak)
+		queue->peak = queue->bytes;
+}
+
+/* `resume early`: a counted packet gives its count back as soon as fewer than
+ * Th bytes are ahead of it. The resume then takes effect when the queue still
+ * holds about what it drains in an HRTT, and the link stays full; the paper's
+ * rule resumes when the last counted packet has left (BFC §3.3.2, App. C).
+ * Each packet is passed once; the bound keeps a jump of Th from making one
+ * dequeue long.
+ */
+static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue)
+{
+	struct sk_buff *skb = queue->cursor;
+	u32 th = q->thresh[q->nactive];
+	int steps = BFC_EARLY_STEPS;
+
+	while (skb && queue->ahead < th && steps--) {
+		if (bfc_cb(skb)->counted)
+			bfc_uncount(q, skb);
+		queue->ahead += qdisc_pkt_len(skb);
+		skb = skb->next;
+	}
+	queue->cursor = skb;
+}
+
+/**
+ * bfc_settle() - stamp what has left since the clock was read last
+ * @q: the scheduler
+ *
+ * Context: under the root lock.
+ */
+void bfc_settle(struct bfc_sched *q)
+{
+	u64 now = bfc_now(q);
+
+	while (q->nleft) {
+		const struct bfc_left *left = &q->left[--q->nleft];
+
+		q->flows[left->flow].stamp = now;
+		q->queues[left->queue].emptied_ns = now;
+	}
+}
+
+/* A packet left its queue. The clock is read for BFC_CLOCK_EVERY of them at a time, and
+ * when no other is queued: until then their flows are taken for just gone.
+ */
+static void bfc_flow_left(struct bfc_sched *q, u32 flow, u16 queue)
+{
+	q->flows[flow].size--;
+	q->flows[flow].stamp = BFC_STAMP_LATER;
+	q->left[q->nleft++] = (struct bfc_left){ flow, queue };
+	if (q->nleft == BFC_CLOCK_EVERY || !q->noccupied)
+		bfc_settle(q);
+}
+
+static __always_inline void bfc_queue_emptied(struct bfc_sched *q, struct bfc_queue *queue)
+{
+	unsigned int qn = queue - q->queues;
+
+	__set_bit(qn, q->empty);
+	if (!test_bit(qn, q->paused)) {
+		__set_bit(qn, q->usable);
+		bfc_queue_deactivate(q, queue);
+		if (q->by_dest)
+			bfc_dest_emptied(q, queue);
+	}
+	q->noccupied--;
+}
+
+/**
+ * bfc_queue_splice() - the packets of a queue go to the end of another
+ * @q: the scheduler
+ * @from: with packets
+ * @into: another with packets; paused if @from is
+ *
+ * Packets keep their counts, which are those of the queues that they came in. The flow's
+ * order holds: all that it has here moves, and what follows goes where that went. The
+ * next hop pauses @from for what it had from there until that has left, and goes on to
+ * do so.
+ *
+ * Context: under the root lock.
+ * Return: false: not done. @from has several flows, or @into had no room.
+ */
+bool bfc_queue_splice(struct bfc_sched *q, struct bfc_queue *from,
+		      struct bfc_queue *into)
+{
+	struct bfc_flow *flow = &q->flows[from->flow];
+
+	if (from->mixed || flow->queue != from - q->queues ||
+	    into->mem + from->mem > bfc_queue_cap(q))
+		return false;
+	flow->queue = into - q->queues;
+	into->mixed = true;
+	into->tail->next = from->head;
+	into->tail = from->tail;
+	if (!into->cursor && from->cursor) {
+		into->cursor = from->cursor;
+		into->ahead = into->bytes + from->ahead;
+	}
+	into->packets += from->packets;
+	into->mem += from->mem;
+	into->bytes += from->bytes;
+	if (into->bytes > into->peak)
+		into->peak = into->bytes;
+
+	from->head = NULL;
+	from->cursor = NULL;
+	from->packets = 0;
+	from->mem = 0;
+	from->bytes = 0;
+	from->flow = U32_MAX;
+	from->emptied_ns = bfc_now(q);	/* later than its last packet left */
+	bfc_queue_emptied(q, from);
+	return true;
+}
+
+/**
+ * bfc_queue_pop() - the oldest packet of a queue leaves, to be sent or to be dropped
+ * @sch: the qdisc
+ * @qn: number of the queue, with packets
+ *
+ * Context: under the root lock, or the qdisc is not in use.
+ * Return: the packet, which holds nothing any more.
+ */
+struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_queue *queue = &q->queues[qn];
+	struct sk_buff *skb = queue->head;
+	u32 len = qdisc_pkt_len(skb);
+
+	queue->head = skb->next;
+	if (queue->cursor == skb) {
+		queue->cursor = skb->next;
+		queue->ahead = 0;
+	} else if (queue->cursor) {
+		queue->ahead -= len;
+	}
+	skb_mark_not_on_list(skb);
+
+	queue->packets--;
+	queue->bytes -= len;
+	q->prio[bfc_cb(skb)->prio].bytes -= len;
+	queue->mem -= bfc_cb(skb)->mem;
+	q->mem -= bfc_cb(skb)->mem;
+	sch->q.qlen--;
+	qdisc_qstats_backlog_dec(sch, skb);
+
+	if (!queue->head) {
+		queue->flow = bfc_cb(skb)->flow;
+		queue->emptied_ns = BFC_STAMP_LATER;
+		bfc_queue_emptied(q, queue);
+	}
+	bfc_flow_left(q, bfc_cb(skb)->flow, qn);
+	if (bfc_cb(skb)->counted)
+		bfc_uncount(q, skb);
+	if (queue->cursor)
+		bfc_queue_resume_early(q, queue);
+	if (unlikely(bfc_cb(skb)->pausable || q->egress))
+		bfc_egress_dequeued(q, skb);
+	if (unlikely(bfc_cb(skb)->held))
+		bfc_unhold(q, skb);
+	return skb;
+}
