@@ -1,91 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From options to thresholds, which are the mode's matter, and the buffers that ports
- * share. Configuration is under RTNL; readers use RCU.
+ * From options to thresholds, which are the mode's matter. Configuration is under RTNL;
+ * readers use RCU.
  */
 #include <linux/netdevice.h>
-#include <linux/rtnetlink.h>
 
 #include "bfc.h"
-
-/* ---- buffers ---- */
-
-/* What is not set aside is there for all. @going: will not be soon. */
-static void bfc_buffer_carve(struct bfc_buffer *buffer, u64 going)
-{
-	u64 fixed = buffer->fixed - going;
-
-	WRITE_ONCE(buffer->pool.size, buffer->memory > fixed ?
-				      buffer->memory - fixed : 0);
-}
-
-/* A buffer that nobody is in keeps what packets still hold of it, but is not
- * found any more: the namespace may go.
- */
-static void bfc_buffer_leave(struct bfc_buffer *buffer, u64 fixed)
-{
-	ASSERT_RTNL();
-	buffer->fixed -= fixed;
-	bfc_buffer_carve(buffer, 0);
-	if (!--buffer->ports)
-		list_del(&buffer->list);
-	bfc_buffer_put(buffer);
-}
-
-/* The caller gives @fixed back with bfc_buffer_leave(). @before: what it will
- * give back next. @was: result, the size until now.
- */
-static struct bfc_buffer *bfc_buffer_join(struct bfc_switch *sw,
-					  const struct bfc_params *p, u64 fixed,
-					  const struct bfc_conf *before,
-					  u64 *was,
-					  struct netlink_ext_ack *extack)
-{
-	struct bfc_buffer *buffer;
-	u64 memory, going = 0;
-
-	ASSERT_RTNL();
-	list_for_each_entry(buffer, &sw->buffers, list) {
-		if (!strcmp(buffer->name, p->buffer)) {
-			refcount_inc(&buffer->users);
-			goto found;
-		}
-	}
-	buffer = kzalloc(sizeof(*buffer), GFP_KERNEL);
-	if (!buffer)
-		return ERR_PTR(-ENOMEM);
-	refcount_set(&buffer->users, 1);
-	buffer->memory = BFC_LIMIT_DEFAULT;
-	strscpy(buffer->name, p->buffer, sizeof(buffer->name));
-	list_add(&buffer->list, &sw->buffers);
-found:
-	memory = p->buffer_size ?: buffer->memory;
-	if (before && before->buffer == buffer)
-		going = before->fixed;
-	buffer->ports++;
-	if (buffer->fixed - going + fixed > memory) {
-		NL_SET_ERR_MSG(extack, "bfc: buffer: too small for the reserves and the headroom of its ports, give size");
-		bfc_buffer_leave(buffer, 0);
-		return ERR_PTR(-ENOSPC);
-	}
-	*was = buffer->memory;
-	buffer->memory = memory;
-	buffer->fixed += fixed;
-	bfc_buffer_carve(buffer, going);
-	return buffer;
-}
-
-/**
- * bfc_buffer_put() - one user less
- * @buffer: or NULL
- */
-void bfc_buffer_put(struct bfc_buffer *buffer)
-{
-	if (buffer && refcount_dec_and_test(&buffer->users))
-		kfree(buffer);
-}
-
-/* ---- thresholds ---- */
 
 static int bfc_conf_fill(struct bfc_conf *c, const struct bfc_derive *d)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the port-level modes are to do, ready for use, and the memory that ports
- * share: made under RTNL (bfc_conf.c), read under RCU.
+ * share: made under RTNL (bfc_conf.c, bfc_buffer.c), read under RCU.
  */
 #ifndef _BFC_CONF_H
 #define _BFC_CONF_H
@@ -20,6 +20,7 @@
 
 struct bfc_params;
 struct bfc_port;
+struct bfc_switch;
 struct netlink_ext_ack;
 
 /**
@@ -138,6 +139,12 @@ struct bfc_conf *bfc_conf_new(struct bfc_port *port, const struct bfc_params *p,
 			      u64 rate, u64 link_rate,
 			      struct netlink_ext_ack *extack);
 void bfc_conf_put(struct bfc_conf *conf);
+
+/* bfc_buffer.c */
+struct bfc_buffer *bfc_buffer_join(struct bfc_switch *sw, const struct bfc_params *p,
+				   u64 fixed, const struct bfc_conf *before, u64 *was,
+				   struct netlink_ext_ack *extack);
+void bfc_buffer_leave(struct bfc_buffer *buffer, u64 fixed);
 void bfc_buffer_put(struct bfc_buffer *buffer);
 
 #endif /* _BFC_CONF_H */
