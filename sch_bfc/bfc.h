@@ -196,6 +196,8 @@ struct bfc_host {
  * @thresh: Th by N_active, p.queues + 1 entries
  * @flows: the flow table, @nsets sets of @p.ways entries
  * @nsets: see there
+ * @overflow: entries behind these, BFC_FLOW_OVERFLOW for each member of @ingress
+ * @overflowed: these were used
  * @queues: the queues
  * @pauses: of each
  * @dests: the destinations that hold queues
@@ -270,7 +272,7 @@ struct bfc_host {
  * @told_to_share: of these, into one of the flow's destination or ingress port, on
  *		   purpose
  * @joined: queues that went to the end of another
- * @shared: flow table entries that a second flow had to share
+ * @shared: flow table entries that a second flow had to share, overflow entries taken
  * @counted: packets that met a queue over Th
  * @ctrl_excess: packets over the control band's share, queued as ordinary
  * @drop_limit: packets dropped from the longest queue
@@ -312,6 +314,8 @@ struct bfc_sched {
 	u32 *thresh;
 	struct bfc_flow *flows;
 	u32 nsets;
+	bool overflowed;
+	struct bfc_flow *overflow;
 	struct bfc_queue *queues;
 	struct bfc_queue_pauses *pauses;
 	struct bfc_dest *dests;
@@ -596,6 +600,7 @@ void bfc_dest_configure(struct bfc_sched *q, const struct bfc_params *p);
 void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue);
 void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk_buff *skb);
 unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb);
+struct bfc_flow *bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u64 hash);
 void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue);
 
 /* bfc_share.c */

@@ -165,6 +165,27 @@ static u8 bfc_dest_ingress(struct bfc_sched *q, const struct sk_buff *skb)
 	return q->slot;
 }
 
+/**
+ * bfc_dest_overflow() - the overflow entry of the flow table that a packet's flow shares
+ * @q: the scheduler
+ * @skb: the packet
+ * @hash: bfc_flow_hash()
+ *
+ * Next to a host all have one destination, and any entry of the ingress port will do.
+ *
+ * Context: under the root lock.
+ * Return: the entry, of the packet's ingress port and destination.
+ */
+struct bfc_flow *bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u64 hash)
+{
+	u32 key = bfc_dest_key(q, skb);
+
+	if (bfc_faces_host(q))
+		key = hash;
+	return q->overflow + bfc_dest_ingress(q, skb) * BFC_FLOW_OVERFLOW +
+	       reciprocal_scale(key, BFC_FLOW_OVERFLOW);
+}
+
 /* The destination that a queue belongs to, or NULL. */
 static struct bfc_dest *bfc_dest_of(const struct bfc_sched *q, const struct bfc_queue *queue)
 {

@@ -346,20 +346,26 @@ static bool bfc_flow_is_idle(struct bfc_sched *q, const struct bfc_flow *flow)
 /**
  * bfc_flow_find() - the entry of a flow in the flow table
  * @q: the scheduler
+ * @skb: a packet of the flow
  * @hash: bfc_flow_hash()
  * @class: of the packet
  *
  * The paper's table has one entry where a flow can be, and two flows there
  * share a queue (BFC §3.3.1). Here it may be in any entry of its set, a cache
  * line, and shares one only if all are in use. Which one is fixed, and while
- * that is in use everybody who may be in there goes there: a flow that found an
+ * that is in use every flow that may be in there goes there: a flow that found an
  * idle entry of its own meanwhile would leave its packets behind in another
  * queue, and overtake them.
+ *
+ * With `assign destination` the one to share is an overflow entry. It is that of the
+ * ingress port and the destination: a host that fills the table does not decide which
+ * queue the flows of others go to, and a flow shares with those that go where it goes.
  *
  * Context: under the root lock.
  * Return: the entry.
  */
-struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class)
+struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u64 hash,
+			       u8 class)
 {
 	struct bfc_flow *set = bfc_flow_set(q, hash, class);
 	struct bfc_flow *idle = NULL, *flow;
@@ -377,25 +383,36 @@ struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class)
 	flow = set + (u16)(hash >> 48) % q->p.ways;
 	if (flow->shared && !bfc_flow_is_idle(q, flow))
 		return flow;
+	if (unlikely(q->overflowed)) {
+		flow = bfc_dest_overflow(q, skb, hash);
+		if (!bfc_flow_is_idle(q, flow))
+			return flow;
+	}
 	if (idle) {
 		*idle = (struct bfc_flow){ .tag = tag };
 		return idle;
 	}
-	flow->shared = true;
 	q->shared++;
+	if (q->by_dest) {
+		q->overflowed = true;
+		return bfc_dest_overflow(q, skb, hash);
+	}
+	flow = set + (u16)(hash >> 48) % q->p.ways;
+	flow->shared = true;
 	return flow;
 }
 
 /**
  * bfc_flow_is_queued() - has a flow packets in a queue?
  * @q: the scheduler
+ * @skb: a packet of the flow
  * @hash: bfc_flow_hash()
  * @class: of the flow
  *
  * Context: under the root lock.
  * Return: true also if they may be of another flow that shares its entry.
  */
-bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class)
+bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash, u8 class)
 {
 	const struct bfc_flow *set = bfc_flow_set(q, hash, class), *flow;
 	u16 tag = hash >> 32;
@@ -404,7 +421,8 @@ bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class)
 		if (flow->tag == tag)
 			return flow->size;
 	flow = set + (u16)(hash >> 48) % q->p.ways;
-	return flow->shared && flow->size;
+	return (flow->shared && flow->size) ||
+	       (q->overflowed && bfc_dest_overflow(q, skb, hash)->size);
 }
 
 /**

@@ -11,6 +11,7 @@
 struct bfc_sched;
 struct sk_buff;
 
+#define BFC_FLOW_OVERFLOW	16	/* overflow entries of an ingress port */
 #define BFC_CLOCK_EVERY	8	/* packets: as many as one bulk dequeue takes */
 #define BFC_STAMP_LATER	((u64)S64_MAX)	/* left, but the clock was not read since */
 
@@ -59,8 +60,9 @@ enum bfc_control {
 void bfc_flow_init(void);
 u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
 enum bfc_control bfc_control_kind(const struct sk_buff *skb);
-bool bfc_flow_is_queued(const struct bfc_sched *q, u64 hash, u8 class);
-struct bfc_flow *bfc_flow_find(struct bfc_sched *q, u64 hash, u8 class);
+bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash, u8 class);
+struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u64 hash,
+			       u8 class);
 unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 			     const struct sk_buff *skb, u64 hash, u8 class);
 

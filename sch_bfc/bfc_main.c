@@ -318,13 +318,15 @@ out:
 
 static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 {
-	unsigned int i;
+	unsigned int i, entries;
 
 	q->thresh = kvcalloc(p->queues + 1, sizeof(*q->thresh), GFP_KERNEL_ACCOUNT);
 	q->nsets = DIV_ROUND_UP(p->flows, p->ways);
 	/* a set at least for each priority */
-	q->flows = kvcalloc(max(q->nsets, BFC_PRIORITIES + 0U) * p->ways,
+	entries = max(q->nsets, BFC_PRIORITIES + 0U) * p->ways;
+	q->flows = kvcalloc(entries + ARRAY_SIZE(q->ingress) * BFC_FLOW_OVERFLOW,
 			    sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
+	q->overflow = q->flows + entries;
 	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
 			     GFP_KERNEL_ACCOUNT);
 	q->pauses = kvcalloc(p->queues, sizeof(*q->pauses), GFP_KERNEL_ACCOUNT);

@@ -45,7 +45,7 @@ static bool bfc_control_exceeds(struct bfc_sched *q, const struct sk_buff *skb,
 
 	/* With the other identities all of a priority are one flow. */
 	if (q->identity == BFC_FLOW_TUPLE &&
-	    bfc_flow_is_queued(q, hash, prio & (q->classes - 1)))
+	    bfc_flow_is_queued(q, skb, hash, prio & (q->classes - 1)))
 		return true;
 	return q->ctrl_mem + skb->truesize > q->p.limit / BFC_CTRL_SHARE ||
 	       !bfc_bucket_take_n(&q->ctrl_bucket[kind], bfc_now(q), rate, burst, len);
@@ -144,7 +144,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	u8 class = prio & (q->classes - 1);
-	struct bfc_flow *flow = bfc_flow_find(q, hash, class);
+	struct bfc_flow *flow = bfc_flow_find(q, skb, hash, class);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	unsigned int qn = bfc_flow_assign(q, flow, skb, hash, class);
 	struct bfc_queue *queue = &q->queues[qn];

@@ -287,6 +287,34 @@ test_a_sprayer() {
 	frames close
 }
 
+# A flow table of 64 entries, and a has packets of a thousand flows, to an address each:
+# all entries where a flow of d can be are in use. Those that d has its entries beside
+# have nothing to do with a's. By the paper's rule they are in a's queues.
+test_a_full_flow_table() {
+	local i mac_r assign shared plenty="flows 64 hrtt 4ms"
+	for assign in dynamic destination; do
+		behind_ports 32 1mbit a d
+		check "assign" tc -n sw qdisc change dev x0 root bfc assign "$assign"
+		frames udp a span=1000 size=1000 dst="$mac_r" from=10.9.0.1 to=10.8.0.1
+		sleep 0.5
+		shared=$(stat sw x0 shared)
+		at_least "entries shared" "$shared" 1
+		for i in {1..6}; do
+			ip -n r addr add "10.0.0.10$i/24" dev e0
+			ip -n d neigh replace "10.0.0.10$i" dev e0 lladdr "$mac_r"
+		done
+		short_flows 5000
+		say "$assign: $shared entries shared, ms until the last short flow $ms"
+		if [ "$assign" = destination ]; then
+			at_most "ms" "$ms" 200
+		else
+			at_least "ms" "$ms" 1000
+		fi
+		frames close
+		clean_up
+	done
+}
+
 # short_flows PORT: of d, to six addresses at once; $ms: until the last packet was there
 short_flows() {
 	local i receiver sent=()
@@ -385,4 +413,5 @@ test_a_busy_host() {
 }
 
 run_tests another_finds_a_queue what_a_destination_is prefix_changes \
-	prefix_changes_under_traffic joined a_sprayer three_sprayers a_busy_host
+	prefix_changes_under_traffic joined a_sprayer three_sprayers a_full_flow_table \
+	a_busy_host
