@@ -8,6 +8,7 @@
 
 #include "bfc.h"
 
+/* Generated from spec/bfc.yaml: policy */
 static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_UNSPEC]	= { .strict_start_type = TCA_BFC_FC },
 	[TCA_BFC_FC]		= { .type = NLA_U8 },
@@ -66,6 +67,8 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_DST_PREFIX]	= { .type = NLA_U32 },
 	[TCA_BFC_DST_PREFIX6]	= { .type = NLA_U32 },
 };
+
+/* End of policy */
 
 static const struct nla_policy bfc_elide_policy[TCA_BFC_ELIDE_MAX + 1] = {
 	[TCA_BFC_ELIDE_IFINDEX]	= { .type = NLA_U32 },
@@ -133,6 +136,7 @@ struct bfc_option {
 	.lo = (_lo), .hi = (_hi), .zero = (_zero),		\
 	.msg = "bfc: " _msg }
 
+/* Generated from spec/bfc.yaml: ranges */
 static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_FC] =
 		BFC_OPTION(fc, u8, 0, __BFC_FC_MAX - 1, false,
@@ -189,7 +193,8 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 		BFC_OPTION(accept_pause, u8, 0, 1, false,
 			   "accept-pause: 0 or 1"),
 	[TCA_BFC_WAYS] =
-		BFC_OPTION(ways, u32, 1, BFC_WAYS_MAX, false, "ways: 1 to 8"),
+		BFC_OPTION(ways, u32, 1, BFC_WAYS_MAX, false,
+			   "ways: 1 to 8"),
 	[TCA_BFC_NEW_FIRST] =
 		BFC_OPTION(new_first, u8, 0, 1, false,
 			   "new-first: 0 or 1"),
@@ -197,7 +202,8 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 		BFC_OPTION(prio, u8, 0, __BFC_PRIO_MAX - 1, false,
 			   "prio: pcp, dscp or skb"),
 	[TCA_BFC_LOSSLESS] =
-		BFC_OPTION(lossless, u8, 0, 0xff, false, "lossless: 8 bits"),
+		BFC_OPTION(lossless, u8, 0, 0xff, false,
+			   "lossless: 8 bits"),
 	[TCA_BFC_XOFF] =
 		BFC_OPTION(xoff, u32, 1, BFC_BYTES_MAX, true,
 			   "xoff: at most 1073741824 bytes, or 0 for auto"),
@@ -223,19 +229,20 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 		BFC_OPTION(warn, u32, 1, BFC_BYTES_MAX, true,
 			   "warn: at most 1073741824 bytes, or 0 for auto"),
 	[TCA_BFC_CUT] =
-		BFC_OPTION(cut, u8, 1, 100, false, "cut: 1 to 100 per cent"),
+		BFC_OPTION(cut, u8, 1, 100, false,
+			   "cut: 1 to 100 per cent"),
 	[TCA_BFC_T_HOP] =
 		BFC_OPTION(t_hop, u64, BFC_T_HOP_MIN, BFC_T_HOP_MAX, true,
 			   "thop: 100 ns to 1 s, or 0 for half the HRTT"),
 	[TCA_BFC_ALPHA] =
-		BFC_OPTION(alpha, u32, BFC_PERMILLE_MIN, BFC_PERMILLE_MAX,
-			   false, "alpha: 0.1 to 1"),
+		BFC_OPTION(alpha, u32, BFC_PERMILLE_MIN, BFC_PERMILLE_MAX, false,
+			   "alpha: 0.1 to 1"),
 	[TCA_BFC_BETA] =
-		BFC_OPTION(beta, u32, BFC_PERMILLE_MIN, BFC_PERMILLE_MAX,
-			   false, "beta: 0.1 to 1"),
+		BFC_OPTION(beta, u32, BFC_PERMILLE_MIN, BFC_PERMILLE_MAX, false,
+			   "beta: 0.1 to 1"),
 	[TCA_BFC_FDEC] =
-		BFC_OPTION(fdec, u32, BFC_PERMILLE_MIN, BFC_PERMILLE_MAX,
-			   false, "fdec: 0.1 to 1"),
+		BFC_OPTION(fdec, u32, BFC_PERMILLE_MIN, BFC_PERMILLE_MAX, false,
+			   "fdec: 0.1 to 1"),
 	[TCA_BFC_CONGESTED] =
 		BFC_OPTION(congested, u32, 1, BFC_BYTES_MAX, true,
 			   "congested: at most 1073741824 bytes, or 0 for threshold"),
@@ -243,8 +250,8 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 		BFC_OPTION(ecn, u32, 1, BFC_BYTES_MAX, true,
 			   "ecn: at most 1073741824 bytes, or 0 for off"),
 	[TCA_BFC_WATCHDOG] =
-		BFC_OPTION(watchdog, u64, BFC_WATCHDOG_MIN, BFC_WATCHDOG_MAX,
-			   true, "watchdog: 1 ms to 60 s, 0 for off, or auto"),
+		BFC_OPTION(watchdog, u64, BFC_WATCHDOG_MIN, BFC_WATCHDOG_MAX, true,
+			   "watchdog: 1 ms to 60 s, 0 for off, or auto"),
 	[TCA_BFC_BUFFER_SIZE] =
 		BFC_OPTION(buffer_size, u32, BFC_LIMIT_MIN, BFC_BYTES_MAX, true,
 			   "size: 65536 to 1073741824 bytes, or 0 to leave it"),
@@ -258,7 +265,8 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 		BFC_OPTION(share, u32, 1, BFC_PPM_MAX, true,
 			   "share: at most 102400 %, or 0 for no limit"),
 	[TCA_BFC_STRICT] =
-		BFC_OPTION(strict, u8, 0, 0xff, false, "strict: 8 bits"),
+		BFC_OPTION(strict, u8, 0, 0xff, false,
+			   "strict: 8 bits"),
 	[TCA_BFC_STAMP] =
 		BFC_OPTION(stamp, u8, 0, __BFC_STAMP_MAX - 1, false,
 			   "stamp: native or pinned"),
@@ -269,6 +277,8 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 		BFC_OPTION(dst_prefix6, u32, 0, BFC_DST_PREFIX6_MAX, false,
 			   "dst-prefix6: 0 to 128"),
 };
+
+/* End of ranges */
 
 /**
  * struct bfc_use - an option that not every mode uses
@@ -308,6 +318,7 @@ struct bfc_use {
 	BFC_IN(BFC), false, BIT(BFC_ASSIGN_DESTINATION),	\
 	"bfc: " _name ": used by fc bfc with assign destination only" }
 
+/* Generated from spec/bfc.yaml: uses */
 static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_THRESHOLD] = BFC_USE_BFC_FAFC("threshold"),
 	[TCA_BFC_RESUME] = BFC_USE_BFC("resume"),
@@ -316,31 +327,33 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_TPID] = BFC_USE_BFC("tpid"),
 	[TCA_BFC_ACCEPT_PAUSE] = BFC_USE_BFC_FAFC("accept-pause"),
 	[TCA_BFC_ELIDE] = BFC_USE_BUFFER(BFC_IN_ALL, "elide", "none"),
-	[TCA_BFC_WATCHDOG] = BFC_USE_ALL("watchdog"),
 	[TCA_BFC_PRIO] = BFC_USE_BUFFER(BFC_IN_PORT, "prio", "bfc and none"),
 	[TCA_BFC_PRIO_MAP] = BFC_USE_BUFFER(BFC_IN_PORT, "map", "bfc and none"),
 	[TCA_BFC_LOSSLESS] = BFC_USE_PORT("lossless"),
-	[TCA_BFC_STRICT] = BFC_USE_PORT("strict"),
 	[TCA_BFC_XOFF] = BFC_USE_PORT("xoff"),
 	[TCA_BFC_XON] = BFC_USE_PORT("xon"),
 	[TCA_BFC_MAX_BYTES] = BFC_USE_PORT("max"),
 	[TCA_BFC_DYNAMIC] = BFC_USE_PORT("dynamic"),
-	[TCA_BFC_HEADROOM] = BFC_USE_PORT("headroom"),
-	[TCA_BFC_ECN] = BFC_USE_PORT("ecn"),
 	[TCA_BFC_EGRESS_XOFF] = BFC_USE_CAPFC("egress-xoff"),
 	[TCA_BFC_EGRESS_XON] = BFC_USE_CAPFC("egress-xon"),
 	[TCA_BFC_EGRESS_MAX] = BFC_USE_CAPFC("egress-max"),
 	[TCA_BFC_WARN] = BFC_USE_CAPFC("warn"),
 	[TCA_BFC_CUT] = { BFC_IN(CAPFC_CAL), .msg =
-			  "bfc: cut: used by fc capfc-cal only" },
+		"bfc: cut: used by fc capfc-cal only" },
 	[TCA_BFC_T_HOP] = BFC_USE_FAFC("thop"),
 	[TCA_BFC_ALPHA] = BFC_USE_FAFC("alpha"),
 	[TCA_BFC_BETA] = BFC_USE_FAFC("beta"),
 	[TCA_BFC_FDEC] = BFC_USE_FAFC("fdec"),
 	[TCA_BFC_CONGESTED] = BFC_USE_FAFC("congested"),
+	[TCA_BFC_ECN] = BFC_USE_PORT("ecn"),
+	[TCA_BFC_WATCHDOG] = BFC_USE_ALL("watchdog"),
+	[TCA_BFC_HEADROOM] = BFC_USE_PORT("headroom"),
+	[TCA_BFC_STRICT] = BFC_USE_PORT("strict"),
 	[TCA_BFC_DST_PREFIX] = BFC_USE_DEST("dst-prefix"),
 	[TCA_BFC_DST_PREFIX6] = BFC_USE_DEST("dst-prefix6"),
 };
+
+/* End of uses */
 
 static int bfc_refuse(const struct nlattr *a, const char *msg,
 		      struct netlink_ext_ack *extack)

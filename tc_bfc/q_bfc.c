@@ -14,6 +14,7 @@
 
 #include "q_bfc.h"
 
+/* Generated from spec/bfc.yaml: words */
 static const char * const fc_words[] = {
 	[BFC_FC_NONE] = "none",
 	[BFC_FC_BFC] = "bfc",
@@ -52,6 +53,8 @@ static const char * const prio_words[] = {
 	NULL
 };
 
+/* End of words */
+
 /* What to say about a value that is none of these. */
 static const char * const hints[] = {
 	[UNIT_SWITCH] = "on or off",
@@ -74,6 +77,7 @@ static const struct bfc_option {
 	const char * const *words;	/* UNIT_WORD */
 	const char *auto_word;		/* NULL: has no automatic value */
 	__u64 auto_value;
+/* Generated from spec/bfc.yaml: table */
 } options[] = {
 	{ "fc", "fc", TCA_BFC_FC, UNIT_WORD, fc_words, NULL, 0 },
 	{ "role", "role", TCA_BFC_ROLE, UNIT_WORD, role_words, NULL, 0 },
@@ -81,29 +85,34 @@ static const struct bfc_option {
 	{ "queues", "queues", TCA_BFC_QUEUES, UNIT_NUMBER, NULL, NULL, 0 },
 	{ "flows", "flows", TCA_BFC_FLOWS, UNIT_NUMBER, NULL, "auto", 0 },
 	{ "ways", "ways", TCA_BFC_WAYS, UNIT_NUMBER, NULL, NULL, 0 },
-	{ "assign", "assign", TCA_BFC_ASSIGN, UNIT_WORD, assign_words, NULL, 0 },
-	{ "dst-prefix", "dst_prefix", TCA_BFC_DST_PREFIX, UNIT_NUMBER, NULL, NULL, 0 },
+	{ "assign", "assign", TCA_BFC_ASSIGN, UNIT_WORD,
+	  assign_words, NULL, 0 },
+	{ "dst-prefix", "dst_prefix", TCA_BFC_DST_PREFIX, UNIT_NUMBER,
+	  NULL, NULL, 0 },
 	{ "dst-prefix6", "dst_prefix6", TCA_BFC_DST_PREFIX6, UNIT_NUMBER,
 	  NULL, NULL, 0 },
 	{ "avoid-paused", "avoid_paused", TCA_BFC_AVOID_PAUSED, UNIT_SWITCH,
 	  NULL, NULL, 0 },
-	{ "sticky", "sticky", TCA_BFC_STICKY, UNIT_TIME, NULL, "auto",
-	  BFC_STICKY_AUTO },
+	{ "sticky", "sticky", TCA_BFC_STICKY, UNIT_TIME,
+	  NULL, "auto", BFC_STICKY_AUTO },
 	{ "hrtt", "hrtt", TCA_BFC_HRTT, UNIT_TIME, NULL, NULL, 0 },
-	{ "threshold", "threshold", TCA_BFC_THRESHOLD, UNIT_SIZE, NULL, "auto", 0 },
-	{ "resume", "resume", TCA_BFC_RESUME, UNIT_WORD, resume_words, NULL, 0 },
+	{ "threshold", "threshold", TCA_BFC_THRESHOLD, UNIT_SIZE,
+	  NULL, "auto", 0 },
+	{ "resume", "resume", TCA_BFC_RESUME, UNIT_WORD,
+	  resume_words, NULL, 0 },
 	{ "rate", "rate", TCA_BFC_RATE, UNIT_RATE, NULL, "link", 0 },
 	{ "limit", "limit", TCA_BFC_LIMIT, UNIT_SIZE, NULL, NULL, 0 },
 	{ "quantum", "quantum", TCA_BFC_QUANTUM, UNIT_SIZE, NULL, "auto", 0 },
-	{ "new-first", "new_first", TCA_BFC_NEW_FIRST, UNIT_SWITCH, NULL, NULL, 0 },
+	{ "new-first", "new_first", TCA_BFC_NEW_FIRST, UNIT_SWITCH,
+	  NULL, NULL, 0 },
 	{ "refresh", "refresh", TCA_BFC_REFRESH, UNIT_TIME, NULL, "auto", 0 },
 	{ "hold", "hold", TCA_BFC_HOLD, UNIT_TIME, NULL, "auto", 0 },
-	{ "split-gso", "split_gso", TCA_BFC_SPLIT_GSO, UNIT_SWITCH, NULL, NULL, 0 },
+	{ "split-gso", "split_gso", TCA_BFC_SPLIT_GSO, UNIT_SWITCH,
+	  NULL, NULL, 0 },
 	{ "tpid", "tpid", TCA_BFC_TPID, UNIT_TPID, NULL, NULL, 0 },
 	{ "accept-pause", "accept_pause", TCA_BFC_ACCEPT_PAUSE, UNIT_SWITCH,
 	  NULL, NULL, 0 },
 	{ "elide", "elide", TCA_BFC_ELIDE, UNIT_DEVICES, NULL, "none", 0 },
-	/* port-level modes */
 	{ "prio", "prio", TCA_BFC_PRIO, UNIT_WORD, prio_words, NULL, 0 },
 	{ "map", "map", TCA_BFC_PRIO_MAP, UNIT_MAP, NULL, "auto", 0 },
 	{ "lossless", "lossless", TCA_BFC_LOSSLESS, UNIT_PRIOS, NULL, NULL, 0 },
@@ -127,16 +136,19 @@ static const struct bfc_option {
 	{ "congested", "congested", TCA_BFC_CONGESTED, UNIT_SIZE,
 	  NULL, "auto", 0 },
 	{ "ecn", "ecn", TCA_BFC_ECN, UNIT_SIZE, NULL, "off", 0 },
-	{ "watchdog", "watchdog", TCA_BFC_WATCHDOG, UNIT_TIMEOUT, NULL, "auto",
-	  BFC_WATCHDOG_AUTO },
-	/* a buffer that ports share */
+	{ "watchdog", "watchdog", TCA_BFC_WATCHDOG, UNIT_TIMEOUT,
+	  NULL, "auto", BFC_WATCHDOG_AUTO },
 	{ "buffer", "buffer", TCA_BFC_BUFFER, UNIT_NAME, NULL, "none", 0 },
 	{ "size", "size", TCA_BFC_BUFFER_SIZE, UNIT_SIZE, NULL, "keep", 0 },
 	{ "reserve", "reserve", TCA_BFC_RESERVE, UNIT_SIZE, NULL, NULL, 0 },
-	{ "headroom", "headroom", TCA_BFC_HEADROOM, UNIT_SIZE, NULL, "auto", 0 },
+	{ "headroom", "headroom", TCA_BFC_HEADROOM, UNIT_SIZE,
+	  NULL, "auto", 0 },
 	{ "share", "share", TCA_BFC_SHARE, UNIT_SHARE, NULL, "off", 0 },
-	{ "stamp", "stamp", TCA_BFC_STAMP, UNIT_STAMP, bfc_stamp_words, NULL, 0 },
+	{ "stamp", "stamp", TCA_BFC_STAMP, UNIT_STAMP,
+	  bfc_stamp_words, NULL, 0 },
 };
+
+/* End of table */
 
 /* Millionths are ten-thousandths of a per cent. */
 #define SHARE_DECIMALS		4

@@ -65,6 +65,7 @@
 #define BFC_WATCHDOG_LEAST	200000000ULL		/* 200 ms */
 #define BFC_WATCHDOG_BYTES	(8U << 20)	/* what the link takes for so much */
 
+/* Generated from spec/bfc.yaml: options */
 enum {
 	BFC_FC_NONE,		/* fair queueing only */
 	BFC_FC_BFC,		/* per-queue backpressure (default) */
@@ -76,9 +77,9 @@ enum {
 };
 
 enum {
-	BFC_PRIO_PCP,		/* of the outermost VLAN tag; none = 0 (default) */
-	BFC_PRIO_DSCP,		/* of IPv4 and IPv6; others = 0 */
-	BFC_PRIO_SKB,		/* skb->priority up to 15; others = 0 */
+	BFC_PRIO_PCP,	/* of the outermost VLAN tag; none = 0 (default) */
+	BFC_PRIO_DSCP,	/* of IPv4 and IPv6; others = 0 */
+	BFC_PRIO_SKB,	/* skb->priority up to 15; others = 0 */
 	__BFC_PRIO_MAX
 };
 
@@ -89,9 +90,9 @@ enum {
 };
 
 enum {
-	BFC_PEER_AUTO,		/* stamp after the three-way HELLO (default) */
-	BFC_PEER_ON,		/* the neighbour speaks BFC, do not ask */
-	BFC_PEER_OFF,		/* never stamp, never send, never obey */
+	BFC_PEER_AUTO,	/* stamp after the three-way HELLO (default) */
+	BFC_PEER_ON,	/* the neighbour speaks BFC, do not ask */
+	BFC_PEER_OFF,	/* never stamp, never send, never obey */
 	__BFC_PEER_MAX
 };
 
@@ -189,9 +190,12 @@ enum {
 
 #define TCA_BFC_ELIDE_MAX (__TCA_BFC_ELIDE_MAX - 1)
 
+/* End of options */
+
 /* 2. Statistics of the qdisc, in a TCA_STATS_APP nest. Readers must skip
  * attributes that they do not know and take absent ones as zero.
  */
+/* Generated from spec/bfc.yaml: statistics */
 enum {
 	TCA_BFC_STATS_UNSPEC,
 	TCA_BFC_STATS_PAD,
@@ -322,12 +326,12 @@ enum {
 
 /* Why a neighbour's layout cannot be served: it is queued for, but not paused. */
 enum {
-	BFC_REFUSED_NOT,		/* it is served */
-	BFC_REFUSED_QUEUES,		/* more queues than a port can have */
-	BFC_REFUSED_HANDLES,		/* the handles of the namespace are used up */
-	BFC_REFUSED_MTU,		/* its PAUSE frames do not fit the MTU */
+	BFC_REFUSED_NOT,	/* it is served */
+	BFC_REFUSED_QUEUES,	/* more queues than a port can have */
+	BFC_REFUSED_HANDLES,	/* the handles of the namespace are used up */
+	BFC_REFUSED_MTU,	/* its PAUSE frames do not fit the MTU */
 	BFC_REFUSED_MEMORY,
-	BFC_REFUSED_WAIT,		/* until packets of the queues before have left */
+	BFC_REFUSED_WAIT,	/* until packets of the queues before have left */
 };
 
 /* Statistics of a class (queue q has the minor number q + 1), same nest. Their
@@ -345,6 +349,8 @@ enum {
 };
 
 #define TCA_BFC_CLASS_MAX (__TCA_BFC_CLASS_MAX - 1)
+
+/* End of statistics */
 
 /* 3. On the wire: big-endian, destination 01-80-C2-00-00-0E (nearest bridge,
  * never forwarded), at least 60 bytes.

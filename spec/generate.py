@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Write what follows from spec/bfc.yaml into the sources.
+
+  spec/generate.py           write
+  spec/generate.py --check   write nothing, name the files that are stale; exit code 1
+
+A C file has regions, from "/* Generated from spec/bfc.yaml: NAME */" to
+"/* End of NAME */"; what is between them is replaced. selftests/tc/bfc_spec.py is
+generated as a whole.
+
+Keys of an attribute beyond those of the kernel's netlink specs:
+  section    comment above the attribute: it begins a group
+  field      member of struct bfc_params, if it is not called as the attribute
+  or-zero    0 is allowed besides checks: min to max
+  message    extack text about a value out of range, without "bfc: "
+  used-by    the modes that use the option, a key of USES; absent: all modes
+  read-only  dumped, refused in a request
+  tc         keyword, unit (enum unit of tc_bfc/q_bfc.h), words (name of a table),
+             auto and auto-value (word and number of the automatic value)
+print-order is the order of options in tc's output.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+TOP = Path(__file__).resolve().parent.parent
+SPEC = "spec/bfc.yaml"
+UAPI = "include/uapi/linux/pkt_sch_bfc.h"
+PARAMS = "sch_bfc/bfc_netlink.c"
+PLUGIN = "tc_bfc/q_bfc.c"
+TESTS = "selftests/tc/bfc_spec.py"
+
+Row = dict[str, Any]
+
+# used-by: initializer of struct bfc_use
+USES = {
+    "port": 'BFC_USE_PORT("{}")',
+    "capfc": 'BFC_USE_CAPFC("{}")',
+    "capfc-cal": '{{ BFC_IN(CAPFC_CAL), .msg =\n\t\t"bfc: {}: used by fc capfc-cal only" }}',
+    "fafc": 'BFC_USE_FAFC("{}")',
+    "bfc": 'BFC_USE_BFC("{}")',
+    "bfc-fafc": 'BFC_USE_BFC_FAFC("{}")',
+    "all": 'BFC_USE_ALL("{}")',
+    "destination": 'BFC_USE_DEST("{}")',
+    "all-or-buffer": 'BFC_USE_BUFFER(BFC_IN_ALL, "{}", "none")',
+    "port-or-buffer": 'BFC_USE_BUFFER(BFC_IN_PORT, "{}", "bfc and none")',
+}
+
+POLICY = {"u8": "NLA_U8", "u16": "NLA_U16", "u32": "NLA_U32", "u64": "NLA_U64",
+          "nest": "NLA_NESTED"}
+
+# enums and attribute sets of a region of the uapi header, in their order there
+OPTION_ENUMS = ("fc", "prio", "role", "peer", "assign", "resume", "stamp",
+                "options", "elide")
+STATS_ENUMS = ("stats", "prio-stats", "peer-state", "refused", "class-stats")
+
+
+def macro(name: str) -> str:
+    return name.upper().replace("-", "_")
+
+
+def tabs_to(text: str, column: int) -> str:
+    """Tabs that bring text, which a tab precedes, to the column."""
+    width = 8 + len(text)
+    return "\t" * max(1, (column - width + 7) // 8)
+
+
+class Spec:
+    def __init__(self, spec: Row) -> None:
+        self.sets: dict[str, Row] = {
+            s["name"]: s for s in spec["definitions"] + spec["attribute-sets"]}
+        self.print_order: list[str] = spec["print-order"]
+        self.options: list[Row] = self.sets["options"]["attributes"]
+
+    def uapi_enum(self, name: str) -> list[str]:
+        its = self.sets[name]
+        prefix: str = its["name-prefix"]
+        rows: list[Row] = its.get("attributes") or its["entries"]
+        names = [prefix + macro(r["name"]) +
+                 (f" = {r['value']}" if "value" in r else "") + "," for r in rows]
+        column = max((8 + len(n)) // 8 * 8 + 8
+                     for n, r in zip(names, rows) if self.comment(name, r))
+        out: list[str] = []
+        if "doc" in its:
+            lines = its["doc"].rstrip("\n").split("\n")
+            end = " */" if len(lines) == 1 else ""
+            out.append("/* " + lines[0] + end)
+            out += [" * " + line for line in lines[1:]]
+            if not end:
+                out.append(" */")
+        out.append("enum {")
+        for text, row in zip(names, rows):
+            if "section" in row:
+                out.append(f"\t/* {row['section']} */")
+            comment = self.comment(name, row)
+            out.append("\t" + text +
+                       (tabs_to(text, column) + f"/* {comment} */" if comment else ""))
+        if its.get("max"):
+            out.append(f"\t__{prefix}MAX")
+        out.append("};")
+        if its.get("max") and "attributes" in its:
+            out += ["", f"#define {prefix}MAX (__{prefix}MAX - 1)"]
+        return out
+
+    @staticmethod
+    def comment(name: str, row: Row) -> str:
+        doc: str = row.get("doc", "")
+        kind: str = row.get("type", "")
+        if not kind or name == "options" or kind in ("unused", "pad"):
+            return doc
+        return kind + ("" if not doc or doc.startswith(",") else " ") + doc
+
+    def uapi(self, names: tuple[str, ...]) -> str:
+        return "\n\n".join("\n".join(self.uapi_enum(n)) for n in names)
+
+    def policy(self) -> str:
+        out = ["static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {",
+               "\t[TCA_BFC_UNSPEC]\t= { .strict_start_type = TCA_BFC_FC },"]
+        for o in self.options:
+            if o["type"] in ("unused", "pad"):
+                continue
+            checks = o.get("checks", {})
+            if o.get("read-only"):
+                value = "{ .type = NLA_REJECT }"
+            elif o["type"] == "binary":
+                value = f"NLA_POLICY_EXACT_LEN({checks['exact-len']})"
+            elif o["type"] == "string":
+                value = f"{{ .type = NLA_NUL_STRING,\n\t\t\t\t    .len = {checks['max-len']} }}"
+            else:
+                value = f"{{ .type = {POLICY[o['type']]} }}"
+            name = f"[TCA_BFC_{macro(o['name'])}]"
+            out.append(f"\t{name}{tabs_to(name, 32)}= {value},")
+        return "\n".join(out + ["};"])
+
+    def ranges(self) -> str:
+        out = ["static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {"]
+        for o in self.options:
+            if "message" not in o:
+                continue
+            if "enum" in o:
+                low, high = "0", f"__BFC_{macro(o['enum'])}_MAX - 1"
+            else:
+                low, high = (self.number(o["checks"][k]) for k in ("min", "max"))
+            field = o.get("field", o["name"].replace("-", "_"))
+            zero = "true" if o.get("or-zero") else "false"
+            out += [f"\t[TCA_BFC_{macro(o['name'])}] =",
+                    f"\t\tBFC_OPTION({field}, {o['type']}, {low}, {high}, {zero},",
+                    f"\t\t\t   \"{o['message']}\"),"]
+        return "\n".join(out + ["};"])
+
+    @staticmethod
+    def number(value: int | str) -> str:
+        return value if isinstance(value, str) else \
+            str(value) if value < 255 else hex(value)
+
+    def uses(self) -> str:
+        out = ["static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {"]
+        for o in self.options:
+            if "used-by" in o:
+                use = USES[o["used-by"]].format(o["tc"]["keyword"])
+                out.append(f"\t[TCA_BFC_{macro(o['name'])}] = {use},")
+        return "\n".join(out + ["};"])
+
+    def words(self) -> str:
+        out: list[str] = []
+        for name in ("fc", "peer", "assign", "resume", "prio"):
+            its = self.sets[name]
+            out += ["", f"static const char * const {name}_words[] = {{"]
+            out += [f"\t[{its['name-prefix']}{macro(e['name'])}] = \"{e['name']}\","
+                    for e in its["entries"]]
+            out += ["\tNULL", "};"]
+        return "\n".join(out[1:])
+
+    def table(self) -> str:
+        by_keyword = {o["tc"]["keyword"]: o for o in self.options if "tc" in o}
+        if sorted(by_keyword) != sorted(self.print_order):
+            sys.exit(f"{SPEC}: print-order and the options differ")
+        out = ["} options[] = {"]
+        for keyword in self.print_order:
+            o = by_keyword[keyword]
+            tc = o["tc"]
+            auto = f"\"{tc['auto']}\"" if "auto" in tc else "NULL"
+            start = (f"\t{{ \"{keyword}\", \"{keyword.replace('-', '_')}\", "
+                     f"TCA_BFC_{macro(o['name'])}, UNIT_{tc['unit'].upper()},")
+            rest = f"{tc.get('words', 'NULL')}, {auto}, {tc.get('auto-value', 0)} }},"
+            fits = len(start) + 7 + 1 + len(rest) <= 80
+            out.append(start + (" " if fits else "\n\t  ") + rest)
+        return "\n".join(out + ["};"])
+
+    def constants(self) -> dict[str, int]:
+        """Values of the header's macros and of the enums' ends."""
+        known: dict[str, int] = {}
+        for name, text in re.findall(r"^#define (BFC_\w+)[ \t]+([^/\n]+)",
+                                     (TOP / UAPI).read_text(), re.M):
+            text = re.sub(r"\b(0x[0-9a-fA-F]+|\d+)U?L*\b", r"\1", text.strip())
+            text = re.sub(r"BFC_\w+", lambda m: str(known.get(m[0], m[0])), text)
+            if re.fullmatch(r"[0-9a-fA-Fx<>*+~() -]+", text):
+                known[name] = int(eval(text))  # digits and operators only
+        return known
+
+    def tests(self) -> str:
+        known = self.constants()
+        out = ["# SPDX-License-Identifier: GPL-2.0",
+               f'"""Options of the qdisc. Generated from {SPEC} by spec/generate.py."""',
+               "", "from __future__ import annotations", "",
+               "from typing import NamedTuple", "", "",
+               "class Option(NamedTuple):",
+               "    keyword: str        # of tc; JSON has _ for -",
+               "    attr: int           # TCA_BFC_*",
+               "    width: int          # of the attribute, bytes",
+               "    low: int            # smallest and largest value",
+               "    high: int",
+               "    or_zero: bool       # 0 is allowed besides",
+               "    also: int | None    # a value out of the range that means \"auto\"",
+               "    unit: str           # how tc writes it",
+               "    used_by: str        # modes; \"\": all",
+               "    message: str        # of the kernel about a value out of range", "", "",
+               "# Every option that is a number.", "OPTIONS = ["]
+        keywords = []
+        for attr, o in enumerate(self.options):
+            if "tc" in o:
+                keywords.append(o["tc"]["keyword"])
+            if "message" not in o:
+                continue
+            if "enum" in o:
+                low, high = 0, len(self.sets[o["enum"]]["entries"]) - 1
+            else:
+                low, high = (v if isinstance(v, int) else known[v]
+                             for v in (o["checks"]["min"], o["checks"]["max"]))
+            tc = o.get("tc", {})
+            also = (1 << 64) - 1 if "auto-value" in tc else None
+            out += [f"    Option({tc.get('keyword', '')!r}, {attr}, {int(o['type'][1:]) // 8}, "
+                    f"{low}, {high}, {bool(o.get('or-zero'))},",
+                    f"           {also}, {tc.get('unit', '')!r}, {o.get('used-by', '')!r},",
+                    f"           {'bfc: ' + o['message']!r}),"]
+        out += ["]", "", "# Every option that tc has.", "KEYWORDS = ["]
+        out += [f"    {k!r}," for k in keywords]
+        return "\n".join(out + ["]"]) + "\n"
+
+
+def put(text: str, name: str, body: str, path: str) -> str:
+    """text with the region's body replaced"""
+    start = f"/* Generated from {SPEC}: {name} */\n"
+    end = f"\n/* End of {name} */\n"
+    a, b = text.find(start), text.find(end)
+    if a < 0 or b < a:
+        sys.exit(f"{path}: no region {name}")
+    return text[:a + len(start)] + body + "\n" + text[b:]
+
+
+def main() -> int:
+    spec = Spec(yaml.safe_load((TOP / SPEC).read_text()))
+    regions = {
+        UAPI: {"options": spec.uapi(OPTION_ENUMS), "statistics": spec.uapi(STATS_ENUMS)},
+        PARAMS: {"policy": spec.policy(), "ranges": spec.ranges(), "uses": spec.uses()},
+        PLUGIN: {"words": spec.words(), "table": spec.table()},
+    }
+    files = {TESTS: spec.tests()}
+    for path, bodies in regions.items():
+        text = (TOP / path).read_text()
+        for name, body in bodies.items():
+            text = put(text, name, body, path)
+        files[path] = text
+    stale = [p for p, text in files.items()
+             if not (TOP / p).exists() or (TOP / p).read_text() != text]
+    if "--check" in sys.argv[1:]:
+        for path in stale:
+            print(f"{path}: not what {SPEC} says: run spec/generate.py")
+        return 1 if stale else 0
+    for path in stale:
+        (TOP / path).write_text(files[path])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
