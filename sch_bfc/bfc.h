@@ -8,7 +8,8 @@
  *   bfc_ingress  pause counters for the queues of one neighbour, and the bytes
  *		  held of what came in there, found by the 16-bit handle that
  *		  the ingress hook leaves in skb->tc_index
- *   bfc_conf	  thresholds of the port-level modes (pfc, capfc, fafc)
+ *   bfc_cfg	  configuration, immutable: of a qdisc and its port
+ *   bfc_fc_ops	  a flow-control mode
  *   bfc_switch	  the ports of a namespace, their handles and what they share
  *   bfc_buffer	  memory that the ports of a namespace share
  *
@@ -58,7 +59,7 @@
 #include "bfc_bucket.h"
 #include "bfc_capfc.h"
 #include "bfc_compat.h"
-#include "bfc_conf.h"
+#include "bfc_cfg.h"
 #include "bfc_dest.h"
 #include "bfc_fafc.h"
 #include "bfc_fc.h"
@@ -123,7 +124,7 @@ struct bfc_held {
  * @port: whom to mark dirty; NULL once dead. RCU
  * @drained: bytes of counted packets that gave their count back
  * @list: of dead objects, under bfc_handle_lock
- * @conf: of the port; NULL once dead. RCU
+ * @cfg: of the port; NULL once dead. RCU
  * @buffer: that bytes are charged to, or NULL; for good
  * @reserve: bytes of each priority; for good
  * @slot: of the port
@@ -148,7 +149,7 @@ struct bfc_ingress {
 	struct bfc_port __rcu *port;
 	atomic64_t drained;
 	struct list_head list;
-	struct bfc_conf __rcu *conf;
+	struct bfc_cfg __rcu *cfg;
 	struct bfc_buffer *buffer;
 	u32 reserve;
 	u8 slot;
@@ -174,245 +175,154 @@ struct bfc_host {
 };
 
 /**
+ * struct bfc_sched_dests - the queues that destinations and ingress ports hold
+ */
+struct bfc_sched_dests {
+	struct bfc_dest *table;	/* destinations that hold queues */
+	u32 sets;		/* of @table */
+	u32 key;		/* of the destination of the packet that is enqueued */
+	u32 nfree;		/* bits in @free */
+	bool keyed;		/* @key and @slot are those of this packet */
+	u8 slot;		/* of the ingress port of that packet */
+	u8 greedy;		/* ports that hold many: bfc_ingress_is_greedy() */
+	unsigned long *free;	/* queues that belong to none */
+	struct list_head cooling;	/* queues that ran empty, or were resumed then, in
+					 * this order but for &bfc_queue.again
+					 */
+	struct {
+		u16 queues;	/* that hold what came in through the port */
+		u16 last;	/* the one that it got last */
+	} ingress[BFC_SLOTS + 2];	/* by slot, then BFC_DEST_FORWARDED, BFC_DEST_LOCAL */
+};
+
+/**
+ * struct bfc_sched_stats - as in TCA_BFC_STATS_*
+ */
+struct bfc_sched_stats {
+	u32 mem_peak;		/* largest &bfc_sched.mem */
+	u32 backlog_peak;	/* most bytes queued */
+	u64 assigned;		/* queue assignments made */
+	u64 collisions;		/* of these, into a queue that was not empty */
+	u64 told_to_share;	/* of these, into one of the flow's destination or ingress
+				 * port, on purpose
+				 */
+	u64 joined;		/* queues that went to the end of another */
+	u64 shared;		/* flow table entries that a second flow had to share,
+				 * overflow entries taken
+				 */
+	u64 counted;		/* packets that met a queue over Th */
+	u64 ctrl_excess;	/* over the control band's share, queued as ordinary */
+	u64 drop_limit;		/* dropped from the longest queue */
+	u64 drop_cap;		/* to a queue over its share of the buffer */
+	u64 drop_gso;		/* could not be segmented */
+	u64 drop_max;		/* (port, priority), or egress queue, was full */
+	u64 drop_buffer;	/* no room in the shared buffer */
+	u64 ecn_mark;		/* packets marked */
+	u64 storms;		/* pauses taken for a storm */
+	u64 restored;		/* of these, obeyed again */
+	u64 storm_tx;		/* packets sent meanwhile */
+	u64 storm_drops;	/* packets dropped meanwhile */
+	u64 solved;		/* allocations of pause times */
+	u64 unsolved;		/* of these, not enough could be paused */
+	u64 pause_rx;		/* queues paused by the neighbour */
+	u64 resume_rx;		/* queues resumed */
+	u64 expired;		/* of these, by their hold time */
+	u64 elided;		/* packets not counted: elide */
+	u64 untrusted;		/* packets not counted: handle not to be trusted */
+	u64 tagged_tx;		/* packets sent with an upstreamQ */
+};
+
+/**
  * struct bfc_sched - the qdisc; all of it under its root lock
- *
- * Set by init and change:
- * @port: the device's object
- * @no_port: why it is a bare one, for users who want more than fc none; or NULL
- * @live: @port does what this qdisc asks for, not another that it is to replace
- * @p: configuration
- * @sticky: ns in effect
- * @rate: µ in bytes/s
- * @pace: shaper, if @p.rate
- * @quantum: bytes in effect
- * @count: packets over Th are counted: fc bfc, role switch
- * @classes: queue q is of class q % classes
- * @prios: the mode pauses priorities: class is priority
- * @identity: what a flow is, BFC_FLOW_*
- * @by_dest: queues are shared by destination as they run short
- * @class_sets: sets of the flow table for each class
- * @conf: thresholds of the port-level modes
- * @map: priority by PCP, DSCP or skb->priority
- * @thresh: Th by N_active, p.queues + 1 entries
- * @flows: the flow table, @nsets sets of @p.ways entries
- * @nsets: see there
- * @overflow: entries behind these, BFC_FLOW_OVERFLOW for each member of @ingress
- * @overflowed: these were used
- * @queues: the queues
- * @pauses: of each
- * @dests: the destinations that hold queues
- * @dest_sets: sets of @dests
- * @dest_mask: the bits of an IPv4 address that tell destinations apart; likewise
- *	@dest_mask6 of an IPv6 address
- * @free: queues that belong to none
- * @nfree: so many
- * @cooling: queues that ran empty, or were resumed then, in this order but for
- *	     &bfc_queue.again
- *
- * Every packet:
- * @active: queues with packets that are not paused, in DRR order
- * @fresh: likewise, but these just got their first packet, and go first
- * @round: of @active, counts up
- * @served: packets that left a queue; wraps
- * @clock: when the clock was read last, ns
- * @timed: that was in this call: bfc_now()
- * @keyed: @key and @slot are those of the packet that is enqueued: bfc_dest_key()
- * @slot: of the ingress port of that packet
- * @key: of its destination
- * @nleft: packets that left since then
- * @left: these
- * @strict_first: bit p: @strict of priority p is not empty
- * @nactive: the number of all three: N_active
- * @noccupied: non-empty queues
- * @npaused: queues paused, empty ones included
- * @rotor: where the search for an empty queue starts
- * @random: if there is none
- * @mem: truesize of all packets held
- * @empty: bitmap, queues without a packet
- * @usable: of these, those not paused
- * @paused: queues that the neighbour holds paused
- * @ctrl: the band that is never paused, tagged or counted
- * @stamp: a program that stamps
- * @ctrl_mem: truesize in it
- * @ctrl_bucket: bytes that it may still take, of each BFC_CONTROL_*
- * @rx_gen: of the pauses merged last
- * @pause_deadline: when these are void, ns
- * @next_tx: shaper: when the next packet may leave, ns
- * @idle: nothing was eligible when the last dequeue looked
- * @ignoring: bit p: the pauses of priority p are taken for a storm; all bits where
- *	      queues are paused
- * @prio_paused: priorities that the neighbour holds paused
- * @storm_due: when to look at storms again, ns
- * @host_paced: priorities that a host sends less of after pauses (FAFC Alg. 3)
- * @egress: what the mode keeps of an egress port, or NULL
- * @prio: of each priority: bytes queued, those of them that a pause can keep away, of
- *	  so many ports, packets sent, how often it was paused, since when and until
- *	  when, ns, and for how long in all without that
- * @watchdog: shaper, end of a pause, pace of a host
- *
- * Now and then, @ingress and @greedy with a flow's first packet, the rest for port-level
- * modes:
- * @ingress: by slot: how many queues hold what came in through a port, and which it
- *	     got last; behind them BFC_DEST_FORWARDED, BFC_DEST_LOCAL
- * @greedy: of these, how many are: bfc_ingress_is_greedy()
- * @storm: is a pause one: of each priority; of all queues only the first
- * @storm_cfg: its times
- * @host: pace of each priority
- * @host_waited: priorities that nothing else has held back since their last packet
- * @in: handles of the ports that brought something, by slot
- * @from: by priority and slot: packets queued that a pause can keep away; the last
- *	  one is that of all ports without a slot
- * @strict: as @active, of each strict priority
- *
- * Statistics, as in TCA_BFC_STATS_*:
- * @mem_peak: largest @mem
- * @backlog_peak: most bytes queued
- * @assigned: queue assignments made
- * @collisions: of these, into a queue that was not empty
- * @told_to_share: of these, into one of the flow's destination or ingress port, on
- *		   purpose
- * @joined: queues that went to the end of another
- * @shared: flow table entries that a second flow had to share, overflow entries taken
- * @counted: packets that met a queue over Th
- * @ctrl_excess: packets over the control band's share, queued as ordinary
- * @drop_limit: packets dropped from the longest queue
- * @drop_cap: packets to a queue over its share of the buffer
- * @drop_gso: packets that could not be segmented
- * @drop_max: packets whose (port, priority), or egress queue, was full
- * @drop_buffer: packets that the shared buffer had no room for
- * @ecn_mark: packets marked
- * @storms: pauses taken for a storm
- * @restored: of these, obeyed again
- * @storm_tx: packets sent meanwhile
- * @storm_drops: packets dropped meanwhile
- * @solved: allocations of pause times
- * @unsolved: of these, not enough could be paused
- * @pause_rx: queues paused by the neighbour
- * @resume_rx: queues resumed
- * @expired: of these, by their hold time
- * @elided: packets not counted: elide
- * @untrusted: packets not counted: handle not to be trusted
- * @tagged_tx: packets sent with an upstreamQ
  */
 struct bfc_sched {
-	struct bfc_port *port;
-	const char *no_port;
-	bool live;
-	struct bfc_params p;
-	u64 sticky;
-	u64 rate;
-	struct psched_ratecfg pace;
-	u32 quantum;
-	bool count;
-	u8 classes;
-	bool prios;
-	u8 identity;
-	bool by_dest;
-	u32 class_sets;
-	struct bfc_conf *conf;
-	u8 map[BFC_PRIO_VALUES];
-	u32 *thresh;
-	struct bfc_flow *flows;
-	u32 nsets;
-	bool overflowed;
-	struct bfc_flow *overflow;
+	/* Set by init and change, read for each packet. */
+	struct bfc_cfg *cfg;	/* configuration */
+	struct bfc_port *port;	/* the device's object */
 	struct bfc_queue *queues;
-	struct bfc_queue_pauses *pauses;
-	struct bfc_dest *dests;
-	u32 dest_sets;
-	__be32 dest_mask;
-	__be32 dest_mask6[4];
-	unsigned long *free;
-	u32 nfree;
-	struct list_head cooling;
+	struct bfc_flow *flows;	/* the flow table, sets of cfg->ways entries */
+	unsigned long *empty;	/* bitmap: queues without a packet */
+	unsigned long *usable;	/* of these, those not paused */
+	unsigned long *paused;	/* queues that the neighbour holds paused */
+	u16 nqueues;
+	u8 strict_first;	/* bit p: @strict of priority p is not empty */
+	u8 prio_paused;		/* priorities that the neighbour holds paused */
+	bool overflowed;	/* @overflow was used */
+	bool idle;		/* nothing was eligible when the last dequeue looked */
+	bool timed;		/* @clock was read in this call: bfc_now() */
 
-	struct list_head active;
-	struct list_head fresh;
-	u32 round;
-	u32 served;
-	u64 clock;
-	bool timed;
-	bool keyed;
-	u8 slot;
-	u8 nleft;
-	u32 key;
-	struct bfc_left left[BFC_CLOCK_EVERY];
-	u8 strict_first;
-	u32 nactive;
-	u32 noccupied;
-	u32 npaused;
-	u32 rotor;
-	struct rnd_state random;
-	u32 mem;
-	unsigned long *empty;
-	unsigned long *usable;
-	unsigned long *paused;
-	struct qdisc_skb_head ctrl;
-	struct bfc_stamp stamp;
-	u32 ctrl_mem;
-	struct bfc_bucket ctrl_bucket[BFC_CONTROL_MAX];
-	u32 rx_gen;
-	u64 pause_deadline;
-	u64 next_tx;
-	bool idle;
-	u8 ignoring;
-	u8 prio_paused;
-	u8 host_paced;
-	u64 storm_due;
-	void *egress;
+	/* Written for each packet. */
+	struct list_head active;	/* queues with packets, not paused, in DRR order */
+	struct list_head fresh;	/* likewise: just got their first packet, go first */
+	u64 clock;		/* ns: when the clock was read last */
+	u32 round;		/* of @active, counts up */
+	u32 served;		/* packets that left a queue; wraps */
+	u32 nactive;		/* N_active: queues in @active, @fresh, @strict */
+	u32 noccupied;		/* queues that are not empty */
+	u32 npaused;		/* queues paused, empty ones included */
+	u32 mem;		/* truesize of all packets held */
+	u32 rotor;		/* where the search for an empty queue starts */
+	u32 rx_gen;		/* &bfc_rx.gen of the pauses merged last */
+	u8 nleft;		/* packets that left since @clock was read */
+	struct bfc_left left[BFC_CLOCK_EVERY];	/* these */
+	void *egress;		/* what the mode keeps of an egress port, or NULL */
+	u64 pause_deadline;	/* ns: when the pauses merged last are void */
+	u64 next_tx;		/* ns: shaper: when the next packet may leave */
 	struct {
-		u32 bytes;
-		u32 pausable;
-		u32 ports;
-		u64 sent;
-		u64 pauses;
-		u64 since;
-		u64 until;
-		u64 ns;
+		struct qdisc_skb_head band;	/* never paused, tagged or counted */
+		u32 mem;	/* truesize in it */
+		struct bfc_bucket bucket[BFC_CONTROL_MAX];	/* bytes it may still take */
+	} ctrl;
+	struct {
+		u64 due;	/* ns: when to look at storms again */
+		u8 ignoring;	/* bit p: the pauses of priority p are taken for one; all
+				 * bits where queues are paused
+				 */
+		struct bfc_watchdog watch[BFC_PRIORITIES];	/* of all queues: the first */
+	} storm;
+	struct bfc_stamp stamp;	/* a program that stamps */
+	struct {
+		u32 bytes;	/* queued */
+		u32 pausable;	/* of these: a pause can keep the like of them away */
+		u32 ports;	/* that these came in through */
+		u64 sent;	/* packets */
+		u64 pauses;	/* by the neighbour */
+		u64 since;	/* ns: begin of the present pause */
+		u64 until;	/* ns: end of it */
+		u64 ns;		/* all but that one took */
 	} prio[BFC_PRIORITIES];
-	struct qdisc_watchdog watchdog;
+	struct bfc_sched_dests dest;
+	struct bfc_sched_stats stats;
 
-	struct bfc_watchdog storm[BFC_PRIORITIES];
-	struct bfc_watchdog_cfg storm_cfg;
-	struct bfc_host host[BFC_PRIORITIES];
-	u8 host_waited;
-	u16 in[BFC_SLOTS];
+	/* Seldom, or with modes that pause priorities. */
+	struct rnd_state random;	/* for a queue if none is empty */
+	struct qdisc_watchdog watchdog;	/* shaper, end of a pause, pace of a host */
+	struct bfc_queue_pauses *pauses;	/* of each queue */
+	struct bfc_flow *overflow;	/* behind the flow table: BFC_FLOW_OVERFLOW entries
+					 * for each member of &bfc_sched_dests.ingress
+					 */
+	const char *no_port;	/* why @port is a bare one, for users; or NULL */
+	bool live;		/* @port does what this qdisc asks for, not another that
+				 * it is to replace
+				 */
 	struct {
-		u16 queues;
-		u16 last;
-	} ingress[BFC_SLOTS + 2];
-	u8 greedy;
-	u32 from[BFC_PRIORITIES][BFC_SLOTS + 1];
-	struct list_head strict[BFC_PRIORITIES];
-
-	u32 mem_peak;
-	u32 backlog_peak;
-	u64 assigned;
-	u64 collisions;
-	u64 told_to_share;
-	u64 joined;
-	u64 shared;
-	u64 counted;
-	u64 ctrl_excess;
-	u64 drop_limit;
-	u64 drop_cap;
-	u64 drop_gso;
-	u64 drop_max;
-	u64 drop_buffer;
-	u64 ecn_mark;
-	u64 storms;
-	u64 restored;
-	u64 storm_tx;
-	u64 storm_drops;
-	u64 solved;
-	u64 unsolved;
-	u64 pause_rx;
-	u64 resume_rx;
-	u64 expired;
-	u64 elided;
-	u64 untrusted;
-	u64 tagged_tx;
+		u8 paced;	/* priorities that a host sends less of (FAFC Alg. 3) */
+		u8 waited;	/* of these: held back by nothing else since their last
+				 * packet
+				 */
+		struct bfc_host pace[BFC_PRIORITIES];
+	} host;
+	struct list_head strict[BFC_PRIORITIES];	/* as @active, of strict priorities */
+	u16 in[BFC_SLOTS];	/* by slot: handle of the port that brought something */
+	u32 from[BFC_PRIORITIES][BFC_SLOTS + 1];	/* by priority and slot: pausable
+							 * packets; last: ports without one
+							 */
 };
+
+#ifdef CONFIG_64BIT
+static_assert(offsetof(struct bfc_sched, active) <= 64);
+static_assert(offsetof(struct bfc_sched, nleft) < 128 + 16);
+#endif
 
 /**
  * struct bfc_skb_cb - what a queued packet holds, in qdisc_skb_cb->data
@@ -442,7 +352,7 @@ struct bfc_skb_cb {
 
 static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)
 {
-	return qn & (q->classes - 1);
+	return qn & (q->cfg->classes - 1);
 }
 
 /**
@@ -480,7 +390,7 @@ static inline bool bfc_sticky_over(struct bfc_sched *q, u64 since)
 {
 	u64 now = q->noccupied ? q->clock : bfc_now(q);
 
-	return (s64)(now - since) > (s64)q->sticky;
+	return (s64)(now - since) > (s64)q->cfg->sticky;
 }
 
 /**
@@ -499,14 +409,14 @@ static inline unsigned int bfc_pick_any(struct bfc_sched *q, unsigned int n)
 /* What a queue may hold when another packet comes, truesize. */
 static inline u64 bfc_queue_cap(const struct bfc_sched *q)
 {
-	return (u64)BFC_CAP_ALPHA * (q->p.limit - min(q->mem, q->p.limit));
+	return (u64)BFC_CAP_ALPHA * (q->cfg->limit - min(q->mem, q->cfg->limit));
 }
 
 /* The time of what was called before is not that of what comes now. */
 static inline void bfc_begin(struct bfc_sched *q)
 {
 	q->timed = false;
-	q->keyed = false;
+	q->dest.keyed = false;
 }
 
 /* A queue ran empty, or is resumed while it is. It still belongs to its destination: a
@@ -517,7 +427,7 @@ static inline void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue
 {
 	queue->again = !list_empty(&queue->cooling);
 	if (!queue->again)
-		list_add_tail(&queue->cooling, &q->cooling);
+		list_add_tail(&queue->cooling, &q->dest.cooling);
 }
 
 /* Is a queue empty that a flow was in alone at last, and held yet for its destination? */
@@ -535,7 +445,7 @@ static inline bool bfc_faces_host(const struct bfc_sched *q)
 /* Are pauses of a packet's priority, or those of queues, ignored as a storm? */
 static inline bool bfc_in_storm(const struct bfc_sched *q, u8 prio)
 {
-	return q->ignoring & BIT(prio);
+	return q->storm.ignoring & BIT(prio);
 }
 
 /* When the packet that leaves now should have, if it was to leave at @next and nothing
@@ -560,7 +470,8 @@ void bfc_update_link(struct Qdisc *sch);
 /* bfc_netlink.c */
 void bfc_params_default(struct bfc_params *p);
 int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
-		     struct bfc_params *p, struct netlink_ext_ack *extack);
+		     const struct bfc_params *was, struct bfc_params *p,
+		     struct netlink_ext_ack *extack);
 int bfc_put_uint(struct sk_buff *skb, int attr, u8 width, u64 v);
 int bfc_dump(struct Qdisc *sch, struct sk_buff *skb);
 
@@ -596,7 +507,7 @@ void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now);
 
 /* bfc_dest.c */
 void bfc_dest_init(void);
-void bfc_dest_configure(struct bfc_sched *q, const struct bfc_params *p);
+void bfc_dest_configure(struct bfc_sched *q, const struct bfc_cfg *old);
 void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue);
 void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk_buff *skb);
 unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb);
@@ -615,14 +526,14 @@ u8 bfc_prio_of(const struct bfc_sched *q, const struct sk_buff *skb);
 /* bfc_xoff.c; bits of struct bfc_ingress.state */
 #define BFC_STATE_PAUSED(prio)	BIT(prio)
 #define BFC_STATE_OVER(prio)	BIT(BFC_PRIORITIES + (prio))
-u16 bfc_prio_judge(const struct bfc_ingress *ing, const struct bfc_conf *conf,
+u16 bfc_prio_judge(const struct bfc_ingress *ing, const struct bfc_cfg *cfg,
 		   unsigned int prio, u16 state);
 void bfc_prio_look(struct bfc_ingress *ing, unsigned int prio);
 
 /* bfc_charge.c */
 bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb);
 void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb);
-void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_conf *conf);
+void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_cfg *cfg);
 
 /* bfc_ecn.c */
 bool bfc_mark_ce(struct sk_buff *skb);
@@ -634,7 +545,7 @@ void bfc_egress_adopt(struct bfc_sched *q, u64 now);
 
 /* bfc_prio_frame.c */
 struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
-			       const struct bfc_conf *conf, u64 now);
+			       const struct bfc_cfg *cfg, u64 now);
 struct sk_buff *bfc_pfc_resume(struct bfc_port *port);
 void bfc_rx_prio_end(struct bfc_sched *q, u64 now);
 void bfc_tx_prio_end(struct bfc_port *port, u64 now);

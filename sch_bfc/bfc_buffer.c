@@ -63,7 +63,7 @@ void bfc_buffer_leave(struct bfc_buffer *buffer, u64 fixed)
  * not fit.
  */
 struct bfc_buffer *bfc_buffer_join(struct bfc_switch *sw, const struct bfc_params *p,
-				   u64 fixed, const struct bfc_conf *before, u64 *was,
+				   u64 fixed, const struct bfc_cfg *before, u64 *was,
 				   struct netlink_ext_ack *extack)
 {
 	struct bfc_buffer *buffer;

@@ -13,11 +13,11 @@
 DEFINE_STATIC_KEY_FALSE(bfc_holds);
 
 /* Without a buffer only MAX bounds what a lossless priority may hold. */
-static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_conf *conf,
+static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_cfg *cfg,
 			   u32 len, u64 *word)
 {
 	*word = atomic64_add_return(len, &held->cell.word);
-	if (likely(*word <= conf->in.max) ||
+	if (likely(*word <= cfg->in.max) ||
 	    *word <= READ_ONCE(held->grace))
 		return true;
 	atomic64_sub(len, &held->cell.word);
@@ -27,7 +27,7 @@ static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_conf *conf,
 /**
  * bfc_hold_by() - other thresholds from now on
  * @ing: the object that is charged, without a shared buffer
- * @conf: the new ones, nobody goes by them yet
+ * @cfg: the new ones, nobody goes by them yet
  *
  * A neighbour that was not paused yet by the old XOFF sends until the pause by the
  * new one reaches it: what is held then may be more than the new MAX, and there was
@@ -35,7 +35,7 @@ static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_conf *conf,
  *
  * Context: process, the port's lock held.
  */
-void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_conf *conf)
+void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_cfg *cfg)
 {
 	unsigned int prio;
 	u64 most;
@@ -43,8 +43,8 @@ void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_conf *conf)
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
 		struct bfc_held *held = &ing->held[prio];
 
-		most = atomic64_read(&held->cell.word) + conf->in.headroom;
-		WRITE_ONCE(held->grace, most > conf->in.max ?
+		most = atomic64_read(&held->cell.word) + cfg->in.headroom;
+		WRITE_ONCE(held->grace, most > cfg->in.max ?
 			   min_t(u64, most, U32_MAX) : 0);
 	}
 }
@@ -52,9 +52,9 @@ void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_conf *conf)
 static void bfc_hold_grace_ends(struct bfc_ingress *ing, struct bfc_held *held,
 				u64 bytes)
 {
-	const struct bfc_conf *conf = rcu_dereference(ing->conf);
+	const struct bfc_cfg *cfg = rcu_dereference(ing->cfg);
 
-	if (!conf || bytes <= conf->in.xoff)
+	if (!cfg || bytes <= cfg->in.xoff)
 		WRITE_ONCE(held->grace, 0);
 }
 
@@ -80,7 +80,7 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 {
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	u32 len = qdisc_pkt_len(skb);
-	const struct bfc_conf *conf;
+	const struct bfc_cfg *cfg;
 	struct bfc_ingress *ing;
 	bool lossless, room = true;
 	struct bfc_held *held;
@@ -88,30 +88,30 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 
 	rcu_read_lock();
 	ing = bfc_vetted(q, skb);
-	conf = ing ? rcu_dereference(ing->conf) : NULL;
-	if (unlikely(q->egress) && q->conf->fc->admit &&
-	    !INDIRECT_CALL_1(q->conf->fc->admit, bfc_capfc_admit, q, conf, cb->prio, len)) {
-		q->drop_max++;
+	cfg = ing ? rcu_dereference(ing->cfg) : NULL;
+	if (unlikely(q->egress) && q->cfg->fc->admit &&
+	    !INDIRECT_CALL_1(q->cfg->fc->admit, bfc_capfc_admit, q, cfg, cb->prio, len)) {
+		q->stats.drop_max++;
 		room = false;
 		goto out;
 	}
-	if (!conf)
+	if (!cfg)
 		goto out;
-	if (unlikely(bfc_elided(&q->p, ing->ifindex))) {
-		q->elided++;
+	if (unlikely(q->cfg->elides) && bfc_elided(&q->cfg->p, ing->ifindex)) {
+		q->stats.elided++;
 		goto out;
 	}
-	lossless = conf->lossless & BIT(cb->prio);
+	lossless = cfg->lossless & BIT(cb->prio);
 	held = &ing->held[cb->prio];
 	if (ing->buffer) {
 		room = bfc_pool_charge(&ing->buffer->pool, &held->cell,
-				       lossless ? &conf->cell : &conf->lossy,
+				       lossless ? &cfg->cell : &cfg->lossy,
 				       len, &word) != BFC_POOL_REFUSED;
-		q->drop_buffer += !room;
+		q->stats.drop_buffer += !room;
 		bfc_buffer_peak(ing->buffer);
 	} else if (lossless) {
-		room = bfc_hold_alone(held, conf, len, &word);
-		q->drop_max += !room;
+		room = bfc_hold_alone(held, cfg, len, &word);
+		q->stats.drop_max += !room;
 	} else {
 		goto out;
 	}
@@ -121,7 +121,7 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 		if (bfc_cell_held(word) > READ_ONCE(held->peak))
 			WRITE_ONCE(held->peak, bfc_cell_held(word));
 		if (ing->account)
-			INDIRECT_CALL_1(ing->fc->charged, bfc_fafc_held, ing, conf,
+			INDIRECT_CALL_1(ing->fc->charged, bfc_fafc_held, ing, cfg,
 					cb->prio, len, true, bfc_now(q));
 	}
 	if (lossless)
@@ -168,7 +168,7 @@ void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb)
 	}
 	if (ing->account)
 		INDIRECT_CALL_1(ing->fc->charged, bfc_fafc_held, ing,
-				rcu_dereference(ing->conf), cb->prio, len, false,
+				rcu_dereference(ing->cfg), cb->prio, len, false,
 				bfc_now(q));
 	local_bh_disable();
 	bfc_prio_look(ing, cb->prio);

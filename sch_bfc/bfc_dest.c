@@ -64,12 +64,12 @@ static bool bfc_dest_ip(const struct bfc_sched *q, const struct sk_buff *skb,
 
 		if (!ip)
 			return false;
-		*addr = (__force u32)(ip->daddr & q->dest_mask);
+		*addr = (__force u32)(ip->daddr & q->cfg->dest_mask);
 		return true;
 	}
 	if (proto == htons(ETH_P_IPV6)) {
 		const struct ipv6hdr *ip6 = skb_header_pointer(skb, off, sizeof(*ip6), &room);
-		const u32 *a, *m = (__force const u32 *)q->dest_mask6;
+		const u32 *a, *m = (__force const u32 *)q->cfg->dest_mask6;
 
 		if (!ip6)
 			return false;
@@ -110,7 +110,7 @@ static u32 bfc_dest_read(const struct bfc_sched *q, const struct sk_buff *skb)
 	if (likely(skb->protocol == htons(ETH_P_IP) &&
 		   skb_headlen(skb) >= ETH_HLEN + sizeof(struct iphdr))) {
 		addr = (__force u32)(((const struct iphdr *)(skb->data + ETH_HLEN))->daddr &
-				     q->dest_mask);
+				     q->cfg->dest_mask);
 	} else {
 		off = bfc_mac_len(skb, &proto);
 		if (!bfc_dest_ip(q, skb, off, proto, &addr))
@@ -124,20 +124,20 @@ static u32 bfc_dest_read(const struct bfc_sched *q, const struct sk_buff *skb)
 /* The same, read once for a packet, and for all segments of one. */
 static u32 bfc_dest_key(struct bfc_sched *q, const struct sk_buff *skb)
 {
-	if (!q->keyed) {
-		q->keyed = true;
-		q->slot = BFC_DEST_UNKNOWN;
-		q->key = bfc_dest_read(q, skb);
+	if (!q->dest.keyed) {
+		q->dest.keyed = true;
+		q->dest.slot = BFC_DEST_UNKNOWN;
+		q->dest.key = bfc_dest_read(q, skb);
 	}
-	return q->key;
+	return q->dest.key;
 }
 
 /* The entry of a destination or a free one; NULL: the set is full of others. */
 static struct bfc_dest *bfc_dest_lookup(const struct bfc_sched *q, u32 key)
 {
-	u32 set = reciprocal_scale(key, q->dest_sets);
+	u32 set = reciprocal_scale(key, q->dest.sets);
 
-	return bfc_dest_find(q->dests + set * BFC_DEST_WAYS, key);
+	return bfc_dest_find(q->dest.table + set * BFC_DEST_WAYS, key);
 }
 
 static u8 bfc_ingress_read(const struct bfc_sched *q, const struct sk_buff *skb)
@@ -160,9 +160,9 @@ static u8 bfc_ingress_read(const struct bfc_sched *q, const struct sk_buff *skb)
  */
 static u8 bfc_dest_ingress(struct bfc_sched *q, const struct sk_buff *skb)
 {
-	if (q->slot == BFC_DEST_UNKNOWN)
-		q->slot = bfc_ingress_read(q, skb);
-	return q->slot;
+	if (q->dest.slot == BFC_DEST_UNKNOWN)
+		q->dest.slot = bfc_ingress_read(q, skb);
+	return q->dest.slot;
 }
 
 /**
@@ -189,7 +189,7 @@ struct bfc_flow *bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *sk
 /* The destination that a queue belongs to, or NULL. */
 static struct bfc_dest *bfc_dest_of(const struct bfc_sched *q, const struct bfc_queue *queue)
 {
-	return queue->dest != BFC_DEST_NONE ? &q->dests[queue->dest] : NULL;
+	return queue->dest != BFC_DEST_NONE ? &q->dest.table[queue->dest] : NULL;
 }
 
 static void bfc_dest_leave(struct bfc_sched *q, struct bfc_queue *queue)
@@ -204,17 +204,17 @@ static void bfc_dest_leave(struct bfc_sched *q, struct bfc_queue *queue)
 /* Through the port of a slot came what has so many queues now. */
 static void bfc_ingress_hold(struct bfc_sched *q, u8 slot, u16 queues)
 {
-	unsigned int n = q->p.queues;
+	unsigned int n = q->nqueues;
 
 	if (slot != BFC_DEST_LOCAL)
-		q->greedy += bfc_ingress_is_greedy(queues, n) -
-			     bfc_ingress_is_greedy(q->ingress[slot].queues, n);
-	q->ingress[slot].queues = queues;
+		q->dest.greedy += bfc_ingress_is_greedy(queues, n) -
+			     bfc_ingress_is_greedy(q->dest.ingress[slot].queues, n);
+	q->dest.ingress[slot].queues = queues;
 }
 
 static void bfc_ingress_leave(struct bfc_sched *q, const struct bfc_queue *queue)
 {
-	bfc_ingress_hold(q, queue->slot, q->ingress[queue->slot].queues - 1);
+	bfc_ingress_hold(q, queue->slot, q->dest.ingress[queue->slot].queues - 1);
 }
 
 static void bfc_dest_free(struct bfc_sched *q, struct bfc_queue *queue)
@@ -222,8 +222,8 @@ static void bfc_dest_free(struct bfc_sched *q, struct bfc_queue *queue)
 	list_del_init(&queue->cooling);
 	bfc_dest_leave(q, queue);
 	bfc_ingress_leave(q, queue);
-	__set_bit(queue - q->queues, q->free);
-	q->nfree++;
+	__set_bit(queue - q->queues, q->dest.free);
+	q->dest.nfree++;
 }
 
 static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
@@ -232,76 +232,58 @@ static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
 	unsigned int qn = queue - q->queues;
 	struct bfc_dest *dest;
 
-	if (test_bit(qn, q->free)) {
-		__clear_bit(qn, q->free);
-		q->nfree--;
+	if (test_bit(qn, q->dest.free)) {
+		__clear_bit(qn, q->dest.free);
+		q->dest.nfree--;
 	} else {
 		bfc_dest_leave(q, queue);
 		bfc_ingress_leave(q, queue);
 	}
-	bfc_ingress_hold(q, slot, q->ingress[slot].queues + 1);
-	q->ingress[slot].last = qn;
+	bfc_ingress_hold(q, slot, q->dest.ingress[slot].queues + 1);
+	q->dest.ingress[slot].last = qn;
 	queue->slot = slot;
 	queue->key = key;
 	dest = bfc_dest_lookup(q, key);
 	if (unlikely(!dest))
 		return;
-	queue->dest = dest - q->dests;
+	queue->dest = dest - q->dest.table;
 	bfc_dest_take(dest, key, qn);
-}
-
-/* Return: whether other bits of addresses tell destinations apart now. */
-static bool bfc_dest_set_masks(struct bfc_sched *q, const struct bfc_params *p)
-{
-	bool used = q->conf->fc->tags;
-	u32 prefix = used ? p->dst_prefix : BFC_DST_PREFIX_MAX;
-	u32 prefix6 = used ? p->dst_prefix6 : BFC_DST_PREFIX6_MAX;
-	__be32 mask6[ARRAY_SIZE(q->dest_mask6)], mask;
-	unsigned int i;
-	bool same;
-
-	mask = htonl(bfc_dest_mask(prefix, 0));
-	for (i = 0; i < ARRAY_SIZE(mask6); i++)
-		mask6[i] = htonl(bfc_dest_mask(prefix6, i));
-	same = q->dest_mask == mask && !memcmp(q->dest_mask6, mask6, sizeof(mask6));
-	q->dest_mask = mask;
-	memcpy(q->dest_mask6, mask6, sizeof(mask6));
-	return !same;
 }
 
 /**
  * bfc_dest_configure() - queues are shared by destination, or no more, or by others
- * @q: the scheduler
- * @p: what it is to do; @q->classes and @q->conf are up to date
+ * @q: the scheduler, with a new configuration
+ * @old: the one before, or NULL
  *
  * What is in use at that time belongs to none, until it runs empty. So it is when
  * prefixes change: keys of before do not say where that goes by the new ones.
  *
  * Context: under the root lock.
  */
-void bfc_dest_configure(struct bfc_sched *q, const struct bfc_params *p)
+void bfc_dest_configure(struct bfc_sched *q, const struct bfc_cfg *old)
 {
-	bool on = p->assign == BFC_ASSIGN_DESTINATION && q->classes == 1;
-	bool others = bfc_dest_set_masks(q, p);
+	const struct bfc_cfg *cfg = q->cfg;
+	bool on = cfg->by_dest, was = old && old->by_dest;
 	unsigned int qn;
 
-	if (q->by_dest == on && !(on && others))
+	if (was == on && !(on && (old->dest_mask != cfg->dest_mask ||
+				  memcmp(old->dest_mask6, cfg->dest_mask6,
+					 sizeof(cfg->dest_mask6)))))
 		return;
-	q->by_dest = on;
-	memset(q->ingress, 0, sizeof(q->ingress));
-	q->greedy = 0;
-	for (qn = 0; qn < q->p.queues; qn++) {
+	memset(q->dest.ingress, 0, sizeof(q->dest.ingress));
+	q->dest.greedy = 0;
+	for (qn = 0; qn < q->nqueues; qn++) {
 		struct bfc_queue *queue = &q->queues[qn];
 
 		list_del_init(&queue->cooling);
 		bfc_dest_leave(q, queue);
 		queue->slot = BFC_DEST_LOCAL;
-		q->ingress[BFC_DEST_LOCAL].queues++;
-		__clear_bit(qn, q->free);
+		q->dest.ingress[BFC_DEST_LOCAL].queues++;
+		__clear_bit(qn, q->dest.free);
 		if (on && !queue->head && !test_bit(qn, q->paused))
-			list_add_tail(&queue->cooling, &q->cooling);
+			list_add_tail(&queue->cooling, &q->dest.cooling);
 	}
-	q->nfree = 0;
+	q->dest.nfree = 0;
 }
 
 /**
@@ -334,12 +316,12 @@ static void bfc_dest_cool(struct bfc_sched *q)
 	bool host = bfc_faces_host(q);
 	struct bfc_queue *queue;
 
-	while ((queue = list_first_entry_or_null(&q->cooling, struct bfc_queue, cooling))) {
+	while ((queue = list_first_entry_or_null(&q->dest.cooling, struct bfc_queue, cooling))) {
 		if (queue->head) {
 			list_del_init(&queue->cooling);
 		} else if (queue->again) {
 			queue->again = false;
-			list_move_tail(&queue->cooling, &q->cooling);
+			list_move_tail(&queue->cooling, &q->dest.cooling);
 		/* 0: never used */
 		} else if (host || !queue->emptied_ns ||
 			   bfc_sticky_over(q, queue->emptied_ns)) {
@@ -375,7 +357,7 @@ static unsigned int bfc_dest_share(const struct bfc_sched *q, struct bfc_dest *d
 		dest->pool[i & 1] = known[i];
 		return known[i];
 	}
-	return q->p.queues;
+	return q->nqueues;
 }
 
 /* May what came in through the port that brought a packet have another queue? */
@@ -385,7 +367,7 @@ static bool bfc_dest_ingress_may(struct bfc_sched *q, const struct sk_buff *skb,
 	u8 slot = bfc_dest_ingress(q, skb);
 
 	return slot == BFC_DEST_LOCAL ||
-	       bfc_ingress_may_take(q->ingress[slot].queues, q->greedy, free, q->p.queues);
+	       bfc_ingress_may_take(q->dest.ingress[slot].queues, q->dest.greedy, free, q->nqueues);
 }
 
 /* The queue that ran empty the longest ago, or none. It may be paused yet for what left
@@ -394,10 +376,10 @@ static bool bfc_dest_ingress_may(struct bfc_sched *q, const struct sk_buff *skb,
 static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *skb,
 				    unsigned int held)
 {
-	unsigned int n = q->p.queues, empty = n - q->noccupied;
+	unsigned int n = q->nqueues, empty = n - q->noccupied;
 	struct bfc_queue *queue;
 
-	queue = list_first_entry_or_null(&q->cooling, struct bfc_queue, cooling);
+	queue = list_first_entry_or_null(&q->dest.cooling, struct bfc_queue, cooling);
 	if (!queue || !bfc_dest_may_borrow(held, empty) ||
 	    !bfc_dest_ingress_may(q, skb, empty))
 		return n;
@@ -407,17 +389,17 @@ static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *s
 /* The queue that an ingress port got last, or none. */
 static unsigned int bfc_ingress_share(const struct bfc_sched *q, u8 slot)
 {
-	unsigned int qn = q->ingress[slot].last;
+	unsigned int qn = q->dest.ingress[slot].last;
 
-	return q->queues[qn].head && q->queues[qn].slot == slot ? qn : q->p.queues;
+	return q->queues[qn].head && q->queues[qn].slot == slot ? qn : q->nqueues;
 }
 
 /* One to have alone, or none. */
 static unsigned int bfc_dest_alone(struct bfc_sched *q)
 {
-	unsigned int n = q->p.queues, qn;
+	unsigned int n = q->nqueues, qn;
 
-	qn = find_next_bit_wrap(q->nfree ? q->free : q->usable, n, q->rotor);
+	qn = find_next_bit_wrap(q->dest.nfree ? q->dest.free : q->usable, n, q->rotor);
 	if (qn < n)
 		q->rotor = qn + 1 < n ? qn + 1 : 0;
 	return qn;
@@ -427,7 +409,7 @@ static unsigned int bfc_dest_alone(struct bfc_sched *q)
 static unsigned int bfc_dest_foreign(struct bfc_sched *q)
 {
 	if (list_empty(&q->active))
-		return bfc_pick_any(q, q->p.queues);
+		return bfc_pick_any(q, q->nqueues);
 	return list_last_entry(&q->active, struct bfc_queue, active) - q->queues;
 }
 
@@ -441,23 +423,23 @@ static unsigned int bfc_dest_foreign(struct bfc_sched *q)
  */
 unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb)
 {
-	unsigned int n = q->p.queues, held, qn = n, borrowed;
+	unsigned int n = q->nqueues, held, qn = n, borrowed;
 	struct bfc_dest *dest;
 
 	bfc_dest_cool(q);
 	dest = bfc_dest_lookup(q, bfc_dest_key(q, skb));
 	held = dest ? dest->queues : 0;
-	if (held && !bfc_dest_may_take(held, q->nfree, n))
+	if (held && !bfc_dest_may_take(held, q->dest.nfree, n))
 		qn = bfc_dest_share(q, dest);
 	if (qn < n && test_bit(qn, q->paused)) {
 		borrowed = bfc_dest_borrow(q, skb, held);
 		if (borrowed < n)
 			return borrowed;
 	}
-	if (qn >= n && !bfc_dest_ingress_may(q, skb, q->nfree))
-		qn = bfc_ingress_share(q, q->slot);
+	if (qn >= n && !bfc_dest_ingress_may(q, skb, q->dest.nfree))
+		qn = bfc_ingress_share(q, q->dest.slot);
 	if (qn < n) {
-		q->told_to_share++;
+		q->stats.told_to_share++;
 		return qn;
 	}
 	qn = bfc_dest_alone(q);
@@ -476,7 +458,7 @@ static void bfc_dest_join(struct bfc_sched *q, struct bfc_queue *queue, bool pau
 	if (!into->head || !bfc_dest_has(q, dest, dest->pool[paused], paused))
 		dest->pool[paused] = queue - q->queues;
 	else if (into != queue && bfc_queue_splice(q, queue, into))
-		q->joined++;
+		q->stats.joined++;
 }
 
 /**
@@ -490,9 +472,9 @@ void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue)
 {
 	list_del_init(&queue->cooling);
 	if (queue->head) {
-		if (bfc_dest_is_short(q->nfree, q->p.queues, q->p.role == BFC_ROLE_NIC))
+		if (bfc_dest_is_short(q->dest.nfree, q->nqueues, q->cfg->role == BFC_ROLE_NIC))
 			bfc_dest_join(q, queue, true);
-	} else if (test_bit(queue - q->queues, q->free)) {
+	} else if (test_bit(queue - q->queues, q->dest.free)) {
 		bfc_dest_hold(q, queue, queue->key, queue->slot);
 	}
 }
@@ -509,6 +491,6 @@ void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue)
  */
 void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue)
 {
-	if (bfc_dest_is_short(q->p.queues - q->noccupied, q->p.queues, false))
+	if (bfc_dest_is_short(q->nqueues - q->noccupied, q->nqueues, false))
 		bfc_dest_join(q, queue, false);
 }

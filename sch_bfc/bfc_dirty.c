@@ -50,7 +50,7 @@ static DEFINE_PER_CPU(struct bfc_pending, bfc_pending) = {
 bool bfc_refreshes(const struct bfc_port *port)
 {
 	return READ_ONCE(port->live) &&
-	       READ_ONCE(port->cfg.role) == BFC_ROLE_SWITCH &&
+	       READ_ONCE(port->opt.role) == BFC_ROLE_SWITCH &&
 	       rcu_access_pointer(port->ingress);
 }
 
@@ -60,8 +60,8 @@ bool bfc_refreshes(const struct bfc_port *port)
  */
 void bfc_refresh_start(struct bfc_port *port)
 {
-	u64 ns = READ_ONCE(port->tx.quick) ? READ_ONCE(port->cfg.quick) :
-					     READ_ONCE(port->cfg.refresh);
+	u64 ns = READ_ONCE(port->tx.quick) ? READ_ONCE(port->opt.quick) :
+					     READ_ONCE(port->opt.refresh);
 
 	if (bfc_refreshes(port))
 		hrtimer_start(&port->tx.refresh, ns_to_ktime(ns),
@@ -188,7 +188,7 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct bfc_port *port = q->port;
-	const struct bfc_conf *conf;
+	const struct bfc_cfg *cfg;
 	struct sk_buff *skb = NULL;
 	struct bfc_ingress *ing;
 
@@ -196,12 +196,12 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 		return NULL;
 	rcu_read_lock();
 	ing = rcu_dereference(port->ingress);
-	conf = ing ? rcu_dereference(ing->conf) : NULL;
-	if (!conf || !conf->fc->build)
+	cfg = ing ? rcu_dereference(ing->cfg) : NULL;
+	if (!cfg || !cfg->fc->build)
 		goto out;
 	bfc_refresh_start(port);
 	spin_lock(&port->tx.lock);
-	skb = conf->fc->build(port, ing, conf, now);
+	skb = cfg->fc->build(port, ing, cfg, now);
 	spin_unlock(&port->tx.lock);
 out:
 	rcu_read_unlock();

@@ -37,8 +37,8 @@ static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle)
 	handle = bfc_handle_base(q->port->sw, handle);
 	if (q->in[slot] == handle)
 		return;
-	if (q->egress && q->conf->fc->forget)
-		q->conf->fc->forget(q, slot);
+	if (q->egress && q->cfg->fc->forget)
+		q->cfg->fc->forget(q, slot);
 	q->in[slot] = handle;
 }
 
@@ -52,7 +52,7 @@ static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle)
 void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb)
 {
 	unsigned int slot = bfc_egress_slot(q, skb);
-	const struct bfc_fc_ops *fc = q->conf->fc;
+	const struct bfc_fc_ops *fc = q->cfg->fc;
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	u32 bytes;
 
@@ -61,9 +61,9 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb)
 	if (!cb->pausable)
 		bytes = q->prio[cb->prio].bytes - bytes;
 	bfc_egress_meet(q, slot, cb->handle);
-	if (q->p.ecn && bytes > q->p.ecn && !(q->egress && fc->marks) &&
+	if (q->cfg->ecn && bytes > q->cfg->ecn && !(q->egress && fc->marks) &&
 	    bfc_mark_ce(skb))
-		q->ecn_mark++;
+		q->stats.ecn_mark++;
 	if (q->egress)
 		INDIRECT_CALL_2(fc->enqueued, bfc_fafc_enqueued, bfc_capfc_enqueued, q,
 				skb, slot, bfc_now(q));
@@ -84,7 +84,7 @@ void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb)
 	if (bfc_cb(skb)->pausable)
 		bfc_share_dequeued(q, bfc_cb(skb), qdisc_pkt_len(skb));
 	if (q->egress)
-		INDIRECT_CALL_2(q->conf->fc->dequeued, bfc_fafc_dequeued,
+		INDIRECT_CALL_2(q->cfg->fc->dequeued, bfc_fafc_dequeued,
 				bfc_capfc_dequeued, q, skb, slot, bfc_now(q));
 }
 
@@ -100,7 +100,7 @@ void bfc_egress_adopt(struct bfc_sched *q, u64 now)
 	unsigned int qn, slot;
 	struct sk_buff *skb;
 
-	for (qn = 0; qn < q->p.queues; qn++) {
+	for (qn = 0; qn < q->nqueues; qn++) {
 		for (skb = q->queues[qn].head; skb; skb = skb->next) {
 			slot = bfc_egress_slot(q, skb);
 			if (bfc_cb(skb)->pausable)
@@ -109,7 +109,8 @@ void bfc_egress_adopt(struct bfc_sched *q, u64 now)
 			bfc_cb(skb)->pausable = 0;
 			bfc_share_enqueued(q, bfc_cb(skb), slot,
 					   qdisc_pkt_len(skb));
-			q->conf->fc->enqueued(q, skb, slot, now);
+			q->cfg->fc->enqueued(q, skb, slot, now);
 		}
 	}
+	q->cfg->fc->adopt(q, now);
 }

@@ -4,15 +4,9 @@
  */
 #include "bfc.h"
 
-static int bfc_none_derive(struct bfc_conf *c, const struct bfc_derive *d)
-{
-	return 0;
-}
-
 const struct bfc_fc_ops bfc_fc_none = {
 	.classes	= 1,
 	.identity	= BFC_FLOW_TUPLE,
-	.derive		= bfc_none_derive,
 };
 
 static const struct bfc_fc_ops * const bfc_fc_table[__BFC_FC_MAX] = {

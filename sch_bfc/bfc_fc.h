@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-struct bfc_conf;
+struct bfc_cfg;
 struct bfc_derive;
 struct bfc_ingress;
 struct bfc_params;
@@ -20,8 +20,8 @@ struct sk_buff;
 /**
  * struct bfc_fc_ops - a flow-control mode
  *
- * Hooks are NULL where a mode has no use for them, but for @derive. Those of the egress
- * are called with &bfc_sched.egress only, under the root lock; those of the ingress with
+ * Hooks are NULL where a mode has no use for them. Those of the egress are called with
+ * &bfc_sched.egress only, under the root lock; those of the ingress with
  * &bfc_ingress.account only.
  */
 struct bfc_fc_ops {
@@ -36,13 +36,13 @@ struct bfc_fc_ops {
 	u8 identity;	/* BFC_FLOW_*: what a flow is, at a switch */
 
 	/* RTNL: thresholds from what was asked for. 0 or an error, told in extack. */
-	int (*derive)(struct bfc_conf *c, const struct bfc_derive *d);
+	int (*derive)(struct bfc_cfg *c, const struct bfc_derive *d);
 
 	/* Egress, RTNL: its state, NULL for want of memory; does an old one serve with
 	 * new thresholds; let others see it; the end of it.
 	 */
-	void *(*egress_new)(const struct bfc_conf *conf, u64 now);
-	bool (*egress_serves)(const struct bfc_conf *old, const struct bfc_conf *conf);
+	void *(*egress_new)(const struct bfc_cfg *cfg, u64 now);
+	bool (*egress_serves)(const struct bfc_cfg *old, const struct bfc_cfg *cfg);
 	void (*egress_publish)(struct bfc_port *port, void *egress);
 	void (*egress_free)(struct bfc_port *port, void *egress);
 
@@ -55,9 +55,9 @@ struct bfc_fc_ops {
 
 	/* Egress, for each packet: is there room in the queue; it came; it leaves by
 	 * any way; it is to be sent. @slot: of the port that it came in through, or
-	 * BFC_SLOT_NONE. @conf: of that port, or NULL.
+	 * BFC_SLOT_NONE. @cfg: of that port, or NULL.
 	 */
-	bool (*admit)(const struct bfc_sched *q, const struct bfc_conf *conf, u8 prio,
+	bool (*admit)(const struct bfc_sched *q, const struct bfc_cfg *cfg, u8 prio,
 		      u32 len);
 	void (*enqueued)(struct bfc_sched *q, const struct sk_buff *skb,
 			 unsigned int slot, u64 now);
@@ -68,14 +68,14 @@ struct bfc_fc_ops {
 	/* Ingress: its account, for kfree(), in softirq with the port's lock; thresholds
 	 * have changed.
 	 */
-	void *(*ingress_new)(const struct bfc_conf *conf, u64 now);
-	void (*ingress_retune)(void *account, const struct bfc_conf *old,
-			       const struct bfc_conf *conf, u64 now);
+	void *(*ingress_new)(const struct bfc_cfg *cfg, u64 now);
+	void (*ingress_retune)(void *account, const struct bfc_cfg *old,
+			       const struct bfc_cfg *cfg, u64 now);
 
 	/* Ingress, for each packet that is charged or not any more (@came), under any
 	 * root lock; ns that the neighbour is to be paused for, for the frame.
 	 */
-	void (*charged)(struct bfc_ingress *ing, const struct bfc_conf *conf,
+	void (*charged)(struct bfc_ingress *ing, const struct bfc_cfg *cfg,
 			unsigned int prio, u32 len, bool came, u64 now);
 	u64 (*remaining)(struct bfc_ingress *ing, unsigned int prio, u64 now);
 
@@ -83,7 +83,7 @@ struct bfc_fc_ops {
 	 * port->lock.
 	 */
 	struct sk_buff *(*build)(struct bfc_port *port, struct bfc_ingress *ing,
-				 const struct bfc_conf *conf, u64 now);
+				 const struct bfc_cfg *cfg, u64 now);
 	void (*receive)(struct bfc_port *port, const struct bfc_pause *pause,
 			const void *frame, u64 now);
 };

@@ -166,7 +166,7 @@ u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 	union bfc_tuple t = {};
 	u16 addr_type;
 
-	if (q->identity != BFC_FLOW_TUPLE)
+	if (q->cfg->identity != BFC_FLOW_TUPLE)
 		return bfc_share_hash(q, skb, prio);
 
 	addr_type = bfc_tuple_plain(skb, &t);
@@ -244,7 +244,7 @@ enum bfc_control bfc_control_kind(const struct sk_buff *skb)
  */
 static unsigned int bfc_pick_unpaused(struct bfc_sched *q)
 {
-	unsigned int n = q->p.queues, first = n, i = q->rotor, tries;
+	unsigned int n = q->nqueues, first = n, i = q->rotor, tries;
 
 	for (tries = 0; tries < BFC_PICK_TRIES; tries++, i++) {
 		i = find_next_bit_wrap(q->usable, n, i < n ? i : 0);
@@ -264,24 +264,24 @@ static unsigned int bfc_pick_unpaused(struct bfc_sched *q)
  */
 static unsigned int bfc_pick_in_class(struct bfc_sched *q, u8 class)
 {
-	unsigned int n = q->p.queues / q->classes, i, qn;
-	const unsigned long *good = q->p.avoid_paused ? q->usable : q->empty;
+	unsigned int n = q->nqueues / q->cfg->classes, i, qn;
+	const unsigned long *good = q->cfg->avoid_paused ? q->usable : q->empty;
 
-	if (q->identity == BFC_FLOW_PRIO && n > 1) {
-		class += q->classes;
+	if (q->cfg->identity == BFC_FLOW_PRIO && n > 1) {
+		class += q->cfg->classes;
 		n--;
 	}
 	for (i = 0; i < n; i++) {
-		qn = class + (q->rotor + i) % n * q->classes;
+		qn = class + (q->rotor + i) % n * q->cfg->classes;
 		if (test_bit(qn, good)) {
-			q->rotor = qn / q->classes + 1;
+			q->rotor = qn / q->cfg->classes + 1;
 			return qn;
 		}
 	}
 	for (i = 0; i < n; i++)
-		if (test_bit(class + i * q->classes, q->empty))
-			return class + i * q->classes;
-	return class + bfc_pick_any(q, n) * q->classes;
+		if (test_bit(class + i * q->cfg->classes, q->empty))
+			return class + i * q->cfg->classes;
+	return class + bfc_pick_any(q, n) * q->cfg->classes;
 }
 
 /* The queue that the flow had before, if nobody has come in between. Another
@@ -296,7 +296,7 @@ static unsigned int bfc_pick_in_class(struct bfc_sched *q, u8 class)
 static bool bfc_queue_is_still_ours(const struct bfc_sched *q,
 				    const struct bfc_flow *flow)
 {
-	return q->p.avoid_paused && flow->stamp &&
+	return q->cfg->avoid_paused && flow->stamp &&
 	       q->queues[flow->queue].flow == flow - q->flows &&
 	       test_bit(flow->queue, q->empty);
 }
@@ -305,17 +305,17 @@ static unsigned int bfc_pick_queue(struct bfc_sched *q,
 				   const struct bfc_flow *flow,
 				   const struct sk_buff *skb, u8 class)
 {
-	unsigned int n = q->p.queues, i = n;
+	unsigned int n = q->nqueues, i = n;
 
 	if (bfc_queue_is_still_ours(q, flow) &&
 	    bfc_queue_class(q, flow->queue) == class)
 		return flow->queue;
-	if (q->classes > 1)
+	if (q->cfg->classes > 1)
 		return bfc_pick_in_class(q, class);
-	if (q->by_dest)
+	if (q->cfg->by_dest)
 		return bfc_dest_pick(q, skb);
 	if (q->noccupied < n) {
-		if (q->p.avoid_paused)
+		if (q->cfg->avoid_paused)
 			i = bfc_pick_unpaused(q);
 		if (i >= n)
 			i = find_next_bit_wrap(q->empty, n, q->rotor);
@@ -330,10 +330,10 @@ static unsigned int bfc_pick_queue(struct bfc_sched *q,
 static struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash,
 				     u8 class)
 {
-	u32 set = class * q->class_sets +
-		  reciprocal_scale((u32)hash, q->class_sets);
+	u32 set = class * q->cfg->class_sets +
+		  reciprocal_scale((u32)hash, q->cfg->class_sets);
 
-	return q->flows + set * q->p.ways;
+	return q->flows + set * q->cfg->ways;
 }
 
 /* No packet here, and none that left within the sticky time. */
@@ -371,7 +371,7 @@ struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u
 	struct bfc_flow *idle = NULL, *flow;
 	u16 tag = hash >> 32;
 
-	for (flow = set; flow < set + q->p.ways; flow++) {
+	for (flow = set; flow < set + q->cfg->ways; flow++) {
 		if (flow->tag == tag) {
 			if (unlikely(flow->shared))
 				flow->shared = !bfc_flow_is_idle(q, flow);
@@ -380,7 +380,7 @@ struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u
 		if (!idle && bfc_flow_is_idle(q, flow))
 			idle = flow;
 	}
-	flow = set + (u16)(hash >> 48) % q->p.ways;
+	flow = set + (u16)(hash >> 48) % q->cfg->ways;
 	if (flow->shared && !bfc_flow_is_idle(q, flow))
 		return flow;
 	if (unlikely(q->overflowed)) {
@@ -392,12 +392,12 @@ struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u
 		*idle = (struct bfc_flow){ .tag = tag };
 		return idle;
 	}
-	q->shared++;
-	if (q->by_dest) {
+	q->stats.shared++;
+	if (q->cfg->by_dest) {
 		q->overflowed = true;
 		return bfc_dest_overflow(q, skb, hash);
 	}
-	flow = set + (u16)(hash >> 48) % q->p.ways;
+	flow = set + (u16)(hash >> 48) % q->cfg->ways;
 	flow->shared = true;
 	return flow;
 }
@@ -417,10 +417,10 @@ bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash
 	const struct bfc_flow *set = bfc_flow_set(q, hash, class), *flow;
 	u16 tag = hash >> 32;
 
-	for (flow = set; flow < set + q->p.ways; flow++)
+	for (flow = set; flow < set + q->cfg->ways; flow++)
 		if (flow->tag == tag)
 			return flow->size;
-	flow = set + (u16)(hash >> 48) % q->p.ways;
+	flow = set + (u16)(hash >> 48) % q->cfg->ways;
 	return (flow->shared && flow->size) ||
 	       (q->overflowed && bfc_dest_overflow(q, skb, hash)->size);
 }
@@ -450,24 +450,24 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 	    likely(bfc_queue_class(q, flow->queue) == class))
 		return flow->queue;
 
-	switch (q->p.assign) {
+	switch (q->cfg->assign) {
 	case BFC_ASSIGN_DYNAMIC:
 	case BFC_ASSIGN_DESTINATION:
-		flow->queue = !hash && q->identity == BFC_FLOW_PRIO ? class :
+		flow->queue = !hash && q->cfg->identity == BFC_FLOW_PRIO ? class :
 			      bfc_pick_queue(q, flow, skb, class);
 		break;
 	case BFC_ASSIGN_STOCHASTIC:
 		flow->queue = class + reciprocal_scale(hash >> 32,
-						       q->p.queues / q->classes) *
-				      q->classes;
+						       q->nqueues / q->cfg->classes) *
+				      q->cfg->classes;
 		break;
 	case BFC_ASSIGN_SINGLE:
 		flow->queue = class;
 		break;
 	}
 	collision = !test_bit(flow->queue, q->empty);
-	q->assigned++;
-	q->collisions += collision;
+	q->stats.assigned++;
+	q->stats.collisions += collision;
 	trace_bfc_assign(q->port->dev, flow - q->flows, flow->queue, collision,
 			 q->noccupied);
 	return flow->queue;

@@ -12,7 +12,7 @@
 static bool bfc_port_speaks(const struct bfc_port *port)
 {
 	return port->fc->hello &&
-	       port->cfg.peer != BFC_PEER_OFF && port->life.users;
+	       port->opt.peer != BFC_PEER_OFF && port->life.users;
 }
 
 /**
@@ -27,7 +27,7 @@ static bool bfc_port_speaks(const struct bfc_port *port)
 struct sk_buff *bfc_hello_build(struct bfc_port *port, u8 flags, u64 now)
 {
 	struct bfc_hello h = {
-		.role = port->cfg.role,
+		.role = port->opt.role,
 		.flags = flags,
 		.classes = 1,
 		.queues = port->queues,
@@ -104,7 +104,7 @@ void bfc_hello_work(struct work_struct *work)
 	}
 	speak = bfc_port_speaks(port);
 	if (bfc_peer_tick(&port->neighbour.peer, now) & BFC_EV_STATE) {
-		if (port->cfg.peer == BFC_PEER_AUTO && port->fc->tags)
+		if (port->opt.peer == BFC_PEER_AUTO && port->fc->tags)
 			bfc_port_layout(port, 0);
 		bfc_port_tags(port);
 	}

@@ -10,8 +10,8 @@
 static void bfc_pace_recover(const struct bfc_sched *q, struct bfc_host *pace,
 			     u64 now)
 {
-	pace->rate = bfc_fafc_recover(pace->rate, q->rate, now - pace->updated,
-				      q->conf->holt.t_hop);
+	pace->rate = bfc_fafc_recover(pace->rate, q->cfg->rate, now - pace->updated,
+				      q->cfg->holt.t_hop);
 	pace->updated = now;
 }
 
@@ -27,27 +27,27 @@ static void bfc_pace_recover(const struct bfc_sched *q, struct bfc_host *pace,
  */
 void bfc_host_paused(struct bfc_sched *q, u64 now)
 {
-	u32 t_hop = q->conf->holt.t_hop;
+	u32 t_hop = q->cfg->holt.t_hop;
 	unsigned int prio;
 
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
 		u64 until = READ_ONCE(q->port->rx.until[prio]);
-		struct bfc_host *pace = &q->host[prio];
+		struct bfc_host *pace = &q->host.pace[prio];
 		u64 from = max(pace->until, now);
 
 		pace->until = until;
 		if (until <= from || until - now > 2ULL * t_hop ||
-		    q->ignoring & BIT(prio))
+		    q->storm.ignoring & BIT(prio))
 			continue;
-		if (!(q->host_paced & BIT(prio))) {
-			pace->rate = q->rate;
+		if (!(q->host.paced & BIT(prio))) {
+			pace->rate = q->cfg->rate;
 			pace->next = now;
 		}
 		bfc_pace_recover(q, pace, now);
 		pace->rate = bfc_fafc_pace(pace->rate,
 					   min_t(u64, until - from, t_hop),
-					   t_hop, bfc_fafc_floor(q->rate));
-		q->host_paced |= BIT(prio);
+					   t_hop, bfc_fafc_floor(q->cfg->rate));
+		q->host.paced |= BIT(prio);
 	}
 }
 
@@ -62,16 +62,16 @@ void bfc_host_paused(struct bfc_sched *q, u64 now)
  */
 u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due)
 {
-	unsigned long paced = q->host_paced & ~q->prio_paused;
-	u64 whole = bfc_fafc_recovery(q->conf->holt.t_hop);
+	unsigned long paced = q->host.paced & ~q->prio_paused;
+	u64 whole = bfc_fafc_recovery(q->cfg->holt.t_hop);
 	unsigned int prio;
 	u8 waits = 0;
 
 	for_each_set_bit(prio, &paced, BFC_PRIORITIES) {
-		const struct bfc_host *pace = &q->host[prio];
+		const struct bfc_host *pace = &q->host.pace[prio];
 
 		if (now - pace->updated >= whole) {
-			q->host_paced &= ~BIT(prio);	/* at full speed again */
+			q->host.paced &= ~BIT(prio);	/* at full speed again */
 		} else if (q->prio[prio].bytes && now < pace->next) {
 			waits |= BIT(prio);
 			*due = min(*due, pace->next);
@@ -91,14 +91,14 @@ u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due)
  */
 void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now)
 {
-	u64 whole = bfc_fafc_recovery(q->conf->holt.t_hop);
-	struct bfc_host *pace = &q->host[prio];
+	u64 whole = bfc_fafc_recovery(q->cfg->holt.t_hop);
+	struct bfc_host *pace = &q->host.pace[prio];
 
 	bfc_pace_recover(q, pace, now);
-	pace->next = bfc_pace_from(pace->next, q->host_waited & BIT(prio), now);
+	pace->next = bfc_pace_from(pace->next, q->host.waited & BIT(prio), now);
 	pace->next += div64_u64(len * BFC_NSEC_PER_SEC, pace->rate);
 	pace->next = min(pace->next, now + whole);
-	q->host_waited &= ~BIT(prio);
-	if (pace->rate == q->rate)
-		q->host_paced &= ~BIT(prio);
+	q->host.waited &= ~BIT(prio);
+	if (pace->rate == q->cfg->rate)
+		q->host.paced &= ~BIT(prio);
 }

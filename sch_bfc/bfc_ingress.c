@@ -63,7 +63,7 @@ u8 bfc_ingress_room(const struct bfc_port *port, unsigned int queues)
 	const struct bfc_switch *sw = port->sw;
 	const struct bfc_ingress *ing;
 
-	if (port->cfg.role == BFC_ROLE_NIC)
+	if (port->opt.role == BFC_ROLE_NIC)
 		return BFC_REFUSED_NOT;	/* counts nothing */
 	if (queues > BFC_QUEUES_MAX)
 		return BFC_REFUSED_QUEUES;
@@ -126,17 +126,17 @@ struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
 		return NULL;
 	ing->sw = port->sw;
 	ing->slot = port->slot;
-	ing->buffer = port->conf->buffer;
-	ing->reserve = ing->buffer ? port->conf->lossy.reserve : 0;
-	ing->fc = port->conf->fc;
+	ing->buffer = port->cfg->buffer;
+	ing->reserve = ing->buffer ? port->cfg->lossy.reserve : 0;
+	ing->fc = port->cfg->fc;
 	if (ing->fc->ingress_new) {
-		ing->account = ing->fc->ingress_new(port->conf, ktime_get_ns());
+		ing->account = ing->fc->ingress_new(port->cfg, ktime_get_ns());
 		if (!ing->account) {
 			kfree(ing);
 			return NULL;
 		}
 	}
-	RCU_INIT_POINTER(ing->conf, port->conf);
+	RCU_INIT_POINTER(ing->cfg, port->cfg);
 	ing->queues = queues;
 	ing->layout = port->neighbour.layouts;
 	ing->runs = BFC_RUNS(queues);
@@ -172,7 +172,7 @@ void bfc_ingress_retire(struct bfc_ingress *ing)
 {
 	WRITE_ONCE(ing->dead, true);
 	RCU_INIT_POINTER(ing->port, NULL);
-	RCU_INIT_POINTER(ing->conf, NULL);
+	RCU_INIT_POINTER(ing->cfg, NULL);
 	spin_lock_bh(&bfc_handle_lock);
 	list_add_tail(&ing->list, &bfc_dead_ingress);
 	spin_unlock_bh(&bfc_handle_lock);

@@ -42,52 +42,11 @@ static u64 bfc_link_rate(struct net_device *dev)
 	return bfc_speed_rate(ecmd.base.speed);
 }
 
-/* Values that the map leaves open: a PCP is a priority, a DSCP counts by its
- * class selector.
- */
-static void bfc_fill_map(u8 *map, const struct bfc_params *p)
-{
-	unsigned int v;
-
-	for (v = 0; v < BFC_PRIO_VALUES; v++) {
-		if (p->prio_map[v] != BFC_PRIO_AUTO)
-			map[v] = p->prio_map[v];
-		else
-			map[v] = p->prio == BFC_PRIO_DSCP ? v >> 3 :
-				 min(v, BFC_PRIORITIES - 1U);
-	}
-}
-
 static void bfc_watch_reset(struct bfc_sched *q)
 {
-	q->ignoring = 0;
-	memset(q->storm, 0, sizeof(q->storm));
-	q->storm_due = U64_MAX;
-}
-
-/* Less than what slow links take would make storms of them. */
-static void bfc_watch_configure(struct bfc_sched *q, const struct bfc_params *p,
-				u64 rate, u32 frame)
-{
-	struct bfc_watchdog_cfg *cfg = &q->storm_cfg;
-	u64 refresh = bfc_refresh_auto(rate, bfc_pause_len(p->queues));
-
-	cfg->watchdog = p->watchdog;
-	if (!p->watchdog) {
-		bfc_watch_reset(q);
-		return;
-	}
-	/* A neighbour may have that much to empty before it lets us go on. */
-	if (p->watchdog == BFC_WATCHDOG_AUTO)
-		cfg->watchdog = max(BFC_WATCHDOG_LEAST,
-				    div64_u64(BFC_WATCHDOG_BYTES *
-					      BFC_NSEC_PER_SEC, rate));
-	cfg->watchdog = max(cfg->watchdog,
-			    bfc_watchdog_floor(p->refresh ?: refresh,
-					       div64_u64(frame * BFC_NSEC_PER_SEC,
-							 rate)));
-	cfg->holdoff = BFC_HOLDOFF_TIMES * cfg->watchdog;
-	cfg->holdoff_max = BFC_HOLDOFF_DOUBLED * cfg->holdoff;
+	q->storm.ignoring = 0;
+	memset(q->storm.watch, 0, sizeof(q->storm.watch));
+	q->storm.due = U64_MAX;
 }
 
 /* From now on the port does what this qdisc asks for. */
@@ -96,117 +55,122 @@ static void bfc_commit(struct Qdisc *sch)
 	struct bfc_sched *q = qdisc_priv(sch);
 	u64 speed = bfc_link_rate(qdisc_dev(sch));
 
-	if (q->egress && q->conf->fc->egress_publish)
-		q->conf->fc->egress_publish(q->port, q->egress);
-	bfc_port_configure(q->port, &q->p, q->conf, q->rate, speed ?: q->rate);
+	if (q->egress && q->cfg->fc->egress_publish)
+		q->cfg->fc->egress_publish(q->port, q->egress);
+	bfc_port_configure(q->port, q->cfg, speed ?: q->cfg->rate);
 	if (bfc_refreshes(q->port) && bfc_carrier(qdisc_dev(sch)) &&
-	    q->conf->fc->prios)
+	    q->cfg->fc->prios)
 		return;
 	local_bh_disable();
 	bfc_tx_prio_end(q->port, ktime_get_ns());
 	local_bh_enable();
 }
 
-/* Can the mode go on with what it keeps of this port? */
-static bool bfc_egress_serves(const struct bfc_sched *q, const struct bfc_conf *conf)
+/* Does the mode keep something of an egress port? A NIC sends no pauses. */
+static bool bfc_keeps_egress(const struct bfc_cfg *cfg)
 {
-	const struct bfc_conf *old = q->conf;
-
-	return q->egress && old->fc->egress_new == conf->fc->egress_new &&
-	       (!conf->fc->egress_serves || conf->fc->egress_serves(old, conf));
+	return cfg->role == BFC_ROLE_SWITCH && cfg->fc->egress_new;
 }
 
-/* All that follows from configuration, link speed and MTU. */
-static int bfc_derive(struct Qdisc *sch, const struct bfc_params *p,
-		      struct netlink_ext_ack *extack)
+/* Ports that have gone may have left a slot since the port was made in another mode. */
+static int bfc_need_slot(struct bfc_port *port, const struct bfc_params *p,
+			 struct netlink_ext_ack *extack)
 {
+	if (!bfc_fc_of(p)->slots || p->role != BFC_ROLE_SWITCH ||
+	    port->slot != BFC_SLOT_NONE)
+		return 0;
+	bfc_port_slot(port);
+	if (port->slot != BFC_SLOT_NONE)
+		return 0;
+	NL_SET_ERR_MSG(extack, "bfc: fc: capfc and fafc tell at most 64 ports of a namespace apart");
+	return -EOPNOTSUPP;
+}
+
+/* Can the mode go on with what it keeps of this port? */
+static bool bfc_egress_serves(const struct bfc_sched *q, const struct bfc_cfg *cfg)
+{
+	const struct bfc_cfg *old = q->cfg;
+
+	return q->egress && old->fc->egress_new == cfg->fc->egress_new &&
+	       (!cfg->fc->egress_serves || cfg->fc->egress_serves(old, cfg));
+}
+
+/* A new configuration takes effect at the qdisc. @egress: what its mode keeps of the
+ * port, or NULL: it has that already, or keeps nothing; result: of the mode before.
+ */
+static void bfc_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
+{
+	const struct bfc_fc_ops *fc = cfg->fc, *was = &bfc_fc_none;
 	struct bfc_sched *q = qdisc_priv(sch);
-	struct net_device *dev = qdisc_dev(sch);
-	struct bfc_conf *old = q->conf;
-	u64 speed = bfc_link_rate(dev);
-	u64 rate = p->rate ?: speed ?: BFC_RATE_UNKNOWN;
-	struct tc_ratespec spec = { .linklayer = TC_LINKLAYER_ETHERNET };
-	const struct bfc_fc_ops *fc = bfc_fc_of(p), *was = old ? old->fc : &bfc_fc_none;
-	bool keeps = p->role == BFC_ROLE_SWITCH && fc->egress_new;
-	void *egress = NULL;
-	struct bfc_conf *conf;
-	bool strict;
-	/* dummy takes an MTU of 2 GB */
-	u32 frame = clamp_t(u32, psched_mtu(dev), BFC_QUANTUM_MIN,
-			    BFC_QUANTUM_MAX);
+	const struct bfc_cfg *old = q->cfg;
+	u64 now = ktime_get_ns();
 
-	/* Others may have gone, since the port was made in another mode. */
-	if (keeps && fc->slots && q->port->slot == BFC_SLOT_NONE) {
-		bfc_port_slot(q->port);
-		if (q->port->slot == BFC_SLOT_NONE) {
-			NL_SET_ERR_MSG(extack, "bfc: fc: capfc and fafc tell at most 64 ports of a namespace apart");
-			return -EOPNOTSUPP;
-		}
-	}
-	conf = bfc_conf_new(q->port, p, rate, speed ?: rate, extack);
-	if (IS_ERR(conf))
-		return PTR_ERR(conf);
-	if (keeps && !bfc_egress_serves(q, conf)) {
-		egress = fc->egress_new(conf, ktime_get_ns());
-		if (!egress) {
-			bfc_conf_put(conf);
-			return -ENOMEM;
-		}
-	}
-
-	sch_tree_lock(sch);
-	strict = q->p.strict || p->strict;
+	if (old)
+		was = old->fc;
 	if (q->egress && was->clear)
 		was->clear(q);
-	q->conf = conf;
+	q->cfg = cfg;
 	/* Not at each event of the device: a host that was paused stays slow. */
-	if (q->rate != rate || fc != was || q->p.role != p->role)
-		q->host_paced = 0;
-	if (egress) {
-		swap(egress, q->egress);
+	if (!old || old->rate != cfg->rate || fc != was || old->role != cfg->role)
+		q->host.paced = 0;
+	if (*egress) {
+		swap(*egress, q->egress);
 		if (fc->adopt)
-			fc->adopt(q, ktime_get_ns());
-	} else if (!keeps) {
-		swap(egress, q->egress);
+			bfc_egress_adopt(q, now);
+	} else if (!bfc_keeps_egress(cfg)) {
+		swap(*egress, q->egress);
 	}
 	if (fc->prios != was->prios) {
 		bfc_watch_reset(q);
-		bfc_rx_prio_end(q, ktime_get_ns());
+		bfc_rx_prio_end(q, now);
 	}
-	if (!bfc_carrier(dev))
-		bfc_rx_prio_end(q, ktime_get_ns());
-	q->classes = fc->classes;
-	q->prios = fc->prios;
-	q->class_sets = max(q->nsets / q->classes, 1U);
-	q->identity = p->role == BFC_ROLE_NIC ? BFC_FLOW_TUPLE : fc->identity;
-	bfc_dest_configure(q, p);
-	bfc_fill_map(q->map, p);
-	bfc_watch_configure(q, p, rate, frame);
-	if (q->p.rate != p->rate)
+	if (!bfc_carrier(qdisc_dev(sch)))
+		bfc_rx_prio_end(q, now);
+	bfc_dest_configure(q, old);
+	if (!cfg->storm.watchdog)
+		bfc_watch_reset(q);
+	if (!old || old->p.rate != cfg->p.rate)
 		q->next_tx = 0;
-	q->p = *p;
-	q->p.buffer_size = 0;
-	q->p.stamp_fd = -1;
-	q->rate = rate;
-	q->stamp.facts = bfc_int_speed_code(rate) << BFC_STAMP_SPEED_SHIFT;
-	q->sticky = p->sticky == BFC_STICKY_AUTO ? 2 * p->hrtt : p->sticky;
-	q->quantum = p->quantum ?: frame;
-	q->count = fc->tags && p->role == BFC_ROLE_SWITCH;
-	if (p->rate)
-		psched_ratecfg_precompute(&q->pace, &spec, p->rate);
-	bfc_thresh_fill(q->thresh, p->queues, rate, p->hrtt, frame,
-			p->threshold);
-	if (strict)
+	q->stamp.facts = bfc_int_speed_code(cfg->rate) << BFC_STAMP_SPEED_SHIFT;
+	if (cfg->strict || (old && old->strict))
 		bfc_requeue(q);
 	bfc_trim(sch);
+}
+
+/* Derive a configuration, and put it in the place of the one before. */
+static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p,
+			 struct netlink_ext_ack *extack)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	u64 speed = bfc_link_rate(qdisc_dev(sch));
+	u64 rate = p->rate ?: speed ?: BFC_RATE_UNKNOWN;
+	struct bfc_cfg *cfg, *old = q->cfg;
+	void *egress = NULL;
+	int err;
+
+	err = bfc_need_slot(q->port, p, extack);
+	if (err)
+		return err;
+	cfg = bfc_cfg_new(q->port, p, rate, speed ?: rate, extack);
+	if (IS_ERR(cfg))
+		return PTR_ERR(cfg);
+	if (bfc_keeps_egress(cfg) && !bfc_egress_serves(q, cfg)) {
+		egress = cfg->fc->egress_new(cfg, ktime_get_ns());
+		if (!egress) {
+			bfc_cfg_put(cfg);
+			return -ENOMEM;
+		}
+	}
+	sch_tree_lock(sch);
+	bfc_apply(sch, cfg, &egress);
 	sch_tree_unlock(sch);
 	if (old)
-		conf->undo = 0;	/* a change cannot fail any more */
+		cfg->undo = 0;	/* a change cannot fail any more */
 	if (q->live)
 		bfc_commit(sch);
 	if (egress)
-		was->egress_free(q->port, egress);
-	bfc_conf_put(old);
+		old->fc->egress_free(q->port, egress);
+	bfc_cfg_put(old);
 	return 0;
 }
 
@@ -221,10 +185,10 @@ void bfc_update_link(struct Qdisc *sch)
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct bfc_params *p;
 
-	p = kmemdup(&q->p, sizeof(q->p), GFP_KERNEL);
-	if (!p || bfc_derive(sch, p, NULL)) {
+	p = kmemdup(&q->cfg->p, sizeof(q->cfg->p), GFP_KERNEL);
+	if (!p || bfc_configure(sch, p, NULL)) {
 		netdev_warn(qdisc_dev(sch), "bfc: thresholds are those of before\n");
-		bfc_port_relink(q->port, bfc_link_rate(qdisc_dev(sch)) ?: q->rate);
+		bfc_port_relink(q->port, bfc_link_rate(qdisc_dev(sch)) ?: q->cfg->rate);
 	}
 	kfree(p);
 }
@@ -278,21 +242,21 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 	struct bfc_params *p;
 	int err;
 
-	p = kmemdup(&q->p, sizeof(q->p), GFP_KERNEL);
+	p = kmemdup(&q->cfg->p, sizeof(q->cfg->p), GFP_KERNEL);
 	if (!p)
 		return -ENOMEM;
-	err = bfc_params_parse(sch, opt, p, extack);
+	err = bfc_params_parse(sch, opt, &q->cfg->p, p, extack);
 	if (err)
 		goto out;
 	err = bfc_check_place(q, p, extack);
 	if (err)
 		goto out;
-	if (p->queues != q->p.queues) {
+	if (p->queues != q->nqueues) {
 		NL_SET_ERR_MSG(extack, "bfc: queues cannot change on a live qdisc, replace it under another handle");
 		err = -EINVAL;
 		goto out;
 	}
-	if (p->flows != q->p.flows || p->ways != q->p.ways) {
+	if (p->flows != q->cfg->p.flows || p->ways != q->cfg->ways) {
 		NL_SET_ERR_MSG(extack, "bfc: flows and ways cannot change on a live qdisc, replace it under another handle");
 		err = -EINVAL;
 		goto out;
@@ -302,7 +266,7 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 		err = PTR_ERR(prog);
 		goto out;
 	}
-	err = bfc_derive(sch, p, extack);
+	err = bfc_configure(sch, p, extack);
 	if (err) {
 		bfc_stamp_put(prog);
 		goto out;
@@ -320,30 +284,28 @@ static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 {
 	unsigned int i, entries;
 
-	q->thresh = kvcalloc(p->queues + 1, sizeof(*q->thresh), GFP_KERNEL_ACCOUNT);
-	q->nsets = DIV_ROUND_UP(p->flows, p->ways);
+	q->nqueues = p->queues;
 	/* a set at least for each priority */
-	entries = max(q->nsets, BFC_PRIORITIES + 0U) * p->ways;
-	q->flows = kvcalloc(entries + ARRAY_SIZE(q->ingress) * BFC_FLOW_OVERFLOW,
+	entries = max(DIV_ROUND_UP(p->flows, p->ways), BFC_PRIORITIES + 0U) * p->ways;
+	q->flows = kvcalloc(entries + ARRAY_SIZE(q->dest.ingress) * BFC_FLOW_OVERFLOW,
 			    sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
 	q->overflow = q->flows + entries;
 	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
 			     GFP_KERNEL_ACCOUNT);
 	q->pauses = kvcalloc(p->queues, sizeof(*q->pauses), GFP_KERNEL_ACCOUNT);
-	q->dest_sets = DIV_ROUND_UP(2 * p->queues, BFC_DEST_WAYS);
-	q->dests = kvcalloc(q->dest_sets * BFC_DEST_WAYS, sizeof(*q->dests),
-			    GFP_KERNEL_ACCOUNT);
-	q->free = bitmap_zalloc(p->queues, GFP_KERNEL);
+	q->dest.sets = DIV_ROUND_UP(2 * p->queues, BFC_DEST_WAYS);
+	q->dest.table = kvcalloc(q->dest.sets * BFC_DEST_WAYS, sizeof(*q->dest.table),
+				 GFP_KERNEL_ACCOUNT);
+	q->dest.free = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->empty = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->usable = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->paused = bitmap_zalloc(p->queues, GFP_KERNEL);
-	if (!q->thresh || !q->flows || !q->queues || !q->pauses || !q->dests || !q->free ||
+	if (!q->flows || !q->queues || !q->pauses || !q->dest.table || !q->dest.free ||
 	    !q->empty || !q->usable || !q->paused)
 		return -ENOMEM;	/* bfc_destroy() frees the rest */
 
 	bitmap_fill(q->empty, p->queues);
 	bitmap_fill(q->usable, p->queues);
-	q->p.queues = p->queues;	/* not those of the defaults */
 	for (i = 0; i < p->queues; i++) {
 		INIT_LIST_HEAD(&q->queues[i].active);
 		INIT_LIST_HEAD(&q->queues[i].cooling);
@@ -367,12 +329,11 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 
 	INIT_LIST_HEAD(&q->active);
 	INIT_LIST_HEAD(&q->fresh);
-	INIT_LIST_HEAD(&q->cooling);
+	INIT_LIST_HEAD(&q->dest.cooling);
 	for (prio = 0; prio < BFC_PRIORITIES; prio++)
 		INIT_LIST_HEAD(&q->strict[prio]);
 	q->idle = true;
-	q->classes = 1;
-	q->storm_due = U64_MAX;
+	q->storm.due = U64_MAX;
 	prandom_seed_state(&q->random, get_random_u64());
 	qdisc_watchdog_init(&q->watchdog, sch);
 
@@ -391,18 +352,19 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 		return -EOPNOTSUPP;
 	}
 
-	bfc_params_default(&q->p);
+	p = kmalloc_array(2, sizeof(*p), GFP_KERNEL);
+	if (!p)
+		return -ENOMEM;
+	bfc_params_default(p);
 	q->no_port = bfc_why_no_port(sch);
 	if (q->no_port && by_default) {
-		bfc_fc_disable(&q->p);
+		bfc_fc_disable(p);
 		if (sch->dev_queue == netdev_get_tx_queue(dev, 0))
 			netdev_info(dev, "bfc: by default, fair queueing for each TX queue; for flow control: tc qdisc replace dev %s root bfc\n",
 				    dev->name);
 	}
-	p = kmemdup(&q->p, sizeof(q->p), GFP_KERNEL);
-	if (!p)
-		return -ENOMEM;
-	err = bfc_params_parse(sch, opt, p, extack) ?:
+	p[1] = p[0];
+	err = bfc_params_parse(sch, opt, &p[1], p, extack) ?:
 	      bfc_check_place(q, p, extack) ?:
 	      bfc_alloc(q, p);
 	if (err)
@@ -423,7 +385,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 		goto out;
 	}
 	bfc_stamp_set(sch, prog);
-	err = bfc_derive(sch, p, extack);
+	err = bfc_configure(sch, p, extack);
 	if (err)
 		goto out;
 	if (inherited)
@@ -446,7 +408,7 @@ static void bfc_attach(struct Qdisc *sch)
 	struct Qdisc *old;
 	unsigned int i;
 
-	q->conf->undo = 0;
+	q->cfg->undo = 0;
 	if (!q->live) {
 		q->live = true;
 		bfc_commit(sch);
@@ -479,17 +441,16 @@ static void bfc_destroy(struct Qdisc *sch)
 	qdisc_watchdog_cancel(&q->watchdog);
 	if (q->port) {
 		if (q->egress)
-			q->conf->fc->egress_free(q->port, q->egress);
+			q->cfg->fc->egress_free(q->port, q->egress);
 		bfc_port_detach(q->port);
 	}
 	bfc_stamp_put(q->stamp.prog);
-	bfc_conf_put(q->conf);
-	kvfree(q->thresh);
+	bfc_cfg_put(q->cfg);
 	kvfree(q->flows);
 	kvfree(q->queues);
 	kvfree(q->pauses);
-	kvfree(q->dests);
-	bitmap_free(q->free);
+	kvfree(q->dest.table);
+	bitmap_free(q->dest.free);
 	bitmap_free(q->empty);
 	bitmap_free(q->usable);
 	bitmap_free(q->paused);

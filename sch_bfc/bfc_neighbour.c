@@ -16,8 +16,8 @@
  */
 static bool bfc_port_counts(const struct bfc_port *port, unsigned int queues)
 {
-	return port->cfg.role != BFC_ROLE_NIC && !port->bare &&
-	       (queues || (port->life.users && port->conf && bfc_conf_holds(port->conf)));
+	return port->opt.role != BFC_ROLE_NIC && !port->bare &&
+	       (queues || (port->life.users && port->cfg && bfc_cfg_holds(port->cfg)));
 }
 
 /* The cause, and what helps. */
@@ -114,9 +114,9 @@ static void bfc_port_unpause(struct bfc_port *port)
  */
 void bfc_port_tags(struct bfc_port *port)
 {
-	bool talks = port->life.users && port->conf &&
-		     port->cfg.peer != BFC_PEER_OFF;
-	bool forced = port->cfg.peer == BFC_PEER_ON;
+	bool talks = port->life.users && port->cfg &&
+		     port->opt.peer != BFC_PEER_OFF;
+	bool forced = port->opt.peer == BFC_PEER_ON;
 	const struct bfc_fc_ops *fc = port->fc;
 	u8 state = port->neighbour.peer.state;
 	bool lived = port->live, agreed, tags, pop;
@@ -150,7 +150,7 @@ void bfc_port_tags(struct bfc_port *port)
 	WRITE_ONCE(port->live, live);
 	if (live && !lived) {
 		clear_bit(BFC_PORT_DIRTY, &port->flags);
-		if (port->cfg.role == BFC_ROLE_SWITCH) {
+		if (port->opt.role == BFC_ROLE_SWITCH) {
 			bfc_port_mark_dirty(port);
 			/* The device may not have our qdisc yet: look again until
 			 * a frame is built.
@@ -188,7 +188,7 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 	 */
 	if (unplugged && netif_carrier_ok(port->dev))
 		WRITE_ONCE(port->pop, false);
-	if (port->fc->tags && port->cfg.peer == BFC_PEER_ON)
+	if (port->fc->tags && port->opt.peer == BFC_PEER_ON)
 		port->neighbour.refused = bfc_port_layout(port, port->queues);
 	else
 		bfc_port_layout(port, 0);

@@ -488,8 +488,9 @@ static int bfc_check_used(const struct bfc_params *was, struct nlattr **tb,
 
 /**
  * bfc_params_parse() - read and check TCA_OPTIONS
- * @sch: the qdisc, with its present values
+ * @sch: the qdisc
  * @opt: the attribute, NULL = no options given
+ * @was: present values
  * @p: in: a copy of these; out: with the given ones instead
  * @extack: what is wrong, in words
  *
@@ -497,9 +498,9 @@ static int bfc_check_used(const struct bfc_params *was, struct nlattr **tb,
  * Return: 0 or -EINVAL.
  */
 int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
-		     struct bfc_params *p, struct netlink_ext_ack *extack)
+		     const struct bfc_params *was, struct bfc_params *p,
+		     struct netlink_ext_ack *extack)
 {
-	const struct bfc_sched *q = qdisc_priv(sch);
 	struct nlattr *tb[TCA_BFC_MAX + 1];
 	unsigned int i;
 	int err;
@@ -568,7 +569,7 @@ int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
 		if (err)
 			return err;
 	}
-	return bfc_check_used(&q->p, tb, p, extack);
+	return bfc_check_used(was, tb, p, extack);
 }
 
 /**
@@ -602,7 +603,7 @@ int bfc_put_uint(struct sk_buff *skb, int attr, u8 width, u64 v)
 int bfc_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	const struct bfc_params *p = &q->p;
+	const struct bfc_params *p = &q->cfg->p;
 	struct nlattr *opts, *elide;
 	unsigned int i;
 
@@ -621,8 +622,8 @@ int bfc_dump(struct Qdisc *sch, struct sk_buff *skb)
 		    *(const u64 *)field;
 		if (i == TCA_BFC_FLOWS && p->flows_auto)
 			v = 0;
-		if (i == TCA_BFC_BUFFER_SIZE && q->conf->buffer)
-			v = q->conf->buffer->memory;
+		if (i == TCA_BFC_BUFFER_SIZE && q->cfg->buffer)
+			v = q->cfg->buffer->memory;
 		if (bfc_put_uint(skb, i, o->width, v))
 			goto cancel;
 	}

@@ -15,13 +15,13 @@ static void bfc_queue_pause(struct bfc_sched *q, unsigned int qn, u64 now)
 	q->pauses[qn].since = now;
 	q->pauses[qn].count++;
 	q->npaused++;
-	q->pause_rx++;
+	q->stats.pause_rx++;
 	trace_bfc_paused(q->port->dev, qn, queue->bytes);
 	if (queue->head)
 		bfc_queue_deactivate(q, queue);
 	else
 		__clear_bit(qn, q->usable);
-	if (q->by_dest)
+	if (q->cfg->by_dest)
 		bfc_dest_paused(q, queue);
 }
 
@@ -32,14 +32,14 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 	__clear_bit(qn, q->paused);
 	q->pauses[qn].ns += now - q->pauses[qn].since;
 	q->npaused--;
-	q->resume_rx++;
+	q->stats.resume_rx++;
 	trace_bfc_resumed(q->port->dev, qn, queue->bytes);
 	if (queue->head) {
 		bfc_queue_activate(q, queue, false);
 		return;
 	}
 	__set_bit(qn, q->usable);
-	if (q->by_dest)
+	if (q->cfg->by_dest)
 		bfc_dest_emptied(q, queue);
 }
 
@@ -50,19 +50,19 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 static void bfc_watch(struct bfc_sched *q, unsigned int prio, bool paused,
 		      u64 progress, u64 now)
 {
-	u8 bits = q->prios ? BIT(prio) : 0xff;
-	struct bfc_watchdog *w = &q->storm[prio];
-	unsigned int what = bfc_watchdog_step(w, &q->storm_cfg, paused, progress,
+	u8 bits = q->cfg->prios ? BIT(prio) : 0xff;
+	struct bfc_watchdog *w = &q->storm.watch[prio];
+	unsigned int what = bfc_watchdog_step(w, &q->cfg->storm, paused, progress,
 					      now);
 
 	if (what & BFC_WD_STORM) {
-		q->ignoring |= bits;
-		q->storms++;
+		q->storm.ignoring |= bits;
+		q->stats.storms++;
 	} else if (what & BFC_WD_RESTORE) {
-		q->ignoring &= ~bits;
-		q->restored++;
+		q->storm.ignoring &= ~bits;
+		q->stats.restored++;
 	}
-	q->storm_due = min(q->storm_due, bfc_watchdog_due(w, &q->storm_cfg));
+	q->storm.due = min(q->storm.due, bfc_watchdog_due(w, &q->cfg->storm));
 	if (what)
 		trace_bfc_storm(q->port->dev, prio, what & BFC_WD_STORM,
 				w->holdoff);
@@ -72,7 +72,7 @@ static void bfc_watch_prios(struct bfc_sched *q, u8 paused, u64 now)
 {
 	unsigned int prio;
 
-	q->storm_due = U64_MAX;
+	q->storm.due = U64_MAX;
 	for (prio = 0; prio < BFC_PRIORITIES; prio++)
 		bfc_watch(q, prio, paused & BIT(prio) && q->prio[prio].bytes,
 			  q->prio[prio].sent, now);
@@ -83,11 +83,11 @@ static void bfc_watch_prios(struct bfc_sched *q, u8 paused, u64 now)
  */
 static void bfc_watch_queues(struct bfc_sched *q, u64 now)
 {
-	bool paused = !bitmap_empty(q->port->rx.paused, q->p.queues) &&
+	bool paused = !bitmap_empty(q->port->rx.paused, q->nqueues) &&
 		      now < READ_ONCE(q->port->rx.deadline) &&
-		      (q->noccupied > q->nactive || q->ignoring);
+		      (q->noccupied > q->nactive || q->storm.ignoring);
 
-	q->storm_due = U64_MAX;
+	q->storm.due = U64_MAX;
 	bfc_watch(q, 0, paused, READ_ONCE(q->port->rx.drained), now);
 }
 
@@ -105,9 +105,9 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 	unsigned int prio;
 
 	bfc_watch_prios(q, paused, now);
-	paused &= ~q->ignoring;
+	paused &= ~q->storm.ignoring;
 	diff = paused ^ q->prio_paused;
-	if (q->p.role == BFC_ROLE_NIC && q->conf->fc->paces)
+	if (q->cfg->role == BFC_ROLE_NIC && q->cfg->fc->paces)
 		bfc_host_paused(q, now);
 	for_each_set_bit(prio, &diff, BFC_PRIORITIES) {
 		if (paused & BIT(prio)) {
@@ -118,7 +118,7 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 		}
 	}
 	q->prio_paused = paused;
-	q->host_waited &= ~paused;
+	q->host.waited &= ~paused;
 	return bfc_prio_pattern(paused);
 }
 
@@ -126,7 +126,7 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 static unsigned long bfc_told(const struct bfc_sched *q, unsigned int w,
 			      bool none, unsigned long prio)
 {
-	if (q->prios)
+	if (q->cfg->prios)
 		return prio;
 	return none ? 0 : READ_ONCE(q->port->rx.paused[w]);
 }
@@ -138,7 +138,7 @@ static unsigned int bfc_resume_first(const struct bfc_sched *q, bool none,
 	unsigned int w, bit, first = 0;
 	u32 longest = 0;
 
-	for (w = 0; w < BITS_TO_LONGS(q->p.queues); w++) {
+	for (w = 0; w < BITS_TO_LONGS(q->nqueues); w++) {
 		unsigned long end = q->paused[w] & ~bfc_told(q, w, none, prio);
 
 		for_each_set_bit(bit, &end, BITS_PER_LONG) {
@@ -157,7 +157,7 @@ static unsigned int bfc_resume_first(const struct bfc_sched *q, bool none,
 /* Until when is a queue paused that is, if it is not told otherwise? */
 static u64 bfc_paused_until(const struct bfc_sched *q, unsigned int qn)
 {
-	return q->prios ? q->prio[bfc_queue_class(q, qn)].until :
+	return q->cfg->prios ? q->prio[bfc_queue_class(q, qn)].until :
 			       q->pause_deadline;
 }
 
@@ -169,7 +169,7 @@ static void bfc_resume_queues(struct bfc_sched *q, bool none,
 			      unsigned long prio, u64 now)
 {
 	unsigned int first = bfc_resume_first(q, none, prio);
-	unsigned int words = BITS_TO_LONGS(q->p.queues), i, w, bit;
+	unsigned int words = BITS_TO_LONGS(q->nqueues), i, w, bit;
 	unsigned long before = BIT(first % BITS_PER_LONG) - 1;
 
 	for (i = 0; i <= words; i++) {
@@ -210,26 +210,26 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 	unsigned int w, bit;
 	bool none;
 
-	if (q->prios)
+	if (q->cfg->prios)
 		prio = bfc_merge_prio(q, now);
 	else
 		bfc_watch_queues(q, now);
-	none = !q->prios &&
-	       (q->ignoring || now >= READ_ONCE(q->port->rx.deadline));
-	for (w = 0; w < BITS_TO_LONGS(q->p.queues); w++) {
+	none = !q->cfg->prios &&
+	       (q->storm.ignoring || now >= READ_ONCE(q->port->rx.deadline));
+	for (w = 0; w < BITS_TO_LONGS(q->nqueues); w++) {
 		unsigned long new = bfc_told(q, w, none, prio) & ~q->paused[w];
 
 		for_each_set_bit(bit, &new, BITS_PER_LONG) {
 			unsigned int qn = w * BITS_PER_LONG + bit;
 
-			if (qn >= q->p.queues)
+			if (qn >= q->nqueues)
 				break;
 			bfc_queue_pause(q, qn, now);
 		}
 	}
 	if (q->npaused)
 		bfc_resume_queues(q, none, prio, now);
-	if (!q->prios)
+	if (!q->cfg->prios)
 		q->pause_deadline = READ_ONCE(q->port->rx.deadline);
 	q->rx_gen = gen;
 }
@@ -255,9 +255,9 @@ void bfc_expire_pauses(struct bfc_sched *q, u64 now)
 	for_each_set_bit(prio, &last, BFC_PRIORITIES)
 		if (q->prio[prio].until <= now)
 			over |= BIT(prio);
-	bfc_resume_queues(q, !q->prios, bfc_prio_pattern(last & ~over), now);
-	q->expired += before - q->npaused;
-	if (!q->prios)
+	bfc_resume_queues(q, !q->cfg->prios, bfc_prio_pattern(last & ~over), now);
+	q->stats.expired += before - q->npaused;
+	if (!q->cfg->prios)
 		return;
 	for_each_set_bit(prio, &over, BFC_PRIORITIES)
 		q->prio[prio].ns += q->prio[prio].until - q->prio[prio].since;

@@ -33,7 +33,7 @@ static void bfc_port_unfilter(struct bfc_port *port)
 	want = dev->features & filter && !port->bare &&
 	       (READ_ONCE(port->pop) ||
 		(port->life.users && port->fc->tags &&
-		 port->cfg.peer != BFC_PEER_OFF));
+		 port->opt.peer != BFC_PEER_OFF));
 	if (want == port->life.promisc || dev_set_promiscuity(dev, want ? 1 : -1))
 		return;
 	port->life.promisc = want;
@@ -250,15 +250,15 @@ static void bfc_port_detach_alone(struct bfc_port *port)
 {
 	cancel_delayed_work_sync(&port->neighbour.hello);
 	hrtimer_cancel(&port->tx.refresh);
-	bfc_conf_put(port->conf);
+	bfc_cfg_put(port->cfg);
 	bfc_port_free(port);
 }
 
 static u64 bfc_refresh_pfc(const struct bfc_port *port,
-			   const struct bfc_conf *conf, u64 link_rate,
+			   const struct bfc_cfg *cfg, u64 link_rate,
 			   u64 refresh)
 {
-	return max(bfc_pfc_refresh(conf->quanta, link_rate,
+	return max(bfc_pfc_refresh(cfg->quanta, link_rate,
 				   psched_mtu(port->dev), refresh),
 		   BFC_REFRESH_MIN);
 }
@@ -274,35 +274,33 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 {
 	spin_lock_bh(&port->lock);
 	port->link_rate = link_rate;
-	if (port->conf && port->fc->prios)
-		WRITE_ONCE(port->cfg.refresh,
-			   bfc_refresh_pfc(port, port->conf, link_rate,
-					   port->cfg.refresh));
-	WRITE_ONCE(port->cfg.quick, min(port->cfg.quick, port->cfg.refresh));
+	if (port->cfg && port->fc->prios)
+		WRITE_ONCE(port->opt.refresh,
+			   bfc_refresh_pfc(port, port->cfg, link_rate,
+					   port->opt.refresh));
+	WRITE_ONCE(port->opt.quick, min(port->opt.quick, port->opt.refresh));
 	spin_unlock_bh(&port->lock);
 }
 
 /**
  * bfc_port_configure() - what the qdisc asks of its port
  * @port: the port
- * @p: the qdisc's configuration
- * @conf: thresholds from it; the port becomes a user
- * @rate: at which we send, bytes/s
+ * @cfg: the qdisc's configuration; the port becomes a user
  * @link_rate: of the MAC, bytes/s
  *
  * Starts over with the neighbour if anything changed that it was told.
  *
  * Context: RTNL.
  */
-void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
-			struct bfc_conf *conf, u64 rate, u64 link_rate)
+void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rate)
 {
-	bool level = conf->fc->prios, leave, restart, same, stop;
+	const struct bfc_params *p = &cfg->p;
+	bool level = cfg->fc->prios, leave, restart, same, stop;
 	u64 refresh = p->refresh ?:
-		      bfc_refresh_auto(rate, level ? BFC_PFC_WIRE :
+		      bfc_refresh_auto(cfg->rate, level ? BFC_PFC_WIRE :
 						     bfc_pause_len(p->queues));
-	unsigned long lossless = conf->lossless;
-	struct bfc_conf *old = port->conf;
+	unsigned long lossless = cfg->lossless;
+	struct bfc_cfg *old = port->cfg;
 	u64 quick;
 	struct bfc_ingress *ing;
 	unsigned int prio;
@@ -312,28 +310,28 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	if (p->hold && !p->refresh)
 		refresh = max(min(refresh, p->hold / 3), BFC_REFRESH_MIN);
 	if (level)
-		refresh = bfc_refresh_pfc(port, conf, link_rate, refresh);
+		refresh = bfc_refresh_pfc(port, cfg, link_rate, refresh);
 	quick = level ? bfc_pfc_quick(link_rate, p->hrtt, refresh) : refresh;
 
 	spin_lock_bh(&port->lock);
 	/* Else another object takes the place of the one that is charged now. */
-	same = old && old->buffer == conf->buffer &&
-	       old->lossy.reserve == conf->lossy.reserve;
-	restart = port->queues != p->queues || port->fc != conf->fc ||
-		  port->cfg.role != p->role || port->cfg.peer != p->peer ||
+	same = old && old->buffer == cfg->buffer &&
+	       old->lossy.reserve == cfg->lossy.reserve;
+	restart = port->queues != p->queues || port->fc != cfg->fc ||
+		  port->opt.role != p->role || port->opt.peer != p->peer ||
 		  port->tpid != htons(p->tpid) || port->life.fresh || !same;
 	port->life.fresh = false;
-	leave = conf->fc != port->fc || p->peer == BFC_PEER_OFF;
+	leave = cfg->fc != port->fc || p->peer == BFC_PEER_OFF;
 	/* A NIC sends no pauses, and so ends none later. */
-	stop = leave || p->role != port->cfg.role ||
-	       (old && bfc_conf_holds(old) && !bfc_conf_holds(conf));
+	stop = leave || p->role != port->opt.role ||
+	       (old && bfc_cfg_holds(old) && !bfc_cfg_holds(cfg));
 	if (stop && port->fc->prios && port->live &&
-	    port->cfg.role == BFC_ROLE_SWITCH)
+	    port->opt.role == BFC_ROLE_SWITCH)
 		resume = bfc_pfc_resume(port);
 	if (leave && (port->tags || port->told))
 		skb = bfc_hello_build(port, BFC_HELLO_F_BYE, ktime_get_ns());
-	refcount_inc(&conf->users);
-	port->conf = conf;
+	refcount_inc(&cfg->users);
+	port->cfg = cfg;
 	port->link_rate = link_rate;
 	for_each_clear_bit(prio, &lossless, BFC_PRIORITIES)
 		port->rx.until[prio] = 0;	/* not obeyed any more */
@@ -342,21 +340,21 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	ing = bfc_ingress_of(port);
 	if (ing && same) {
 		if (!ing->buffer)
-			bfc_hold_by(ing, conf);
-		rcu_assign_pointer(ing->conf, conf);
-		if (ing->account && ing->fc == conf->fc)
-			ing->fc->ingress_retune(ing->account, old, conf, ktime_get_ns());
+			bfc_hold_by(ing, cfg);
+		rcu_assign_pointer(ing->cfg, cfg);
+		if (ing->account && ing->fc == cfg->fc)
+			ing->fc->ingress_retune(ing->account, old, cfg, ktime_get_ns());
 	}
-	WRITE_ONCE(port->fc, conf->fc);
-	WRITE_ONCE(port->cfg.role, p->role);
-	port->cfg.peer = p->peer;
-	port->cfg.accept_pause = p->accept_pause;
-	WRITE_ONCE(port->cfg.refresh, refresh);
-	WRITE_ONCE(port->cfg.quick, quick);
-	WRITE_ONCE(port->cfg.hold, p->hold ?: bfc_hold_auto(refresh));
+	WRITE_ONCE(port->fc, cfg->fc);
+	WRITE_ONCE(port->opt.role, p->role);
+	port->opt.peer = p->peer;
+	port->opt.accept_pause = p->accept_pause;
+	WRITE_ONCE(port->opt.refresh, refresh);
+	WRITE_ONCE(port->opt.quick, quick);
+	WRITE_ONCE(port->opt.hold, p->hold ?: bfc_hold_auto(refresh));
 	WRITE_ONCE(port->tpid, htons(p->tpid));
 	port->queues = p->queues;
-	port->rx.max_pps = max_t(u64, 10000, div_u64(rate, 840));
+	port->rx.max_pps = max_t(u64, 10000, div_u64(cfg->rate, 840));
 	spin_unlock_bh(&port->lock);
 	bfc_port_unfilter_soon(port);
 	if (resume)
@@ -368,7 +366,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 	else
 		/* what became dirty without a qdisc, or by other thresholds */
 		bfc_refresh_start(port);
-	bfc_conf_put(old);
+	bfc_cfg_put(old);
 }
 
 /**
@@ -383,7 +381,7 @@ void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
 void bfc_port_detach(struct bfc_port *port)
 {
 	struct sk_buff *skb = NULL, *resume = NULL;
-	struct bfc_conf *conf = NULL;
+	struct bfc_cfg *cfg = NULL;
 
 	if (port->bare || port->life.unplugged) {
 		if (!--port->life.users)
@@ -393,7 +391,7 @@ void bfc_port_detach(struct bfc_port *port)
 	spin_lock_bh(&port->lock);
 	if (!--port->life.users) {
 		if (port->fc->prios && port->live &&
-		    port->cfg.role == BFC_ROLE_SWITCH)
+		    port->opt.role == BFC_ROLE_SWITCH)
 			resume = bfc_pfc_resume(port);
 		bfc_tx_prio_end(port, ktime_get_ns());
 		if (port->told || (port->pop && bfc_carrier(port->dev)))
@@ -401,11 +399,11 @@ void bfc_port_detach(struct bfc_port *port)
 					      ktime_get_ns());
 		bfc_port_tags(port);
 		bfc_port_layout(port, 0);
-		swap(conf, port->conf);
+		swap(cfg, port->cfg);
 		bfc_sweep_soon();
 	}
 	spin_unlock_bh(&port->lock);
-	bfc_conf_put(conf);
+	bfc_cfg_put(cfg);
 	/* Past the qdisc: in the middle of a replace the device has none. */
 	if (resume)
 		dev_direct_xmit(resume, 0);

@@ -21,7 +21,7 @@
 #include "bfc_peer.h"
 #include "bfc_wire.h"
 
-struct bfc_conf;
+struct bfc_cfg;
 struct bfc_fc_ops;
 struct bfc_ingress;
 struct bfc_params;
@@ -109,7 +109,7 @@ struct bfc_tx {
 	u64 refreshes;		/* of both: repetitions */
 	u8 prio_paused;		/* priorities in the newest frame */
 	u8 over;		/* of these: paused until told to go on, not for a time */
-	u8 quick;		/* repetitions due at cfg.quick yet */
+	u8 quick;		/* repetitions due at opt.quick yet */
 	u64 void_ns;		/* ns: end of the last pause that was to be repeated */
 	u64 until[BFC_PRIORITIES];	/* ns: end of a pause for a time (FAFC), or 0 */
 	struct {
@@ -140,7 +140,7 @@ struct bfc_port_life {
 
 /**
  * struct bfc_port - one network device and the neighbour behind it
- * @lock: of @rx, @neighbour, @cfg and what of the rest says so; taken by the hook, by
+ * @lock: of @rx, @neighbour, @cfg, @opt and what of the rest says so; taken by the hook, by
  *	  works and under RTNL; never with hard interrupts off
  *
  * The first cache line is read by the hook and by enqueue and dequeue, and written
@@ -169,8 +169,8 @@ struct bfc_port {
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	struct bfc_rx rx;
 	struct bfc_neighbour neighbour;
-	const struct bfc_fc_ops *fc;	/* mode; also while @conf is NULL */
-	struct bfc_conf *conf;	/* thresholds of the port-level modes */
+	const struct bfc_fc_ops *fc;	/* the mode; also while @cfg is NULL */
+	struct bfc_cfg *cfg;	/* of its qdisc, or NULL */
 	u64 link_rate;		/* of the MAC, bytes/s: quanta are times at this rate */
 	struct {
 		u8 role;
@@ -179,7 +179,7 @@ struct bfc_port {
 		u32 hold;
 		u64 refresh;
 		u64 quick;
-	} cfg;			/* what the qdisc asked for */
+	} opt;			/* in effect; they stay when the qdisc goes */
 	u16 queues;		/* of the port, as told in HELLO */
 
 	struct bfc_tx tx ____cacheline_aligned_in_smp;
@@ -218,8 +218,7 @@ void bfc_port_unplug(struct bfc_port *port);
 struct bfc_port *bfc_port_attach(struct net_device *dev,
 				 struct netlink_ext_ack *extack);
 struct bfc_port *bfc_port_attach_bare(struct net_device *dev);
-void bfc_port_configure(struct bfc_port *port, const struct bfc_params *p,
-			struct bfc_conf *conf, u64 rate, u64 link_rate);
+void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rate);
 void bfc_port_relink(struct bfc_port *port, u64 link_rate);
 void bfc_port_detach(struct bfc_port *port);
 void bfc_sweep_init(void);

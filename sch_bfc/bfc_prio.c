@@ -47,12 +47,12 @@ static u8 bfc_dscp_of(const struct sk_buff *skb)
  */
 u8 bfc_prio_of(const struct bfc_sched *q, const struct sk_buff *skb)
 {
-	switch (q->p.prio) {
+	switch (q->cfg->prio) {
 	case BFC_PRIO_PCP:
-		return q->map[bfc_pcp_of(skb)];
+		return q->cfg->map[bfc_pcp_of(skb)];
 	case BFC_PRIO_DSCP:
-		return q->map[bfc_dscp_of(skb)];
+		return q->cfg->map[bfc_dscp_of(skb)];
 	default:
-		return q->map[skb->priority < 16 ? skb->priority : 0];
+		return q->cfg->map[skb->priority < 16 ? skb->priority : 0];
 	}
 }

@@ -64,9 +64,9 @@ static void bfc_put_prio_quanta(struct bfc_port *port, struct sk_buff *skb,
 
 /* The state as it is now, written so that no change gets lost: see bfc_pfc.h. */
 static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
-			   const struct bfc_conf *conf)
+			   const struct bfc_cfg *cfg)
 {
-	unsigned long lossless = conf->lossless;
+	unsigned long lossless = cfg->lossless;
 	/* A priority that has become lossy is let go. */
 	u16 state = ing->state & (lossless | lossless << BFC_PRIORITIES);
 	unsigned int prio;
@@ -75,13 +75,13 @@ static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
 	clear_bit(BFC_PORT_DIRTY, &port->flags);
 	smp_mb__after_atomic();	/* pairs with the atomic operations of others */
 	for_each_set_bit(prio, &lossless, BFC_PRIORITIES)
-		state = bfc_prio_judge(ing, conf, prio, state);
+		state = bfc_prio_judge(ing, cfg, prio, state);
 	WRITE_ONCE(ing->state, state);
 	/* Pairs with the atomic operations before bfc_prio_look(). */
 	smp_mb();
 	again = state;
 	for_each_set_bit(prio, &lossless, BFC_PRIORITIES)
-		again = bfc_prio_judge(ing, conf, prio, again);
+		again = bfc_prio_judge(ing, cfg, prio, again);
 	if (again != state)
 		bfc_port_mark_dirty(port);
 	return state;
@@ -150,16 +150,16 @@ static void bfc_prio_expire(struct bfc_port *port, u64 now)
  * so many ns, to anybody else a PFC frame
  * @port: the port that sends it
  * @ing: of the port
- * @conf: of the port
+ * @cfg: of the port
  * @now: ns
  *
  * Context: port->tx.lock held, from bfc_pause_build(); RCU.
  * Return: the frame, or NULL for want of memory: then the bit stays.
  */
 struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
-			       const struct bfc_conf *conf, u64 now)
+			       const struct bfc_cfg *cfg, u64 now)
 {
-	u64 hold = bfc_quanta_to_ns(conf->quanta, READ_ONCE(port->link_rate));
+	u64 hold = bfc_quanta_to_ns(cfg->quanta, READ_ONCE(port->link_rate));
 	bool ours = READ_ONCE(port->told);
 	u64 since = READ_ONCE(port->tx.dirty_since);
 	u64 ns[BFC_PRIORITIES] = {};
@@ -173,7 +173,7 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 	skb = bfc_frame_alloc(port, ours ? bfc_pause_len(0) : BFC_PFC_FRAME);
 	if (!skb)
 		return NULL;
-	over = bfc_prio_update(port, ing, conf) & 0xff;
+	over = bfc_prio_update(port, ing, cfg) & 0xff;
 	paused = over;
 	for (prio = 0; ing->account && prio < BFC_PRIORITIES; prio++) {
 		ns[prio] = ing->fc->remaining(ing, prio, now);
@@ -207,7 +207,7 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 	if (ours)
 		bfc_put_prio_pause(port, skb->data, ns);
 	else
-		bfc_put_prio_quanta(port, skb, conf->lossless | before, ns);
+		bfc_put_prio_quanta(port, skb, cfg->lossless | before, ns);
 	bfc_pause_repeat(port, over, hold, now);
 	bfc_pause_sent(port, hweight8(repeat), hweight_long(changed), now);
 	trace_bfc_pause_tx(port->dev, port->tx.pfc + port->tx.frames,
@@ -258,7 +258,7 @@ u8 bfc_prio_paused(struct bfc_sched *q, u64 now)
 void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause,
 		 const void *frame, u64 now)
 {
-	unsigned long lossless = port->conf->lossless;
+	unsigned long lossless = port->cfg->lossless;
 	unsigned int prio, paused = 0;
 
 	lockdep_assert_held(&port->lock);
@@ -286,7 +286,7 @@ static bool bfc_rx_pfc(struct bfc_port *port, const u8 *f, unsigned int len,
 		return false;
 	}
 	port->rx.pfc++;
-	enable = frame.enable & port->conf->lossless;
+	enable = frame.enable & port->cfg->lossless;
 	for_each_set_bit(prio, &enable, BFC_PRIORITIES)
 		WRITE_ONCE(port->rx.until[prio],
 			   frame.quanta[prio] ?
@@ -316,7 +316,7 @@ void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb)
 	bool wake = false;
 
 	spin_lock(&port->lock);
-	if (!port->live || !port->conf)
+	if (!port->live || !port->cfg)
 		goto out;
 	switch (bfc_mac_kind(f, len, port->dev->dev_addr)) {
 	case BFC_MAC_PFC:

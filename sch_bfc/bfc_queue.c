@@ -22,7 +22,7 @@
 static bool bfc_queue_is_strict(const struct bfc_sched *q,
 				const struct bfc_queue *queue)
 {
-	return q->prios && q->p.strict & BIT(bfc_queue_class(q, queue - q->queues));
+	return q->cfg->strict & BIT(bfc_queue_class(q, queue - q->queues));
 }
 
 /**
@@ -40,13 +40,13 @@ static bool bfc_queue_is_strict(const struct bfc_sched *q,
 void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh)
 {
 	/* Where a queue is a flow: that of a port or of a priority has no right to it. */
-	bool credit = fresh && !q->prios && queue->round == q->round &&
+	bool credit = fresh && !q->cfg->prios && queue->round == q->round &&
 		      queue->deficit > 0;
 
 	if (!credit)
-		queue->deficit = min_t(s32, queue->deficit, 0) + q->quantum;
+		queue->deficit = min_t(s32, queue->deficit, 0) + q->cfg->quantum;
 	q->nactive++;
-	if (unlikely(q->p.strict) && bfc_queue_is_strict(q, queue)) {
+	if (unlikely(q->cfg->strict) && bfc_queue_is_strict(q, queue)) {
 		u8 prio = bfc_queue_class(q, queue - q->queues);
 
 		queue->round = q->round;
@@ -91,7 +91,7 @@ void bfc_requeue(struct bfc_sched *q)
 	unsigned int qn;
 
 	q->strict_first = 0;
-	for (qn = 0; qn < q->p.queues; qn++) {
+	for (qn = 0; qn < q->nqueues; qn++) {
 		struct bfc_queue *queue = &q->queues[qn];
 
 		if (list_empty(&queue->active))
@@ -126,9 +126,9 @@ void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buff *skb)
 		__clear_bit(qn, q->usable);
 		q->noccupied++;
 		if (!test_bit(qn, q->paused))
-			bfc_queue_activate(q, queue, q->p.new_first);
+			bfc_queue_activate(q, queue, q->cfg->new_first);
 		else
-			q->storm_due = 0;	/* now the pause hurts */
+			q->storm.due = 0;	/* now the pause hurts */
 	}
 	queue->tail = skb;
 	queue->packets++;
@@ -149,7 +149,7 @@ void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buff *skb)
 static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue)
 {
 	struct sk_buff *skb = queue->cursor;
-	u32 th = q->thresh[q->nactive];
+	u32 th = q->cfg->thresh[q->nactive];
 	int steps = BFC_EARLY_STEPS;
 
 	while (skb && queue->ahead < th && steps--) {
@@ -199,7 +199,7 @@ static __always_inline void bfc_queue_emptied(struct bfc_sched *q, struct bfc_qu
 	if (!test_bit(qn, q->paused)) {
 		__set_bit(qn, q->usable);
 		bfc_queue_deactivate(q, queue);
-		if (q->by_dest)
+		if (q->cfg->by_dest)
 			bfc_dest_emptied(q, queue);
 	}
 	q->noccupied--;

@@ -15,7 +15,7 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 	enum bfc_bad bad;
 
 	lockdep_assert_held(&port->lock);
-	if (port->cfg.peer == BFC_PEER_AUTO) {
+	if (port->opt.peer == BFC_PEER_AUTO) {
 		if (port->neighbour.peer.state < BFC_PEER_STATE_HEARD ||
 		    port->neighbour.peer.state > BFC_PEER_STATE_UP ||
 		    hdr->epoch != port->neighbour.peer.epoch)
@@ -26,7 +26,7 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 	 */
 	if (!bfc_bucket_take(&port->rx.bucket, now, port->rx.max_pps))
 		return BFC_BAD_RATE;
-	if (port->cfg.peer != BFC_PEER_AUTO && hdr->epoch != port->neighbour.peer.epoch) {
+	if (port->opt.peer != BFC_PEER_AUTO && hdr->epoch != port->neighbour.peer.epoch) {
 		/* `peer on`: the neighbour need not say HELLO; a new epoch
 		 * is a restart.
 		 */
@@ -34,7 +34,7 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 		port->rx.seq = hdr->seq - 1;
 	}
 	if (port->neighbour.peer.peer_nonce && port->neighbour.peer.role == BFC_ROLE_NIC &&
-	    !port->cfg.accept_pause)
+	    !port->opt.accept_pause)
 		return BFC_BAD_ROLE;
 	if ((s32)(hdr->seq - port->rx.seq) <= 0)
 		return BFC_BAD_SEQ;
@@ -135,8 +135,8 @@ void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
 	bool wake = false;
 
 	spin_lock(&port->lock);
-	if (!port->conf || !port->fc->hello ||
-	    port->cfg.peer == BFC_PEER_OFF)
+	if (!port->cfg || !port->fc->hello ||
+	    port->opt.peer == BFC_PEER_OFF)
 		goto out;
 	/* What is refused by its looks costs no more than the look. */
 	bad = bfc_get_hdr(frame, len, &hdr);

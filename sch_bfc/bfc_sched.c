@@ -24,10 +24,10 @@ static void bfc_account_enqueue(struct Qdisc *sch, struct sk_buff *skb)
 	sch->q.qlen++;
 	qdisc_qstats_backlog_inc(sch, skb);
 	q->mem += skb->truesize;
-	if (q->mem > q->mem_peak)
-		q->mem_peak = q->mem;
-	if (sch->qstats.backlog > q->backlog_peak)
-		q->backlog_peak = sch->qstats.backlog;
+	if (q->mem > q->stats.mem_peak)
+		q->stats.mem_peak = q->mem;
+	if (sch->qstats.backlog > q->stats.backlog_peak)
+		q->stats.backlog_peak = sch->qstats.backlog;
 }
 
 /* Is a frame to be ordinary although it is of the control band's kind? Any host
@@ -39,16 +39,16 @@ static void bfc_account_enqueue(struct Qdisc *sch, struct sk_buff *skb)
 static bool bfc_control_exceeds(struct bfc_sched *q, const struct sk_buff *skb,
 				enum bfc_control kind, u64 hash, u8 prio)
 {
-	u64 rate = max(q->rate / BFC_CTRL_RATE, 1ULL);
+	u64 rate = max(q->cfg->rate / BFC_CTRL_RATE, 1ULL);
 	u32 burst = max_t(u64, rate / BFC_BUCKET_PER_SEC, BFC_CTRL_BURST);
 	u32 len = max_t(u32, qdisc_pkt_len(skb), ETH_ZLEN);
 
 	/* With the other identities all of a priority are one flow. */
-	if (q->identity == BFC_FLOW_TUPLE &&
-	    bfc_flow_is_queued(q, skb, hash, prio & (q->classes - 1)))
+	if (q->cfg->identity == BFC_FLOW_TUPLE &&
+	    bfc_flow_is_queued(q, skb, hash, prio & (q->cfg->classes - 1)))
 		return true;
-	return q->ctrl_mem + skb->truesize > q->p.limit / BFC_CTRL_SHARE ||
-	       !bfc_bucket_take_n(&q->ctrl_bucket[kind], bfc_now(q), rate, burst, len);
+	return q->ctrl.mem + skb->truesize > q->cfg->limit / BFC_CTRL_SHARE ||
+	       !bfc_bucket_take_n(&q->ctrl.bucket[kind], bfc_now(q), rate, burst, len);
 }
 
 /* The control band: strict priority, never paused, tagged or counted. */
@@ -57,14 +57,14 @@ static int bfc_enqueue_control(struct sk_buff *skb, struct Qdisc *sch)
 	struct bfc_sched *q = qdisc_priv(sch);
 
 	bfc_account_enqueue(sch, skb);
-	q->ctrl_mem += skb->truesize;
-	__qdisc_enqueue_tail(skb, &q->ctrl);
+	q->ctrl.mem += skb->truesize;
+	__qdisc_enqueue_tail(skb, &q->ctrl.band);
 	return NET_XMIT_SUCCESS;
 }
 
 static bool bfc_over_limit(const struct bfc_sched *q)
 {
-	return q->mem - q->ctrl_mem > q->p.limit;
+	return q->mem - q->ctrl.mem > q->cfg->limit;
 }
 
 /* Was there room for the packet before it was sent? What a neighbour may send until
@@ -75,7 +75,7 @@ static bool bfc_promised(const struct bfc_sched *q, const struct sk_buff *skb)
 	const struct bfc_skb_cb *cb = bfc_cb(skb);
 
 	return static_branch_unlikely(&bfc_holds) && cb->held &&
-	       q->conf->lossless & BIT(cb->prio);
+	       q->cfg->lossless & BIT(cb->prio);
 }
 
 /* The longest queue, of those whose next packet was promised no room if there are any. */
@@ -84,7 +84,7 @@ static unsigned int bfc_longest(const struct bfc_sched *q)
 	unsigned int qn, longest = 0;
 	u64 rank, most = 0;
 
-	for (qn = 0; qn < q->p.queues; qn++) {
+	for (qn = 0; qn < q->nqueues; qn++) {
 		const struct bfc_queue *queue = &q->queues[qn];
 
 		if (!queue->head)
@@ -113,8 +113,8 @@ static unsigned int bfc_drop_longest(struct Qdisc *sch, struct sk_buff **to_free
 	do {
 		skb = bfc_queue_pop(sch, longest);
 		q->queues[longest].drops++;
-		q->drop_limit++;
-		q->storm_drops += bfc_in_storm(q, bfc_cb(skb)->prio);
+		q->stats.drop_limit++;
+		q->stats.storm_drops += bfc_in_storm(q, bfc_cb(skb)->prio);
 		qdisc_qstats_drop(sch);
 		__qdisc_drop(skb, to_free);
 	} while (bfc_over_limit(q) && q->queues[longest].mem > half);
@@ -143,7 +143,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 			   u8 prio, struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	u8 class = prio & (q->classes - 1);
+	u8 class = prio & (q->cfg->classes - 1);
 	struct bfc_flow *flow = bfc_flow_find(q, skb, hash, class);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	unsigned int qn = bfc_flow_assign(q, flow, skb, hash, class);
@@ -165,22 +165,22 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	if (queue->mem > bfc_queue_cap(q) && !bfc_promised(q, skb)) {
 		if (cb->held)
 			bfc_unhold(q, skb);
-		q->drop_cap++;
+		q->stats.drop_cap++;
 		goto drop;
 	}
-	if (!flow->size++ && q->by_dest && !bfc_queue_was_of(queue, cb->flow))
+	if (!flow->size++ && q->cfg->by_dest && !bfc_queue_was_of(queue, cb->flow))
 		bfc_dest_came(q, queue, skb);
 	bfc_account_enqueue(sch, skb);
 	bfc_queue_append(q, qn, skb);
 
-	if (q->count && queue->bytes > q->thresh[q->nactive])
+	if (q->cfg->count && queue->bytes > q->cfg->thresh[q->nactive])
 		bfc_count(q, skb);
 	if (cb->counted && !queue->cursor &&
-	    q->p.resume == BFC_RESUME_EARLY) {
+	    q->cfg->resume == BFC_RESUME_EARLY) {
 		queue->cursor = skb;
 		queue->ahead = queue->bytes - qdisc_pkt_len(skb);
 	}
-	if (unlikely(q->prios))
+	if (unlikely(q->cfg->prios))
 		bfc_egress_enqueued(q, skb);
 
 	while (unlikely(bfc_over_limit(q)))
@@ -189,7 +189,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 
 drop:
 	queue->drops++;
-	q->storm_drops += bfc_in_storm(q, prio);
+	q->stats.storm_drops += bfc_in_storm(q, prio);
 	return qdisc_drop(skb, sch, to_free);
 }
 
@@ -227,7 +227,7 @@ static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 
 	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
 	if (IS_ERR_OR_NULL(segs)) {
-		q->drop_gso++;
+		q->stats.drop_gso++;
 		return qdisc_drop(skb, sch, to_free);
 	}
 	skb_list_walk_safe(segs, seg, next) {
@@ -272,7 +272,7 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		bfc_vet(q, skb);
 	}
 	hash = bfc_flow_hash(q, skb, prio);
-	if (unlikely(kind) && q->identity == BFC_FLOW_TUPLE)
+	if (unlikely(kind) && q->cfg->identity == BFC_FLOW_TUPLE)
 		hash = ~hash;	/* a flow of its own */
 	if (unlikely(kind)) {
 		if (bfc_is_pause_frame(skb)) {
@@ -285,9 +285,9 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		}
 		if (!bfc_control_exceeds(q, skb, kind, hash, prio))
 			return bfc_enqueue_control(skb, sch);
-		q->ctrl_excess++;
+		q->stats.ctrl_excess++;
 	}
-	if (skb_is_gso(skb) && q->p.split_gso)
+	if (skb_is_gso(skb) && q->cfg->split_gso)
 		return bfc_enqueue_gso(skb, sch, hash, prio, to_free);
 	return bfc_enqueue_one(skb, sch, hash, prio, to_free);
 }
@@ -297,12 +297,12 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 static struct sk_buff *bfc_dequeue_control(struct Qdisc *sch)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	struct sk_buff *skb = __qdisc_dequeue_head(&q->ctrl);
+	struct sk_buff *skb = __qdisc_dequeue_head(&q->ctrl.band);
 
 	if (!skb)
 		return NULL;
 	q->mem -= skb->truesize;
-	q->ctrl_mem -= skb->truesize;
+	q->ctrl.mem -= skb->truesize;
 	sch->q.qlen--;
 	qdisc_qstats_backlog_dec(sch, skb);
 	return skb;
@@ -327,10 +327,10 @@ static u32 bfc_quantum(const struct bfc_sched *q, const struct bfc_queue *queue)
 {
 	unsigned int qn = queue - q->queues;
 
-	if (likely(q->identity != BFC_FLOW_PRIO) || qn >= q->classes ||
+	if (likely(q->cfg->identity != BFC_FLOW_PRIO) || qn >= q->cfg->classes ||
 	    q->prio[qn].bytes == q->prio[qn].pausable)
-		return q->quantum;
-	return q->quantum * max(q->prio[qn].ports, 1U);
+		return q->cfg->quantum;
+	return q->cfg->quantum * max(q->prio[qn].ports, 1U);
 }
 
 static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
@@ -369,7 +369,7 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 		queue->deficit += bfc_quantum(q, queue);
 		queue->round++;
 		list_move_tail(&queue->active, round);
-		if (q->by_dest && bfc_faces_host(q))
+		if (q->cfg->by_dest && bfc_faces_host(q))
 			bfc_dest_turned(q, queue);
 	}
 	queue->served = ++q->served;
@@ -377,8 +377,8 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 	/* A size table (tc ... stab) can make a packet as long as it likes. */
 	queue->deficit = max_t(s64, (s64)queue->deficit - qdisc_pkt_len(skb),
 			       -(s64)BFC_QUANTUM_MAX);
-	if (unlikely(q->egress) && q->conf->fc->leaving)
-		INDIRECT_CALL_1(q->conf->fc->leaving, bfc_fafc_check_port, q, skb,
+	if (unlikely(q->egress) && q->cfg->fc->leaving)
+		INDIRECT_CALL_1(q->cfg->fc->leaving, bfc_fafc_check_port, q, skb,
 				bfc_now(q));
 	/* This queue's turn comes again in a round. */
 	if (queue->head)
@@ -389,10 +389,10 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 
 static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb)
 {
-	if (!q->p.rate)
+	if (!q->cfg->shapes)
 		return;
 	q->next_tx = bfc_pace_from(q->next_tx, !q->idle, bfc_now(q));
-	q->next_tx += psched_l2t_ns(&q->pace, qdisc_pkt_len(skb));
+	q->next_tx += psched_l2t_ns(&q->cfg->pace, qdisc_pkt_len(skb));
 }
 
 /* A frame of ours ends at the neighbour: it takes time of the link, not of what we shape
@@ -401,9 +401,9 @@ static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb)
 static void bfc_pace_pause(struct bfc_sched *q, const struct sk_buff *skb,
 			   u64 now)
 {
-	u64 link_rate = READ_ONCE(q->port->link_rate) ?: q->rate;
+	u64 link_rate = READ_ONCE(q->port->link_rate) ?: q->cfg->rate;
 
-	if (!q->p.rate)
+	if (!q->cfg->shapes)
 		return;
 	q->next_tx = bfc_pace_from(q->next_tx, !q->idle, now);
 	q->next_tx += div64_u64(qdisc_pkt_len(skb) * BFC_NSEC_PER_SEC,
@@ -431,7 +431,7 @@ static struct sk_buff *bfc_dequeue_own(struct Qdisc *sch, u64 now)
 
 static bool bfc_storm_due(struct bfc_sched *q)
 {
-	return q->storm_due != U64_MAX && bfc_now(q) >= q->storm_due;
+	return q->storm.due != U64_MAX && bfc_now(q) >= q->storm.due;
 }
 
 /**
@@ -474,7 +474,7 @@ again:
 		q->idle = true;
 		return NULL;
 	}
-	if (q->p.rate && bfc_now(q) < q->next_tx) {
+	if (q->cfg->shapes && bfc_now(q) < q->next_tx) {
 		qdisc_watchdog_schedule_ns(&q->watchdog, q->next_tx);
 		return NULL;
 	}
@@ -484,24 +484,24 @@ again:
 		u64 due = U64_MAX;
 		u8 waits = 0;
 
-		if (unlikely(q->host_paced))
+		if (unlikely(q->host.paced))
 			waits = bfc_host_waits(q, bfc_now(q), &due);
 		skb = bfc_dequeue_drr(sch, waits, &queue);
 		if (!skb) {
 			/* Whatever there is, it is paused or has to wait: both end. */
 			q->idle = true;
-			q->host_waited |= waits;
+			q->host.waited |= waits;
 			bfc_settle(q);
 			if (q->npaused)
 				due = min(due, q->pause_deadline);
 			qdisc_watchdog_schedule_ns(&q->watchdog,
-						   min(due, q->storm_due));
+						   min(due, q->storm.due));
 			return NULL;
 		}
 		cb = *bfc_cb(skb);
 		vid = BFC_VID(queue - q->queues);
 		q->prio[cb.prio].sent++;
-		q->storm_tx += bfc_in_storm(q, cb.prio);
+		q->stats.storm_tx += bfc_in_storm(q, cb.prio);
 	} else {
 		cb.prio = 0;
 		queue = NULL;
@@ -524,7 +524,7 @@ again:
 	bfc_pace(q, skb);
 	q->idle = false;
 	if (likely(queue)) {
-		if (unlikely(q->host_paced & BIT(cb.prio)))
+		if (unlikely(q->host.paced & BIT(cb.prio)))
 			bfc_host_sent(q, cb.prio, qdisc_pkt_len(skb),
 				      bfc_now(q));
 		_bstats_update(&queue->bstats, qdisc_pkt_len(skb), cb.segs);
@@ -548,7 +548,7 @@ void bfc_purge(struct Qdisc *sch)
 	struct sk_buff *skb;
 
 	bfc_begin(q);
-	for (qn = 0; qn < q->p.queues; qn++) {
+	for (qn = 0; qn < q->nqueues; qn++) {
 		while (q->queues[qn].head) {
 			skb = bfc_queue_pop(sch, qn);
 			rtnl_kfree_skbs(skb, skb);

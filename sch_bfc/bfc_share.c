@@ -25,13 +25,13 @@
 static bool bfc_can_pause(const struct bfc_sched *q,
 			  const struct bfc_ingress *ing, u8 prio)
 {
-	const struct bfc_conf *conf = rcu_dereference(ing->conf);
+	const struct bfc_cfg *cfg = rcu_dereference(ing->cfg);
 
-	if (!conf || !(conf->lossless & BIT(prio)))
+	if (!cfg || !(cfg->lossless & BIT(prio)))
 		return false;
 	/* A port of another mode, or a packet that goes back where it came from */
-	return !q->egress || !q->conf->fc->alone ||
-	       (ing->account && ing->fc == q->conf->fc && ing->slot != q->port->slot);
+	return !q->egress || !q->cfg->fc->alone ||
+	       (ing->account && ing->fc == q->cfg->fc && ing->slot != q->port->slot);
 }
 
 /* As above, before the packet is charged: the port's first handle, 0 if it cannot. */
@@ -44,7 +44,8 @@ static u16 bfc_pausable_base(const struct bfc_sched *q, u16 handle, u8 prio)
 		return 0;
 	rcu_read_lock();
 	ing = bfc_handle_get(q->port->sw, handle);
-	if (ing && bfc_can_pause(q, ing, prio) && !bfc_elided(&q->p, ing->ifindex))
+	if (ing && bfc_can_pause(q, ing, prio) &&
+	    !(unlikely(q->cfg->elides) && bfc_elided(&q->cfg->p, ing->ifindex)))
 		base = ing->base;
 	rcu_read_unlock();
 	return base;
@@ -64,7 +65,7 @@ u64 bfc_share_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio
 	u16 base = bfc_pausable_base(q, skb->tc_index, prio);
 	u64 source;
 
-	if (base && q->identity == BFC_FLOW_PRIO)
+	if (base && q->cfg->identity == BFC_FLOW_PRIO)
 		return 0;
 	source = base ? base >> BFC_HANDLE_SHIFT :
 			hash_32(skb->skb_iif, BFC_SOURCE_BITS) | BFC_SOURCE;

@@ -50,7 +50,7 @@ static bool bfc_stamp_native(struct bfc_sched *q, struct sk_buff *skb, u16 vid)
 		__vlan_hwaccel_put_tag(skb, tpid, vid);
 	else if (unlikely(skb_vlan_push(skb, tpid, vid)))
 		return false;
-	q->tagged_tx += vid != BFC_VID_NONE;
+	q->stats.tagged_tx += vid != BFC_VID_NONE;
 	return true;
 }
 
@@ -213,7 +213,7 @@ static void bfc_stamp_check(struct bfc_sched *q, const struct sk_buff *skb,
 		return;
 	if (skb_vlan_tag_present(skb) && skb->vlan_proto == q->port->tpid &&
 	    skb_vlan_tag_get_id(skb) == vid)
-		q->tagged_tx++;
+		q->stats.tagged_tx++;
 	else
 		q->stamp.untagged++;
 }

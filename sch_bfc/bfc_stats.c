@@ -39,8 +39,8 @@ struct bfc_port_stats {
 /* Thresholds in effect, and what is held by them. */
 static void bfc_port_read_conf(struct bfc_port *port, struct bfc_port_stats *s)
 {
-	const struct bfc_conf *conf = port->conf;
-	const struct bfc_buffer *buffer = conf ? conf->buffer : NULL;
+	const struct bfc_cfg *cfg = port->cfg;
+	const struct bfc_buffer *buffer = cfg ? cfg->buffer : NULL;
 	const struct bfc_ingress *ing;
 	unsigned int prio;
 	u32 left = 0;
@@ -53,10 +53,10 @@ static void bfc_port_read_conf(struct bfc_port *port, struct bfc_port_stats *s)
 		s->buffer_used = s->buffer_size - left;
 		s->buffer_peak = READ_ONCE(buffer->peak);
 	}
-	if (conf && conf->fc->prios) {
-		s->xoff = min_t(u64, bfc_pfc_xoff_at(&conf->in, left), U32_MAX);
-		s->xon = min_t(u64, bfc_pfc_xon_at(&conf->in, left), U32_MAX);
-		s->headroom = conf->in.headroom;
+	if (cfg && cfg->fc->prios) {
+		s->xoff = min_t(u64, bfc_pfc_xoff_at(&cfg->in, left), U32_MAX);
+		s->xon = min_t(u64, bfc_pfc_xon_at(&cfg->in, left), U32_MAX);
+		s->headroom = cfg->in.headroom;
 	}
 	ing = bfc_ingress_of(port);
 	for (prio = 0; ing && prio < BFC_PRIORITIES; prio++) {
@@ -91,14 +91,14 @@ static void bfc_port_read(struct bfc_port *port, struct bfc_port_stats *s)
 	s->mac_pause_rx = port->rx.mac_pause;
 	s->hello_rx = port->neighbour.hello_rx;
 	s->hello_tx = port->neighbour.hello_tx;
-	s->refresh = port->cfg.refresh;
-	s->hold = port->cfg.hold;
-	if (!port->fc->hello || port->cfg.peer == BFC_PEER_OFF ||
+	s->refresh = port->opt.refresh;
+	s->hold = port->opt.hold;
+	if (!port->fc->hello || port->opt.peer == BFC_PEER_OFF ||
 	    !port->life.carrier)
 		s->state = BFC_PEER_STATE_OFF;
 	else if (port->neighbour.refused)
 		s->state = BFC_PEER_STATE_REFUSED;
-	else if (port->cfg.peer == BFC_PEER_ON)
+	else if (port->opt.peer == BFC_PEER_ON)
 		s->state = BFC_PEER_STATE_UP;
 	else
 		s->state = port->neighbour.peer.state;
@@ -182,45 +182,45 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 		{ TCA_BFC_STATS_ACTIVE, q->nactive },
 		{ TCA_BFC_STATS_PAUSED, q->npaused },
 		{ TCA_BFC_STATS_UPSTREAM_PAUSED, port->tx.npaused },
-		{ TCA_BFC_STATS_THRESHOLD, q->thresh[q->nactive] },
+		{ TCA_BFC_STATS_THRESHOLD, q->cfg->thresh[q->nactive] },
 		{ TCA_BFC_STATS_MEMORY, q->mem },
-		{ TCA_BFC_STATS_MEMORY_PEAK, q->mem_peak },
-		{ TCA_BFC_STATS_BACKLOG_PEAK, q->backlog_peak },
+		{ TCA_BFC_STATS_MEMORY_PEAK, q->stats.mem_peak },
+		{ TCA_BFC_STATS_BACKLOG_PEAK, q->stats.backlog_peak },
 	};
 	const struct bfc_stat u64s[] = {
-		{ TCA_BFC_STATS_LINK_RATE, q->rate },
-		{ TCA_BFC_STATS_STICKY, q->sticky },
-		{ TCA_BFC_STATS_HRTT, q->p.hrtt },
-		{ TCA_BFC_STATS_ASSIGNED, q->assigned },
-		{ TCA_BFC_STATS_COLLISIONS, q->collisions },
-		{ TCA_BFC_STATS_TOLD_TO_SHARE, q->told_to_share },
-		{ TCA_BFC_STATS_JOINED, q->joined },
-		{ TCA_BFC_STATS_SHARED, q->shared },
-		{ TCA_BFC_STATS_COUNTED, q->counted },
-		{ TCA_BFC_STATS_CTRL_EXCESS, q->ctrl_excess },
-		{ TCA_BFC_STATS_DROP_LIMIT, q->drop_limit },
-		{ TCA_BFC_STATS_DROP_CAP, q->drop_cap },
-		{ TCA_BFC_STATS_DROP_GSO, q->drop_gso },
+		{ TCA_BFC_STATS_LINK_RATE, q->cfg->rate },
+		{ TCA_BFC_STATS_STICKY, q->cfg->sticky },
+		{ TCA_BFC_STATS_HRTT, q->cfg->p.hrtt },
+		{ TCA_BFC_STATS_ASSIGNED, q->stats.assigned },
+		{ TCA_BFC_STATS_COLLISIONS, q->stats.collisions },
+		{ TCA_BFC_STATS_TOLD_TO_SHARE, q->stats.told_to_share },
+		{ TCA_BFC_STATS_JOINED, q->stats.joined },
+		{ TCA_BFC_STATS_SHARED, q->stats.shared },
+		{ TCA_BFC_STATS_COUNTED, q->stats.counted },
+		{ TCA_BFC_STATS_CTRL_EXCESS, q->stats.ctrl_excess },
+		{ TCA_BFC_STATS_DROP_LIMIT, q->stats.drop_limit },
+		{ TCA_BFC_STATS_DROP_CAP, q->stats.drop_cap },
+		{ TCA_BFC_STATS_DROP_GSO, q->stats.drop_gso },
 		{ TCA_BFC_STATS_PAUSE_TX, port->tx.pauses },
 		{ TCA_BFC_STATS_RESUME_TX, port->tx.resumes },
 		{ TCA_BFC_STATS_FRAMES_TX, port->tx.frames },
 		{ TCA_BFC_STATS_REFRESH_TX, port->tx.refreshes },
-		{ TCA_BFC_STATS_PAUSE_RX, q->pause_rx },
-		{ TCA_BFC_STATS_RESUME_RX, q->resume_rx },
-		{ TCA_BFC_STATS_EXPIRED, q->expired },
-		{ TCA_BFC_STATS_ELIDED, q->elided },
-		{ TCA_BFC_STATS_UNTRUSTED, q->untrusted },
-		{ TCA_BFC_STATS_TAGGED_TX, q->tagged_tx },
+		{ TCA_BFC_STATS_PAUSE_RX, q->stats.pause_rx },
+		{ TCA_BFC_STATS_RESUME_RX, q->stats.resume_rx },
+		{ TCA_BFC_STATS_EXPIRED, q->stats.expired },
+		{ TCA_BFC_STATS_ELIDED, q->stats.elided },
+		{ TCA_BFC_STATS_UNTRUSTED, q->stats.untrusted },
+		{ TCA_BFC_STATS_TAGGED_TX, q->stats.tagged_tx },
 		{ TCA_BFC_STATS_PFC_TX, port->tx.pfc },
-		{ TCA_BFC_STATS_DROP_MAX, q->drop_max },
-		{ TCA_BFC_STATS_DROP_BUFFER, q->drop_buffer },
-		{ TCA_BFC_STATS_ECN_MARK, q->ecn_mark },
-		{ TCA_BFC_STATS_STORMS, q->storms },
-		{ TCA_BFC_STATS_RESTORED, q->restored },
-		{ TCA_BFC_STATS_STORM_TX, q->storm_tx },
-		{ TCA_BFC_STATS_STORM_DROPS, q->storm_drops },
-		{ TCA_BFC_STATS_SOLVED, q->solved },
-		{ TCA_BFC_STATS_UNSOLVED, q->unsolved },
+		{ TCA_BFC_STATS_DROP_MAX, q->stats.drop_max },
+		{ TCA_BFC_STATS_DROP_BUFFER, q->stats.drop_buffer },
+		{ TCA_BFC_STATS_ECN_MARK, q->stats.ecn_mark },
+		{ TCA_BFC_STATS_STORMS, q->stats.storms },
+		{ TCA_BFC_STATS_RESTORED, q->stats.restored },
+		{ TCA_BFC_STATS_STORM_TX, q->stats.storm_tx },
+		{ TCA_BFC_STATS_STORM_DROPS, q->stats.storm_drops },
+		{ TCA_BFC_STATS_SOLVED, q->stats.solved },
+		{ TCA_BFC_STATS_UNSOLVED, q->stats.unsolved },
 		{ TCA_BFC_STATS_STAMP_RUNS, q->stamp.runs },
 		{ TCA_BFC_STATS_STAMP_DROPS, q->stamp.drops },
 		{ TCA_BFC_STATS_STAMP_REDIRECTS, q->stamp.redirects },
@@ -242,7 +242,7 @@ static int bfc_put_prio_stats(struct sk_buff *skb, const struct bfc_sched *q,
 {
 	const struct bfc_port *port = q->port;
 	u64 until = port->tx.until[prio] ?: now;
-	bool pausing = port->cfg.role == BFC_ROLE_SWITCH &&
+	bool pausing = port->opt.role == BFC_ROLE_SWITCH &&
 		       port->tx.prio_paused & BIT(prio);
 	u64 lasts = pausing ? min(until, now) - port->tx.prio[prio].since : 0;
 	bool paused = q->prio_paused & BIT(prio);
@@ -278,7 +278,7 @@ static int bfc_put_prios(struct sk_buff *skb, const struct bfc_sched *q,
 	struct nlattr *nest;
 	unsigned int prio;
 
-	if (!bfc_conf_has_prios(q->conf))
+	if (!bfc_cfg_has_prios(q->cfg))
 		return 0;
 	nest = nla_nest_start_noflag(skb, TCA_BFC_STATS_PRIOS);
 	if (!nest)
@@ -337,7 +337,7 @@ static unsigned long bfc_find(struct Qdisc *sch, u32 classid)
 	struct bfc_sched *q = qdisc_priv(sch);
 	u32 minor = TC_H_MIN(classid);
 
-	return minor <= q->p.queues ? minor : 0;
+	return minor <= q->nqueues ? minor : 0;
 }
 
 static int bfc_dump_class(struct Qdisc *sch, unsigned long cl,
@@ -359,7 +359,7 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 	bool paused;
 	u64 now;
 
-	if (qn >= q->p.queues)
+	if (qn >= q->nqueues)
 		return -1;
 	sch_tree_lock(sch);
 	now = ktime_get_ns();
@@ -402,7 +402,7 @@ static void bfc_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 
 	if (arg->stop)
 		return;
-	for (qn = 0; qn < q->p.queues; qn++) {
+	for (qn = 0; qn < q->nqueues; qn++) {
 		if (!tc_qdisc_stats_dump(sch, qn + 1, arg))
 			break;
 	}

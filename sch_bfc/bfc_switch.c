@@ -192,7 +192,7 @@ struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb)
 	struct bfc_ingress *ing = bfc_prove(q, skb);
 
 	if (unlikely(!ing && skb->tc_index))
-		q->untrusted++;
+		q->stats.untrusted++;
 	return ing;
 }
 

@@ -17,21 +17,21 @@ static u32 bfc_buffer_free(const struct bfc_buffer *buffer)
 /**
  * bfc_prio_judge() - is a priority over XOFF, and is it to be paused?
  * @ing: the ingress port
- * @conf: its thresholds
+ * @cfg: its thresholds
  * @prio: a lossless priority
  * @state: &bfc_ingress.state, of which that of @prio is the history
  *
  * Context: RCU.
  * Return: @state with the bits of @prio as they should be now.
  */
-u16 bfc_prio_judge(const struct bfc_ingress *ing, const struct bfc_conf *conf,
+u16 bfc_prio_judge(const struct bfc_ingress *ing, const struct bfc_cfg *cfg,
 		   unsigned int prio, u16 state)
 {
 	const struct bfc_held *held = &ing->held[prio];
 	u64 word = atomic64_read(&held->cell.word);
 	bool over, paused;
 
-	over = bfc_pfc_next(&conf->in, state & BFC_STATE_OVER(prio),
+	over = bfc_pfc_next(&cfg->in, state & BFC_STATE_OVER(prio),
 			    bfc_cell_shared(word, ing->reserve),
 			    bfc_cell_headroom(word),
 			    bfc_buffer_free(ing->buffer));
@@ -53,11 +53,11 @@ u16 bfc_prio_judge(const struct bfc_ingress *ing, const struct bfc_conf *conf,
  */
 void bfc_prio_look(struct bfc_ingress *ing, unsigned int prio)
 {
-	const struct bfc_conf *conf = rcu_dereference(ing->conf);
+	const struct bfc_cfg *cfg = rcu_dereference(ing->cfg);
 	struct bfc_port *port = rcu_dereference(ing->port);
 	u16 state = READ_ONCE(ing->state);
 
-	if (conf && port && conf->lossless & BIT(prio) &&
-	    bfc_prio_judge(ing, conf, prio, state) != state)
+	if (cfg && port && cfg->lossless & BIT(prio) &&
+	    bfc_prio_judge(ing, cfg, prio, state) != state)
 		bfc_port_mark_dirty(port);
 }

@@ -36,13 +36,13 @@ void bfc_count(struct bfc_sched *q, struct sk_buff *skb)
 	upq = handle - ing->base - 1;
 	if (handle == ing->base || unlikely(upq >= ing->queues))
 		goto out;
-	if (unlikely(q->p.nelide) && bfc_elided(&q->p, ing->ifindex)) {
-		q->elided++;
+	if (unlikely(q->cfg->elides) && bfc_elided(&q->cfg->p, ing->ifindex)) {
+		q->stats.elided++;
 		goto out;
 	}
 	bfc_cb(skb)->handle = handle;
 	bfc_cb(skb)->counted = 1;
-	q->counted++;
+	q->stats.counted++;
 	if (atomic_inc_return(&ing->counter[upq]) == 1) {
 		port = rcu_dereference(ing->port);
 		if (port)
@@ -87,9 +87,9 @@ out:
 /* The whole set of paused queues (BFC §3.3.2). */
 static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 				       struct bfc_ingress *ing,
-				       const struct bfc_conf *conf, u64 now)
+				       const struct bfc_cfg *cfg, u64 now)
 {
-	struct bfc_pause pause = { .hold_ns = READ_ONCE(port->cfg.hold) };
+	struct bfc_pause pause = { .hold_ns = READ_ONCE(port->opt.hold) };
 	unsigned int upq, changed = 0, paused = 0;
 	u64 since = READ_ONCE(port->tx.dirty_since);
 	struct sk_buff *skb;
@@ -156,17 +156,11 @@ static void bfc_queue_receive(struct bfc_port *port, const struct bfc_pause *pau
 	trace_bfc_pause_rx(port->dev, port->rx.seq, paused);
 }
 
-static int bfc_queue_derive(struct bfc_conf *c, const struct bfc_derive *d)
-{
-	return 0;
-}
-
 const struct bfc_fc_ops bfc_fc_bfc = {
 	.tags		= true,
 	.classes	= 1,
 	.hello		= BFC_MODE_BFC,
 	.identity	= BFC_FLOW_TUPLE,
-	.derive		= bfc_queue_derive,
 	.build		= bfc_queue_build,
 	.receive	= bfc_queue_receive,
 };

@@ -11,7 +11,7 @@
 #include "fc_pfc.h"
 
 /* CaPFC's thresholds: those given, and the rest in the paper's proportions. */
-static int bfc_capfc_egress(struct bfc_conf *c, const struct bfc_derive *d)
+static int bfc_capfc_egress(struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	struct netlink_ext_ack *extack = d->extack;
 	const struct bfc_params *p = d->p;
@@ -19,7 +19,7 @@ static int bfc_capfc_egress(struct bfc_conf *c, const struct bfc_derive *d)
 
 	if (!bfc_capfc_defaults(t, d->rate, p->hrtt, d->frame, p->egress_max) &&
 	    !(p->egress_max && p->egress_xoff && p->egress_xon))
-		return bfc_conf_refuse(extack, "bfc: egress-max: too small for frames of this MTU, or hrtt too long");
+		return bfc_cfg_refuse(extack, "bfc: egress-max: too small for frames of this MTU, or hrtt too long");
 	/* The paper's switch has memory of its own at each egress; here it is one,
 	 * and the ingress side bounds what is in it.
 	 */
@@ -30,37 +30,37 @@ static int bfc_capfc_egress(struct bfc_conf *c, const struct bfc_derive *d)
 	t->cut = p->cut;
 	switch (bfc_capfc_check(t)) {
 	case BFC_CAPFC_BAD_WARN:
-		return bfc_conf_refuse(extack, "bfc: warn must not be below egress-xon");
+		return bfc_cfg_refuse(extack, "bfc: warn must not be below egress-xon");
 	case BFC_CAPFC_BAD_XOFF:
-		return bfc_conf_refuse(extack, "bfc: egress-xoff must be above warn");
+		return bfc_cfg_refuse(extack, "bfc: egress-xoff must be above warn");
 	case BFC_CAPFC_BAD_MAX:
-		return bfc_conf_refuse(extack, "bfc: egress-max must be above egress-xoff");
+		return bfc_cfg_refuse(extack, "bfc: egress-max must be above egress-xoff");
 	case BFC_CAPFC_BAD_CUT:
-		return bfc_conf_refuse(extack, "bfc: cut: 1 to 100 per cent");
+		return bfc_cfg_refuse(extack, "bfc: cut: 1 to 100 per cent");
 	case BFC_CAPFC_OK:
 		break;
 	}
 	return 0;
 }
 
-static int bfc_capfc_derive(struct bfc_conf *c, const struct bfc_derive *d,
+static int bfc_capfc_derive(struct bfc_cfg *c, const struct bfc_derive *d,
 			    enum bfc_capfc_stop stop)
 {
 	c->stop = stop;
 	return bfc_pfc_derive(c, d, 0, 0) ?: bfc_capfc_egress(c, d);
 }
 
-static int bfc_capfc_derive_max(struct bfc_conf *c, const struct bfc_derive *d)
+static int bfc_capfc_derive_max(struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	return bfc_capfc_derive(c, d, BFC_CAPFC_STOP_MAX);
 }
 
-static int bfc_capfc_derive_cal(struct bfc_conf *c, const struct bfc_derive *d)
+static int bfc_capfc_derive_cal(struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	return bfc_capfc_derive(c, d, BFC_CAPFC_STOP_CAL);
 }
 
-static void *bfc_capfc_new(const struct bfc_conf *conf, u64 now)
+static void *bfc_capfc_new(const struct bfc_cfg *cfg, u64 now)
 {
 	return kvcalloc(BFC_PRIORITIES, sizeof(struct bfc_capfc), GFP_KERNEL_ACCOUNT);
 }
@@ -117,7 +117,7 @@ static void bfc_capfc_slot(struct bfc_sched *q, unsigned int slot)
 /**
  * bfc_capfc_admit() - CaPFC's MAX of an egress queue
  * @q: scheduler of the egress port, with CaPFC
- * @conf: thresholds of the ingress port, or NULL
+ * @cfg: thresholds of the ingress port, or NULL
  * @prio: priority of the packet
  * @len: bytes
  *
@@ -126,14 +126,14 @@ static void bfc_capfc_slot(struct bfc_sched *q, unsigned int slot)
  * Context: under the root lock, RCU.
  * Return: false: drop it.
  */
-bool bfc_capfc_admit(const struct bfc_sched *q, const struct bfc_conf *conf, u8 prio,
+bool bfc_capfc_admit(const struct bfc_sched *q, const struct bfc_cfg *cfg, u8 prio,
 		     u32 len)
 {
-	bool promised = conf && conf->lossless & BIT(prio);
+	bool promised = cfg && cfg->lossless & BIT(prio);
 	u64 bytes = promised ? q->prio[prio].pausable : q->prio[prio].bytes;
 
-	return !(q->conf->lossless & BIT(prio)) ||
-	       bfc_capfc_admits(&q->conf->capfc, bytes + len);
+	return !(q->cfg->lossless & BIT(prio)) ||
+	       bfc_capfc_admits(&q->cfg->capfc, bytes + len);
 }
 
 /**
@@ -152,9 +152,9 @@ void bfc_capfc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
 	struct bfc_capfc *c = q->egress;
 	u64 set;
 
-	if (!cb->pausable || !(q->conf->lossless & BIT(cb->prio)))
+	if (!cb->pausable || !(q->cfg->lossless & BIT(cb->prio)))
 		return;
-	set = bfc_capfc_enqueue(&c[cb->prio], &q->conf->capfc, q->conf->stop,
+	set = bfc_capfc_enqueue(&c[cb->prio], &q->cfg->capfc, q->cfg->stop,
 				q->prio[cb->prio].pausable, slot, cb->segs);
 	bfc_capfc_signal(q, cb->prio, set, true);
 }
@@ -174,7 +174,7 @@ void bfc_capfc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 	u8 prio = bfc_cb(skb)->prio;
 	struct bfc_capfc *c = q->egress;
 
-	bfc_capfc_signal(q, prio, bfc_capfc_dequeue(&c[prio], &q->conf->capfc,
+	bfc_capfc_signal(q, prio, bfc_capfc_dequeue(&c[prio], &q->cfg->capfc,
 						    q->prio[prio].pausable), false);
 }
 

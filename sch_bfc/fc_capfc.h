@@ -7,11 +7,11 @@
 
 #include <linux/types.h>
 
-struct bfc_conf;
+struct bfc_cfg;
 struct bfc_sched;
 struct sk_buff;
 
-bool bfc_capfc_admit(const struct bfc_sched *q, const struct bfc_conf *conf, u8 prio,
+bool bfc_capfc_admit(const struct bfc_sched *q, const struct bfc_cfg *cfg, u8 prio,
 		     u32 len);
 void bfc_capfc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
 			unsigned int slot, u64 now);

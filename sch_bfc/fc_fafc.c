@@ -78,13 +78,13 @@ struct bfc_fafc_out {
 
 /**
  * struct bfc_fafc - what an egress port predicts
- * @conf: T_hop and weights
+ * @holt: T_hop and weights
  * @full: other egress ports that are congested: room for the moment, under the root
  *	  lock
  * @out: of each priority
  */
 struct bfc_fafc {
-	struct bfc_holt_conf conf;
+	struct bfc_holt_conf holt;
 	const struct bfc_fafc *full[BFC_SLOTS];
 	struct bfc_fafc_out out[BFC_PRIORITIES];
 };
@@ -130,7 +130,7 @@ static u64 bfc_fafc_scale(u64 amount, u32 from, u32 to)
 /* ---- ingress ports ---- */
 
 /* One for each priority. */
-static void *bfc_fafc_in_new(const struct bfc_conf *conf, u64 now)
+static void *bfc_fafc_in_new(const struct bfc_cfg *cfg, u64 now)
 {
 	struct bfc_fafc_in *in;
 	unsigned int prio;
@@ -138,23 +138,23 @@ static void *bfc_fafc_in_new(const struct bfc_conf *conf, u64 now)
 	in = kcalloc(BFC_PRIORITIES, sizeof(*in), GFP_ATOMIC | __GFP_NOWARN);
 	for (prio = 0; in && prio < BFC_PRIORITIES; prio++) {
 		spin_lock_init(&in[prio].lock);
-		bfc_holt_start(&in[prio].all, &conf->holt, now, 0);
+		bfc_holt_start(&in[prio].all, &cfg->holt, now, 0);
 	}
 	return in;
 }
 
 /* Predict by another T_hop or other weights. */
-static void bfc_fafc_in_retune(void *account, const struct bfc_conf *old,
-			       const struct bfc_conf *conf, u64 now)
+static void bfc_fafc_in_retune(void *account, const struct bfc_cfg *old,
+			       const struct bfc_cfg *cfg, u64 now)
 {
 	struct bfc_fafc_in *in = account;
 	unsigned int prio;
 
-	if (!memcmp(&old->holt, &conf->holt, sizeof(conf->holt)))
+	if (!memcmp(&old->holt, &cfg->holt, sizeof(cfg->holt)))
 		return;
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
 		spin_lock(&in[prio].lock);
-		bfc_holt_start(&in[prio].all, &conf->holt, now,
+		bfc_holt_start(&in[prio].all, &cfg->holt, now,
 			       in[prio].all.raw);
 		memset(&in[prio].slots, 0, sizeof(in[prio].slots));
 		spin_unlock(&in[prio].lock);
@@ -164,7 +164,7 @@ static void bfc_fafc_in_retune(void *account, const struct bfc_conf *old,
 /**
  * bfc_fafc_held() - a packet came, or left
  * @ing: through this port
- * @conf: of the port; NULL: it is gone, and does not predict any more
+ * @cfg: of the port; NULL: it is gone, and does not predict any more
  * @prio: priority
  * @len: bytes
  * @came: or left
@@ -172,19 +172,19 @@ static void bfc_fafc_in_retune(void *account, const struct bfc_conf *old,
  *
  * Context: BH off or process; any root lock may be held.
  */
-void bfc_fafc_held(struct bfc_ingress *ing, const struct bfc_conf *conf,
+void bfc_fafc_held(struct bfc_ingress *ing, const struct bfc_cfg *cfg,
 		   unsigned int prio, u32 len, bool came, u64 now)
 {
 	struct bfc_fafc_in *in = ing->account;
 
-	if (!conf)
+	if (!cfg)
 		return;
 	in += prio;
 	spin_lock_bh(&in->lock);
 	if (came)
-		bfc_holt_enqueue(&in->all, &conf->holt, now, len);
+		bfc_holt_enqueue(&in->all, &cfg->holt, now, len);
 	else
-		bfc_holt_dequeue(&in->all, &conf->holt, now, len);
+		bfc_holt_dequeue(&in->all, &cfg->holt, now, len);
 	spin_unlock_bh(&in->lock);
 }
 
@@ -206,12 +206,12 @@ static u64 bfc_fafc_remaining(struct bfc_ingress *ing, unsigned int prio, u64 no
 static struct bfc_fafc_in *bfc_fafc_in_of(const struct bfc_sched *q,
 					  unsigned int slot, unsigned int prio,
 					  struct bfc_ingress **ing,
-					  const struct bfc_conf **conf)
+					  const struct bfc_cfg **cfg)
 {
 	*ing = bfc_handle_get(q->port->sw, q->in[slot]);
-	*conf = *ing ? rcu_dereference((*ing)->conf) : NULL;
+	*cfg = *ing ? rcu_dereference((*ing)->cfg) : NULL;
 	/* The handle may be another port's by now. */
-	if (!*conf || (*ing)->slot != slot || (*ing)->fc != &bfc_fc_fafc)
+	if (!*cfg || (*ing)->slot != slot || (*ing)->fc != &bfc_fc_fafc)
 		return NULL;
 	return (struct bfc_fafc_in *)(*ing)->account + prio;
 }
@@ -222,19 +222,19 @@ static s64 bfc_fafc_offset(struct bfc_sched *q, unsigned int prio, u64 now)
 	struct bfc_switch *sw = q->port->sw;
 	struct bfc_fafc_out *out = &bfc_fafc_egress(q)->out[prio];
 	u64 set = atomic64_read(&sw->paused[prio]) & out->seen;
-	const struct bfc_conf *conf;
+	const struct bfc_cfg *cfg;
 	struct bfc_ingress *ing;
 	s64 offset = 0;
 
 	for (; set; set &= set - 1) {
 		unsigned int slot = __ffs64(set);
 		struct bfc_fafc_in *in = bfc_fafc_in_of(q, slot, prio, &ing,
-							&conf);
+							&cfg);
 
 		if (!in)
 			continue;
 		spin_lock(&in->lock);
-		bfc_slots_advance(&in->slots, now, conf->holt.t_hop);
+		bfc_slots_advance(&in->slots, now, cfg->holt.t_hop);
 		if (!in->slots.end)
 			atomic64_andnot(BIT_ULL(slot), &sw->paused[prio]);
 		offset += bfc_slots_offset(&in->slots, out->in[slot].raw,
@@ -256,7 +256,7 @@ static void bfc_fafc_peek(const struct bfc_fafc *fafc,
 		seq = read_seqcount_begin(&out->seq);
 		*h = *queue;
 	} while (read_seqcount_retry(&out->seq, seq));
-	bfc_holt_advance(h, &fafc->conf, now);
+	bfc_holt_advance(h, &fafc->holt, now);
 }
 
 /* What is queued at another egress, whoever brought it. */
@@ -291,7 +291,7 @@ static unsigned int bfc_fafc_full(struct bfc_sched *q, unsigned int prio, u64 no
 		if (!other)
 			continue;
 		if (bfc_fafc_is_congested(bfc_fafc_peek_all(other, prio, now),
-					  q->conf->congested))
+					  q->cfg->congested))
 			bfc_fafc_egress(q)->full[n++] = other;
 	}
 	return n;
@@ -307,7 +307,7 @@ static u64 bfc_fafc_harm(struct bfc_sched *q, unsigned int prio,
 			 u64 now)
 {
 	u64 less = bfc_holt_out(&bfc_fafc_egress(q)->out[prio].in[slot]) + bfc_amount(1);
-	u32 t_hop = bfc_fafc_egress(q)->conf.t_hop;
+	u32 t_hop = bfc_fafc_egress(q)->holt.t_hop;
 	unsigned int k;
 
 	for (k = 0; k < full; k++) {
@@ -318,7 +318,7 @@ static u64 bfc_fafc_harm(struct bfc_sched *q, unsigned int prio,
 		if (!(READ_ONCE(out->seen) & BIT_ULL(slot)))
 			continue;
 		bfc_fafc_peek(other, out, &out->in[slot], now, &in);
-		less += bfc_fafc_scale(bfc_holt_out(&in), other->conf.t_hop,
+		less += bfc_fafc_scale(bfc_holt_out(&in), other->holt.t_hop,
 				       t_hop);
 	}
 	return total > less ? total - less : 0;
@@ -330,23 +330,23 @@ static void bfc_fafc_pause_port(struct bfc_sched *q, unsigned int prio,
 				u64 now)
 {
 	struct bfc_switch *sw = q->port->sw;
-	const struct bfc_conf *conf;
+	const struct bfc_cfg *cfg;
 	struct bfc_ingress *ing;
-	struct bfc_fafc_in *in = bfc_fafc_in_of(q, slot, prio, &ing, &conf);
+	struct bfc_fafc_in *in = bfc_fafc_in_of(q, slot, prio, &ing, &cfg);
 	struct bfc_port *port;
 	u64 rate, before;
 	bool more;
 
-	if (!in || !(conf->lossless & BIT(prio)))
+	if (!in || !(cfg->lossless & BIT(prio)))
 		return;
 	spin_lock(&in->lock);
-	bfc_holt_advance(&in->all, &conf->holt, now);
+	bfc_holt_advance(&in->all, &cfg->holt, now);
 	rate = in->all.in;
 	if (again)
-		rate = bfc_fafc_decrease(rate, q->conf->f_dec);
+		rate = bfc_fafc_decrease(rate, q->cfg->f_dec);
 	before = max(in->slots.until, now);
-	bfc_slots_pause(&in->slots, now, conf->holt.t_hop, rate,
-			min(pause, conf->holt.t_hop));
+	bfc_slots_pause(&in->slots, now, cfg->holt.t_hop, rate,
+			min(pause, cfg->holt.t_hop));
 	more = in->slots.until > before;
 	spin_unlock(&in->lock);
 	atomic64_or(BIT_ULL(slot), &sw->paused[prio]);
@@ -362,8 +362,8 @@ static void bfc_fafc_gather(struct bfc_sched *q, unsigned int prio, bool again,
 	struct bfc_fafc_out *out = &bfc_fafc_egress(q)->out[prio];
 	unsigned int full = bfc_fafc_full(q, prio, now);
 	struct bfc_fafc_problem *p = &out->problem;
-	u32 t_hop = bfc_fafc_egress(q)->conf.t_hop;
-	const struct bfc_conf *conf;
+	u32 t_hop = bfc_fafc_egress(q)->holt.t_hop;
+	const struct bfc_cfg *cfg;
 	struct bfc_ingress *ing;
 	u64 set;
 
@@ -375,19 +375,19 @@ static void bfc_fafc_gather(struct bfc_sched *q, unsigned int prio, bool again,
 		u64 rate, total = 0;
 
 		bfc_fafc_write_begin(out);
-		bfc_holt_advance(pair, &bfc_fafc_egress(q)->conf, now);
+		bfc_holt_advance(pair, &bfc_fafc_egress(q)->holt, now);
 		bfc_fafc_write_end(out);
-		in = bfc_fafc_in_of(q, slot, prio, &ing, &conf);
+		in = bfc_fafc_in_of(q, slot, prio, &ing, &cfg);
 		if (!pair->raw && !pair->in)
 			out->seen &= ~BIT_ULL(slot);
 		if (!in || !pair->in)
 			continue;
 		spin_lock(&in->lock);
-		bfc_holt_advance(&in->all, &conf->holt, now);
+		bfc_holt_advance(&in->all, &cfg->holt, now);
 		total = bfc_holt_out(&in->all);
 		spin_unlock(&in->lock);
-		total = bfc_fafc_scale(total, conf->holt.t_hop, t_hop);
-		rate = again ? bfc_fafc_decrease(pair->in, q->conf->f_dec) :
+		total = bfc_fafc_scale(total, cfg->holt.t_hop, t_hop);
+		rate = again ? bfc_fafc_decrease(pair->in, q->cfg->f_dec) :
 			       pair->in;
 		p->slot[p->alloc.ports] = slot;
 		bfc_alloc_add(&p->alloc, rate,
@@ -405,7 +405,7 @@ static void bfc_fafc_pause(struct bfc_sched *q, unsigned int prio, s64 offset,
 	struct bfc_fafc_out *out = &bfc_fafc_egress(q)->out[prio];
 	const struct bfc_holt *all = &out->sum[BFC_FAFC_PAUSABLE].queue;
 	struct bfc_fafc_problem *p = &out->problem;
-	u32 t_hop = bfc_fafc_egress(q)->conf.t_hop;
+	u32 t_hop = bfc_fafc_egress(q)->holt.t_hop;
 	bool again = bfc_fafc_again(now, out->last, t_hop);
 	unsigned int i;
 	u64 left;
@@ -413,8 +413,8 @@ static void bfc_fafc_pause(struct bfc_sched *q, unsigned int prio, s64 offset,
 	if (p->stamp != all->stamp || p->again != again)
 		bfc_fafc_gather(q, prio, again, now);
 	left = bfc_fafc_solve(&p->alloc, p->out, offset, t_hop);
-	q->solved++;
-	q->unsolved += !!left;
+	q->stats.solved++;
+	q->stats.unsolved += !!left;
 	for (i = 0; i < p->alloc.ports; i++) {
 		if (!p->alloc.port[i].pause)
 			continue;
@@ -461,22 +461,22 @@ void bfc_fafc_check_port(struct bfc_sched *q, struct sk_buff *skb, u64 now)
 	rcu_read_lock();
 	if (pausable)
 		offset = bfc_fafc_offset(q, prio, now);
-	what = bfc_fafc_check(&sum->queue, offset, q->p.ecn ?: U32_MAX,
-			      sum->ecn_offset, q->conf->threshold);
-	if (what & BFC_FAFC_MARK && q->p.ecn && bfc_mark_ce(skb))
-		q->ecn_mark++;
+	what = bfc_fafc_check(&sum->queue, offset, q->cfg->ecn ?: U32_MAX,
+			      sum->ecn_offset, q->cfg->threshold);
+	if (what & BFC_FAFC_MARK && q->cfg->ecn && bfc_mark_ce(skb))
+		q->stats.ecn_mark++;
 	bfc_ecn_dequeue(&sum->ecn_offset, sum->queue.raw);
 
 	full = bfc_fafc_is_congested(out->sum[BFC_FAFC_PAUSABLE].queue.q +
 				     out->sum[BFC_FAFC_REST].queue.q,
-				     q->conf->congested);
+				     q->cfg->congested);
 	if (full != !!(atomic64_read(&sw->long_queues[prio]) & bit)) {
 		if (full)
 			atomic64_or(bit, &sw->long_queues[prio]);
 		else
 			atomic64_andnot(bit, &sw->long_queues[prio]);
 	}
-	if (what & BFC_FAFC_PAUSE && pausable && q->conf->lossless & BIT(prio))
+	if (what & BFC_FAFC_PAUSE && pausable && q->cfg->lossless & BIT(prio))
 		bfc_fafc_pause(q, prio, offset, now);
 	rcu_read_unlock();
 }
@@ -485,7 +485,7 @@ static void bfc_fafc_count(struct bfc_sched *q, struct bfc_fafc_out *out,
 			   const struct sk_buff *skb, unsigned int slot,
 			   bool came, u64 now)
 {
-	const struct bfc_holt_conf *conf = &bfc_fafc_egress(q)->conf;
+	const struct bfc_holt_conf *holt = &bfc_fafc_egress(q)->holt;
 	struct bfc_holt *all = &bfc_fafc_sum_of(out, skb)->queue;
 	bool pausable = bfc_cb(skb)->pausable;
 	u32 len = qdisc_pkt_len(skb);
@@ -493,15 +493,15 @@ static void bfc_fafc_count(struct bfc_sched *q, struct bfc_fafc_out *out,
 
 	bfc_fafc_write_begin(out);
 	for (kind = 0; kind < BFC_FAFC_KINDS; kind++)
-		bfc_holt_advance(&out->sum[kind].queue, conf, now);
+		bfc_holt_advance(&out->sum[kind].queue, holt, now);
 	if (came) {
-		bfc_holt_enqueue(all, conf, now, len);
+		bfc_holt_enqueue(all, holt, now, len);
 		if (pausable)
-			bfc_holt_enqueue(&out->in[slot], conf, now, len);
+			bfc_holt_enqueue(&out->in[slot], holt, now, len);
 	} else {
-		bfc_holt_dequeue(all, conf, now, len);
+		bfc_holt_dequeue(all, holt, now, len);
 		if (pausable)
-			bfc_holt_dequeue(&out->in[slot], conf, now, len);
+			bfc_holt_dequeue(&out->in[slot], holt, now, len);
 	}
 	bfc_fafc_write_end(out);
 }
@@ -548,9 +548,10 @@ void bfc_fafc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 
 /* ---- life ---- */
 
-/* What is queued is no burst. */
-static void bfc_fafc_restart(struct bfc_fafc *fafc, u64 now)
+/* What is queued already is no burst. */
+static void bfc_fafc_adopt(struct bfc_sched *q, u64 now)
 {
+	struct bfc_fafc *fafc = q->egress;
 	unsigned int prio, slot, kind;
 
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
@@ -558,18 +559,18 @@ static void bfc_fafc_restart(struct bfc_fafc *fafc, u64 now)
 
 		bfc_fafc_write_begin(out);
 		for (kind = 0; kind < BFC_FAFC_KINDS; kind++)
-			bfc_holt_start(&out->sum[kind].queue, &fafc->conf, now,
+			bfc_holt_start(&out->sum[kind].queue, &fafc->holt, now,
 				       out->sum[kind].queue.raw);
 		out->problem.stamp = 0;
 		for (slot = 0; slot < BFC_SLOTS; slot++)
-			bfc_holt_start(&out->in[slot], &fafc->conf, now,
+			bfc_holt_start(&out->in[slot], &fafc->holt, now,
 				       out->in[slot].raw);
 		bfc_fafc_write_end(out);
 	}
 }
 
 /* Predictors of empty queues. */
-static void *bfc_fafc_new(const struct bfc_conf *conf, u64 now)
+static void *bfc_fafc_new(const struct bfc_cfg *cfg, u64 now)
 {
 	struct bfc_fafc *fafc;
 	unsigned int prio, slot, kind;
@@ -577,24 +578,24 @@ static void *bfc_fafc_new(const struct bfc_conf *conf, u64 now)
 	fafc = kvzalloc(sizeof(*fafc), GFP_KERNEL_ACCOUNT);
 	if (!fafc)
 		return NULL;
-	fafc->conf = conf->holt;
+	fafc->holt = cfg->holt;
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
 		struct bfc_fafc_out *out = &fafc->out[prio];
 
 		seqcount_init(&out->seq);
 		for (kind = 0; kind < BFC_FAFC_KINDS; kind++)
-			bfc_holt_start(&out->sum[kind].queue, &fafc->conf, now,
+			bfc_holt_start(&out->sum[kind].queue, &fafc->holt, now,
 				       0);
 		for (slot = 0; slot < BFC_SLOTS; slot++)
-			bfc_holt_start(&out->in[slot], &fafc->conf, now, 0);
+			bfc_holt_start(&out->in[slot], &fafc->holt, now, 0);
 	}
 	return fafc;
 }
 
 /* Those that run go on, if they would predict the same. */
-static bool bfc_fafc_serves(const struct bfc_conf *old, const struct bfc_conf *conf)
+static bool bfc_fafc_serves(const struct bfc_cfg *old, const struct bfc_cfg *cfg)
 {
-	return !memcmp(&old->holt, &conf->holt, sizeof(old->holt));
+	return !memcmp(&old->holt, &cfg->holt, sizeof(old->holt));
 }
 
 /* The other ports see what a port predicts. */
@@ -619,17 +620,10 @@ static void bfc_fafc_free(struct bfc_port *port, void *egress)
 	kvfree(egress);
 }
 
-/* Packets that are queued already count, but are no burst. */
-static void bfc_fafc_adopt(struct bfc_sched *q, u64 now)
-{
-	bfc_egress_adopt(q, now);
-	bfc_fafc_restart(q->egress, now);
-}
-
 /* Below PFC, the backstop, FAFC has to have room to work in. Hosts tell its pauses from
  * others by their length (bfc_host_paused()).
  */
-static int bfc_fafc_derive(struct bfc_conf *c, const struct bfc_derive *d)
+static int bfc_fafc_derive(struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	const struct bfc_params *p = d->p;
 

@@ -7,12 +7,12 @@
 
 #include <linux/types.h>
 
-struct bfc_conf;
+struct bfc_cfg;
 struct bfc_ingress;
 struct bfc_sched;
 struct sk_buff;
 
-void bfc_fafc_held(struct bfc_ingress *ing, const struct bfc_conf *conf,
+void bfc_fafc_held(struct bfc_ingress *ing, const struct bfc_cfg *cfg,
 		   unsigned int prio, u32 len, bool came, u64 now);
 void bfc_fafc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
 		       unsigned int slot, u64 now);

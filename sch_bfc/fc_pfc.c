@@ -21,7 +21,7 @@ static u16 bfc_pfc_quanta(const struct bfc_params *p, u64 link_rate, u64 hold_le
 }
 
 /* PFC's thresholds: those given, and the rest from link and HRTT. */
-static int bfc_pfc_ingress(struct bfc_conf *c, const struct bfc_derive *d, u64 xoff_auto)
+static int bfc_pfc_ingress(struct bfc_cfg *c, const struct bfc_derive *d, u64 xoff_auto)
 {
 	struct netlink_ext_ack *extack = d->extack;
 	const struct bfc_params *p = d->p;
@@ -36,7 +36,7 @@ static int bfc_pfc_ingress(struct bfc_conf *c, const struct bfc_derive *d, u64 x
 	else if (!xoff)
 		xoff = xoff_auto ?: bfc_pfc_xoff_auto(d->link_rate, p->hrtt, frame);
 	if (xoff + headroom > BFC_POOL_MAX)
-		return bfc_conf_refuse(extack, "bfc: xoff and headroom are over 1073741824 bytes, give smaller ones or a smaller hrtt");
+		return bfc_cfg_refuse(extack, "bfc: xoff and headroom are over 1073741824 bytes, give smaller ones or a smaller hrtt");
 	t->alpha = p->dynamic;
 	t->headroom = headroom;
 	t->xoff = xoff;
@@ -47,13 +47,13 @@ static int bfc_pfc_ingress(struct bfc_conf *c, const struct bfc_derive *d, u64 x
 		t->gap = xoff - p->xon;
 	switch (bfc_pfc_check(t)) {
 	case BFC_PFC_BAD_XON:
-		return bfc_conf_refuse(extack, "bfc: xon must be below xoff");
+		return bfc_cfg_refuse(extack, "bfc: xon must be below xoff");
 	case BFC_PFC_BAD_XOFF:
-		return bfc_conf_refuse(extack, "bfc: xoff must be below max");
+		return bfc_cfg_refuse(extack, "bfc: xoff must be below max");
 	case BFC_PFC_BAD_HEADROOM:
-		return bfc_conf_refuse(extack, "bfc: max must leave the headroom above xoff");
+		return bfc_cfg_refuse(extack, "bfc: max must leave the headroom above xoff");
 	case BFC_PFC_BAD_ALPHA:
-		return bfc_conf_refuse(extack, "bfc: dynamic: at most 102400 %");
+		return bfc_cfg_refuse(extack, "bfc: dynamic: at most 102400 %");
 	case BFC_PFC_OK:
 		break;
 	}
@@ -61,7 +61,7 @@ static int bfc_pfc_ingress(struct bfc_conf *c, const struct bfc_derive *d, u64 x
 	if (!*p->buffer || !p->max || t->alpha)
 		return 0;
 	if (p->headroom && p->headroom != t->max - t->xoff)
-		return bfc_conf_refuse(extack, "bfc: max: in a buffer it is xoff and headroom, leave one of them out");
+		return bfc_cfg_refuse(extack, "bfc: max: in a buffer it is xoff and headroom, leave one of them out");
 	t->headroom = t->max - t->xoff;
 	return 0;
 }
@@ -76,16 +76,16 @@ static int bfc_pfc_ingress(struct bfc_conf *c, const struct bfc_derive *d, u64 x
  * Context: RTNL.
  * Return: 0 or -EINVAL.
  */
-int bfc_pfc_derive(struct bfc_conf *c, const struct bfc_derive *d, u64 xoff_auto,
+int bfc_pfc_derive(struct bfc_cfg *c, const struct bfc_derive *d, u64 xoff_auto,
 		   u64 hold_least)
 {
 	const struct bfc_params *p = d->p;
 	int err;
 
 	if (p->queues % BFC_PRIORITIES)
-		return bfc_conf_refuse(d->extack, "bfc: queues: a multiple of 8 for a port-level mode");
+		return bfc_cfg_refuse(d->extack, "bfc: queues: a multiple of 8 for a port-level mode");
 	if (p->dynamic && !*p->buffer)
-		return bfc_conf_refuse(d->extack, "bfc: dynamic is a share of a buffer, give one");
+		return bfc_cfg_refuse(d->extack, "bfc: dynamic is a share of a buffer, give one");
 	c->lossless = p->lossless;
 	c->quanta = bfc_pfc_quanta(p, d->link_rate, hold_least);
 	/* A link that has become slower has to do with it. */
@@ -93,7 +93,7 @@ int bfc_pfc_derive(struct bfc_conf *c, const struct bfc_derive *d, u64 xoff_auto
 	    !(d->before && d->before->quanta == c->quanta) &&
 	    bfc_pfc_longest(c->quanta, d->link_rate, d->mtu) <
 	    max(bfc_pfc_least(d->link_rate), BFC_REFRESH_MIN))
-		return bfc_conf_refuse(d->extack, "bfc: hold: too short to be repeated in time at the speed of this link and with its MTU");
+		return bfc_cfg_refuse(d->extack, "bfc: hold: too short to be repeated in time at the speed of this link and with its MTU");
 	err = bfc_pfc_ingress(c, d, xoff_auto);
 	if (err)
 		return err;
@@ -109,7 +109,7 @@ int bfc_pfc_derive(struct bfc_conf *c, const struct bfc_derive *d, u64 xoff_auto
 	return 0;
 }
 
-static int bfc_pfc_derive_plain(struct bfc_conf *c, const struct bfc_derive *d)
+static int bfc_pfc_derive_plain(struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	return bfc_pfc_derive(c, d, 0, 0);
 }

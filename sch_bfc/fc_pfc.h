@@ -7,10 +7,10 @@
 
 #include <linux/types.h>
 
-struct bfc_conf;
+struct bfc_cfg;
 struct bfc_derive;
 
-int bfc_pfc_derive(struct bfc_conf *c, const struct bfc_derive *d, u64 xoff_auto,
+int bfc_pfc_derive(struct bfc_cfg *c, const struct bfc_derive *d, u64 xoff_auto,
 		   u64 hold_least);
 
 #endif /* _FC_PFC_H */

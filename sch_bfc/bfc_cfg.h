@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The configuration, ready for use (bfc_derive.c), and the memory that ports share
+ * (bfc_buffer.c): made under RTNL, read under RCU.
+ */
+#ifndef _BFC_CFG_H
+#define _BFC_CFG_H
+
+#include <linux/build_bug.h>
+#include <linux/list.h>
+#include <linux/netdevice.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <net/sch_generic.h>
+
+#include <linux/pkt_sch_bfc.h>
+#include "bfc_capfc.h"
+#include "bfc_fc.h"
+#include "bfc_holt.h"
+#include "bfc_params.h"
+#include "bfc_pfc.h"
+#include "bfc_pool.h"
+#include "bfc_watchdog.h"
+
+struct bfc_port;
+struct bfc_switch;
+struct netlink_ext_ack;
+
+/**
+ * struct bfc_buffer - memory that the ports of a namespace share
+ * @pool: what is free to all
+ * @peak: most that was taken of it
+ * @users: of the memory: ports, and counters that still have something in it
+ * @ports: configurations that name it; RTNL
+ * @memory: size of all, reserves and headroom included; RTNL
+ * @fixed: reserves and headroom of the ports; RTNL
+ * @list: of the namespace's buffers, RTNL
+ * @name: in it
+ */
+struct bfc_buffer {
+	struct bfc_pool pool;
+	u32 peak;
+	refcount_t users;
+	unsigned int ports;
+	u64 memory;
+	u64 fixed;
+	struct list_head list;
+	char name[BFC_BUFFER_NAMSIZ];
+};
+
+/**
+ * struct bfc_cfg - the configuration of a qdisc and its port
+ *
+ * All that follows from options, link speed and MTU (bfc_derive.c). It does not change:
+ * a new one takes its place, at the qdisc under the root lock, at the port under
+ * &bfc_port.lock; other egresses read it under RCU. Only the life of it is under RTNL.
+ */
+struct bfc_cfg {
+	/* The scheduler, for each packet: one cache line. */
+	const struct bfc_fc_ops *fc;	/* the mode */
+	u64 sticky;		/* ns */
+	u64 rate;		/* µ, bytes/s */
+	u32 limit;		/* bytes of truesize */
+	u32 quantum;		/* bytes */
+	u32 ecn;		/* bytes, 0: no marks */
+	u32 class_sets;		/* sets of the flow table for each class */
+	u8 classes;		/* queue q is of class q % classes: a power of 2 */
+	u8 identity;		/* what a flow is, BFC_FLOW_* */
+	u8 ways;		/* entries of a set */
+	u8 strict;		/* bit p: priority p goes before others */
+	u8 lossless;		/* bit p: p pauses and is paused; 0: the mode pauses none */
+	u8 role;		/* BFC_ROLE_* */
+	u8 assign;		/* BFC_ASSIGN_* */
+	u8 resume;		/* BFC_RESUME_* */
+	u8 prio;		/* BFC_PRIO_* */
+	bool prios;		/* the mode pauses priorities: class is priority */
+	bool count;		/* packets over Th are counted */
+	bool by_dest;		/* queues are shared by destination as they run short */
+	bool elides;		/* some ports are never paused from here */
+	bool shapes;		/* to @p.rate, by @pace */
+	bool avoid_paused;	/* as in struct bfc_params; likewise the next two */
+	bool new_first;
+	bool split_gso;
+
+	/* The scheduler, for some. */
+	__be32 dest_mask;	/* bits of an IPv4 address that tell destinations apart */
+	__be32 dest_mask6[4];	/* of an IPv6 address */
+	struct psched_ratecfg pace;
+	u8 map[BFC_PRIO_VALUES];	/* priority by PCP, DSCP or skb->priority */
+	struct bfc_watchdog_cfg storm;	/* when a pause is one */
+
+	/* Of modes that pause priorities. */
+	struct bfc_pfc_thresh in;	/* of each (port, priority) */
+	struct bfc_cell_cfg cell;	/* what a lossless one may take of the buffer */
+	struct bfc_cell_cfg lossy;	/* what another may take */
+	u16 quanta;		/* of a pause */
+	struct bfc_capfc_thresh capfc;	/* CaPFC: of the egress queues */
+	enum bfc_capfc_stop stop;
+	struct bfc_holt_conf holt;	/* FAFC: T_hop and weights */
+	u32 f_dec;		/* FAFC: of BFC_SHARE_ONE */
+	u32 threshold;		/* FAFC: th_p, bytes */
+	u32 congested;		/* FAFC: th_c, bytes */
+
+	/* Life, RTNL. */
+	refcount_t users;	/* the qdisc and its port; each for itself */
+	struct rcu_head rcu;
+	struct bfc_buffer *buffer;	/* or NULL */
+	u64 undo;		/* size that @buffer had, while this may yet fail */
+	u64 fixed;		/* reserves and headroom of the port, bytes */
+	struct bfc_params p;	/* what was asked for */
+
+	u32 thresh[];		/* Th by N_active, bytes: @p.queues + 1 entries */
+};
+
+static_assert(offsetof(struct bfc_cfg, dest_mask) <= 64);
+
+/* Do packets have priorities there? */
+static inline bool bfc_cfg_has_prios(const struct bfc_cfg *cfg)
+{
+	return cfg->prios || cfg->buffer;
+}
+
+/* Is anything charged to ports with these thresholds? */
+static inline bool bfc_cfg_holds(const struct bfc_cfg *cfg)
+{
+	return cfg->lossless || cfg->buffer;
+}
+
+/**
+ * struct bfc_derive - what a configuration follows from
+ * @p: what was asked for
+ * @rate: at which the port sends, bytes/s
+ * @link_rate: of its MAC, bytes/s
+ * @mtu: of the device, with the Ethernet header
+ * @frame: the same, within BFC_QUANTUM_MIN and BFC_QUANTUM_MAX
+ * @before: what the port has now, or NULL
+ * @extack: for errors; NULL: the link has changed, not what was asked for
+ */
+struct bfc_derive {
+	const struct bfc_params *p;
+	u64 rate;
+	u64 link_rate;
+	unsigned int mtu;
+	u32 frame;
+	const struct bfc_cfg *before;
+	struct netlink_ext_ack *extack;
+};
+
+/* Refuse a configuration and say why. */
+static inline int bfc_cfg_refuse(struct netlink_ext_ack *extack, const char *msg)
+{
+	if (extack)
+		extack->_msg = msg;
+	return -EINVAL;
+}
+
+static inline void bfc_buffer_peak(struct bfc_buffer *buffer)
+{
+	long shared = atomic_long_read(&buffer->pool.shared);
+
+	if (shared > READ_ONCE(buffer->peak))
+		WRITE_ONCE(buffer->peak, shared);
+}
+
+/* bfc_derive.c */
+struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
+			    u64 rate, u64 link_rate,
+			    struct netlink_ext_ack *extack);
+void bfc_cfg_put(struct bfc_cfg *cfg);
+
+/* bfc_buffer.c */
+struct bfc_buffer *bfc_buffer_join(struct bfc_switch *sw, const struct bfc_params *p,
+				   u64 fixed, const struct bfc_cfg *before, u64 *was,
+				   struct netlink_ext_ack *extack);
+void bfc_buffer_leave(struct bfc_buffer *buffer, u64 fixed);
+void bfc_buffer_put(struct bfc_buffer *buffer);
+
+#endif /* _BFC_CFG_H */

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From options, link speed and MTU to a configuration: what the scheduler needs here,
+ * thresholds of the mode there (fc_*.c).
+ */
+#include <linux/rtnetlink.h>
+
+#include "bfc.h"
+
+/* Values that the map leaves open: a PCP is a priority, a DSCP counts by its
+ * class selector.
+ */
+static void bfc_derive_map(u8 *map, const struct bfc_params *p)
+{
+	unsigned int v;
+
+	for (v = 0; v < BFC_PRIO_VALUES; v++) {
+		if (p->prio_map[v] != BFC_PRIO_AUTO)
+			map[v] = p->prio_map[v];
+		else
+			map[v] = p->prio == BFC_PRIO_DSCP ? v >> 3 :
+				 min(v, BFC_PRIORITIES - 1U);
+	}
+}
+
+/* Less than what slow links take would make storms of them. */
+static void bfc_derive_watchdog(struct bfc_watchdog_cfg *cfg, const struct bfc_derive *d)
+{
+	const struct bfc_params *p = d->p;
+	u64 refresh = bfc_refresh_auto(d->rate, bfc_pause_len(p->queues));
+
+	cfg->watchdog = p->watchdog;
+	if (!p->watchdog)
+		return;
+	/* A neighbour may have that much to empty before it lets us go on. */
+	if (p->watchdog == BFC_WATCHDOG_AUTO)
+		cfg->watchdog = max(BFC_WATCHDOG_LEAST,
+				    div64_u64(BFC_WATCHDOG_BYTES *
+					      BFC_NSEC_PER_SEC, d->rate));
+	cfg->watchdog = max(cfg->watchdog,
+			    bfc_watchdog_floor(p->refresh ?: refresh,
+					       div64_u64(d->frame * BFC_NSEC_PER_SEC,
+							 d->rate)));
+	cfg->holdoff = BFC_HOLDOFF_TIMES * cfg->watchdog;
+	cfg->holdoff_max = BFC_HOLDOFF_DOUBLED * cfg->holdoff;
+}
+
+/* The bits of addresses that tell destinations apart. */
+static void bfc_derive_masks(struct bfc_cfg *c, const struct bfc_params *p)
+{
+	u32 prefix = c->fc->tags ? p->dst_prefix : BFC_DST_PREFIX_MAX;
+	u32 prefix6 = c->fc->tags ? p->dst_prefix6 : BFC_DST_PREFIX6_MAX;
+	unsigned int i;
+
+	c->dest_mask = htonl(bfc_dest_mask(prefix, 0));
+	for (i = 0; i < ARRAY_SIZE(c->dest_mask6); i++)
+		c->dest_mask6[i] = htonl(bfc_dest_mask(prefix6, i));
+}
+
+static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
+{
+	struct tc_ratespec spec = { .linklayer = TC_LINKLAYER_ETHERNET };
+	const struct bfc_params *p = d->p;
+
+	c->fc = bfc_fc_of(p);
+	c->p = *p;
+	c->p.buffer_size = 0;
+	c->p.stamp_fd = -1;
+	c->rate = d->rate;
+	c->sticky = p->sticky == BFC_STICKY_AUTO ? 2 * p->hrtt : p->sticky;
+	c->limit = p->limit;
+	c->quantum = p->quantum ?: d->frame;
+	c->ecn = p->ecn;
+	c->classes = c->fc->classes;
+	c->class_sets = max(DIV_ROUND_UP(p->flows, p->ways) / c->classes, 1U);
+	c->identity = p->role == BFC_ROLE_NIC ? BFC_FLOW_TUPLE : c->fc->identity;
+	c->ways = p->ways;
+	c->prios = c->fc->prios;
+	c->strict = c->prios ? p->strict : 0;
+	c->count = c->fc->tags && p->role == BFC_ROLE_SWITCH;
+	c->by_dest = p->assign == BFC_ASSIGN_DESTINATION && c->classes == 1;
+	c->elides = p->nelide;
+	c->shapes = p->rate;
+	c->avoid_paused = p->avoid_paused;
+	c->new_first = p->new_first;
+	c->split_gso = p->split_gso;
+	c->role = p->role;
+	c->assign = p->assign;
+	c->resume = p->resume;
+	c->prio = p->prio;
+	bfc_derive_map(c->map, p);
+	bfc_derive_masks(c, p);
+	bfc_derive_watchdog(&c->storm, d);
+	if (p->rate)
+		psched_ratecfg_precompute(&c->pace, &spec, p->rate);
+	bfc_thresh_fill(c->thresh, p->queues, d->rate, p->hrtt, d->frame, p->threshold);
+}
+
+static int bfc_derive_mode(struct bfc_cfg *c, const struct bfc_derive *d)
+{
+	const struct bfc_params *p = d->p;
+
+	c->lossy.limit = BFC_LIMIT_NONE;
+	c->lossy.alpha = p->share;
+	c->lossy.reserve = p->reserve;
+	c->fixed = (u64)BFC_PRIORITIES * p->reserve;
+	return c->fc->derive ? c->fc->derive(c, d) : 0;
+}
+
+/**
+ * bfc_cfg_new() - all that follows from options, link speed and MTU
+ * @port: of the qdisc
+ * @p: what was asked for
+ * @rate: at which it sends, bytes/s
+ * @link_rate: of its MAC, bytes/s
+ * @extack: what is wrong, in words
+ *
+ * Context: RTNL.
+ * Return: a configuration with one user, or an error pointer.
+ */
+struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
+			    u64 rate, u64 link_rate,
+			    struct netlink_ext_ack *extack)
+{
+	const struct bfc_cfg *before = port->cfg;
+	const struct bfc_derive d = {
+		.p = p,
+		.rate = rate,
+		.link_rate = link_rate,
+		.mtu = psched_mtu(port->dev),
+		.frame = clamp_t(u32, psched_mtu(port->dev), BFC_QUANTUM_MIN,
+				 BFC_QUANTUM_MAX),
+		.before = before,
+		.extack = extack,
+	};
+	struct bfc_cfg *c;
+	int err;
+
+	c = kvzalloc(struct_size(c, thresh, p->queues + 1), GFP_KERNEL_ACCOUNT);
+	if (!c)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&c->users, 1);
+	bfc_derive_sched(c, &d);
+	err = bfc_derive_mode(c, &d);
+	if (err)
+		goto free;
+	if (*p->buffer) {
+		struct bfc_buffer *buffer;
+		u64 was;
+
+		buffer = bfc_buffer_join(port->sw, p, c->fixed, before,
+					 &was, extack);
+		err = PTR_ERR_OR_ZERO(buffer);
+		if (err)
+			goto free;
+		c->buffer = buffer;
+		c->undo = was;
+	}
+	if (bfc_cfg_has_prios(c))
+		static_branch_inc(&bfc_holds);
+	return c;
+free:
+	kvfree(c);
+	return ERR_PTR(err);
+}
+
+/**
+ * bfc_cfg_put() - one user less
+ * @c: a configuration, or NULL
+ *
+ * Context: RTNL.
+ */
+void bfc_cfg_put(struct bfc_cfg *c)
+{
+	if (!c || !refcount_dec_and_test(&c->users))
+		return;
+	if (bfc_cfg_has_prios(c))
+		static_branch_dec(&bfc_holds);
+	if (c->buffer) {
+		if (c->undo)
+			c->buffer->memory = c->undo;
+		bfc_buffer_leave(c->buffer, c->fixed);
+	}
+	kvfree_rcu(c, rcu);
+}
