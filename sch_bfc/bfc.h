@@ -250,6 +250,7 @@ struct bfc_sched {
 	bool overflowed;	/* @overflow was used */
 	bool idle;		/* nothing was eligible when the last dequeue looked */
 	bool timed;		/* @clock was read in this call: bfc_now() */
+	bool looked;		/* @brought is that of the packet that is enqueued */
 
 	/* Written for each packet. */
 	struct list_head active;	/* queues with packets, not paused, in DRR order */
@@ -266,6 +267,7 @@ struct bfc_sched {
 	u8 nleft;		/* packets that left since @clock was read */
 	struct bfc_left left[BFC_CLOCK_EVERY];	/* these */
 	void *egress;		/* what the mode keeps of an egress port, or NULL */
+	struct bfc_ingress *brought;	/* bfc_brought_by() of that packet; RCU */
 	u64 pause_deadline;	/* ns: when the pauses merged last are void */
 	u64 next_tx;		/* ns: shaper: when the next packet may leave */
 	struct {
@@ -412,10 +414,11 @@ static inline u64 bfc_queue_cap(const struct bfc_sched *q)
 	return (u64)BFC_CAP_ALPHA * (q->cfg->limit - min(q->mem, q->cfg->limit));
 }
 
-/* The time of what was called before is not that of what comes now. */
+/* The time, and the packet, of what was called before are not those of what comes now. */
 static inline void bfc_begin(struct bfc_sched *q)
 {
 	q->timed = false;
+	q->looked = false;
 	q->dest.keyed = false;
 }
 
@@ -515,9 +518,9 @@ struct bfc_flow *bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *sk
 void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue);
 
 /* bfc_share.c */
-u64 bfc_share_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
+u64 bfc_share_hash(struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
 void bfc_share_enqueued(struct bfc_sched *q, struct bfc_skb_cb *cb,
-			unsigned int slot, u32 len);
+			const struct bfc_ingress *ing, unsigned int slot, u32 len);
 void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb, u32 len);
 
 /* bfc_prio.c */
@@ -532,7 +535,7 @@ void bfc_prio_look(struct bfc_ingress *ing, unsigned int prio);
 
 /* bfc_charge.c */
 bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb);
-void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb);
+void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *ing);
 void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_cfg *cfg);
 
 /* bfc_ecn.c */
@@ -540,7 +543,8 @@ bool bfc_mark_ce(struct sk_buff *skb);
 
 /* bfc_egress.c */
 void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb);
-void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb);
+void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
+			 const struct bfc_ingress *ing);
 void bfc_egress_adopt(struct bfc_sched *q, u64 now);
 
 /* bfc_prio_frame.c */
@@ -559,10 +563,9 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now);
 
 /* fc_bfc.c */
 void bfc_count(struct bfc_sched *q, struct sk_buff *skb);
-void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb);
+void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *ing);
 
 /* bfc_ingress.c */
-u16 bfc_handle_base(const struct bfc_switch *sw, u16 handle);
 u8 bfc_ingress_room(const struct bfc_port *port, unsigned int queues);
 struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
 				    u8 *refused);

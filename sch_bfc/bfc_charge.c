@@ -58,13 +58,6 @@ static void bfc_hold_grace_ends(struct bfc_ingress *ing, struct bfc_held *held,
 		WRITE_ONCE(held->grace, 0);
 }
 
-/* The port that brought a packet: bfc_vet() has had it. */
-static struct bfc_ingress *bfc_vetted(const struct bfc_sched *q,
-				      const struct sk_buff *skb)
-{
-	return skb->tc_index ? bfc_handle_get(q->port->sw, skb->tc_index) : NULL;
-}
-
 /**
  * bfc_hold() - charge a packet to the port that it came in through
  * @q: scheduler of the egress port
@@ -73,33 +66,29 @@ static struct bfc_ingress *bfc_vetted(const struct bfc_sched *q,
  * Not charged are packets of our own, and those of lossy priorities without a
  * shared buffer.
  *
- * Context: under the root lock of the egress port, BH off.
+ * Context: under the root lock of the egress port, BH off, RCU.
  * Return: whether there is room for it.
  */
 bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 {
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	u32 len = qdisc_pkt_len(skb);
-	const struct bfc_cfg *cfg;
-	struct bfc_ingress *ing;
+	struct bfc_ingress *ing = bfc_brought_by(q, skb);
+	const struct bfc_cfg *cfg = ing ? rcu_dereference(ing->cfg) : NULL;
 	bool lossless, room = true;
 	struct bfc_held *held;
 	u64 word;
 
-	rcu_read_lock();
-	ing = bfc_vetted(q, skb);
-	cfg = ing ? rcu_dereference(ing->cfg) : NULL;
 	if (unlikely(q->egress) && q->cfg->fc->admit &&
 	    !INDIRECT_CALL_1(q->cfg->fc->admit, bfc_capfc_admit, q, cfg, cb->prio, len)) {
 		q->stats.drop_max++;
-		room = false;
-		goto out;
+		return false;
 	}
 	if (!cfg)
-		goto out;
+		return true;
 	if (unlikely(q->cfg->elides) && bfc_elided(&q->cfg->p, ing->ifindex)) {
 		q->stats.elided++;
-		goto out;
+		return true;
 	}
 	lossless = cfg->lossless & BIT(cb->prio);
 	held = &ing->held[cb->prio];
@@ -113,7 +102,7 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 		room = bfc_hold_alone(held, cfg, len, &word);
 		q->stats.drop_max += !room;
 	} else {
-		goto out;
+		return true;
 	}
 	if (room) {
 		cb->held = 1;
@@ -126,8 +115,6 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 	}
 	if (lossless)
 		bfc_prio_look(ing, cb->prio);
-out:
-	rcu_read_unlock();
 	return room;
 }
 
@@ -135,24 +122,20 @@ out:
  * bfc_unhold() - a packet that was charged leaves, sent or dropped
  * @q: scheduler of the egress port
  * @skb: the packet
+ * @ing: of the handle in its cb: it stays until it holds nothing any more
  *
- * The object is still there: it stays until it holds nothing any more.
- *
- * Context: under the root lock of the egress port, or the qdisc is not in use.
+ * Context: under the root lock of the egress port, or the qdisc is not in use; RCU.
  */
-void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb)
+void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *ing)
 {
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	u32 len = qdisc_pkt_len(skb);
-	struct bfc_ingress *ing;
 	struct bfc_held *held;
 	u64 word;
 
 	cb->held = 0;
-	rcu_read_lock();
-	ing = bfc_handle_get(q->port->sw, cb->handle);
 	if (WARN_ON_ONCE(!ing))
-		goto out;
+		return;
 	held = &ing->held[cb->prio];
 	if (ing->buffer) {
 		struct bfc_cell_cfg cell = { .reserve = ing->reserve };
@@ -173,6 +156,4 @@ void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb)
 	local_bh_disable();
 	bfc_prio_look(ing, cb->prio);
 	local_bh_enable();
-out:
-	rcu_read_unlock();
 }

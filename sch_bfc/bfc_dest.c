@@ -140,18 +140,13 @@ static struct bfc_dest *bfc_dest_lookup(const struct bfc_sched *q, u32 key)
 	return bfc_dest_find(q->dest.table + set * BFC_DEST_WAYS, key);
 }
 
-static u8 bfc_ingress_read(const struct bfc_sched *q, const struct sk_buff *skb)
+static u8 bfc_ingress_read(struct bfc_sched *q, const struct sk_buff *skb)
 {
-	const struct bfc_ingress *ing;
-	u8 slot;
+	const struct bfc_ingress *ing = bfc_brought_by(q, skb);
 
 	if (!skb->tc_index)
 		return skb->skb_iif ? BFC_DEST_FORWARDED : BFC_DEST_LOCAL;
-	rcu_read_lock();
-	ing = bfc_brought_by(q, skb);
-	slot = ing && ing->slot < BFC_SLOTS ? ing->slot : BFC_DEST_FORWARDED;
-	rcu_read_unlock();
-	return slot;
+	return ing && ing->slot < BFC_SLOTS ? ing->slot : BFC_DEST_FORWARDED;
 }
 
 /* The slot of the port that brought a packet; of all ports without `bfc`, containers

@@ -9,37 +9,30 @@
 #include "fc_capfc.h"
 #include "fc_fafc.h"
 
-/* Slot of the port that brought a packet: nobody's if that is not charged for it,
- * or if it goes back where it came from.
- */
-static unsigned int bfc_egress_slot(const struct bfc_sched *q,
-				    const struct sk_buff *skb)
+/* The port that a packet is charged to, or NULL. */
+static struct bfc_ingress *bfc_egress_charged(const struct bfc_sched *q,
+					      const struct sk_buff *skb)
 {
-	const struct bfc_skb_cb *cb = bfc_cb(skb);
-	const struct bfc_ingress *ing;
-	unsigned int slot;
+	return bfc_cb(skb)->held ? bfc_handle_get(q->port->sw, bfc_cb(skb)->handle) : NULL;
+}
 
-	if (!cb->held)
-		return BFC_SLOT_NONE;
-	rcu_read_lock();
-	ing = bfc_handle_get(q->port->sw, cb->handle);
-	slot = ing ? ing->slot : BFC_SLOT_NONE;
-	rcu_read_unlock();
-	return slot == q->port->slot ? BFC_SLOT_NONE : slot;
+/* The slot of that port: none if there is no such port, or the packet goes back where it
+ * came from.
+ */
+static unsigned int bfc_egress_slot(const struct bfc_sched *q, const struct bfc_ingress *ing)
+{
+	return ing && ing->slot != q->port->slot ? ing->slot : BFC_SLOT_NONE;
 }
 
 /* A slot may have got a new owner: what the old one did is not its fault. */
-static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle)
+static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot,
+			    const struct bfc_ingress *ing)
 {
-	if (likely(slot == BFC_SLOT_NONE || q->in[slot] == handle))
-		return;
-	/* Of a port that counts for queues too, each packet may have another. */
-	handle = bfc_handle_base(q->port->sw, handle);
-	if (q->in[slot] == handle)
+	if (likely(slot == BFC_SLOT_NONE || q->in[slot] == ing->base))
 		return;
 	if (q->egress && q->cfg->fc->forget)
 		q->cfg->fc->forget(q, slot);
-	q->in[slot] = handle;
+	q->in[slot] = ing->base;
 }
 
 /**
@@ -47,20 +40,21 @@ static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot, u16 handle)
  * @q: scheduler of the egress port, with a mode that pauses priorities
  * @skb: the packet
  *
- * Context: under the root lock.
+ * Context: under the root lock, RCU.
  */
 void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb)
 {
-	unsigned int slot = bfc_egress_slot(q, skb);
 	const struct bfc_fc_ops *fc = q->cfg->fc;
 	struct bfc_skb_cb *cb = bfc_cb(skb);
+	const struct bfc_ingress *ing = cb->held ? bfc_brought_by(q, skb) : NULL;
+	unsigned int slot = bfc_egress_slot(q, ing);
 	u32 bytes;
 
-	bfc_share_enqueued(q, cb, slot, qdisc_pkt_len(skb));
+	bfc_share_enqueued(q, cb, ing, slot, qdisc_pkt_len(skb));
 	bytes = q->prio[cb->prio].pausable;
 	if (!cb->pausable)
 		bytes = q->prio[cb->prio].bytes - bytes;
-	bfc_egress_meet(q, slot, cb->handle);
+	bfc_egress_meet(q, slot, ing);
 	if (q->cfg->ecn && bytes > q->cfg->ecn && !(q->egress && fc->marks) &&
 	    bfc_mark_ce(skb))
 		q->stats.ecn_mark++;
@@ -74,12 +68,14 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb)
  * @q: scheduler of the egress port; its mode keeps a state of egress ports, or it paused
  *     priorities when the packet came
  * @skb: the packet, charged still
+ * @ing: to this port, or NULL
  *
- * Context: under the root lock, or the qdisc is not in use.
+ * Context: under the root lock, or the qdisc is not in use; RCU.
  */
-void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb)
+void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
+			 const struct bfc_ingress *ing)
 {
-	unsigned int slot = bfc_egress_slot(q, skb);
+	unsigned int slot = bfc_egress_slot(q, ing);
 
 	if (bfc_cb(skb)->pausable)
 		bfc_share_dequeued(q, bfc_cb(skb), qdisc_pkt_len(skb));
@@ -97,20 +93,24 @@ void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb)
  */
 void bfc_egress_adopt(struct bfc_sched *q, u64 now)
 {
+	const struct bfc_ingress *ing;
 	unsigned int qn, slot;
 	struct sk_buff *skb;
 
+	rcu_read_lock();
 	for (qn = 0; qn < q->nqueues; qn++) {
 		for (skb = q->queues[qn].head; skb; skb = skb->next) {
-			slot = bfc_egress_slot(q, skb);
+			ing = bfc_egress_charged(q, skb);
+			slot = bfc_egress_slot(q, ing);
 			if (bfc_cb(skb)->pausable)
 				bfc_share_dequeued(q, bfc_cb(skb),
 						   qdisc_pkt_len(skb));
 			bfc_cb(skb)->pausable = 0;
-			bfc_share_enqueued(q, bfc_cb(skb), slot,
+			bfc_share_enqueued(q, bfc_cb(skb), ing, slot,
 					   qdisc_pkt_len(skb));
 			q->cfg->fc->enqueued(q, skb, slot, now);
 		}
 	}
+	rcu_read_unlock();
 	q->cfg->fc->adopt(q, now);
 }

@@ -161,7 +161,7 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, union bfc_tuple *t)
  * Return: 64 bits; the low half picks the flow table entry, the high half is
  * independent of it.
  */
-u64 bfc_flow_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
+u64 bfc_flow_hash(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 {
 	union bfc_tuple t = {};
 	u16 addr_type;

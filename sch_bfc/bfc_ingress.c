@@ -23,26 +23,6 @@ static DEFINE_SPINLOCK(bfc_handle_lock);
 #define BFC_PORT_PART	16
 
 /**
- * bfc_handle_base() - the handle that stands for a port as a whole
- * @sw: of the namespace
- * @handle: one of the port's, of any upstreamQ
- *
- * Context: any.
- * Return: the base of its counters; 0 if there are none.
- */
-u16 bfc_handle_base(const struct bfc_switch *sw, u16 handle)
-{
-	const struct bfc_ingress *ing;
-	u16 base;
-
-	rcu_read_lock();
-	ing = bfc_handle_get(sw, handle);
-	base = ing ? ing->base : 0;
-	rcu_read_unlock();
-	return base;
-}
-
-/**
  * bfc_ingress_room() - may the handles of a port go to a neighbour with so many queues?
  * @port: the port
  * @queues: what the neighbour's HELLO claims

@@ -139,6 +139,13 @@ void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buff *skb)
 		queue->peak = queue->bytes;
 }
 
+/* The counters that a packet is in: they stay until it is in none of them any more. */
+static struct bfc_ingress *bfc_queue_brought(const struct bfc_sched *q,
+					     const struct sk_buff *skb)
+{
+	return bfc_handle_get(q->port->sw, bfc_cb(skb)->handle);
+}
+
 /* `resume early`: a counted packet gives its count back as soon as fewer than
  * Th bytes are ahead of it. The resume then takes effect when the queue still
  * holds about what it drains in an HRTT, and the link stays full; the paper's
@@ -152,12 +159,14 @@ static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue)
 	u32 th = q->cfg->thresh[q->nactive];
 	int steps = BFC_EARLY_STEPS;
 
+	rcu_read_lock();
 	while (skb && queue->ahead < th && steps--) {
 		if (bfc_cb(skb)->counted)
-			bfc_uncount(q, skb);
+			bfc_uncount(q, skb, bfc_queue_brought(q, skb));
 		queue->ahead += qdisc_pkt_len(skb);
 		skb = skb->next;
 	}
+	rcu_read_unlock();
 	queue->cursor = skb;
 }
 
@@ -252,6 +261,24 @@ bool bfc_queue_splice(struct bfc_sched *q, struct bfc_queue *from,
 	return true;
 }
 
+/* A packet has left its queue: what is counted and charged for it ends. */
+static void bfc_queue_release(struct bfc_sched *q, struct sk_buff *skb)
+{
+	struct bfc_skb_cb *cb = bfc_cb(skb);
+	struct bfc_ingress *ing = NULL;
+
+	rcu_read_lock();
+	if (cb->counted || cb->held)
+		ing = bfc_queue_brought(q, skb);
+	if (cb->counted)
+		bfc_uncount(q, skb, ing);
+	if (unlikely(cb->pausable || q->egress))
+		bfc_egress_dequeued(q, skb, cb->held ? ing : NULL);
+	if (unlikely(cb->held))
+		bfc_unhold(q, skb, ing);
+	rcu_read_unlock();
+}
+
 /**
  * bfc_queue_pop() - the oldest packet of a queue leaves, to be sent or to be dropped
  * @sch: the qdisc
@@ -290,13 +317,9 @@ struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)
 		bfc_queue_emptied(q, queue);
 	}
 	bfc_flow_left(q, bfc_cb(skb)->flow, qn);
-	if (bfc_cb(skb)->counted)
-		bfc_uncount(q, skb);
+	if (bfc_cb(skb)->counted || unlikely(bfc_cb(skb)->held || q->egress))
+		bfc_queue_release(q, skb);
 	if (queue->cursor)
 		bfc_queue_resume_early(q, queue);
-	if (unlikely(bfc_cb(skb)->pausable || q->egress))
-		bfc_egress_dequeued(q, skb);
-	if (unlikely(bfc_cb(skb)->held))
-		bfc_unhold(q, skb);
 	return skb;
 }

@@ -164,7 +164,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	 */
 	if (queue->mem > bfc_queue_cap(q) && !bfc_promised(q, skb)) {
 		if (cb->held)
-			bfc_unhold(q, skb);
+			bfc_unhold(q, skb, bfc_brought_by(q, skb));
 		q->stats.drop_cap++;
 		goto drop;
 	}
@@ -250,16 +250,8 @@ static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	return congested ? NET_XMIT_CN : NET_XMIT_DROP;
 }
 
-/**
- * bfc_enqueue() - a packet wants to leave through this port
- * @skb: the packet
- * @sch: the qdisc
- * @to_free: list of packets dropped on the way
- *
- * Return: NET_XMIT_*.
- */
-int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
-		struct sk_buff **to_free)
+static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
+			   struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	enum bfc_control kind = bfc_control_kind(skb);
@@ -290,6 +282,25 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	if (skb_is_gso(skb) && q->cfg->split_gso)
 		return bfc_enqueue_gso(skb, sch, hash, prio, to_free);
 	return bfc_enqueue_one(skb, sch, hash, prio, to_free);
+}
+
+/**
+ * bfc_enqueue() - a packet wants to leave through this port
+ * @skb: the packet
+ * @sch: the qdisc
+ * @to_free: list of packets dropped on the way
+ *
+ * Context: under the root lock, BH off.
+ * Return: NET_XMIT_*.
+ */
+int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	int ret;
+
+	rcu_read_lock();	/* for bfc_brought_by() */
+	ret = bfc_enqueue_rcu(skb, sch, to_free);
+	rcu_read_unlock();
+	return ret;
 }
 
 /* ---- dequeue ---- */

@@ -35,20 +35,15 @@ static bool bfc_can_pause(const struct bfc_sched *q,
 }
 
 /* As above, before the packet is charged: the port's first handle, 0 if it cannot. */
-static u16 bfc_pausable_base(const struct bfc_sched *q, u16 handle, u8 prio)
+static u16 bfc_pausable_base(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 {
-	const struct bfc_ingress *ing;
-	u16 base = 0;
+	const struct bfc_ingress *ing = bfc_brought_by(q, skb);
 
-	if (!handle)
+	if (!ing || !bfc_can_pause(q, ing, prio))
 		return 0;
-	rcu_read_lock();
-	ing = bfc_handle_get(q->port->sw, handle);
-	if (ing && bfc_can_pause(q, ing, prio) &&
-	    !(unlikely(q->cfg->elides) && bfc_elided(&q->cfg->p, ing->ifindex)))
-		base = ing->base;
-	rcu_read_unlock();
-	return base;
+	if (unlikely(q->cfg->elides) && bfc_elided(&q->cfg->p, ing->ifindex))
+		return 0;
+	return ing->base;
 }
 
 /**
@@ -60,9 +55,9 @@ static u16 bfc_pausable_base(const struct bfc_sched *q, u16 handle, u8 prio)
  * Return: 0: the common queue of pfc and capfc. Else one for each port: spread over
  * the sets of the flow table, and told apart in each of them.
  */
-u64 bfc_share_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
+u64 bfc_share_hash(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 {
-	u16 base = bfc_pausable_base(q, skb->tc_index, prio);
+	u16 base = bfc_pausable_base(q, skb, prio);
 	u64 source;
 
 	if (base && q->cfg->identity == BFC_FLOW_PRIO)
@@ -76,22 +71,16 @@ u64 bfc_share_hash(const struct bfc_sched *q, const struct sk_buff *skb, u8 prio
  * bfc_share_enqueued() - a packet joined its queue
  * @q: scheduler of the egress port, with a port-level mode
  * @cb: of the packet, charged if it is to be
+ * @ing: that is charged, or NULL
  * @slot: of the port that it came in through
  * @len: bytes
  *
- * Context: under the root lock.
+ * Context: under the root lock, RCU.
  */
 void bfc_share_enqueued(struct bfc_sched *q, struct bfc_skb_cb *cb,
-			unsigned int slot, u32 len)
+			const struct bfc_ingress *ing, unsigned int slot, u32 len)
 {
-	const struct bfc_ingress *ing;
-
-	if (!cb->held)
-		return;
-	rcu_read_lock();
-	ing = bfc_handle_get(q->port->sw, cb->handle);
 	cb->pausable = ing && bfc_can_pause(q, ing, cb->prio);
-	rcu_read_unlock();
 	if (!cb->pausable)
 		return;
 	q->prio[cb->prio].pausable += len;

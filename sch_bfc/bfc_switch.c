@@ -168,15 +168,21 @@ static __always_inline struct bfc_ingress *bfc_prove(const struct bfc_sched *q,
 /**
  * bfc_brought_by() - the port that brought a packet
  * @q: scheduler of the egress port
- * @skb: the packet
+ * @skb: the packet, which is being enqueued
  *
- * Context: under the root lock of the egress port, RCU.
+ * Its handle is looked up once.
+ *
+ * Context: under the root lock of the egress port, RCU from bfc_begin() on.
  * Return: its counters, which may be changed; NULL: a packet of this box, or a handle
  * that is not to be trusted.
  */
-struct bfc_ingress *bfc_brought_by(const struct bfc_sched *q, const struct sk_buff *skb)
+struct bfc_ingress *bfc_brought_by(struct bfc_sched *q, const struct sk_buff *skb)
 {
-	return bfc_prove(q, skb);
+	if (!q->looked) {
+		q->looked = true;
+		q->brought = bfc_prove(q, skb);
+	}
+	return q->brought;
 }
 
 /**
@@ -189,7 +195,7 @@ struct bfc_ingress *bfc_brought_by(const struct bfc_sched *q, const struct sk_bu
  */
 struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb)
 {
-	struct bfc_ingress *ing = bfc_prove(q, skb);
+	struct bfc_ingress *ing = bfc_brought_by(q, skb);
 
 	if (unlikely(!ing && skb->tc_index))
 		q->stats.untrusted++;
@@ -203,16 +209,12 @@ struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb)
  *
  * Who it is charged to, and with FAFC who shares a queue with it, follow from it.
  *
- * Context: under the root lock of the egress port, BH off.
+ * Context: under the root lock of the egress port, RCU.
  */
 void bfc_vet(struct bfc_sched *q, struct sk_buff *skb)
 {
-	if (!skb->tc_index)
-		return;
-	rcu_read_lock();
 	if (!bfc_trusted(q, skb))
 		skb->tc_index = 0;
-	rcu_read_unlock();
 }
 
 /**

@@ -29,16 +29,15 @@ void bfc_count(struct bfc_sched *q, struct sk_buff *skb)
 
 	if (!handle || is_multicast_ether_addr(eth_hdr(skb)->h_dest))
 		return;
-	rcu_read_lock();
 	ing = bfc_trusted(q, skb);
 	if (!ing)
-		goto out;
+		return;
 	upq = handle - ing->base - 1;
 	if (handle == ing->base || unlikely(upq >= ing->queues))
-		goto out;
+		return;
 	if (unlikely(q->cfg->elides) && bfc_elided(&q->cfg->p, ing->ifindex)) {
 		q->stats.elided++;
-		goto out;
+		return;
 	}
 	bfc_cb(skb)->handle = handle;
 	bfc_cb(skb)->counted = 1;
@@ -48,30 +47,24 @@ void bfc_count(struct bfc_sched *q, struct sk_buff *skb)
 		if (port)
 			bfc_port_mark_dirty(port);
 	}
-out:
-	rcu_read_unlock();
 }
 
 /**
  * bfc_uncount() - a counted packet gives its count back
  * @q: scheduler of the egress port
  * @skb: the packet
+ * @ing: of the handle in its cb: the counters stay until the last count is back
  *
- * The counters are still there: they stay until the last count is back.
- *
- * Context: under the root lock of the egress port, or the qdisc is not in use.
+ * Context: under the root lock of the egress port, or the qdisc is not in use; RCU.
  */
-void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb)
+void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *ing)
 {
 	struct bfc_skb_cb *cb = bfc_cb(skb);
-	struct bfc_ingress *ing;
 	struct bfc_port *port;
 
 	cb->counted = 0;
-	rcu_read_lock();
-	ing = bfc_handle_get(q->port->sw, cb->handle);
 	if (WARN_ON_ONCE(!ing))
-		goto out;
+		return;
 	port = rcu_dereference(ing->port);
 	atomic64_add(qdisc_pkt_len(skb), &ing->drained);
 	if (atomic_dec_return(&ing->counter[cb->handle - ing->base - 1]) == 0 &&
@@ -80,8 +73,6 @@ void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb)
 		bfc_port_mark_dirty(port);
 		local_bh_enable();
 	}
-out:
-	rcu_read_unlock();
 }
 
 /* The whole set of paused queues (BFC §3.3.2). */
