@@ -60,7 +60,7 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb)
 		q->stats.ecn_mark++;
 	if (q->egress)
 		INDIRECT_CALL_2(fc->enqueued, bfc_fafc_enqueued, bfc_capfc_enqueued, q,
-				skb, slot, bfc_now(q));
+				skb, slot);
 }
 
 /**
@@ -81,7 +81,7 @@ void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 		bfc_share_dequeued(q, bfc_cb(skb), qdisc_pkt_len(skb));
 	if (q->egress)
 		INDIRECT_CALL_2(q->cfg->fc->dequeued, bfc_fafc_dequeued,
-				bfc_capfc_dequeued, q, skb, slot, bfc_now(q));
+				bfc_capfc_dequeued, q, skb, slot);
 }
 
 /**
@@ -108,7 +108,7 @@ void bfc_egress_adopt(struct bfc_sched *q, u64 now)
 			bfc_cb(skb)->pausable = 0;
 			bfc_share_enqueued(q, bfc_cb(skb), ing, slot,
 					   qdisc_pkt_len(skb));
-			q->cfg->fc->enqueued(q, skb, slot, now);
+			q->cfg->fc->enqueued(q, skb, slot);
 		}
 	}
 	rcu_read_unlock();

@@ -60,9 +60,9 @@ struct bfc_fc_ops {
 	bool (*admit)(const struct bfc_sched *q, const struct bfc_cfg *cfg, u8 prio,
 		      u32 len);
 	void (*enqueued)(struct bfc_sched *q, const struct sk_buff *skb,
-			 unsigned int slot, u64 now);
+			 unsigned int slot);
 	void (*dequeued)(struct bfc_sched *q, const struct sk_buff *skb,
-			 unsigned int slot, u64 now);
+			 unsigned int slot);
 	void (*leaving)(struct bfc_sched *q, struct sk_buff *skb, u64 now);
 
 	/* Ingress: its account, for kfree(), in softirq with the port's lock; thresholds

@@ -141,12 +141,11 @@ bool bfc_capfc_admit(const struct bfc_sched *q, const struct bfc_cfg *cfg, u8 pr
  * @q: scheduler of the egress port
  * @skb: the packet
  * @slot: of the port that it came in through, or BFC_SLOT_NONE
- * @now: ns
  *
  * Context: under the root lock.
  */
 void bfc_capfc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
-			unsigned int slot, u64 now)
+			unsigned int slot)
 {
 	const struct bfc_skb_cb *cb = bfc_cb(skb);
 	struct bfc_capfc *c = q->egress;
@@ -164,12 +163,11 @@ void bfc_capfc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
  * @q: scheduler of the egress port
  * @skb: the packet
  * @slot: as when it came
- * @now: ns
  *
  * Context: under the root lock, or the qdisc is not in use.
  */
 void bfc_capfc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
-			unsigned int slot, u64 now)
+			unsigned int slot)
 {
 	u8 prio = bfc_cb(skb)->prio;
 	struct bfc_capfc *c = q->egress;

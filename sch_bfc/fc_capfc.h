@@ -14,8 +14,8 @@ struct sk_buff;
 bool bfc_capfc_admit(const struct bfc_sched *q, const struct bfc_cfg *cfg, u8 prio,
 		     u32 len);
 void bfc_capfc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
-			unsigned int slot, u64 now);
+			unsigned int slot);
 void bfc_capfc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
-			unsigned int slot, u64 now);
+			unsigned int slot);
 
 #endif /* _FC_CAPFC_H */

@@ -177,7 +177,8 @@ void bfc_fafc_held(struct bfc_ingress *ing, const struct bfc_cfg *cfg,
 {
 	struct bfc_fafc_in *in = ing->account;
 
-	if (!cfg)
+	/* A change of the mode comes before the object that goes with it. */
+	if (!cfg || cfg->fc != &bfc_fc_fafc)
 		return;
 	in += prio;
 	spin_lock_bh(&in->lock);
@@ -210,8 +211,9 @@ static struct bfc_fafc_in *bfc_fafc_in_of(const struct bfc_sched *q,
 {
 	*ing = bfc_handle_get(q->port->sw, q->in[slot]);
 	*cfg = *ing ? rcu_dereference((*ing)->cfg) : NULL;
-	/* The handle may be another port's by now. */
-	if (!*cfg || (*ing)->slot != slot || (*ing)->fc != &bfc_fc_fafc)
+	/* The handle may be another port's by now, or the mode of the port changes. */
+	if (!*cfg || (*cfg)->fc != &bfc_fc_fafc || (*ing)->slot != slot ||
+	    (*ing)->fc != &bfc_fc_fafc)
 		return NULL;
 	return (struct bfc_fafc_in *)(*ing)->account + prio;
 }
@@ -511,19 +513,18 @@ static void bfc_fafc_count(struct bfc_sched *q, struct bfc_fafc_out *out,
  * @q: scheduler of the egress port
  * @skb: the packet
  * @slot: of the port that it came in through, or BFC_SLOT_NONE
- * @now: ns
  *
  * Context: under the root lock.
  */
 void bfc_fafc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
-		       unsigned int slot, u64 now)
+		       unsigned int slot)
 {
 	u8 prio = bfc_cb(skb)->prio;
 	struct bfc_fafc_out *out = &bfc_fafc_egress(q)->out[prio];
 
 	if (bfc_cb(skb)->pausable)
 		out->seen |= BIT_ULL(slot);
-	bfc_fafc_count(q, out, skb, slot, true, now);
+	bfc_fafc_count(q, out, skb, slot, true, bfc_now(q));
 	bfc_ecn_enqueue(&bfc_fafc_sum_of(out, skb)->ecn_offset,
 			qdisc_pkt_len(skb), q->prio_paused & BIT(prio));
 }
@@ -533,16 +534,15 @@ void bfc_fafc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
  * @q: scheduler of the egress port
  * @skb: the packet
  * @slot: as when it came
- * @now: ns
  *
  * Context: under the root lock, or the qdisc is not in use.
  */
 void bfc_fafc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
-		       unsigned int slot, u64 now)
+		       unsigned int slot)
 {
 	local_bh_disable();	/* no root lock: the qdisc is being destroyed */
 	bfc_fafc_count(q, &bfc_fafc_egress(q)->out[bfc_cb(skb)->prio], skb, slot, false,
-		       now);
+		       bfc_now(q));
 	local_bh_enable();
 }
 
