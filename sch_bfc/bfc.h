@@ -23,7 +23,7 @@
  *
  * With a port-level mode it is the same way for priorities: enqueue and dequeue
  * on B change held[A, priority], and compare it with what A told its neighbour
- * last (bfc_prio.c).
+ * last (bfc_xoff.c).
  *
  * Locks, outermost first:
  *
@@ -247,7 +247,6 @@ struct bfc_sched {
 	u16 nqueues;
 	u8 strict_first;	/* bit p: @strict of priority p is not empty */
 	u8 prio_paused;		/* priorities that the neighbour holds paused */
-	bool overflowed;	/* @overflow was used */
 	bool idle;		/* nothing was eligible when the last dequeue looked */
 	bool timed;		/* @clock was read in this call: bfc_now() */
 	bool looked;		/* @brought is that of the packet that is enqueued */
@@ -263,6 +262,7 @@ struct bfc_sched {
 	u32 npaused;		/* queues paused, empty ones included */
 	u32 mem;		/* truesize of all packets held */
 	u32 rotor;		/* where the search for an empty queue starts */
+	u32 overflowed;		/* packets whose flows are in @overflow */
 	u32 rx_gen;		/* &bfc_rx.gen of the pauses merged last */
 	u8 nleft;		/* packets that left since @clock was read */
 	struct bfc_left left[BFC_CLOCK_EVERY];	/* these */
@@ -303,6 +303,9 @@ struct bfc_sched {
 	struct bfc_flow *overflow;	/* behind the flow table: BFC_FLOW_OVERFLOW entries
 					 * for each member of &bfc_sched_dests.ingress
 					 */
+	u32 *members;	/* packets in each of these by bits of the flow's hash:
+			 * bfc_flow_members()
+			 */
 	const char *no_port;	/* why @port is a bare one, for users; or NULL */
 	bool live;		/* @port does what this qdisc asks for, not another that
 				 * it is to replace
@@ -336,7 +339,9 @@ static_assert(offsetof(struct bfc_sched, nleft) < 128 + 16);
  * @counted: it holds a count, to be given back on every way out
  * @held: its bytes are held, likewise
  * @pausable: a pause of the port that it came in through can keep the like of it away
+ * @overflowed: @flow is an overflow entry
  * @slot: of that port, if @pausable
+ * @member: bits of the hash, if @overflowed
  *
  * @mem and @segs save dequeue two cache lines of the skb and its data.
  */
@@ -349,7 +354,9 @@ struct bfc_skb_cb {
 	u8 counted : 1;
 	u8 held : 1;
 	u8 pausable : 1;
+	u8 overflowed : 1;
 	u8 slot;
+	u8 member;
 };
 
 static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)
@@ -431,6 +438,12 @@ static inline void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue
 	queue->again = !list_empty(&queue->cooling);
 	if (!queue->again)
 		list_add_tail(&queue->cooling, &q->dest.cooling);
+}
+
+/* How many packets an overflow entry has of flows with these bits in their hash. */
+static inline u32 *bfc_flow_members(struct bfc_sched *q, const struct bfc_flow *flow, u8 member)
+{
+	return &q->members[(flow - q->overflow) * BFC_FLOW_MEMBERS + member];
 }
 
 /* Is a queue empty that a flow was in alone at last, and held yet for its destination? */

@@ -343,6 +343,20 @@ static bool bfc_flow_is_idle(struct bfc_sched *q, const struct bfc_flow *flow)
 	       (!flow->stamp || bfc_sticky_over(q, flow->stamp));
 }
 
+static u8 bfc_flow_member(u64 hash)
+{
+	return (hash >> 48) * BFC_FLOW_MEMBERS >> 16;
+}
+
+/* The overflow entry that a flow may have packets in, or NULL. */
+static struct bfc_flow *bfc_flow_overflowed(struct bfc_sched *q, const struct sk_buff *skb,
+					    u64 hash)
+{
+	struct bfc_flow *flow = bfc_dest_overflow(q, skb, hash);
+
+	return *bfc_flow_members(q, flow, bfc_flow_member(hash)) ? flow : NULL;
+}
+
 /**
  * bfc_flow_find() - the entry of a flow in the flow table
  * @q: the scheduler
@@ -359,7 +373,9 @@ static bool bfc_flow_is_idle(struct bfc_sched *q, const struct bfc_flow *flow)
  *
  * With `assign destination` the one to share is an overflow entry. It is that of the
  * ingress port and the destination: a host that fills the table does not decide which
- * queue the flows of others go to, and a flow shares with those that go where it goes.
+ * queue the flows of others go to, and a flow shares with those that go where it goes. An
+ * overflow entry may be in use for long; so it knows by a few bits of the hash which flows
+ * have packets there, and others take an idle entry of their set.
  *
  * Context: under the root lock.
  * Return: the entry.
@@ -384,22 +400,38 @@ struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u
 	if (flow->shared && !bfc_flow_is_idle(q, flow))
 		return flow;
 	if (unlikely(q->overflowed)) {
-		flow = bfc_dest_overflow(q, skb, hash);
-		if (!bfc_flow_is_idle(q, flow))
-			return flow;
+		struct bfc_flow *over = bfc_flow_overflowed(q, skb, hash);
+
+		if (over)
+			return over;
 	}
 	if (idle) {
 		*idle = (struct bfc_flow){ .tag = tag };
 		return idle;
 	}
 	q->stats.shared++;
-	if (q->cfg->by_dest) {
-		q->overflowed = true;
+	if (q->cfg->by_dest)
 		return bfc_dest_overflow(q, skb, hash);
-	}
-	flow = set + (u16)(hash >> 48) % q->cfg->ways;
 	flow->shared = true;
 	return flow;
+}
+
+/**
+ * bfc_flow_overflow() - a packet is to be queued for an overflow entry
+ * @q: the scheduler
+ * @flow: the entry
+ * @cb: of the packet
+ * @hash: bfc_flow_hash()
+ *
+ * Context: under the root lock.
+ */
+void bfc_flow_overflow(struct bfc_sched *q, const struct bfc_flow *flow,
+		       struct bfc_skb_cb *cb, u64 hash)
+{
+	cb->overflowed = 1;
+	cb->member = bfc_flow_member(hash);
+	q->overflowed++;
+	++*bfc_flow_members(q, flow, cb->member);
 }
 
 /**
@@ -422,7 +454,7 @@ bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash
 			return flow->size;
 	flow = set + (u16)(hash >> 48) % q->cfg->ways;
 	return (flow->shared && flow->size) ||
-	       (q->overflowed && bfc_dest_overflow(q, skb, hash)->size);
+	       (q->overflowed && bfc_flow_overflowed(q, skb, hash));
 }
 
 /**

@@ -110,6 +110,7 @@ static void bfc_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 	if (q->egress && was->clear)
 		was->clear(q);
 	q->cfg = cfg;
+	bfc_begin(q);
 	/* Not at each event of the device: a host that was paused stays slow. */
 	if (!old || old->rate != cfg->rate || fc != was || old->role != cfg->role)
 		q->host.paced = 0;
@@ -282,14 +283,15 @@ out:
 
 static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 {
-	unsigned int i, entries;
+	unsigned int i, entries, more = ARRAY_SIZE(q->dest.ingress) * BFC_FLOW_OVERFLOW;
 
 	q->nqueues = p->queues;
 	/* a set at least for each priority */
 	entries = max(DIV_ROUND_UP(p->flows, p->ways), BFC_PRIORITIES + 0U) * p->ways;
-	q->flows = kvcalloc(entries + ARRAY_SIZE(q->dest.ingress) * BFC_FLOW_OVERFLOW,
-			    sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
+	q->flows = kvcalloc(entries + more, sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
 	q->overflow = q->flows + entries;
+	q->members = kvcalloc(more * BFC_FLOW_MEMBERS, sizeof(*q->members),
+			      GFP_KERNEL_ACCOUNT);
 	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
 			     GFP_KERNEL_ACCOUNT);
 	q->pauses = kvcalloc(p->queues, sizeof(*q->pauses), GFP_KERNEL_ACCOUNT);
@@ -300,12 +302,14 @@ static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 	q->empty = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->usable = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->paused = bitmap_zalloc(p->queues, GFP_KERNEL);
-	if (!q->flows || !q->queues || !q->pauses || !q->dest.table || !q->dest.free ||
-	    !q->empty || !q->usable || !q->paused)
+	if (!q->flows || !q->members || !q->queues || !q->pauses || !q->dest.table ||
+	    !q->dest.free || !q->empty || !q->usable || !q->paused)
 		return -ENOMEM;	/* bfc_destroy() frees the rest */
 
 	bitmap_fill(q->empty, p->queues);
 	bitmap_fill(q->usable, p->queues);
+	for (i = 0; i < more; i++)
+		q->overflow[i].shared = true;
 	for (i = 0; i < p->queues; i++) {
 		INIT_LIST_HEAD(&q->queues[i].active);
 		INIT_LIST_HEAD(&q->queues[i].cooling);
@@ -447,6 +451,7 @@ static void bfc_destroy(struct Qdisc *sch)
 	bfc_stamp_put(q->stamp.prog);
 	bfc_cfg_put(q->cfg);
 	kvfree(q->flows);
+	kvfree(q->members);
 	kvfree(q->queues);
 	kvfree(q->pauses);
 	kvfree(q->dest.table);

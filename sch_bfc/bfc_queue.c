@@ -191,8 +191,14 @@ void bfc_settle(struct bfc_sched *q)
 /* A packet left its queue. The clock is read for BFC_CLOCK_EVERY of them at a time, and
  * when no other is queued: until then their flows are taken for just gone.
  */
-static void bfc_flow_left(struct bfc_sched *q, u32 flow, u16 queue)
+static void bfc_flow_left(struct bfc_sched *q, const struct bfc_skb_cb *cb, u16 queue)
 {
+	u32 flow = cb->flow;
+
+	if (unlikely(cb->overflowed)) {
+		q->overflowed--;
+		--*bfc_flow_members(q, &q->flows[flow], cb->member);
+	}
 	q->flows[flow].size--;
 	q->flows[flow].stamp = BFC_STAMP_LATER;
 	q->left[q->nleft++] = (struct bfc_left){ flow, queue };
@@ -316,7 +322,7 @@ struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)
 		queue->emptied_ns = BFC_STAMP_LATER;
 		bfc_queue_emptied(q, queue);
 	}
-	bfc_flow_left(q, bfc_cb(skb)->flow, qn);
+	bfc_flow_left(q, bfc_cb(skb), qn);
 	if (bfc_cb(skb)->counted || unlikely(bfc_cb(skb)->held || q->egress))
 		bfc_queue_release(q, skb);
 	if (queue->cursor)

@@ -157,6 +157,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	cb->counted = 0;
 	cb->held = 0;
 	cb->pausable = 0;
+	cb->overflowed = 0;
 	if (static_branch_unlikely(&bfc_holds) && !bfc_hold(q, skb))
 		goto drop;
 	/* A queue that stands still must not take the buffer from the rest:
@@ -168,8 +169,13 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 		q->stats.drop_cap++;
 		goto drop;
 	}
-	if (!flow->size++ && q->cfg->by_dest && !bfc_queue_was_of(queue, cb->flow))
+	if (unlikely(flow->shared) && flow >= q->overflow)
+		bfc_flow_overflow(q, flow, cb, hash);
+	/* In an overflow entry each packet may have another destination. */
+	if (q->cfg->by_dest && (unlikely(cb->overflowed) ||
+				(!flow->size && !bfc_queue_was_of(queue, cb->flow))))
 		bfc_dest_came(q, queue, skb);
+	flow->size++;
 	bfc_account_enqueue(sch, skb);
 	bfc_queue_append(q, qn, skb);
 

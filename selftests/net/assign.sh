@@ -241,11 +241,12 @@ test_waits_in_its_paused_queue() {
 	finish "$sender"
 }
 
+# 16 entries, and four overflow entries that the rest shares.
 test_tiny_table() {
 	topology
 	bfc s e0 queues 64 flows 16 hrtt 4ms
 	backlog 48
-	at_most "queues with packets" "$(stat s e0 occupied)" 16
+	at_most "queues with packets" "$(stat s e0 occupied)" 20
 	at_least "queues with packets" "$(stat s e0 occupied)" 8
 	equal "collisions" "$(stat s e0 collisions)" 0
 }

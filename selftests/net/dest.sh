@@ -315,6 +315,30 @@ test_a_full_flow_table() {
 	done
 }
 
+# When a has gone again, d's new flows have entries, and queues, of their own, although one
+# that began meanwhile goes on, and more of it is queued than the link takes in a second.
+test_after_a_full_flow_table() {
+	local i mac_r ms long plenty="flows 64 hrtt 4ms"
+	behind_ports 32 1mbit a d
+	frames udp a span=1000 size=1000 dst="$mac_r" from=10.9.0.1 to=10.8.0.1
+	sleep 0.5
+	for i in {1..6}; do
+		ip -n r addr add "10.0.0.10$i/24" dev e0
+		ip -n d neigh replace "10.0.0.10$i" dev e0 lladdr "$mac_r"
+	done
+	at_least "entries shared" "$(stat sw x0 shared)" 1
+	send d 10.0.0.101 5001 -t 30 -s 1000 -r 500000
+	long=$bg
+	check "a has packets yet" wait_for 30 few_queues
+	at_least "packets of the long flow" "$(stat sw x0 qlen)" 100
+	short_flows 5000
+	say "ms until the last short flow $ms"
+	at_most "ms" "$ms" 200
+	kill "$long"
+	frames close
+}
+few_queues() { [ "$(stat sw x0 occupied)" -le 1 ]; }
+
 # short_flows PORT: of d, to six addresses at once; $ms: until the last packet was there
 short_flows() {
 	local i receiver sent=()
@@ -414,4 +438,4 @@ test_a_busy_host() {
 
 run_tests another_finds_a_queue what_a_destination_is prefix_changes \
 	prefix_changes_under_traffic joined a_sprayer three_sprayers a_full_flow_table \
-	a_busy_host
+	after_a_full_flow_table a_busy_host
