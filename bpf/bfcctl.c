@@ -16,6 +16,7 @@
 #include <linux/bfc_version.h>
 
 #include "bfcctl.h"
+#include "netns.h"
 #include "rtnl.h"
 
 struct ctl ctl = { .bpffs = "/sys/fs/bpf" };
@@ -90,7 +91,7 @@ void usage_fail(const char *fmt, ...)
 	exit(2);
 }
 
-/* What rtnl.c calls when a system call fails. */
+/* What lib/rtnl.c calls when a system call fails. */
 void die(const char *what)
 {
 	fail("%s: %s", what, strerror(errno));

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "bfc_int_sk.h"
+#include "bfc_stats.h"
 #include "hpcc_sk.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -110,8 +111,6 @@ const char *size_text(char *buf, size_t room, uint64_t bytes);
 
 /* ---- bfcctl_port.c ---- */
 
-#define PORT_STATS	128	/* more than there are */
-
 /**
  * struct port - a network device and its root qdisc
  * @ifindex: of the device
@@ -126,7 +125,7 @@ const char *size_text(char *buf, size_t room, uint64_t bytes);
  * @bytes: sent so far
  * @packets: sent so far
  * @drops: so far
- * @stat: TCA_BFC_STATS_* as numbers, by attribute
+ * @stats: what the qdisc reports itself, if its kind is bfc
  */
 struct port {
 	int ifindex;
@@ -141,7 +140,7 @@ struct port {
 	uint64_t bytes;
 	uint64_t packets;
 	uint64_t drops;
-	uint64_t stat[PORT_STATS];
+	struct bfc_stats stats;
 };
 
 int device_index(const char *name);

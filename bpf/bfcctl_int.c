@@ -331,13 +331,13 @@ static double per_second(uint64_t is, uint64_t was, double seconds)
 static void print_port(const struct port *was, const struct port *is,
 		       double seconds)
 {
-	const uint64_t *stat = is->stat;
+	const uint64_t *stat = is->stats.value;
 	double rate, stamps;
 	char a[32], b[32];
 
 	rate = was ? per_second(is->bytes, was->bytes, seconds) * 8 : 0;
 	stamps = was ? per_second(stat[TCA_BFC_STATS_STAMP_RUNS],
-				  was->stat[TCA_BFC_STATS_STAMP_RUNS],
+				  was->stats.value[TCA_BFC_STATS_STAMP_RUNS],
 				  seconds) : 0;
 	out_open(NULL, '{');
 	out_string("dev", is->name);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "bfcctl.h"
-#include "rtnl.h"
+#include "netns.h"
 
 #define NETNS_SELF	"/proc/self/ns/net"
 

@@ -38,18 +38,12 @@ static const char *string(const struct rtattr *attr, char *to, size_t room)
 	return to;
 }
 
-/* An attribute of one, four or eight bytes. */
 static uint64_t any_number(const struct rtattr *attr)
 {
-	switch (RTA_PAYLOAD(attr)) {
-	case 1:
-		return *(const uint8_t *)RTA_DATA(attr);
-	case 4:
-		return rtnl_u32(attr);
-	case 8:
-		return rtnl_u64(attr);
-	}
-	return 0;
+	uint64_t value;
+
+	bfc_attr_number(attr, &value);
+	return value;
 }
 
 static void get_options(const struct rtattr *nest, struct port *port)
@@ -82,11 +76,10 @@ static void get_options(const struct rtattr *nest, struct port *port)
 
 static void get_stats(const struct rtattr *nest, struct port *port)
 {
-	const struct rtattr *attr, *app;
-	int room = RTA_PAYLOAD(nest), inner;
+	const struct rtattr *attr;
+	int room = RTA_PAYLOAD(nest);
 	struct gnet_stats_basic basic;
 	struct gnet_stats_queue queue;
-	unsigned int type;
 
 	rtnl_for_each_attr(attr, RTA_DATA(nest), room) {
 		switch (attr->rta_type & NLA_TYPE_MASK) {
@@ -108,12 +101,7 @@ static void get_stats(const struct rtattr *nest, struct port *port)
 			port->drops = queue.drops;
 			break;
 		case TCA_STATS_APP:
-			inner = RTA_PAYLOAD(attr);
-			rtnl_for_each_attr(app, RTA_DATA(attr), inner) {
-				type = app->rta_type & NLA_TYPE_MASK;
-				if (type < ARRAY_SIZE(port->stat))
-					port->stat[type] = any_number(app);
-			}
+			bfc_stats_read(&port->stats, attr);
 			break;
 		}
 	}

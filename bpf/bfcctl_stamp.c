@@ -28,7 +28,6 @@
 #define MACHINE_ID	"/etc/machine-id"
 #define EVERY_MAX	65536
 
-_Static_assert(TCA_BFC_STATS_MAX < PORT_STATS, "room for all statistics");
 _Static_assert(sizeof(*((struct bfc_stamp *)NULL)->data) ==
 	       sizeof(struct bfc_stamp_config), "nothing else in the map");
 
@@ -334,9 +333,9 @@ static void show_port(const struct port *port, void *arg)
 	text("%s: stamps by program %u %s tag %s\n ", port->name, port->prog_id,
 	     port->prog_name, port->prog_tag);
 	for (i = 0; i < ARRAY_SIZE(stats); i++) {
-		out_number(stats[i].name, port->stat[stats[i].stat]);
+		out_number(stats[i].name, port->stats.value[stats[i].stat]);
 		text(" %s %llu", stats[i].name,
-		     (unsigned long long)port->stat[stats[i].stat]);
+		     (unsigned long long)port->stats.value[stats[i].stat]);
 	}
 	text("\n");
 	show_ours(port);

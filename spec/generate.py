@@ -19,6 +19,13 @@ Keys of an attribute beyond those of the kernel's netlink specs:
   tc         keyword, unit (enum unit of tc_bfc/q_bfc.h), words (name of a table),
              auto and auto-value (word and number of the automatic value)
 print-order is the order of options in tc's output.
+
+Of a statistic:
+  tc         line (of stats-lines, of the qdisc's only), unit (enum bfc_unit of
+             lib/bfc_stats.h, default number), key (name, if it is not the attribute's),
+             after (the statistic of this line that it follows; absent: that with the
+             number before)
+stats-lines has the lines of tc's output in their order, and the blocks that they form.
 """
 
 from __future__ import annotations
@@ -35,6 +42,8 @@ SPEC = "spec/bfc.yaml"
 UAPI = "include/uapi/linux/pkt_sch_bfc.h"
 PARAMS = "sch_bfc/bfc_netlink.c"
 PLUGIN = "tc_bfc/q_bfc.c"
+STATS_H = "lib/bfc_stats.h"
+STATS_C = "lib/bfc_stats.c"
 TESTS = "selftests/tc/bfc_spec.py"
 
 Row = dict[str, Any]
@@ -72,12 +81,27 @@ def tabs_to(text: str, column: int) -> str:
     return "\t" * max(1, (column - width + 7) // 8)
 
 
+def in_order(rows: list[Row]) -> list[Row]:
+    """Rows with "after" moved behind the one that it names."""
+    out = [r for r in rows if "after" not in r.get("tc", {})]
+    left = [r for r in rows if r not in out]
+    while left:
+        names = [r["name"] for r in out]
+        row = next((r for r in left if r["tc"]["after"] in names), None)
+        if row is None:
+            sys.exit(f"{SPEC}: {left[0]['name']}: after what?")
+        out.insert(names.index(row["tc"]["after"]) + 1, row)
+        left.remove(row)
+    return out
+
+
 class Spec:
     def __init__(self, spec: Row) -> None:
         self.sets: dict[str, Row] = {
             s["name"]: s for s in spec["definitions"] + spec["attribute-sets"]}
         self.print_order: list[str] = spec["print-order"]
         self.options: list[Row] = self.sets["options"]["attributes"]
+        self.stats_lines: list[Row] = spec["stats-lines"]
 
     def uapi_enum(self, name: str) -> list[str]:
         its = self.sets[name]
@@ -194,6 +218,37 @@ class Spec:
             out.append(start + (" " if fits else "\n\t  ") + rest)
         return "\n".join(out + ["};"])
 
+    def blocks(self) -> str:
+        return "\n".join(["enum bfc_block {"] + [
+            f"\tBFC_BLOCK_{macro(b['block'])}," for b in self.stats_lines] + ["};"])
+
+    def statistics(self, name: str, kind: str, places: dict[str, tuple[str, int]]) -> list[str]:
+        """A table of lib/bfc_stats.c. places: of each line its block and number there."""
+        out = [f"const struct bfc_stat bfc_{kind}_table[] = {{"]
+        rows = [r for r in self.sets[name]["attributes"]
+                if r["type"] not in ("unused", "pad", "nest")]
+        for line in places:
+            for row in in_order([r for r in rows if r.get("tc", {}).get("line", "") == line]):
+                tc = row.get("tc", {})
+                key = tc.get("key", row["name"].replace("-", "_"))
+                values = [f'"{key}"', macro(row["name"]), macro(tc.get("unit", "number"))]
+                if line:
+                    values += [macro(places[line][0]), str(places[line][1])]
+                out.append(f"\t{macro(kind)}({', '.join(values)}),")
+                rows.remove(row)
+        if rows:
+            sys.exit(f"{SPEC}: no line of stats-lines: {', '.join(r['name'] for r in rows)}")
+        return out + ["\t{}", "};"]
+
+    def stat_tables(self) -> str:
+        places: dict[str, tuple[str, int]] = {}
+        for block in self.stats_lines:
+            for number, line in enumerate(block["lines"]):
+                places[line] = block["block"], number
+        return "\n".join(self.statistics("stats", "qdisc", places) + [""] +
+                         self.statistics("prio-stats", "prio", {"": ("", 0)}) + [""] +
+                         self.statistics("class-stats", "class", {"": ("", 0)}))
+
     def constants(self) -> dict[str, int]:
         """Values of the header's macros and of the enums' ends."""
         known: dict[str, int] = {}
@@ -248,11 +303,11 @@ class Spec:
 def put(text: str, name: str, body: str, path: str) -> str:
     """text with the region's body replaced"""
     start = f"/* Generated from {SPEC}: {name} */\n"
-    end = f"\n/* End of {name} */\n"
+    end = f"/* End of {name} */\n"
     a, b = text.find(start), text.find(end)
     if a < 0 or b < a:
         sys.exit(f"{path}: no region {name}")
-    return text[:a + len(start)] + body + "\n" + text[b:]
+    return text[:a + len(start)] + body + "\n\n" + text[b:]
 
 
 def main() -> int:
@@ -260,6 +315,8 @@ def main() -> int:
     regions = {
         UAPI: {"options": spec.uapi(OPTION_ENUMS), "statistics": spec.uapi(STATS_ENUMS)},
         PARAMS: {"policy": spec.policy(), "ranges": spec.ranges(), "uses": spec.uses()},
+        STATS_H: {"blocks": spec.blocks()},
+        STATS_C: {"statistics": spec.stat_tables()},
         PLUGIN: {"words": spec.words(), "table": spec.table()},
     }
     files = {TESTS: spec.tests()}

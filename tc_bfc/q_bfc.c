@@ -659,7 +659,7 @@ static void print_devices(const struct bfc_option *opt, struct rtattr *nest)
 	const char *sep = "";
 	struct rtattr *attr = NULL;
 	int len = 0;
-	__u64 index;
+	uint64_t index;
 
 	open_json_array(PRINT_JSON, opt->key);
 	print_text("%s ", opt->name);
@@ -669,7 +669,7 @@ static void print_devices(const struct bfc_option *opt, struct rtattr *nest)
 	}
 	for (; len > 0 && RTA_OK(attr, len); attr = RTA_NEXT(attr, len)) {
 		if (attr->rta_type != TCA_BFC_ELIDE_IFINDEX ||
-		    !get_value(attr, &index))
+		    !bfc_attr_number(attr, &index))
 			continue;
 		print_text("%s", sep);
 		print_text("%s", ll_index_to_name(index));
@@ -818,7 +818,7 @@ static int bfc_print_opt(const struct qdisc_util *qu __unused, FILE *f __unused,
 {
 	struct rtattr *tb[TCA_BFC_MAX + 1];
 	unsigned int i;
-	__u64 value;
+	uint64_t value;
 
 	if (!opt)
 		return 0;
@@ -834,9 +834,10 @@ static int bfc_print_opt(const struct qdisc_util *qu __unused, FILE *f __unused,
 			print_map(&options[i], attr);
 		else if (options[i].unit == UNIT_NAME && attr)
 			print_name(&options[i], attr);
-		else if (options[i].unit == UNIT_STAMP && get_value(attr, &value))
+		else if (options[i].unit == UNIT_STAMP &&
+			 bfc_attr_number(attr, &value))
 			bfc_print_stamp(value, tb);
-		else if (get_value(attr, &value))
+		else if (bfc_attr_number(attr, &value))
 			print_option(&options[i], value);
 	}
 	return 0;

@@ -13,6 +13,7 @@
 
 #include <linux/pkt_sch_bfc.h>
 
+#include "bfc_stats.h"
 #include "tc_plugin.h"
 
 #define ARRAY_SIZE(x)	(sizeof(x) / sizeof((x)[0]))
@@ -106,42 +107,6 @@ static inline void json_bool(const char *key, bool value)
 static inline void json_fraction(const char *key, double value)
 {
 	print_color_float(PRINT_JSON, COLOR_NONE, key, NULL, value);
-}
-
-/* An attribute's value, whatever its width; false if it is not there. */
-static inline bool get_value(const struct rtattr *attr, __u64 *value)
-{
-	union {
-		__u8 u8;
-		__u16 u16;
-		__u32 u32;
-		__u64 u64;
-	} u = {};
-	size_t len;
-
-	*value = 0;
-	if (!attr)
-		return false;
-	len = RTA_PAYLOAD(attr);
-	if (len > sizeof(u))
-		len = sizeof(u);
-	memcpy(&u, RTA_DATA(attr), len);
-	switch (len) {
-	case sizeof(u.u8):
-		*value = u.u8;
-		return true;
-	case sizeof(u.u16):
-		*value = u.u16;
-		return true;
-	case sizeof(u.u32):
-		*value = u.u32;
-		return true;
-	case sizeof(u.u64):
-		*value = u.u64;
-		return true;
-	default:
-		return false;
-	}
 }
 
 /* Somebody else than tc may have given it any bytes: JSON must not break. */

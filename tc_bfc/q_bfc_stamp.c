@@ -61,13 +61,13 @@ static void print_tag(const struct rtattr *attr)
 void bfc_print_stamp(__u64 value, struct rtattr *tb[])
 {
 	char buf[SPRINT_BSIZE];
-	__u64 id;
+	uint64_t id;
 
 	json_string("stamp", word_or_number(buf, bfc_stamp_words, value));
 	if (value != BFC_STAMP_NATIVE)
 		print_text("stamp %s ",
 			   word_or_number(buf, bfc_stamp_words, value));
-	if (get_value(tb[TCA_BFC_STAMP_ID], &id)) {
+	if (bfc_attr_number(tb[TCA_BFC_STAMP_ID], &id)) {
 		json_number("stamp_id", id);
 		print_color_u64(PRINT_FP, COLOR_NONE, NULL, "id %llu ", id);
 	}

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "input.h"
+#include "netns.h"
 #include "statdump.h"
 
 #define NSEC_PER_SEC	((uint64_t)1000000000)
@@ -109,7 +110,7 @@ static void close_out(FILE *f, const char *name)
 /* Off is a port that was told not to look for a neighbour. */
 static bool is_ready(const struct port_stat *s)
 {
-	uint64_t state = s->app[TCA_BFC_STATS_PEER_STATE];
+	uint64_t state = s->stats.value[TCA_BFC_STATS_PEER_STATE];
 
 	return strcmp(s->kind, "bfc") || state == BFC_PEER_STATE_UP ||
 	       state == BFC_PEER_STATE_OFF;
@@ -139,7 +140,7 @@ static int do_wait(uint64_t ms)
 	}
 	fprintf(stderr, "evalstat: %s: port %d has no neighbour after %ju ms (state %ju)\n",
 		node->name, node->port[p].ifindex, ms,
-		node->port[p].app[TCA_BFC_STATS_PEER_STATE]);
+		node->port[p].stats.value[TCA_BFC_STATS_PEER_STATE]);
 	return 1;
 }
 
@@ -159,7 +160,7 @@ static void do_sample(uint64_t start, uint64_t every, uint64_t from,
 			for (p = 0; p < node->n; p++)
 				fprintf(out, ",%u/%ju/%ju",
 					node->port[p].backlog,
-					node->port[p].app[TCA_BFC_STATS_OCCUPIED],
+					node->port[p].stats.value[TCA_BFC_STATS_OCCUPIED],
 					node->port[p].bytes);
 			fputc('\n', out);
 		}
@@ -173,8 +174,8 @@ static void do_totals(FILE *out)
 
 	fputs("node,port,kind,bytes,packets,backlog,drops,requeues,marked,paused_ns,pauses,queue_peak",
 	      out);
-	for (i = 0; i < n_app_names; i++)
-		fprintf(out, ",%s", app_names[i].name);
+	for (i = 0; i < n_app_stats; i++)
+		fprintf(out, ",%s", bfc_stat_key(app_stats[i]));
 	for (i = 0; i < n_prio_names; i++)
 		fprintf(out, ",%s", prio_names[i].name);
 	for (i = 0; i < n_pipe_names; i++)
@@ -195,8 +196,9 @@ static void do_totals(FILE *out)
 				s->kind, s->bytes, s->packets, s->backlog,
 				s->drops, s->requeues, s->marked, s->paused_ns,
 				s->pauses, s->queue_peak);
-			for (i = 0; i < n_app_names; i++)
-				fprintf(out, ",%ju", s->app[app_names[i].attr]);
+			for (i = 0; i < n_app_stats; i++)
+				fprintf(out, ",%ju",
+					s->stats.value[app_stats[i]]);
 			for (i = 0; i < n_prio_names; i++)
 				fprintf(out, ",%ju",
 					s->prio[prio_names[i].attr]);

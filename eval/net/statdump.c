@@ -8,40 +8,40 @@
 #include "input.h"
 #include "statdump.h"
 
-const struct app_name app_names[] = {
-	{ TCA_BFC_STATS_MEMORY_PEAK, "memory_peak" },
-	{ TCA_BFC_STATS_BACKLOG_PEAK, "backlog_peak" },
-	{ TCA_BFC_STATS_COUNTERS, "counters" },
-	{ TCA_BFC_STATS_ASSIGNED, "assigned" },
-	{ TCA_BFC_STATS_COLLISIONS, "collisions" },
-	{ TCA_BFC_STATS_SHARED, "shared" },
-	{ TCA_BFC_STATS_COUNTED, "counted" },
-	{ TCA_BFC_STATS_DROP_LIMIT, "drop_limit" },
-	{ TCA_BFC_STATS_DROP_CAP, "drop_cap" },
-	{ TCA_BFC_STATS_PAUSE_TX, "pause_tx" },
-	{ TCA_BFC_STATS_RESUME_TX, "resume_tx" },
-	{ TCA_BFC_STATS_FRAMES_TX, "frames_tx" },
-	{ TCA_BFC_STATS_PAUSE_RX, "pause_rx" },
-	{ TCA_BFC_STATS_EXPIRED, "expired" },
-	{ TCA_BFC_STATS_UNTRUSTED, "untrusted" },
-	{ TCA_BFC_STATS_TAGGED_RX, "tagged_rx" },
-	{ TCA_BFC_STATS_BAD_RATE, "bad_rate" },
-	{ TCA_BFC_STATS_BAD_SEQ, "bad_seq" },
-	{ TCA_BFC_STATS_BAD_TAG, "bad_tag" },
-	{ TCA_BFC_STATS_PFC_TX, "pfc_tx" },
-	{ TCA_BFC_STATS_PFC_RX, "pfc_rx" },
-	{ TCA_BFC_STATS_PFC_BAD, "pfc_bad" },
-	{ TCA_BFC_STATS_DROP_MAX, "drop_max" },
-	{ TCA_BFC_STATS_DROP_BUFFER, "drop_buffer" },
-	{ TCA_BFC_STATS_BUFFER_PEAK, "buffer_peak" },
-	{ TCA_BFC_STATS_SOLVED, "solved" },
-	{ TCA_BFC_STATS_UNSOLVED, "unsolved" },
-	{ TCA_BFC_STATS_STORMS, "storms" },
-	{ TCA_BFC_STATS_PEER_STATE, "peer_state" },
-	{ TCA_BFC_STATS_PEER_QUEUES, "peer_queues" },
+const unsigned int app_stats[] = {
+	TCA_BFC_STATS_MEMORY_PEAK,
+	TCA_BFC_STATS_BACKLOG_PEAK,
+	TCA_BFC_STATS_COUNTERS,
+	TCA_BFC_STATS_ASSIGNED,
+	TCA_BFC_STATS_COLLISIONS,
+	TCA_BFC_STATS_SHARED,
+	TCA_BFC_STATS_COUNTED,
+	TCA_BFC_STATS_DROP_LIMIT,
+	TCA_BFC_STATS_DROP_CAP,
+	TCA_BFC_STATS_PAUSE_TX,
+	TCA_BFC_STATS_RESUME_TX,
+	TCA_BFC_STATS_FRAMES_TX,
+	TCA_BFC_STATS_PAUSE_RX,
+	TCA_BFC_STATS_EXPIRED,
+	TCA_BFC_STATS_UNTRUSTED,
+	TCA_BFC_STATS_TAGGED_RX,
+	TCA_BFC_STATS_BAD_RATE,
+	TCA_BFC_STATS_BAD_SEQ,
+	TCA_BFC_STATS_BAD_TAG,
+	TCA_BFC_STATS_PFC_TX,
+	TCA_BFC_STATS_PFC_RX,
+	TCA_BFC_STATS_PFC_BAD,
+	TCA_BFC_STATS_DROP_MAX,
+	TCA_BFC_STATS_DROP_BUFFER,
+	TCA_BFC_STATS_BUFFER_PEAK,
+	TCA_BFC_STATS_SOLVED,
+	TCA_BFC_STATS_UNSOLVED,
+	TCA_BFC_STATS_STORMS,
+	TCA_BFC_STATS_PEER_STATE,
+	TCA_BFC_STATS_PEER_QUEUES,
 };
 
-const unsigned int n_app_names = sizeof(app_names) / sizeof(*app_names);
+const unsigned int n_app_stats = sizeof(app_stats) / sizeof(*app_stats);
 
 /* "Pausing" is what this port does to its neighbour, "paused" what that does. */
 const struct app_name prio_names[] = {
@@ -66,47 +66,29 @@ const unsigned int n_pipe_names = sizeof(pipe_names) / sizeof(*pipe_names);
 
 static uint64_t number(const struct rtattr *attr)
 {
-	return RTA_PAYLOAD(attr) >= sizeof(uint64_t) ? rtnl_u64(attr) :
-	       rtnl_u32(attr);
-}
+	uint64_t value;
 
-static void parse_prio(struct port_stat *s, const struct rtattr *prio)
-{
-	size_t room = RTA_PAYLOAD(prio);
-	const struct rtattr *attr;
-	uint64_t *sum, value;
-	int type;
-
-	rtnl_for_each_attr(attr, RTA_DATA(prio), room) {
-		type = attr->rta_type & NLA_TYPE_MASK;
-		if (type > TCA_BFC_PRIO_STATS_MAX)
-			continue;
-		sum = &s->prio[type];
-		value = number(attr);
-		if (type != TCA_BFC_PRIO_STATS_PEAK)
-			*sum += value;
-		else if (value > *sum)
-			*sum = value;
-	}
+	bfc_attr_number(attr, &value);
+	return value;
 }
 
 static void parse_app(struct port_stat *s, const struct rtattr *app)
 {
-	size_t room = RTA_PAYLOAD(app), inner;
-	const struct rtattr *attr, *prio;
-	int type;
+	unsigned int prio, type;
+	uint64_t *sum, value;
 
-	rtnl_for_each_attr(attr, RTA_DATA(app), room) {
-		type = attr->rta_type & NLA_TYPE_MASK;
-		if (type == TCA_BFC_STATS_PRIOS) {
-			inner = RTA_PAYLOAD(attr);
-			rtnl_for_each_attr(prio, RTA_DATA(attr), inner)
-				parse_prio(s, prio);
-		} else if (type <= TCA_BFC_STATS_MAX) {
-			s->app[type] = number(attr);
+	bfc_stats_read(&s->stats, app);
+	for (prio = 0; prio < BFC_STATS_PRIOS; prio++) {
+		for (type = 0; type <= TCA_BFC_PRIO_STATS_MAX; type++) {
+			sum = &s->prio[type];
+			value = s->stats.prio[prio][type];
+			if (type != TCA_BFC_PRIO_STATS_PEAK)
+				*sum += value;
+			else if (value > *sum)
+				*sum = value;
 		}
 	}
-	s->marked = s->app[TCA_BFC_STATS_ECN_MARK];
+	s->marked = s->stats.value[TCA_BFC_STATS_ECN_MARK];
 }
 
 static void parse_stats2(struct port_stat *s, const struct rtattr *stats2)
@@ -125,7 +107,7 @@ static void parse_stats2(struct port_stat *s, const struct rtattr *stats2)
 			s->packets = basic.packets;
 			break;
 		case TCA_STATS_PKT64:
-			s->packets = rtnl_u64(attr);
+			s->packets = number(attr);
 			break;
 		case TCA_STATS_QUEUE:
 			memcpy(&queue, RTA_DATA(attr), sizeof(queue));
@@ -190,12 +172,24 @@ void node_dump(struct node_stat *node)
 		usage_error("%s: qdiscs: %s", node->name, error);
 }
 
+static void parse_class_app(struct port_stat *s, const struct rtattr *app)
+{
+	struct bfc_class_stats stats;
+	uint64_t peak;
+
+	bfc_class_stats_read(&stats, app);
+	s->pauses += stats.value[TCA_BFC_CLASS_PAUSES];
+	s->paused_ns += stats.value[TCA_BFC_CLASS_PAUSED_NS];
+	peak = stats.value[TCA_BFC_CLASS_BACKLOG_PEAK];
+	if (peak > s->queue_peak)
+		s->queue_peak = peak;
+}
+
 static void parse_class(const struct nlmsghdr *h, void *arg)
 {
 	const struct tcmsg *tcm = NLMSG_DATA(h);
-	size_t room = h->nlmsg_len - NLMSG_LENGTH(sizeof(*tcm)), inner, app;
-	const struct rtattr *attr, *stat, *value;
-	struct port_stat *s = arg;
+	size_t room = h->nlmsg_len - NLMSG_LENGTH(sizeof(*tcm)), inner;
+	const struct rtattr *attr, *stat;
 
 	if (h->nlmsg_type != RTM_NEWTCLASS)
 		return;
@@ -203,27 +197,9 @@ static void parse_class(const struct nlmsghdr *h, void *arg)
 		if ((attr->rta_type & NLA_TYPE_MASK) != TCA_STATS2)
 			continue;
 		inner = RTA_PAYLOAD(attr);
-		rtnl_for_each_attr(stat, RTA_DATA(attr), inner) {
-			if ((stat->rta_type & NLA_TYPE_MASK) != TCA_STATS_APP)
-				continue;
-			app = RTA_PAYLOAD(stat);
-			rtnl_for_each_attr(value, RTA_DATA(stat), app) {
-				uint64_t v = number(value);
-
-				switch (value->rta_type & NLA_TYPE_MASK) {
-				case TCA_BFC_CLASS_PAUSES:
-					s->pauses += v;
-					break;
-				case TCA_BFC_CLASS_PAUSED_NS:
-					s->paused_ns += v;
-					break;
-				case TCA_BFC_CLASS_BACKLOG_PEAK:
-					if (v > s->queue_peak)
-						s->queue_peak = v;
-					break;
-				}
-			}
-		}
+		rtnl_for_each_attr(stat, RTA_DATA(attr), inner)
+			if ((stat->rta_type & NLA_TYPE_MASK) == TCA_STATS_APP)
+				parse_class_app(arg, stat);
 	}
 }
 

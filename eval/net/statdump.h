@@ -5,10 +5,10 @@
 #ifndef _STATDUMP_H
 #define _STATDUMP_H
 
-#include <linux/pkt_sch_bfc.h>
 #include <net/if.h>
 #include <stdint.h>
 
+#include "bfc_stats.h"
 #include "rtnl.h"
 #include "wire.h"
 
@@ -25,7 +25,7 @@
  * @drops: all of them
  * @requeues: packets that the device did not take
  * @marked: packets marked by RED or bfc
- * @app: bfc: TCA_BFC_STATS_* by number
+ * @stats: bfc: what it reports itself
  * @paused_ns: bfc: sum over the queues of the time each was paused
  * @pauses: bfc: sum over the queues
  * @queue_peak: bfc: most bytes that one queue held
@@ -43,7 +43,7 @@ struct port_stat {
 	uint32_t drops;
 	uint32_t requeues;
 	uint64_t marked;
-	uint64_t app[TCA_BFC_STATS_MAX + 1];
+	struct bfc_stats stats;
 	uint64_t paused_ns;
 	uint64_t pauses;
 	uint64_t queue_peak;
@@ -67,15 +67,16 @@ struct node_stat {
 	unsigned int n;
 };
 
-/* A statistic of bfc with its name in the table of totals. */
+/* A column of the table of totals. */
 struct app_name {
 	int attr;
 	const char *name;
 };
 
-extern const struct app_name app_names[];
-extern const unsigned int n_app_names;
-/* The same of its priorities. */
+/* Statistics of bfc that are columns, TCA_BFC_STATS_*. */
+extern const unsigned int app_stats[];
+extern const unsigned int n_app_stats;
+/* Of its priorities together. */
 extern const struct app_name prio_names[];
 extern const unsigned int n_prio_names;
 /* Of the pipeline behind the port. */

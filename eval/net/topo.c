@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "input.h"
+#include "netns.h"
 #include "rtnl.h"
 #include "topo.h"
 #include "wire.h"

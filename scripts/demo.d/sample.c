@@ -20,7 +20,6 @@
 #include <fcntl.h>
 #include <linux/gen_stats.h>
 #include <linux/netlink.h>
-#include <linux/pkt_sch_bfc.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -36,6 +35,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bfc_stats.h"
+
 #define MAX_PORTS	256
 
 struct port {
@@ -50,10 +51,7 @@ struct sample {
 	uint32_t qlen;		/* packets */
 	uint32_t drops;
 	uint64_t sent;		/* bytes */
-	/* bfc only */
-	uint64_t pauses;	/* queues of the neighbour paused, 0 -> 1 */
-	uint32_t backlog_peak;	/* bytes */
-	uint32_t peer_state;
+	struct bfc_stats bfc;	/* of that kind only */
 };
 
 static volatile sig_atomic_t stop;
@@ -116,53 +114,18 @@ static void port_open(struct port *port, const char *prefix, char *name,
 	for (attr = (const struct rtattr *)(head);			\
 	     RTA_OK(attr, room); attr = RTA_NEXT(attr, room))
 
-static uint32_t attr_u32(const struct rtattr *attr)
-{
-	uint32_t v = 0;
-
-	memcpy(&v, RTA_DATA(attr), sizeof(v));
-	return v;
-}
-
-static uint64_t attr_u64(const struct rtattr *attr)
-{
-	uint64_t v = 0;
-
-	memcpy(&v, RTA_DATA(attr), sizeof(v));
-	return v;
-}
-
-/* For the kind "bfc" only: other qdiscs have something else in there. */
-static void parse_app(struct sample *s, const struct rtattr *app)
-{
-	size_t room = RTA_PAYLOAD(app);
-	const struct rtattr *attr;
-
-	for_each_attr(attr, RTA_DATA(app), room) {
-		switch (attr->rta_type & NLA_TYPE_MASK) {
-		case TCA_BFC_STATS_PAUSE_TX:
-			s->pauses = attr_u64(attr);
-			break;
-		case TCA_BFC_STATS_BACKLOG_PEAK:
-			s->backlog_peak = attr_u32(attr);
-			break;
-		case TCA_BFC_STATS_PEER_STATE:
-			s->peer_state = attr_u32(attr);
-			break;
-		}
-	}
-}
-
 static void parse_stats(struct sample *s, const struct rtattr *stats)
 {
 	size_t room = RTA_PAYLOAD(stats);
 	const struct rtattr *attr;
 	struct gnet_stats_queue queue;
+	struct gnet_stats_basic basic;
 
 	for_each_attr(attr, RTA_DATA(stats), room) {
 		switch (attr->rta_type & NLA_TYPE_MASK) {
-		case TCA_STATS_BASIC:	/* struct gnet_stats_basic */
-			s->sent = attr_u64(attr);
+		case TCA_STATS_BASIC:
+			memcpy(&basic, RTA_DATA(attr), sizeof(basic));
+			s->sent = basic.bytes;
 			break;
 		case TCA_STATS_QUEUE:
 			memcpy(&queue, RTA_DATA(attr), sizeof(queue));
@@ -172,7 +135,7 @@ static void parse_stats(struct sample *s, const struct rtattr *stats)
 			break;
 		case TCA_STATS_APP:
 			if (!strcmp(s->kind, "bfc"))
-				parse_app(s, attr);
+				bfc_stats_read(&s->bfc, attr);
 			break;
 		}
 	}
@@ -236,10 +199,10 @@ static void print_all(const struct port *ports, int n)
 
 	for (i = 0; i < n; i++) {
 		port_read(&ports[i], &s);
-		printf("%.4f,%s,%s,%u,%u,%llu,%u,%llu,%u\n", now(),
-		       ports[i].name, s.kind, s.backlog, s.qlen,
-		       (unsigned long long)s.sent, s.drops,
-		       (unsigned long long)s.pauses, s.backlog_peak);
+		printf("%.4f,%s,%s,%u,%u,%ju,%u,%ju,%ju\n", now(),
+		       ports[i].name, s.kind, s.backlog, s.qlen, s.sent, s.drops,
+		       s.bfc.value[TCA_BFC_STATS_PAUSE_TX],
+		       s.bfc.value[TCA_BFC_STATS_BACKLOG_PEAK]);
 	}
 }
 
@@ -252,12 +215,13 @@ static int n_waiting(const struct port *ports, int n, bool tell)
 	for (i = 0; i < n; i++) {
 		port_read(&ports[i], &s);
 		if (strcmp(s.kind, "bfc") ||
-		    s.peer_state == BFC_PEER_STATE_UP)
+		    s.bfc.value[TCA_BFC_STATS_PEER_STATE] == BFC_PEER_STATE_UP)
 			continue;
 		waiting++;
 		if (tell)
-			fprintf(stderr, "sample: %s: peer state %u\n",
-				ports[i].name, s.peer_state);
+			fprintf(stderr, "sample: %s: peer state %ju\n",
+				ports[i].name,
+				s.bfc.value[TCA_BFC_STATS_PEER_STATE]);
 	}
 	return waiting;
 }

@@ -24,7 +24,7 @@ class Bench:
     def compile(self, output: Path, sources: List[Path], *flags: str) -> None:
         output.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run([self.compiler, "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC",
-                        "-shared", f"-I{TOP}/include/uapi", *flags, "-o", str(output),
+                        "-shared", f"-I{TOP}/include/uapi", f"-I{TOP}/lib", *flags, "-o", str(output),
                         *map(str, sources)], check=True)
 
     def run(self, *args: str, sent: Optional[Path] = None, dump: Optional[bytes] = None,

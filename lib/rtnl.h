@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * As much rtnetlink as the evaluation needs: named network namespaces, one
- * socket in each, messages built in place, errors with the kernel's own text.
+ * rtnetlink: a socket, messages built in place, errors with the kernel's own text.
  */
 #ifndef _RTNL_H
 #define _RTNL_H
@@ -10,7 +9,6 @@
 #include <linux/rtnetlink.h>
 #include <stdint.h>
 
-#define NETNS_DIR	"/run/netns"
 #define RTNL_ROOM	4096
 
 /**
@@ -35,10 +33,8 @@ struct rtnl_msg {
 	};
 };
 
-int netns_open(const char *name);
-int netns_create(const char *name);
-void netns_delete(const char *name);
-void netns_enter(int fd);
+/* Ends the program because a system call failed; each program has its own. */
+_Noreturn void die(const char *what);
 
 void rtnl_open(struct rtnl *rt);
 void *rtnl_begin(struct rtnl_msg *msg, int type, int flags, size_t header);
@@ -57,8 +53,5 @@ const char *rtnl_dump(struct rtnl *rt, struct rtnl_msg *msg,
 #define rtnl_for_each_attr(attr, head, room)				\
 	for (attr = (const struct rtattr *)(head);			\
 	     RTA_OK(attr, room); attr = RTA_NEXT(attr, room))
-
-uint32_t rtnl_u32(const struct rtattr *attr);
-uint64_t rtnl_u64(const struct rtattr *attr);
 
 #endif /* _RTNL_H */

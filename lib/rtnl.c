@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#define _GNU_SOURCE	/* setns, unshare */
 #include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "input.h"
 #include "rtnl.h"
 
 #ifndef SOL_NETLINK
@@ -20,55 +12,6 @@
 #endif
 
 #define DUMP_ROOM	(64 << 10)
-
-/* ---- namespaces, named as ip names them ---- */
-
-int netns_open(const char *name)
-{
-	char path[128];
-	int fd;
-
-	snprintf(path, sizeof(path), NETNS_DIR "/%s", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		die(path);
-	return fd;
-}
-
-void netns_enter(int fd)
-{
-	if (setns(fd, CLONE_NEWNET))
-		die("setns");
-}
-
-/* Make a namespace and go there. A bind mount gives it its name. */
-int netns_create(const char *name)
-{
-	char path[128];
-	int fd;
-
-	if (mkdir(NETNS_DIR, 0755) && errno != EEXIST)
-		die(NETNS_DIR);
-	snprintf(path, sizeof(path), NETNS_DIR "/%s", name);
-	fd = open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
-	if (fd < 0)
-		die(path);
-	close(fd);
-	if (unshare(CLONE_NEWNET))
-		die("unshare");
-	if (mount("/proc/self/ns/net", path, "none", MS_BIND, NULL))
-		die(path);
-	return netns_open(name);
-}
-
-void netns_delete(const char *name)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), NETNS_DIR "/%s", name);
-	if (umount2(path, MNT_DETACH) || unlink(path))
-		die(path);
-}
 
 /* ---- messages ---- */
 
@@ -239,22 +182,4 @@ const char *rtnl_dump(struct rtnl *rt, struct rtnl_msg *msg,
 	while (!rtnl_answer(rt, &error, each, arg))
 		;
 	return error;
-}
-
-uint32_t rtnl_u32(const struct rtattr *attr)
-{
-	uint32_t v = 0;
-
-	if (RTA_PAYLOAD(attr) >= sizeof(v))
-		memcpy(&v, RTA_DATA(attr), sizeof(v));
-	return v;
-}
-
-uint64_t rtnl_u64(const struct rtattr *attr)
-{
-	uint64_t v = 0;
-
-	if (RTA_PAYLOAD(attr) >= sizeof(v))
-		memcpy(&v, RTA_DATA(attr), sizeof(v));
-	return v;
 }

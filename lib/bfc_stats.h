@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Statistics of the bfc qdisc and of its classes as numbers, with a table of their
+ * names and units: what reads TCA_STATS_APP in user space uses this.
+ *
+ * Global symbols have the prefix bfc_, since the tc plugin is one of the users.
+ */
+#ifndef _BFC_STATS_H
+#define _BFC_STATS_H
+
+#include <linux/pkt_sch_bfc.h>
+#include <linux/rtnetlink.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BFC_STATS_PRIOS	8	/* of a port, as PFC has them */
+
+enum bfc_unit {
+	BFC_UNIT_NUMBER,
+	BFC_UNIT_SIZE,		/* bytes */
+	BFC_UNIT_BALANCE,	/* bytes, s32 */
+	BFC_UNIT_TIME,		/* ns */
+	BFC_UNIT_RATE,		/* bytes/s */
+	BFC_UNIT_SWITCH,	/* 0 or 1 */
+};
+
+/* Statistics that tc shows together, in its order. */
+/* Generated from spec/bfc.yaml: blocks */
+enum bfc_block {
+	BFC_BLOCK_GENERAL,
+	BFC_BLOCK_CONTROL,
+	BFC_BLOCK_PORT,
+	BFC_BLOCK_STAMP,
+	BFC_BLOCK_BAD,
+	BFC_BLOCK_PEER,
+};
+
+/* End of blocks */
+
+/**
+ * struct bfc_stat - what is known of a statistic
+ * @key: its name in text and in JSON; NULL ends a table
+ * @attr: TCA_BFC_STATS_*, TCA_BFC_PRIO_STATS_* or TCA_BFC_CLASS_*, and its place in
+ *	  the arrays of values
+ * @unit: of the value
+ * @block: of the qdisc's statistics
+ * @line: number of the line in the block, in tc's text
+ */
+struct bfc_stat {
+	const char *key;
+	unsigned int attr;
+	enum bfc_unit unit;
+	enum bfc_block block;
+	unsigned int line;
+};
+
+/* All that there are, in the order of tc's output. */
+extern const struct bfc_stat bfc_qdisc_table[];
+extern const struct bfc_stat bfc_prio_table[];
+extern const struct bfc_stat bfc_class_table[];
+
+/**
+ * struct bfc_stats - statistics of a qdisc; what the kernel did not send is 0
+ * @value: by TCA_BFC_STATS_*
+ * @prio: by priority and TCA_BFC_PRIO_STATS_*
+ * @has_prios: the kernel sent TCA_BFC_STATS_PRIOS
+ */
+struct bfc_stats {
+	uint64_t value[TCA_BFC_STATS_MAX + 1];
+	uint64_t prio[BFC_STATS_PRIOS][TCA_BFC_PRIO_STATS_MAX + 1];
+	bool has_prios;
+};
+
+/**
+ * struct bfc_class_stats - statistics of a class; what the kernel did not send is 0
+ * @value: by TCA_BFC_CLASS_*
+ */
+struct bfc_class_stats {
+	uint64_t value[TCA_BFC_CLASS_MAX + 1];
+};
+
+bool bfc_attr_number(const struct rtattr *attr, uint64_t *value);
+void bfc_stats_read(struct bfc_stats *stats, const struct rtattr *app);
+bool bfc_class_stats_read(struct bfc_class_stats *stats, const struct rtattr *app);
+const char *bfc_stat_key(unsigned int attr);
+
+#endif /* _BFC_STATS_H */
