@@ -5,9 +5,9 @@
   spec/generate.py           write
   spec/generate.py --check   write nothing, name the files that are stale; exit code 1
 
-A C file has regions, from "/* Generated from spec/bfc.yaml: NAME */" to
-"/* End of NAME */"; what is between them is replaced. selftests/tc/bfc_spec.py is
-generated as a whole.
+A file has regions, from the comment "Generated from spec/bfc.yaml: NAME" to the comment
+"End of NAME"; what is between them is replaced. selftests/tc/bfc_spec.py is generated
+as a whole.
 
 Keys of an attribute beyond those of the kernel's netlink specs:
   section    comment above the attribute: it begins a group
@@ -17,8 +17,16 @@ Keys of an attribute beyond those of the kernel's netlink specs:
   used-by    the modes that use the option, a key of USES; absent: all modes
   read-only  dumped, refused in a request
   tc         keyword, unit (enum unit of tc_bfc/q_bfc.h), words (name of a table),
-             auto and auto-value (word and number of the automatic value)
-print-order is the order of options in tc's output.
+             auto and auto-value (word and number of the automatic value), after (the
+             attribute that it follows where tc prints options; absent: that with the
+             number before), suffixes (those that the completion offers, if not all)
+             group (of usage-groups), values (what may follow the keyword, * marks the
+             default), default (if it is not among these), new-line (in help, man)
+  man        section (of man-sections), first (in its section), text (roff); or with: the
+             attribute whose text is about this one, too
+
+usage-groups: groups of options in the help text and the man page's synopsis, with their
+heading there; man-sections: sections of the man page's list of parameters.
 
 Of a statistic:
   tc         line (of stats-lines, of the qdisc's only), unit (enum bfc_unit of
@@ -32,6 +40,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +51,8 @@ SPEC = "spec/bfc.yaml"
 UAPI = "include/uapi/linux/pkt_sch_bfc.h"
 PARAMS = "sch_bfc/bfc_netlink.c"
 PLUGIN = "tc_bfc/q_bfc.c"
+MAN = "tc_bfc/tc-bfc.8"
+COMPLETION = "tc_bfc/bash-completion/tc-bfc"
 STATS_H = "lib/bfc_stats.h"
 STATS_C = "lib/bfc_stats.c"
 TESTS = "selftests/tc/bfc_spec.py"
@@ -64,6 +75,10 @@ USES = {
 
 POLICY = {"u8": "NLA_U8", "u16": "NLA_U16", "u32": "NLA_U32", "u64": "NLA_U64",
           "nest": "NLA_NESTED"}
+
+# what the completion offers after a number
+SUFFIXES = {"size": "b kb mb", "time": "s ms us ns", "timeout": "s ms us ns",
+            "rate": "kbit mbit gbit tbit"}
 
 # enums and attribute sets of a region of the uapi header, in their order there
 OPTION_ENUMS = ("fc", "prio", "role", "peer", "assign", "resume", "stamp",
@@ -99,8 +114,11 @@ class Spec:
     def __init__(self, spec: Row) -> None:
         self.sets: dict[str, Row] = {
             s["name"]: s for s in spec["definitions"] + spec["attribute-sets"]}
-        self.print_order: list[str] = spec["print-order"]
         self.options: list[Row] = self.sets["options"]["attributes"]
+        self.usage_groups: list[Row] = spec["usage-groups"]
+        self.man_sections: list[Row] = spec["man-sections"]
+        # in the order of tc's output
+        self.printed = in_order([o for o in self.options if "tc" in o])
         self.stats_lines: list[Row] = spec["stats-lines"]
 
     def uapi_enum(self, name: str) -> list[str]:
@@ -203,13 +221,10 @@ class Spec:
         return "\n".join(out[1:])
 
     def table(self) -> str:
-        by_keyword = {o["tc"]["keyword"]: o for o in self.options if "tc" in o}
-        if sorted(by_keyword) != sorted(self.print_order):
-            sys.exit(f"{SPEC}: print-order and the options differ")
         out = ["} options[] = {"]
-        for keyword in self.print_order:
-            o = by_keyword[keyword]
+        for o in self.printed:
             tc = o["tc"]
+            keyword = tc["keyword"]
             auto = f"\"{tc['auto']}\"" if "auto" in tc else "NULL"
             start = (f"\t{{ \"{keyword}\", \"{keyword.replace('-', '_')}\", "
                      f"TCA_BFC_{macro(o['name'])}, UNIT_{tc['unit'].upper()},")
@@ -217,6 +232,104 @@ class Spec:
             fits = len(start) + 7 + 1 + len(rest) <= 80
             out.append(start + (" " if fits else "\n\t  ") + rest)
         return "\n".join(out + ["};"])
+
+    def usage(self, where: str) -> list[tuple[Row, list[list[Row]]]]:
+        """Of each group the lines of options in the help text or the man page."""
+        out: list[tuple[Row, list[list[Row]]]] = []
+        for group in self.usage_groups:
+            lines: list[list[Row]] = [[]]
+            for o in self.printed:
+                if o["tc"]["group"] != group["name"]:
+                    continue
+                if where in o["tc"].get("new-line", []):
+                    lines.append([])
+                lines[-1].append(o)
+            out.append((group, [line for line in lines if line]))
+        return out
+
+    def defaults(self) -> str:
+        """In words, those that values do not mark; equal ones are named together."""
+        runs: list[tuple[list[str], str]] = []
+        for o in self.printed:
+            tc = o["tc"]
+            if "default" not in tc:
+                continue
+            if runs and runs[-1][1] == tc["default"]:
+                runs[-1][0].append(tc["keyword"])
+            else:
+                runs.append(([tc["keyword"]], tc["default"]))
+        return "(* marks defaults; " + ", ".join(
+            " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) + " " + value
+            for names, value in runs) + ")"
+
+    def help(self) -> str:
+        out = []
+        for group, lines in self.usage("help"):
+            for i, line in enumerate(lines):
+                start = "" if i else "  " + group["help"] if "help" in group else "Usage: ... bfc"
+                out.append(f"{start:15}" + " ".join(
+                    f"[ {o['tc']['keyword']} {o['tc']['values']} ]" for o in line))
+        out += [" " * 15 + line for line in textwrap.wrap(
+            self.defaults(), 60, break_on_hyphens=False)]
+        return "\n".join(["static const char usage[] ="] +
+                         [f'\t"{line}\\n"' for line in out]) + ";"
+
+    def synopsis(self) -> str:
+        out: list[str] = []
+        for group, lines in self.usage("man"):
+            if "man" in group:
+                out += [".P", group["man"]]
+            for line in lines:
+                out.append(".br")
+                for o in line:
+                    values = re.sub(r"(?<![^ ])[a-z0-9][a-z0-9-]*", r"\\fB\g<0>\\fR",
+                                    o["tc"]["values"])
+                    if "|" in values:
+                        values = f"{{ {values} }}"
+                    out.append(f"[ \\fB{o['tc']['keyword']}\\fR {values} ]".replace("-", "\\-"))
+        return "\n".join(out + [".P"] + [
+            line.replace("-", "\\-") for line in textwrap.wrap(
+                self.defaults(), 88, break_on_hyphens=False)])
+
+    def parameters(self) -> str:
+        out: list[str] = []
+        for section in self.man_sections:
+            out.append(f".SS {section['title']}")
+            out += section.get("text", "").splitlines()
+            its = [o for o in self.printed if o["man"].get("section") == section["title"]]
+            for o in sorted(its, key=lambda o: not o["man"].get("first")):
+                names = [o["tc"]["keyword"]] + [
+                    p["tc"]["keyword"] for p in self.printed if p["man"].get("with") == o["name"]]
+                out += [".TP", ".B " + names[0] if len(names) == 1 else
+                        ".BR " + ' ", " '.join(names)]
+                out += o["man"]["text"].splitlines()
+        return "\n".join(out)
+
+    def completion_options(self) -> str:
+        return "\n".join(textwrap.wrap(
+            " ".join(o["tc"]["keyword"] for o in self.printed), 88, break_on_hyphens=False,
+            initial_indent="    local opts='", subsequent_indent=" " * 8)) + "'"
+
+    def completion_values(self) -> str:
+        """An arm of the case statement for each set of values."""
+        arms: dict[str, list[str]] = {}
+        for o in self.printed:
+            tc = o["tc"]
+            words = re.findall(r"(?:^|\| )([a-z0-9][a-z0-9-]*)", tc["values"])
+            suffixes = tc.get("suffixes", SUFFIXES.get(tc["unit"]))
+            if tc["unit"] == "devices":
+                todo = ("_available_interfaces\n"
+                        f"COMPREPLY+=( $( compgen -W '{' '.join(words)}' -- \"$cur\" ) )\nreturn 0")
+            elif suffixes:
+                todo = f'words_for="{" ".join(words + [f"$( _tc_expand_units {suffixes} )"])}"'
+            else:
+                todo = f"words_for='{' '.join(words)}'"
+            arms.setdefault(todo, []).append(tc["keyword"])
+        out: list[str] = []
+        for todo, keywords in arms.items():
+            out.append(" " * 8 + "|".join(keywords) + ")")
+            out += [" " * 12 + line for line in todo.split("\n") + [";;"]]
+        return "\n".join(out)
 
     def blocks(self) -> str:
         return "\n".join(["enum bfc_block {"] + [
@@ -302,12 +415,18 @@ class Spec:
 
 def put(text: str, name: str, body: str, path: str) -> str:
     """text with the region's body replaced"""
-    start = f"/* Generated from {SPEC}: {name} */\n"
-    end = f"/* End of {name} */\n"
-    a, b = text.find(start), text.find(end)
+    form, gap = "/* {} */\n", "\n\n"
+    if path == MAN:
+        form, gap = ".\\\" {}\n", "\n"    # where an empty line is one
+    elif path == COMPLETION:
+        form, gap = "# {}\n", "\n"
+    start = form.format(f"Generated from {SPEC}: {name}")
+    a = text.find(start)
+    b = text.find(form.format(f"End of {name}").rstrip("\n"), a)
     if a < 0 or b < a:
         sys.exit(f"{path}: no region {name}")
-    return text[:a + len(start)] + body + "\n\n" + text[b:]
+    b = text.rfind("\n", 0, b) + 1
+    return text[:a + len(start)] + body + gap + text[b:]
 
 
 def main() -> int:
@@ -317,7 +436,9 @@ def main() -> int:
         PARAMS: {"policy": spec.policy(), "ranges": spec.ranges(), "uses": spec.uses()},
         STATS_H: {"blocks": spec.blocks()},
         STATS_C: {"statistics": spec.stat_tables()},
-        PLUGIN: {"words": spec.words(), "table": spec.table()},
+        PLUGIN: {"words": spec.words(), "table": spec.table(), "help": spec.help()},
+        MAN: {"synopsis": spec.synopsis(), "parameters": spec.parameters()},
+        COMPLETION: {"options": spec.completion_options(), "values": spec.completion_values()},
     }
     files = {TESTS: spec.tests()}
     for path, bodies in regions.items():

@@ -173,42 +173,47 @@ struct bfc_args {
 	int stamp_fd;
 };
 
+/* Generated from spec/bfc.yaml: help */
+static const char usage[] =
+	"Usage: ... bfc [ fc bfc* | none | pfc | capfc-max | capfc-cal | fafc ]\n"
+	"               [ role switch* | nic ] [ peer auto* | on | off ]\n"
+	"               [ queues N ] [ flows N | auto* ] [ ways N ]\n"
+	"               [ assign destination* | dynamic | stochastic | single ]\n"
+	"               [ dst-prefix N ] [ dst-prefix6 N ]\n"
+	"               [ avoid-paused on* | off ] [ sticky TIME | auto* ]\n"
+	"               [ hrtt TIME ] [ threshold BYTES | auto* ]\n"
+	"               [ resume early* | drained ]\n"
+	"               [ rate RATE | link* ] [ limit BYTES ]\n"
+	"               [ quantum BYTES | auto* ] [ new-first on* | off ]\n"
+	"               [ refresh TIME | auto* ] [ hold TIME | auto* ]\n"
+	"               [ split-gso on* | off ] [ tpid 88a8* | 8100 ]\n"
+	"               [ accept-pause on | off* ]\n"
+	"               [ elide DEV[,DEV...] | none* ]\n"
+	"               [ stamp native* | pinned PATH ]\n"
+	"  port-level:  [ prio pcp* | dscp | skb ]\n"
+	"               [ map VALUE:PRIO[,VALUE:PRIO...] | auto* ]\n"
+	"               [ lossless all* | none | PRIO[,PRIO...] ]\n"
+	"               [ strict none* | all | PRIO[,PRIO...] ]\n"
+	"               [ xoff BYTES | auto* ] [ xon BYTES | auto* ]\n"
+	"               [ max BYTES | auto* ] [ dynamic PERCENT | off* ]\n"
+	"               [ ecn BYTES | off* ] [ watchdog TIME | auto* | off ]\n"
+	"  capfc-*:     [ egress-xoff BYTES | auto* ] [ egress-xon BYTES | auto* ]\n"
+	"               [ egress-max BYTES | auto* ] [ warn BYTES | auto* ]\n"
+	"               [ cut PERCENT ]\n"
+	"  fafc:        [ thop TIME | auto* ] [ alpha NUM ] [ beta NUM ]\n"
+	"               [ fdec NUM ] [ congested BYTES | auto* ]\n"
+	"  buffer:      [ buffer NAME | none* ] [ size BYTES | keep* ]\n"
+	"               [ reserve BYTES ] [ headroom BYTES | auto* ]\n"
+	"               [ share PERCENT | off ]\n"
+	"               (* marks defaults; queues 32, ways 4, dst-prefix 32,\n"
+	"               dst-prefix6 128, hrtt 100us, limit 16Mb, cut 80%, alpha,\n"
+	"               beta and fdec 0.8, reserve 0b, share 100%)\n";
+
+/* End of help */
+
 static void explain(void)
 {
-	fprintf(stderr,
-		"Usage: ... bfc [ fc bfc* | none | pfc | capfc-max | capfc-cal | fafc ]\n"
-		"               [ role switch* | nic ] [ peer auto* | on | off ]\n"
-		"               [ queues N ] [ flows N | auto* ] [ ways N ]\n"
-		"               [ assign destination* | dynamic | stochastic | single ]\n"
-		"               [ dst-prefix N ] [ dst-prefix6 N ]\n"
-		"               [ avoid-paused on* | off ] [ sticky TIME | auto* ]\n"
-		"               [ hrtt TIME ] [ threshold BYTES | auto* ]\n"
-		"               [ resume early* | drained ]\n"
-		"               [ rate RATE | link* ] [ limit BYTES ]\n"
-		"               [ quantum BYTES | auto* ] [ new-first on* | off ]\n"
-		"               [ refresh TIME | auto* ] [ hold TIME | auto* ]\n"
-		"               [ split-gso on* | off ] [ tpid 88a8* | 8100 ]\n"
-		"               [ accept-pause on | off* ]\n"
-		"               [ elide DEV[,DEV...] | none* ]\n"
-		"               [ stamp native* | pinned PATH ]\n"
-		"  port-level:  [ prio pcp* | dscp | skb ]\n"
-		"               [ map VALUE:PRIO[,VALUE:PRIO...] | auto* ]\n"
-		"               [ lossless all* | none | PRIO[,PRIO...] ]\n"
-		"               [ strict none* | all | PRIO[,PRIO...] ]\n"
-		"               [ xoff BYTES | auto* ] [ xon BYTES | auto* ]\n"
-		"               [ max BYTES | auto* ] [ dynamic PERCENT | off* ]\n"
-		"               [ ecn BYTES | off* ] [ watchdog TIME | auto* | off ]\n"
-		"  capfc-*:     [ egress-xoff BYTES | auto* ] [ egress-xon BYTES | auto* ]\n"
-		"               [ egress-max BYTES | auto* ] [ warn BYTES | auto* ]\n"
-		"               [ cut PERCENT ]\n"
-		"  fafc:        [ thop TIME | auto* ] [ alpha NUM ] [ beta NUM ]\n"
-		"               [ fdec NUM ] [ congested BYTES | auto* ]\n"
-		"  buffer:      [ buffer NAME | none* ] [ size BYTES | keep* ]\n"
-		"               [ reserve BYTES ] [ headroom BYTES | auto* ]\n"
-		"               [ share PERCENT | off ]\n"
-		"               (* marks defaults; queues 32, ways 4, dst-prefix 32,\n"
-		"               dst-prefix6 128, hrtt 100us, limit 16Mb, cut 80%%, alpha,\n"
-		"               beta and fdec 0.8, reserve 0b, share 100%%)\n");
+	fputs(usage, stderr);
 }
 
 /* --- parsing ------------------------------------------------------------ */
