@@ -6,8 +6,8 @@
   spec/generate.py --check   write nothing, name the files that are stale; exit code 1
 
 A file has regions, from the comment "Generated from spec/bfc.yaml: NAME" to the comment
-"End of NAME"; what is between them is replaced. selftests/tc/bfc_spec.py is generated
-as a whole.
+"End of NAME"; what is between them is replaced. selftests/tc/bfc_spec.py and
+bfc-spec.json are generated as a whole.
 
 Keys of an attribute beyond those of the kernel's netlink specs:
   section    comment above the attribute: it begins a group
@@ -21,7 +21,9 @@ Keys of an attribute beyond those of the kernel's netlink specs:
              attribute that it follows where tc prints options; absent: that with the
              number before), suffixes (those that the completion offers, if not all)
              group (of usage-groups), values (what may follow the keyword, * marks the
-             default), default (if it is not among these), new-line (in help, man)
+             default), default (if it is not among these), new-line (in help, man),
+             samples for the tests (value given: value shown, the first one is changed to)
+  fixed      once the qdisc exists
   man        section (of man-sections), first (in its section), text (roff); or with: the
              attribute whose text is about this one, too
 
@@ -38,6 +40,8 @@ stats-lines has the lines of tc's output in their order, and the blocks that the
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import sys
 import textwrap
@@ -56,6 +60,7 @@ COMPLETION = "tc_bfc/bash-completion/tc-bfc"
 STATS_H = "lib/bfc_stats.h"
 STATS_C = "lib/bfc_stats.c"
 TESTS = "selftests/tc/bfc_spec.py"
+CASES = "selftests/tc/bfc-spec.json"
 
 Row = dict[str, Any]
 
@@ -362,6 +367,40 @@ class Spec:
                          self.statistics("prio-stats", "prio", {"": ("", 0)}) + [""] +
                          self.statistics("class-stats", "class", {"": ("", 0)}))
 
+    def shown(self, keyword: str = "", word: str = "") -> str:
+        """A pattern for all options as tc shows them, one with this value."""
+        text = " ".join(o["tc"]["keyword"] + " " +
+                        (word if o["tc"]["keyword"] == keyword else default_word(o))
+                        for o in self.printed if o["tc"]["unit"] != "stamp")
+        return "qdisc bfc 1: root refcnt [0-9]+ " + text.replace(".", "\\.") + " $"
+
+    def cases(self) -> str:
+        """What each option looks like, and that it changes nothing else."""
+        tc = "$TC qdisc {} dev $DUMMY handle 1: root bfc"
+        add, change, replace = (tc.format(verb) for verb in ("add", "change", "replace"))
+        pairs = ",".join(f'"{o["tc"]["keyword"].replace("-", "_")}":{json_value(o)}'
+                         for o in self.printed if o["tc"]["unit"] != "stamp")
+        escaped = re.sub(r"[][{}.]", lambda m: "\\" + m[0], pairs)
+        out = [tdc_case("Create BFC with default setting", [], add, self.shown()),
+               tdc_case("Create BFC with default setting, in JSON", [], add,
+                        '"kind":"bfc","handle":"1:","root":true,.*"options":\\{' + escaped +
+                        "[,}]", "-j ")]
+        for o in self.printed:
+            keyword, samples = o["tc"]["keyword"], o["tc"].get("samples", {})
+            for given, word in samples.items():
+                out.append(tdc_case(f"Create BFC with {keyword} {given}", [],
+                                    f"{add} {keyword} {given}", self.shown(keyword, word)))
+            if not samples or o.get("fixed"):
+                continue
+            given, word = next(iter(samples.items()))
+            for verb, command in (("change", change), ("replace", replace)):
+                out.append(tdc_case(f"BFC {verb} of {keyword} and nothing else", [add],
+                                    f"{command} {keyword} {given}", self.shown(keyword, word)))
+            out.append(tdc_case(f"BFC change of {keyword} back", [f"{add} {keyword} {given}"],
+                                f"{change} {keyword} {default_word(o)}", self.shown()))
+        identify(out)
+        return json.dumps(out, indent=4) + "\n"
+
     def constants(self) -> dict[str, int]:
         """Values of the header's macros and of the enums' ends."""
         known: dict[str, int] = {}
@@ -413,6 +452,57 @@ class Spec:
         return "\n".join(out + ["]"]) + "\n"
 
 
+def default_word(row: Row) -> str:
+    """As tc shows it."""
+    marked = re.search(r"(\S+)\*", row["tc"]["values"])
+    return marked[1] if marked else str(row["tc"]["default"])
+
+
+def json_value(row: Row) -> str:
+    """The default as tc shows it in JSON."""
+    unit, word = row["tc"]["unit"], default_word(row)
+    if unit == "devices":
+        return "[]"
+    if unit == "map":
+        return "{}"
+    if unit == "prios":
+        return json.dumps(list(range(8)) if word == "all" else [], separators=(",", ":"))
+    if unit == "switch":
+        return json.dumps(word == "on")
+    number = re.fullmatch(r"([0-9.]+)([a-zA-Z%]*)", word)
+    if unit in ("word", "tpid", "name") or word == row["tc"].get("auto") or number is None:
+        return json.dumps(word)
+    scale = {"": 1, "b": 1, "Kb": 1 << 10, "Mb": 1 << 20, "ns": 1, "us": 1000, "ms": 10**6,
+             "%": .01}
+    return f"{float(number[1]) * scale[number[2]]:.12g}"
+
+
+def tdc_case(name: str, setup: list[str], command: str, pattern: str, show: str = "") -> Row:
+    """A test case of the kernel's tdc.py."""
+    device = "$IP link {} dev $DUMMY type dummy"
+    return {"id": "", "name": name, "category": ["qdisc", "bfc"],
+            "plugins": {"requires": "nsPlugin"},
+            "setup": [device.format("add") + " || /bin/true"] + setup,
+            "cmdUnderTest": command, "expExitCode": "0",
+            "verifyCmd": f"$TC {show}qdisc show dev $DUMMY", "matchPattern": pattern,
+            "matchCount": "1",
+            "teardown": ["$TC qdisc del dev $DUMMY handle 1: root", device.format("del")]}
+
+
+def identify(cases: list[Row]) -> None:
+    """Give each an id that no other case has: it follows from the name."""
+    taken = set()
+    for path in (TOP / CASES).parent.glob("*.json"):
+        if path != TOP / CASES:
+            taken |= {case["id"] for case in json.loads(path.read_text())}
+    for case in cases:
+        text = case["name"]
+        while not case["id"] or case["id"] in taken:
+            case["id"] = hashlib.sha256(text.encode()).hexdigest()[:4]
+            text += "."
+        taken.add(case["id"])
+
+
 def put(text: str, name: str, body: str, path: str) -> str:
     """text with the region's body replaced"""
     form, gap = "/* {} */\n", "\n\n"
@@ -440,7 +530,7 @@ def main() -> int:
         MAN: {"synopsis": spec.synopsis(), "parameters": spec.parameters()},
         COMPLETION: {"options": spec.completion_options(), "values": spec.completion_values()},
     }
-    files = {TESTS: spec.tests()}
+    files = {TESTS: spec.tests(), CASES: spec.cases()}
     for path, bodies in regions.items():
         text = (TOP / path).read_text()
         for name, body in bodies.items():

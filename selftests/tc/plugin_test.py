@@ -25,6 +25,7 @@ import tempfile
 from pathlib import Path
 from typing import Callable, Dict, List, Optional, Tuple
 
+from bfc_spec import KEYWORDS
 from bfc_uapi import (N, NLA_F_NESTED, RTM_NEWQDISC, RTM_NEWTCLASS, TCA_KIND, TCA_OPTIONS,
                       TCA_STATS2, TCA_STATS_APP, TOP, Ktap, attr, attrs, nest, s32,
                       tc_message, u8, u16, u32, u64)
@@ -307,13 +308,7 @@ REFUSE: List[Tuple[str, int, str]] = [
       'give a number with at most three decimals as in 0.8\n$')
      for option in ("alpha", "beta", "fdec")
      for value in ("0.8005", "0.0001", "80%", "-0.8", "1e-1", "4294967.296", ".", "auto", "0,8")
-] + [(option, 255, r'^Command line is not complete\. Try option "help"\n$') for option in (
-    "fc", "role", "peer", "queues", "flows", "ways", "assign", "dst-prefix", "dst-prefix6",
-    "avoid-paused", "sticky", "hrtt",
-    "threshold", "resume", "rate", "limit", "quantum", "new-first", "refresh", "hold", "split-gso", "tpid",
-    "accept-pause", "elide", "stamp", "prio", "map", "lossless", "strict", "xoff", "xon", "max", "dynamic",
-    "egress-xoff", "egress-xon", "egress-max", "warn", "cut", "thop", "alpha", "beta", "fdec",
-    "congested", "ecn", "watchdog", "buffer", "size", "reserve", "headroom", "share")]
+] + [(option, 255, r'^Command line is not complete\. Try option "help"\n$') for option in KEYWORDS]
 
 # Options as the kernel dumps them, text, JSON.
 Json = Dict[str, object]

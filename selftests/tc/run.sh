@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Netlink input of the qdisc: what tc can say (bfc.json, bfc-port.json of the
-# port-level modes and bfc-stamp.json of programs), run by the kernel's own tdc.py
+# Netlink input of the qdisc: what tc can say (bfc-spec.json, which
+# spec/generate.py makes, bfc.json of what the specification cannot say, bfc-port.json of
+# the port-level modes and bfc-stamp.json of programs), run by the kernel's own tdc.py
 # with its nsPlugin, and what it cannot (raw_netlink.py).
 #
 #   run.sh [TDC OPTION...]	-e ID...: only these, and no raw netlink
