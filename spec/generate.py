@@ -22,7 +22,9 @@ Keys of an attribute beyond those of the kernel's netlink specs:
              number before), suffixes (those that the completion offers, if not all)
              group (of usage-groups), values (what may follow the keyword, * marks the
              default), default (if it is not among these), new-line (in help, man),
-             samples for the tests (value given: value shown, the first one is changed to)
+             samples for the tests (value given: value shown, the first one is changed
+             to), samples-with (option and value that they need), shown (a pattern, if the
+             value that is shown follows from another option)
   fixed      once the qdisc exists
   man        section (of man-sections), first (in its section), text (roff); or with: the
              attribute whose text is about this one, too
@@ -367,12 +369,15 @@ class Spec:
                          self.statistics("prio-stats", "prio", {"": ("", 0)}) + [""] +
                          self.statistics("class-stats", "class", {"": ("", 0)}))
 
-    def shown(self, keyword: str = "", word: str = "") -> str:
-        """A pattern for all options as tc shows them, one with this value."""
-        text = " ".join(o["tc"]["keyword"] + " " +
-                        (word if o["tc"]["keyword"] == keyword else default_word(o))
-                        for o in self.printed if o["tc"]["unit"] != "stamp")
-        return "qdisc bfc 1: root refcnt [0-9]+ " + text.replace(".", "\\.") + " $"
+    def shown(self, **words: str) -> str:
+        """A pattern for all options as tc shows them, some with these values."""
+        out = "qdisc bfc 1: root refcnt [0-9]+ "
+        for o in self.printed:
+            tc = o["tc"]
+            if tc["unit"] != "stamp":
+                word = words.get(tc["keyword"], default_word(o)).replace(".", "\\.")
+                out += f"{tc['keyword']} {tc.get('shown', word)} "
+        return out + "$"
 
     def cases(self) -> str:
         """What each option looks like, and that it changes nothing else."""
@@ -387,17 +392,23 @@ class Spec:
                         "[,}]", "-j ")]
         for o in self.printed:
             keyword, samples = o["tc"]["keyword"], o["tc"].get("samples", {})
+            needs = o["tc"].get("samples-with", "").split()
+            needed = dict(zip(needs[::2], needs[1::2]))
+            begin = " ".join(["", *needs])
             for given, word in samples.items():
-                out.append(tdc_case(f"Create BFC with {keyword} {given}", [],
-                                    f"{add} {keyword} {given}", self.shown(keyword, word)))
+                out.append(tdc_case(f"Create BFC with{begin} {keyword} {given}", [],
+                                    f"{add}{begin} {keyword} {given}",
+                                    self.shown(**needed, **{keyword: word})))
             if not samples or o.get("fixed"):
                 continue
             given, word = next(iter(samples.items()))
             for verb, command in (("change", change), ("replace", replace)):
-                out.append(tdc_case(f"BFC {verb} of {keyword} and nothing else", [add],
-                                    f"{command} {keyword} {given}", self.shown(keyword, word)))
-            out.append(tdc_case(f"BFC change of {keyword} back", [f"{add} {keyword} {given}"],
-                                f"{change} {keyword} {default_word(o)}", self.shown()))
+                out.append(tdc_case(f"BFC {verb} of {keyword} and nothing else", [add + begin],
+                                    f"{command} {keyword} {given}",
+                                    self.shown(**needed, **{keyword: word})))
+            out.append(tdc_case(f"BFC change of {keyword} back",
+                                [f"{add}{begin} {keyword} {given}"],
+                                f"{change} {keyword} {default_word(o)}", self.shown(**needed)))
         identify(out)
         return json.dumps(out, indent=4) + "\n"
 
