@@ -350,8 +350,7 @@ class Spec:
         for line in places:
             for row in in_order([r for r in rows if r.get("tc", {}).get("line", "") == line]):
                 tc = row.get("tc", {})
-                key = tc.get("key", row["name"].replace("-", "_"))
-                values = [f'"{key}"', macro(row["name"]), macro(tc.get("unit", "number"))]
+                values = [f'"{stat_key(row)}"', macro(row["name"]), macro(tc.get("unit", "number"))]
                 if line:
                     values += [macro(places[line][0]), str(places[line][1])]
                 out.append(f"\t{macro(kind)}({', '.join(values)}),")
@@ -359,6 +358,12 @@ class Spec:
         if rows:
             sys.exit(f"{SPEC}: no line of stats-lines: {', '.join(r['name'] for r in rows)}")
         return out + ["\t{}", "};"]
+
+    def shown_stats(self) -> list[tuple[Row, str]]:
+        """Of the qdisc, with their blocks."""
+        rows = self.sets["stats"]["attributes"]
+        return [(row, block["block"]) for block in self.stats_lines for line in block["lines"]
+                for row in in_order([r for r in rows if r.get("tc", {}).get("line") == line])]
 
     def stat_tables(self) -> str:
         places: dict[str, tuple[str, int]] = {}
@@ -426,7 +431,7 @@ class Spec:
     def tests(self) -> str:
         known = self.constants()
         out = ["# SPDX-License-Identifier: GPL-2.0",
-               f'"""Options of the qdisc. Generated from {SPEC} by spec/generate.py."""',
+               f'"""Options and statistics of the qdisc. Generated from {SPEC} by spec/generate.py."""',
                "", "from __future__ import annotations", "",
                "from typing import NamedTuple", "", "",
                "class Option(NamedTuple):",
@@ -460,7 +465,29 @@ class Spec:
                     f"           {'bfc: ' + o['message']!r}),"]
         out += ["]", "", "# Every option that tc has.", "KEYWORDS = ["]
         out += [f"    {k!r}," for k in keywords]
+        shown = [o for o in self.printed if o["tc"]["unit"] != "stamp"]
+        out += ["]", "", "# The defaults as tc shows them.", "DEFAULT_TEXT = ("]
+        out += [f'    "{o["tc"]["keyword"]} {default_word(o)}{end}"'
+                for o, end in zip(shown, [" "] * (len(shown) - 1) + [""])]
+        out += [")", "DEFAULT_JSON: dict[str, object] = {"]
+        out += [f"    {o['tc']['keyword'].replace('-', '_')!r}: {json.loads(json_value(o))!r},"
+                for o in shown]
+        out += ["}", "", "", "class Statistic(NamedTuple):",
+                "    key: str            # in text and JSON",
+                "    attr: int           # TCA_BFC_STATS_*",
+                "    width: int          # of the attribute, bytes",
+                "    block: str          # that tc shows together",
+                "    line: str           # of its text", "", "",
+                "# Those of the qdisc, in the order of tc's output.", "STATISTICS = ["]
+        attrs = [r["name"] for r in self.sets["stats"]["attributes"]]
+        for row, block in self.shown_stats():
+            out.append(f"    Statistic({stat_key(row)!r}, {attrs.index(row['name'])}, "
+                       f"{int(row['type'][1:]) // 8}, {block!r}, {row['tc']['line']!r}),")
         return "\n".join(out + ["]"]) + "\n"
+
+
+def stat_key(row: Row) -> str:
+    return str(row.get("tc", {}).get("key", row["name"].replace("-", "_")))
 
 
 def default_word(row: Row) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Options of the qdisc. Generated from spec/bfc.yaml by spec/generate.py."""
+"""Options and statistics of the qdisc. Generated from spec/bfc.yaml by spec/generate.py."""
 
 from __future__ import annotations
 
@@ -213,4 +213,202 @@ KEYWORDS = [
     'stamp',
     'dst-prefix',
     'dst-prefix6',
+]
+
+# The defaults as tc shows them.
+DEFAULT_TEXT = (
+    "fc bfc "
+    "role switch "
+    "peer auto "
+    "queues 32 "
+    "flows auto "
+    "ways 4 "
+    "assign destination "
+    "dst-prefix 32 "
+    "dst-prefix6 128 "
+    "avoid-paused on "
+    "sticky auto "
+    "hrtt 100us "
+    "threshold auto "
+    "resume early "
+    "rate link "
+    "limit 16Mb "
+    "quantum auto "
+    "new-first on "
+    "refresh auto "
+    "hold auto "
+    "split-gso on "
+    "tpid 88a8 "
+    "accept-pause off "
+    "elide none "
+    "prio pcp "
+    "map auto "
+    "lossless all "
+    "strict none "
+    "xoff auto "
+    "xon auto "
+    "max auto "
+    "dynamic off "
+    "egress-xoff auto "
+    "egress-xon auto "
+    "egress-max auto "
+    "warn auto "
+    "cut 80% "
+    "thop auto "
+    "alpha 0.8 "
+    "beta 0.8 "
+    "fdec 0.8 "
+    "congested auto "
+    "ecn off "
+    "watchdog auto "
+    "buffer none "
+    "size keep "
+    "reserve 0b "
+    "headroom auto "
+    "share 100%"
+)
+DEFAULT_JSON: dict[str, object] = {
+    'fc': 'bfc',
+    'role': 'switch',
+    'peer': 'auto',
+    'queues': 32,
+    'flows': 'auto',
+    'ways': 4,
+    'assign': 'destination',
+    'dst_prefix': 32,
+    'dst_prefix6': 128,
+    'avoid_paused': True,
+    'sticky': 'auto',
+    'hrtt': 100000,
+    'threshold': 'auto',
+    'resume': 'early',
+    'rate': 'link',
+    'limit': 16777216,
+    'quantum': 'auto',
+    'new_first': True,
+    'refresh': 'auto',
+    'hold': 'auto',
+    'split_gso': True,
+    'tpid': '88a8',
+    'accept_pause': False,
+    'elide': [],
+    'prio': 'pcp',
+    'map': {},
+    'lossless': [0, 1, 2, 3, 4, 5, 6, 7],
+    'strict': [],
+    'xoff': 'auto',
+    'xon': 'auto',
+    'max': 'auto',
+    'dynamic': 'off',
+    'egress_xoff': 'auto',
+    'egress_xon': 'auto',
+    'egress_max': 'auto',
+    'warn': 'auto',
+    'cut': 0.8,
+    'thop': 'auto',
+    'alpha': 0.8,
+    'beta': 0.8,
+    'fdec': 0.8,
+    'congested': 'auto',
+    'ecn': 'off',
+    'watchdog': 'auto',
+    'buffer': 'none',
+    'size': 'keep',
+    'reserve': 0,
+    'headroom': 'auto',
+    'share': 1,
+}
+
+
+class Statistic(NamedTuple):
+    key: str            # in text and JSON
+    attr: int           # TCA_BFC_STATS_*
+    width: int          # of the attribute, bytes
+    block: str          # that tc shows together
+    line: str           # of its text
+
+
+# Those of the qdisc, in the order of tc's output.
+STATISTICS = [
+    Statistic('occupied', 2, 4, 'general', 'queues'),
+    Statistic('active', 3, 4, 'general', 'queues'),
+    Statistic('paused', 4, 4, 'general', 'queues'),
+    Statistic('upstream_paused', 5, 4, 'general', 'queues'),
+    Statistic('counters', 14, 8, 'general', 'queues'),
+    Statistic('threshold', 6, 4, 'general', 'effect'),
+    Statistic('link_rate', 7, 8, 'general', 'effect'),
+    Statistic('hrtt', 48, 8, 'general', 'effect'),
+    Statistic('sticky', 8, 8, 'general', 'effect'),
+    Statistic('refresh', 9, 8, 'general', 'effect'),
+    Statistic('hold', 10, 8, 'general', 'effect'),
+    Statistic('memory', 11, 4, 'general', 'memory'),
+    Statistic('memory_peak', 12, 4, 'general', 'memory'),
+    Statistic('backlog_peak', 13, 4, 'general', 'memory'),
+    Statistic('assigned', 15, 8, 'general', 'assignment'),
+    Statistic('collisions', 16, 8, 'general', 'assignment'),
+    Statistic('told_to_share', 82, 8, 'general', 'assignment'),
+    Statistic('joined', 83, 8, 'general', 'assignment'),
+    Statistic('shared', 50, 8, 'general', 'assignment'),
+    Statistic('counted', 17, 8, 'general', 'assignment'),
+    Statistic('elided', 31, 8, 'general', 'assignment'),
+    Statistic('untrusted', 32, 8, 'general', 'assignment'),
+    Statistic('drop_limit', 18, 8, 'general', 'drops'),
+    Statistic('drop_cap', 19, 8, 'general', 'drops'),
+    Statistic('drop_gso', 20, 8, 'general', 'drops'),
+    Statistic('pause_tx', 21, 8, 'general', 'pauses'),
+    Statistic('resume_tx', 22, 8, 'general', 'pauses'),
+    Statistic('pause_rx', 25, 8, 'general', 'pauses'),
+    Statistic('resume_rx', 26, 8, 'general', 'pauses'),
+    Statistic('expired', 28, 8, 'general', 'pauses'),
+    Statistic('frames_tx', 23, 8, 'general', 'frames'),
+    Statistic('refresh_tx', 24, 8, 'general', 'frames'),
+    Statistic('frames_rx', 27, 8, 'general', 'frames'),
+    Statistic('hello_tx', 29, 8, 'general', 'frames'),
+    Statistic('hello_rx', 30, 8, 'general', 'frames'),
+    Statistic('tagged_tx', 33, 8, 'general', 'frames'),
+    Statistic('tagged_rx', 34, 8, 'general', 'frames'),
+    Statistic('ctrl_excess', 81, 8, 'control', 'control'),
+    Statistic('pfc_tx', 51, 8, 'port', 'pfc'),
+    Statistic('pfc_rx', 52, 8, 'port', 'pfc'),
+    Statistic('pfc_bad', 53, 8, 'port', 'pfc'),
+    Statistic('mac_pause_rx', 54, 8, 'port', 'pfc'),
+    Statistic('drop_max', 55, 8, 'port', 'port-drops'),
+    Statistic('drop_buffer', 56, 8, 'port', 'port-drops'),
+    Statistic('ecn_mark', 57, 8, 'port', 'port-drops'),
+    Statistic('xoff', 58, 4, 'port', 'port-effect'),
+    Statistic('xon', 59, 4, 'port', 'port-effect'),
+    Statistic('headroom', 60, 4, 'port', 'port-effect'),
+    Statistic('buffer_size', 61, 4, 'port', 'buffer'),
+    Statistic('buffer_used', 62, 4, 'port', 'buffer'),
+    Statistic('buffer_peak', 63, 4, 'port', 'buffer'),
+    Statistic('buffer_port', 64, 4, 'port', 'buffer'),
+    Statistic('solved', 65, 8, 'port', 'fafc'),
+    Statistic('unsolved', 66, 8, 'port', 'fafc'),
+    Statistic('storms', 67, 8, 'port', 'storms'),
+    Statistic('restored', 68, 8, 'port', 'storms'),
+    Statistic('storm_tx', 69, 8, 'port', 'storms'),
+    Statistic('storm_drops', 70, 8, 'port', 'storms'),
+    Statistic('stamp_runs', 72, 8, 'stamp', 'stamp'),
+    Statistic('stamp_drops', 73, 8, 'stamp', 'stamp'),
+    Statistic('stamp_redirects', 74, 8, 'stamp', 'stamp'),
+    Statistic('stamp_grown', 75, 8, 'stamp', 'stamp'),
+    Statistic('stamp_shrunk', 76, 8, 'stamp', 'stamp'),
+    Statistic('stamp_bad_len', 77, 8, 'stamp', 'stamp'),
+    Statistic('stamp_untagged', 78, 8, 'stamp', 'stamp'),
+    Statistic('stamp_unknown', 79, 8, 'stamp', 'stamp'),
+    Statistic('bad_short', 35, 8, 'bad', 'bad'),
+    Statistic('bad_version', 36, 8, 'bad', 'bad'),
+    Statistic('bad_epoch', 37, 8, 'bad', 'bad'),
+    Statistic('bad_seq', 38, 8, 'bad', 'bad'),
+    Statistic('bad_range', 39, 8, 'bad', 'bad'),
+    Statistic('bad_role', 40, 8, 'bad', 'bad'),
+    Statistic('bad_rate', 41, 8, 'bad', 'bad'),
+    Statistic('bad_loop', 42, 8, 'bad', 'bad'),
+    Statistic('bad_tag', 43, 8, 'bad', 'bad'),
+    Statistic('peer_state', 44, 4, 'peer', 'peer'),
+    Statistic('peer_role', 45, 4, 'peer', 'peer'),
+    Statistic('peer_queues', 46, 4, 'peer', 'peer'),
+    Statistic('peer_id', 47, 8, 'peer', 'peer'),
+    Statistic('peer_refused', 80, 4, 'peer', 'peer'),
+    Statistic('hello_rtt', 49, 8, 'peer', 'peer'),
 ]

@@ -25,7 +25,7 @@ import tempfile
 from pathlib import Path
 from typing import Callable, Dict, List, Optional, Tuple
 
-from bfc_spec import KEYWORDS
+from bfc_spec import DEFAULT_JSON, DEFAULT_TEXT, KEYWORDS, STATISTICS
 from bfc_uapi import (N, NLA_F_NESTED, RTM_NEWQDISC, RTM_NEWTCLASS, TCA_KIND, TCA_OPTIONS,
                       TCA_STATS2, TCA_STATS_APP, TOP, Ktap, attr, attrs, nest, s32,
                       tc_message, u8, u16, u32, u64)
@@ -327,25 +327,6 @@ DEFAULTS: Dict[str, bytes] = {
     "WATCHDOG": u64(2**64 - 1), "BUFFER": b"\0", "BUFFER_SIZE": u32(0), "RESERVE": u32(0),
     "HEADROOM": u32(0), "SHARE": u32(1_000_000),
 }
-DEFAULT_TEXT = (
-    "fc bfc role switch peer auto queues 32 flows auto ways 4 assign destination "
-    "dst-prefix 32 dst-prefix6 128 avoid-paused on sticky auto hrtt 100us threshold auto resume early rate link limit 16Mb quantum auto "
-    "new-first on refresh auto hold auto split-gso on tpid 88a8 accept-pause off elide none "
-    "prio pcp map auto lossless all strict none xoff auto xon auto max auto dynamic off egress-xoff auto "
-    "egress-xon auto egress-max auto warn auto cut 80% thop auto alpha 0.8 beta 0.8 fdec 0.8 "
-    "congested auto ecn off watchdog auto buffer none size keep reserve 0b headroom auto share 100%")
-DEFAULT_JSON: Json = {
-    "fc": "bfc", "role": "switch", "peer": "auto", "queues": 32, "flows": "auto",
-    "ways": 4, "assign": "destination", "dst_prefix": 32, "dst_prefix6": 128, "avoid_paused": True, "sticky": "auto", "hrtt": 100000,
-    "threshold": "auto", "resume": "early", "rate": "link", "limit": 16777216,
-    "quantum": "auto", "new_first": True, "refresh": "auto", "hold": "auto", "split_gso": True,
-    "tpid": "88a8", "accept_pause": False, "elide": [],
-    "prio": "pcp", "map": {}, "lossless": [0, 1, 2, 3, 4, 5, 6, 7], "strict": [], "xoff": "auto", "xon": "auto",
-    "max": "auto", "dynamic": "off", "egress_xoff": "auto", "egress_xon": "auto",
-    "egress_max": "auto", "warn": "auto", "cut": 0.8, "thop": "auto", "alpha": 0.8, "beta": 0.8,
-    "fdec": 0.8, "congested": "auto", "ecn": "off", "watchdog": "auto", "buffer": "none",
-    "size": "keep", "reserve": 0, "headroom": "auto", "share": 1,
-}
 OTHER: Dict[str, bytes] = {
     "FC": u8(N["BFC_FC_CAPFC_CAL"]), "ROLE": u8(1), "PEER": u8(2), "QUEUES": u32(1024),
     "FLOWS": u32(4194304), "WAYS": u32(1), "ASSIGN": u8(1), "DST_PREFIX": u32(0),
@@ -383,19 +364,11 @@ OTHER_JSON: Json = {
     "size": 12 << 20, "reserve": 4096, "headroom": 65_537, "share": 1.5,
 }
 
-# Statistics: attribute, width, value; keyed as in JSON.
-STATS: Dict[str, Tuple[int, int]] = {name[len("TCA_BFC_STATS_"):].lower(): (number, number * 1000)
-                                     for name, number in N.items()
-                                     if name.startswith("TCA_BFC_STATS_")
-                                     and name not in ("TCA_BFC_STATS_UNSPEC",
-                                                      "TCA_BFC_STATS_PAD",
-                                                      "TCA_BFC_STATS_PRIOS")}
-STATS_U32 = {"occupied", "active", "paused", "upstream_paused", "threshold", "memory",
-             "memory_peak", "backlog_peak", "peer_state", "peer_role", "peer_queues", "xoff", "xon",
-             "headroom", "buffer_size", "buffer_used", "buffer_peak", "buffer_port", "refused"}
+# Statistics: attribute, value; keyed as in JSON.
+STATS: Dict[str, Tuple[int, int]] = {s.key: (s.attr, s.attr * 1000) for s in STATISTICS}
+STATS_U32 = {s.key for s in STATISTICS if s.width == 4}
 # Those of the port-level modes.
-PORT_STATS = tuple(key for key, (number, _) in STATS.items()
-                   if N["TCA_BFC_STATS_PFC_TX"] <= number < N["TCA_BFC_STATS_PRIOS"])
+PORT_STATS = tuple(s.key for s in STATISTICS if s.block == "port")
 STAMP_STATS = tuple(key for key in STATS if key.startswith("stamp_"))
 PRIO_STATS = ("held", "headroom", "peak", "pausing", "paused", "pause_tx", "pausing_time",
               "pause_rx", "paused_time")
@@ -423,6 +396,15 @@ def stats_nest(change: Optional[Dict[str, int]] = None,
             value = change.get(key, value)
             out += attr(number, u32(value) if key in STATS_U32 else u64(value))
     return out
+
+
+def block_text(block: str, shown: Dict[str, str]) -> str:
+    """The lines of a block: values as in shown, else those of STATS."""
+    lines: Dict[str, str] = {}
+    for s in STATISTICS:
+        if s.block == block:
+            lines[s.line] = lines.get(s.line, " ") + f" {s.key} {shown.get(s.key, STATS[s.key][1])}"
+    return "".join(line + "\n" for line in lines.values())
 
 
 def options_nest(values: Dict[str, bytes]) -> bytes:
@@ -598,23 +580,10 @@ class PluginTest:
                                          "sticky": 200_000, "refresh": 1_000_000,
                                          "hold": 50_000_000}, PORT_STATS + STAMP_STATS))
         done = self.bench.run("-s", "qdisc", "show", "dev", "lo", dump=message)
-        want = f"""\
-  occupied {self.stat('occupied')} active {self.stat('active')} paused {self.stat('paused')} \
-upstream_paused {self.stat('upstream_paused')} counters {self.stat('counters')}
-  threshold 62500b link_rate 10Gbit hrtt 100us sticky 200us refresh 1ms hold 50ms
-  memory 64Kb memory_peak 1Mb backlog_peak 1500b
-  assigned {self.stat('assigned')} collisions {self.stat('collisions')} \
-told_to_share {self.stat('told_to_share')} joined {self.stat('joined')} \
-shared {self.stat('shared')} counted {self.stat('counted')} elided {self.stat('elided')} untrusted {self.stat('untrusted')}
-  drop_limit {self.stat('drop_limit')} drop_cap {self.stat('drop_cap')} \
-drop_gso {self.stat('drop_gso')}
-  pause_tx {self.stat('pause_tx')} resume_tx {self.stat('resume_tx')} \
-pause_rx {self.stat('pause_rx')} resume_rx {self.stat('resume_rx')} \
-expired {self.stat('expired')}
-  frames_tx {self.stat('frames_tx')} refresh_tx {self.stat('refresh_tx')} \
-frames_rx {self.stat('frames_rx')} hello_tx {self.stat('hello_tx')} \
-hello_rx {self.stat('hello_rx')} tagged_tx {self.stat('tagged_tx')} \
-tagged_rx {self.stat('tagged_rx')}
+        want = block_text("general", {
+            "threshold": "62500b", "link_rate": "10Gbit", "hrtt": "100us", "sticky": "200us",
+            "refresh": "1ms", "hold": "50ms", "memory": "64Kb", "memory_peak": "1Mb",
+            "backlog_peak": "1500b"}) + f"""\
   bad_seq {self.stat('bad_seq')} bad_loop {self.stat('bad_loop')}
   peer up role nic queues 32 id 0000000000abcdef rtt 12.3us
 """
@@ -630,27 +599,16 @@ tagged_rx {self.stat('tagged_rx')}
                                paused_time=(1 << 64) - 1)}
         done = self.bench.run("-s", "qdisc", "show", "dev", "lo",
                               dump=qdisc(b"", stats_nest(change) + prios_nest(prios)))
-        want = f"""\
- tagged_rx {self.stat('tagged_rx')}
-  ctrl_excess {self.stat('ctrl_excess')}
-  pfc_tx {self.stat('pfc_tx')} pfc_rx {self.stat('pfc_rx')} pfc_bad {self.stat('pfc_bad')} \
-mac_pause_rx {self.stat('mac_pause_rx')}
-  drop_max {self.stat('drop_max')} drop_buffer {self.stat('drop_buffer')} \
-ecn_mark {self.stat('ecn_mark')}
-  xoff 100Kb xon 80000b headroom 64Kb
-  buffer_size 12Mb buffer_used 0b buffer_peak 1Mb buffer_port 3028b
-  solved {self.stat('solved')} unsolved {self.stat('unsolved')}
-  storms {self.stat('storms')} restored {self.stat('restored')} \
-storm_tx {self.stat('storm_tx')} storm_drops {self.stat('storm_drops')}
-  stamp_runs {self.stat('stamp_runs')} stamp_drops {self.stat('stamp_drops')} \
-stamp_redirects {self.stat('stamp_redirects')} stamp_grown {self.stat('stamp_grown')} \
-stamp_shrunk {self.stat('stamp_shrunk')} stamp_bad_len {self.stat('stamp_bad_len')} \
-stamp_untagged {self.stat('stamp_untagged')} stamp_unknown {self.stat('stamp_unknown')}
+        want = (f" tagged_rx {self.stat('tagged_rx')}\n" + block_text("control", {})
+                + block_text("port", {
+                    "xoff": "100Kb", "xon": "80000b", "headroom": "64Kb", "buffer_size": "12Mb",
+                    "buffer_used": "0b", "buffer_peak": "1Mb", "buffer_port": "3028b"})
+                + block_text("stamp", {}) + """\
   prio 3 held 2Kb headroom 1500b peak 4Kb pausing on paused off pause_tx 3 pausing_time 1.23ms \
 pause_rx 1 paused_time forever
   prio 7 held 0b headroom 0b peak 1b pausing off paused off pause_tx 0 pausing_time 0ns \
 pause_rx 0 paused_time 0ns
-  bad_short """
+  bad_short """)
         return "" if want in done.stdout and not done.stderr else done.stdout + done.stderr
 
     def port_when(self) -> str:
@@ -729,12 +687,11 @@ pause_rx 0 paused_time 0ns
         """Every statistic under its own name; absent ones are zero."""
         done = self.bench.run("-s", "-j", "qdisc", "show", "dev", "lo",
                               dump=qdisc(b"", stats_nest({"peer_state": 3, "peer_role": 0,
-                                                          "refused": 2}, leave_out)))
+                                                          "peer_refused": 2}, leave_out)))
         got = json.loads(done.stdout)[0]
         want: Json = {key: 0 if key in leave_out else value for key, (_, value) in STATS.items()}
         want["peer_state"] = "off" if "peer_state" in leave_out else "up"
         want["peer_role"] = None if "peer_state" in leave_out else "switch"
-        del want["refused"]
         want["peer_refused"] = "handles"
         peer_id = 0 if "peer_id" in leave_out else STATS["peer_id"][1]
         want["peer_id"] = f"{peer_id:016x}"
