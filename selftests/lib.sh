@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What the network selftests share: KTAP, namespaces, cables, traffic.
+# What the network selftests share: namespaces, cables, traffic. KTAP and the checks
+# are in tap.sh.
 #
 # A test file draws its topology, sources this file, defines test_NAME
 # functions and ends with "run_tests NAME...". A test starts from nothing: it
@@ -21,43 +22,21 @@ export TC_LIB_DIR=${TC_LIB_DIR:-$top/build/tc}
 export IP_LIB_DIR=${IP_LIB_DIR:-$top/build}
 PATH=$top/build/tools:$PATH
 
+# shellcheck source=selftests/tap.sh
+. "$top/selftests/tap.sh"
+
 scratch=
 bg=
-why=
-note=
-skip=
 namespaces=()
 pids=()
 
 # simulated: is the clock exact? An emulated machine is ms late when it is busy
 simulated() { grep -q 'User Mode Linux' /proc/cpuinfo; }
 
-skip_all() { echo "1..0 # SKIP $*"; exit 4; }
-
 # exact_clock: the rest of a test is about times; "exact_clock || return"
 exact_clock() { simulated || { skip="timers are exact in the simulator alone"; false; }; }
 
-# ---- checks ----
-
-# fail TEXT: the first one is reported
-fail() { why=${why:-$*}; return 1; }
-
-# check TEXT COMMAND...
-check() {
-	local text=$1
-	shift
-	"$@" || fail "$text"
-}
-
-# equal TEXT GOT WANTED; at_least, at_most TEXT GOT BOUND; numbers
-equal() { [ "$2" = "$3" ] || fail "$1: $2 instead of $3"; }
-at_least() { compare "$2 >= $3" || fail "$1: $2, less than $3"; }
-at_most() { compare "$2 <= $3" || fail "$1: $2, more than $3"; }
-compare() { awk "BEGIN { exit !($1) }"; }
-calc() { awk "BEGIN { printf \"%.3f\", $1 }"; }
-
-# say TEXT: a figure worth seeing, shown behind the result
-say() { note="$note${note:+, }$*"; }
+# ---- waiting ----
 
 # wait_for SECONDS COMMAND...: poll until COMMAND succeeds
 wait_for() {
@@ -296,29 +275,36 @@ awk_snmp='
 				if (names[i] == name) print $i }'
 
 # note_drops: from now on new_drops tells how many there were since
+drops_before=0
 note_drops() { drops_before=$(sum_stat drops); }
 new_drops() { echo $(($(sum_stat drops) - drops_before)); }
 
 # ---- a neighbour made of Python ----
 
 answer=
+reply=
 frames_pid=
+# Another program that reads commands and answers "ok REPLY" or "error TEXT"
+frames_program=()
 
-# frames COMMAND...: see selftests/tools/bfcframe.py; one process for all tests
+# frames COMMAND...: see selftests/tools/bfcframe.py; one process for all tests. What
+# it answers is left in $reply.
 frames() {
 	local status='no answer'
+	reply=
 	frames_start
 	echo "$*" >&"$to_frames"
 	# An emulated machine may take minutes to load scapy.
-	read -r -t 600 status <&"$from_frames"
-	[ "$status" = ok ] || fail "bfcframe $1 $2: $status"
+	read -r -t 600 status reply <&"$from_frames"
+	[ "$status" = ok ] || fail "${frames_program[0]##*/} $1 $2: $status $reply"
 }
 
 frames_start() {
 	[ -z "$frames_pid" ] || return 0
 	answer=$scratch/answer
-	coproc FRAMES { exec python3 "$top/selftests/tools/bfcframe.py" \
-		"$answer"; }
+	[ ${#frames_program[@]} -gt 0 ] ||
+		frames_program=("$top/selftests/tools/bfcframe.py" "$answer")
+	coproc FRAMES { exec python3 "${frames_program[@]}"; }
 	# shellcheck disable=SC2153
 	frames_pid=$FRAMES_PID
 	exec {to_frames}>&"${FRAMES[1]}" {from_frames}<&"${FRAMES[0]}"
@@ -424,8 +410,15 @@ end_background() {
 	pids=()
 }
 
-# What ends a test
+# What a test leaves behind is removed by this command.
 after_test=clean_up
+
+# end_test: run_each calls it
+end_test() {
+	"$after_test"
+	drops_before=0
+	check "the process behind stat has ended" kill -0 "$fields_pid"
+}
 
 clean_up() {
 	local ns
@@ -440,36 +433,18 @@ clean_up() {
 
 # run_tests NAME...: all, or those that the command line names
 run_tests() {
-	local names=("$@") name n=0 bad=0
+	local names=("$@")
 	[ "$(id -u)" -eq 0 ] || skip_all "needs root"
-	modprobe sch_bfc || { echo "Bail out! sch_bfc does not load"; exit 1; }
-	modprobe test_wire || { echo "Bail out! test_wire does not load"; exit 1; }
+	modprobe sch_bfc || bail_out "sch_bfc does not load"
+	modprobe test_wire || bail_out "test_wire does not load"
 	scratch=$(mktemp -d)
 	trap 'clean_up; rm -rf "$scratch"' EXIT
 	fields_start
 	if [ ${#wanted[@]} -gt 0 ]; then
 		names=("${wanted[@]}")
 	fi
-	echo "TAP version 13"
-	echo "1..${#names[@]}"
-	for name in "${names[@]}"; do
-		n=$((n + 1))
-		why='' note='' skip='' drops_before=0
-		if declare -F "test_$name" >/dev/null; then
-			"test_$name"
-		else
-			fail "there is no such test"
-		fi
-		"$after_test"
-		check "the process behind stat has ended" kill -0 "$fields_pid"
-		if [ -z "$why" ]; then
-			echo "ok $n $name${skip:+ # SKIP $skip}${note:+ # $note}"
-		else
-			echo "not ok $n $name # $why${note:+; $note}"
-			bad=$((bad + 1))
-		fi
-	done
-	[ "$bad" -eq 0 ]
+	run_each "${names[@]}"
+	all_passed
 }
 
 wanted=("$@")
