@@ -122,7 +122,6 @@ test_buffer_overflows() {
 	between "lost" "$(counter p1 pipe_drops)" 810 830
 	equal "waited at most" "$(counter p1 pipe_peak)" 100000
 }
-between() { at_least "$1" "$2" "$3" && at_most "$1" "$2" "$4"; }
 
 # A full priority does not take the room of another.
 test_priorities_are_apart() {
