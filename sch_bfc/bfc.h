@@ -121,7 +121,7 @@ struct bfc_held {
  * @sw: of the port; its table has the handles
  * @above: devices found to be on top of the port, and as of which topology
  * @noticed: dead, and everybody knows by the end of this sweep. Under bfc_handle_lock
- * @port: whom to mark dirty; NULL once dead. RCU
+ * @port: to be marked dirty; NULL once dead. RCU
  * @drained: bytes of counted packets that gave their count back
  * @list: of dead objects, under bfc_handle_lock
  * @cfg: of the port; NULL once dead. RCU

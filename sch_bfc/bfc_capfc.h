@@ -45,7 +45,7 @@
 #define BFC_CAPFC_NOBODY	BFC_CAPFC_PORTS	/* brought by none of them */
 
 /**
- * enum bfc_capfc_stop - whom an egress queue holds responsible
+ * enum bfc_capfc_stop - which ports an egress queue holds responsible
  * @BFC_CAPFC_STOP_MAX: the largest contributor (Alg. 1)
  * @BFC_CAPFC_STOP_CAL: the smallest set that brought CUT of it all (Alg. 2)
  */

@@ -51,8 +51,8 @@ struct bfc_buffer {
 /**
  * struct bfc_cfg - the configuration of a qdisc and its port
  *
- * All that follows from options, link speed and MTU (bfc_derive.c). It does not change:
- * a new one takes its place, at the qdisc under the root lock, at the port under
+ * All that follows from options, link speed and MTU (bfc_derive.c). It does not change, but
+ * for @undo: a new one takes its place, at the qdisc under the root lock, at the port under
  * &bfc_port.lock; other egresses read it under RCU. Only the life of it is under RTNL.
  */
 struct bfc_cfg {

@@ -27,7 +27,7 @@ static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_cfg *cfg,
 /**
  * bfc_hold_by() - other thresholds from now on
  * @ing: the object that is charged, without a shared buffer
- * @cfg: the new ones, nobody goes by them yet
+ * @cfg: the new ones, not in use yet
  *
  * A neighbour that was not paused yet by the old XOFF sends until the pause by the
  * new one reaches it: what is held then may be more than the new MAX, and there was

@@ -59,7 +59,7 @@ static inline bool bfc_ops_locked(const struct net_device *dev)
 #endif
 }
 
-/* The number that qdisc_bstats_update() counts (6.19 on): whoever makes a packet, or
+/* The number that qdisc_bstats_update() counts (6.19 on): what makes a packet, or
  * takes one apart, says it.
  */
 static inline void bfc_set_pkt_segs(struct sk_buff *skb, u16 segs)

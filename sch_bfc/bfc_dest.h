@@ -4,7 +4,8 @@
  * lock and no clock: compiled into the module and into the user-space unit tests.
  *
  * A queue belongs to the destination whose packet made it non-empty, and to none once
- * a packet to another destination is in it. An entry without queues is free; there are
+ * a packet to another destination is in it, which flows without an entry of their own
+ * do. An entry without queues is free; there are
  * twice as many entries as queues, so that a set is full only if nearly each queue has a
  * destination of its own, and then no destination has many.
  */

@@ -36,7 +36,7 @@ static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot,
 }
 
 /**
- * bfc_egress_enqueued() - a packet joined its queue: mark it, find the culprits
+ * bfc_egress_enqueued() - a packet joined its queue: mark it, tell the mode
  * @q: scheduler of the egress port, with a mode that pauses priorities
  * @skb: the packet
  *

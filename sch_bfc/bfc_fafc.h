@@ -31,7 +31,7 @@
 #define BFC_FAFC_AGAIN	4	/* T_hop: pauses as close as this follow another */
 #define BFC_FDEC_MAX	1000U	/* thousandths: rates are believed as they are */
 
-/* Ours, as the paper gives no value: with beta 0.8 a fifth of a rate that hosts
+/* Chosen here, as the paper gives no value: with beta 0.8 a fifth of a rate that hosts
  * have just lowered is still in its smoothed value a T_hop later.
  */
 #define BFC_FDEC_DEFAULT	800U
@@ -220,12 +220,12 @@ static inline u64 bfc_fafc_pace(u64 rate, u32 pause, u32 t_hop, u64 floor)
 }
 
 /**
- * bfc_fafc_threshold() - th_p if nobody gives one
+ * bfc_fafc_threshold() - th_p if the option is not given
  * @rate: of the link, bytes/s, BFC_RATE_MAX at most
  * @hrtt: ns, BFC_HRTT_MAX at most
  * @mtu: largest frame, bytes
  *
- * Ours, as the paper gives no formula: what eight ports bring in the two T_hop
+ * Chosen here, as the paper gives no formula: what eight ports bring in the two T_hop
  * before a pause takes effect; 32 frames at least.
  *
  * Return: bytes, BFC_THRESHOLD_MAX at most.

@@ -20,9 +20,9 @@ struct sk_buff;
 /**
  * struct bfc_fc_ops - a flow-control mode
  *
- * Hooks are NULL where a mode has no use for them. Those of the egress are called with
- * &bfc_sched.egress only, under the root lock; those of the ingress with
- * &bfc_ingress.account only.
+ * Hooks are NULL where a mode has no use for them. Those of the egress for each packet
+ * are called with &bfc_sched.egress only, under the root lock; those of the ingress,
+ * but for @ingress_new, with &bfc_ingress.account only.
  */
 struct bfc_fc_ops {
 	bool tags;	/* packets carry the number of their queue, and count for it */

@@ -147,7 +147,7 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, union bfc_tuple *t)
  * @prio: its priority
  *
  * A switch with a port-level mode has one queue for each priority, or for each
- * priority and ingress port (FAFC §IV): bfc_share_hash(). Anybody else:
+ * priority and ingress port (FAFC §IV): bfc_share_hash(). Else:
  * 5-tuple and VLAN for IPv4 and IPv6, addresses and EtherType for anything
  * else. The IPv6 flow label is left out: it may change within a connection. So may
  * skb->hash, which is not used although it is often known: TCP takes another one when
@@ -198,7 +198,7 @@ static bool bfc_is_ndisc(const struct sk_buff *skb)
 	const struct icmp6hdr *icmp;
 
 	ip6 = skb_header_pointer(skb, off, sizeof(_ip6), &_ip6);
-	/* Nobody routes these: hop limit 255 (RFC 4861) proves it. */
+	/* No router forwards these: hop limit 255 (RFC 4861) proves it. */
 	if (!ip6 || ip6->nexthdr != IPPROTO_ICMPV6 || ip6->hop_limit != 255)
 		return false;
 	icmp = skb_header_pointer(skb, off + sizeof(*ip6), sizeof(_icmp),
@@ -284,7 +284,7 @@ static unsigned int bfc_pick_in_class(struct bfc_sched *q, u8 class)
 	return class + bfc_pick_any(q, n) * q->cfg->classes;
 }
 
-/* The queue that the flow had before, if nobody has come in between. Another
+/* The queue that the flow had before, if no other flow has come in between. Another
  * one would gain nothing, and would set apart the flow's packets that are
  * still on their way to the next hop from those that follow. That holds also if
  * the neighbour pauses it, as it then does because of this flow: a sender with a

@@ -15,7 +15,7 @@
  *    that hop pauses the queue it came from - that queue and no other - until
  *    its packets have drained (§3.3.2, fc_bfc.c).
  *  - A host with the same qdisc on its NIC obeys the pauses: the sender of a
- *    congested flow stops, and nobody else.
+ *    congested flow stops, and no other.
  *
  * bfc.h has the objects and the locking, bfc_hook.c the ingress hook,
  * bfc_neighbour.c the agreement with the neighbour, bfc_wire.h the frames,
@@ -401,7 +401,7 @@ out:
 	return err;
 }
 
-/* Nothing can fail any more: the port is ours. (A default qdisc is not attached
+/* Nothing can fail any more: this qdisc has the port. (A default qdisc is not attached
  * in this way, but it has no other before it.) The device is deactivated, or
  * down.
  */
@@ -431,8 +431,8 @@ static void bfc_reset(struct Qdisc *sch)
 
 	if (q->queues)
 		bfc_purge(sch);
-	/* The device was deactivated, and may go on at once: whoever wanted to
-	 * pause through it meanwhile raised nobody.
+	/* The device was deactivated, and may go on at once: a pause that became due
+	 * meanwhile found no qdisc to run.
 	 */
 	if (q->port)
 		bfc_refresh_start(q->port);

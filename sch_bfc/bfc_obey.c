@@ -199,8 +199,8 @@ static void bfc_resume_queues(struct bfc_sched *q, bool none,
  * @gen: &bfc_port.rx.gen as it was read before, with acquire
  * @now: ns
  *
- * The hook may be writing the next one meanwhile: it then changes rx_gen after that and
- * wakes us again.
+ * The hook may be writing the next one meanwhile: it then changes &bfc_rx.gen after that, and
+ * schedules the qdisc again.
  *
  * Context: under the root lock.
  */

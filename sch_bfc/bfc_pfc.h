@@ -90,7 +90,7 @@ static inline enum bfc_pfc_bad bfc_pfc_check(const struct bfc_pfc_thresh *t)
 /**
  * bfc_pfc_xoff_at() - XOFF at the moment
  * @t: the thresholds
- * @free: bytes of the shared buffer that nobody has taken
+ * @free: bytes of the shared buffer that are not taken
  *
  * Return: bytes.
  */
@@ -102,7 +102,7 @@ static inline u64 bfc_pfc_xoff_at(const struct bfc_pfc_thresh *t, u32 free)
 /**
  * bfc_pfc_xon_at() - XON at the moment
  * @t: the thresholds
- * @free: bytes of the shared buffer that nobody has taken
+ * @free: bytes of the shared buffer that are not taken
  *
  * Return: bytes; with a full buffer 0, so that a port which holds nothing is not
  * kept waiting by the others.
@@ -121,8 +121,8 @@ static inline u64 bfc_pfc_xon_at(const struct bfc_pfc_thresh *t, u32 free)
  * @t: the thresholds, checked
  * @xoff: I as it is: true = paused
  * @held: bytes held, without the reserve if there is one and without headroom
- * @headroom: of the headroom, bytes taken (0 where nobody tells them apart)
- * @free: bytes of the shared buffer that nobody has taken; any without alpha
+ * @headroom: of the headroom, bytes taken (0 where they are not told apart)
+ * @free: bytes of the shared buffer that are not taken; any without alpha
  *
  * Paused is what "passes" XOFF (CaPFC), "consumes more than 11 % of the free
  * buffer" (HPCC §5.1): more than, not as much as. What "drops below" XON goes on;
@@ -168,7 +168,7 @@ static inline u64 bfc_pfc_room(u64 rate, u64 ns, u32 mtu)
 {
 	return bfc_bytes_in(rate, ns) + 1 +	/* rounded up */
 	       mtu +			/* crossed XOFF, as a whole */
-	       mtu + BFC_FRAME_OVERHEAD + /* ours, in the frame's way */
+	       mtu + BFC_FRAME_OVERHEAD + /* being sent, in the frame's way */
 	       BFC_PFC_WIRE +		/* the PFC frame */
 	       mtu;			/* its last one, begun just before */
 }

@@ -43,8 +43,8 @@ struct bfc_port_pcpu {
 /**
  * struct bfc_rx - what the neighbour told of its pauses
  *
- * Under &bfc_port.lock. Dequeue reads @paused, @until, @deadline and @drained with
- * READ_ONCE() and compares @gen, which is stored with release after them.
+ * Under &bfc_port.lock. Dequeue reads @paused, @until, @deadline and @drained
+ * without it, word by word, and compares @gen, which is stored with release after them.
  */
 struct bfc_rx {
 	u32 gen;		/* changes with every new @paused or @until */

@@ -146,8 +146,8 @@ static void bfc_prio_expire(struct bfc_port *port, u64 now)
 }
 
 /**
- * bfc_prio_build() - the frame that is due: to one of ours, with FAFC, a PAUSE of
- * so many ns, to anybody else a PFC frame
+ * bfc_prio_build() - the frame that is due: to a neighbour with bfc, and with FAFC, a
+ * PAUSE of so many ns, to any other a PFC frame
  * @port: the port that sends it
  * @ing: of the port
  * @cfg: of the port
@@ -160,7 +160,7 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 			       const struct bfc_cfg *cfg, u64 now)
 {
 	u64 hold = bfc_quanta_to_ns(cfg->quanta, READ_ONCE(port->link_rate));
-	bool ours = READ_ONCE(port->told);
+	bool told = READ_ONCE(port->told);
 	u64 since = READ_ONCE(port->tx.dirty_since);
 	u64 ns[BFC_PRIORITIES] = {};
 	unsigned long changed;
@@ -170,7 +170,7 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 	unsigned int prio;
 
 	lockdep_assert_held(&port->tx.lock);
-	skb = bfc_frame_alloc(port, ours ? bfc_pause_len(0) : BFC_PFC_FRAME);
+	skb = bfc_frame_alloc(port, told ? bfc_pause_len(0) : BFC_PFC_FRAME);
 	if (!skb)
 		return NULL;
 	over = bfc_prio_update(port, ing, cfg) & 0xff;
@@ -199,12 +199,12 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 	repeat = over;
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
 		port->tx.until[prio] = over & BIT(prio) ? 0 : now + ns[prio];
-		if (!ours && ns[prio] > hold)
+		if (!told && ns[prio] > hold)
 			repeat |= BIT(prio);
 		if (over & BIT(prio))
 			ns[prio] = max(ns[prio], hold);
 	}
-	if (ours)
+	if (told)
 		bfc_put_prio_pause(port, skb->data, ns);
 	else
 		bfc_put_prio_quanta(port, skb, cfg->lossless | before, ns);

@@ -25,7 +25,7 @@
  * @round: when it was, or is to be, served; counted in &bfc_sched.round
  * @served: &bfc_sched.served after its last packet
  *
- * Second, for those who ask:
+ * Second, what no decision of each packet needs:
  * @packets: queued
  * @peak: of @bytes
  * @flow: whose packets are in it, by its index; of an empty one, whose left last
@@ -33,7 +33,7 @@
  * @mixed: it has packets of others than @flow
  * @again: it ran empty again since it is in the list of @cooling
  * @slot: of the ingress port that it is of
- * @dest: that it belongs to, an index of &bfc_sched.dests; BFC_DEST_NONE: free, or of
+ * @dest: that it belongs to, an index of &bfc_sched_dests.table; BFC_DEST_NONE: free, or of
  *	  several
  * @cooling: empty, not paused, but not free yet; or was so
  * @emptied_ns: when a packet left last, or somewhat later; BFC_STAMP_LATER

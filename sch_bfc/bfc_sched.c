@@ -412,7 +412,7 @@ static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb)
 	q->next_tx += psched_l2t_ns(&q->cfg->pace, qdisc_pkt_len(skb));
 }
 
-/* A frame of ours ends at the neighbour: it takes time of the link, not of what we shape
+/* A control frame ends at the neighbour: it takes time of the link, not of what is shaped
  * for.
  */
 static void bfc_pace_pause(struct bfc_sched *q, const struct sk_buff *skb,
@@ -457,7 +457,7 @@ static bool bfc_storm_due(struct bfc_sched *q)
  *
  * In this order: a HELLO, if it is time for one; the set of upstream queues to
  * pause, if it changed; the control band; DRR over the queues that the neighbour
- * lets us send.
+ * does not hold paused.
  *
  * Return: a packet, or NULL: nothing may leave now.
  */
@@ -479,7 +479,7 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch)
 			return skb;
 	}
 
-	/* Pairs with the release in bfc_rx_pause(). */
+	/* Pairs with the release that follows each change of &bfc_port.rx. */
 	gen = smp_load_acquire(&port->rx.gen);
 	if (unlikely(q->npaused))
 		bfc_expire_pauses(q, bfc_now(q));

@@ -261,7 +261,7 @@ static void bfc_fafc_peek(const struct bfc_fafc *fafc,
 	bfc_holt_advance(h, &fafc->holt, now);
 }
 
-/* What is queued at another egress, whoever brought it. */
+/* What is queued at another egress, of all ports. */
 static s64 bfc_fafc_peek_all(const struct bfc_fafc *fafc, unsigned int prio,
 			     u64 now)
 {
@@ -279,7 +279,7 @@ static s64 bfc_fafc_peek_all(const struct bfc_fafc *fafc, unsigned int prio,
 
 /* Other egress ports that are congested: pausing a port takes nothing from them.
  *
- * Return: how many there are in @bfc_fafc_egress(q)->full.
+ * Return: how many there are in &bfc_fafc.full.
  */
 static unsigned int bfc_fafc_full(struct bfc_sched *q, unsigned int prio, u64 now)
 {

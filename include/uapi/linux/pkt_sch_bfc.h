@@ -254,7 +254,7 @@ enum {
 	TCA_BFC_STATS_HRTT,		/* u64 ns, the HRTT Th is built from */
 	TCA_BFC_STATS_HELLO_RTT,	/* u64 ns, smallest HELLO round trip, 0 = none */
 	/* assignment, continued */
-	TCA_BFC_STATS_SHARED,		/* u64 flow table entries that became shared */
+	TCA_BFC_STATS_SHARED,		/* u64 flow table entries shared, overflow entries taken */
 	/* port-level modes */
 	TCA_BFC_STATS_PFC_TX,		/* u64 PFC frames sent */
 	TCA_BFC_STATS_PFC_RX,		/* u64 PFC frames obeyed */
@@ -305,10 +305,10 @@ enum {
 	TCA_BFC_PRIO_STATS_HEADROOM,	/* u32 bytes of these in the headroom */
 	TCA_BFC_PRIO_STATS_PEAK,	/* u32 bytes held at most */
 	TCA_BFC_PRIO_STATS_PAUSING,	/* u32 0 or 1: the peer's is paused now */
-	TCA_BFC_PRIO_STATS_PAUSED,	/* u32 0 or 1: ours is paused now */
+	TCA_BFC_PRIO_STATS_PAUSED,	/* u32 0 or 1: the local one is paused now */
 	TCA_BFC_PRIO_STATS_PAUSE_TX,	/* u64 pauses that we began */
 	TCA_BFC_PRIO_STATS_PAUSING_NS,	/* u64 ns that we had asked for in all */
-	TCA_BFC_PRIO_STATS_PAUSE_RX,	/* u64 pauses of ours */
+	TCA_BFC_PRIO_STATS_PAUSE_RX,	/* u64 pauses of the local one */
 	TCA_BFC_PRIO_STATS_PAUSED_NS,	/* u64 ns */
 	__TCA_BFC_PRIO_STATS_MAX
 };
@@ -317,7 +317,7 @@ enum {
 
 enum {
 	BFC_PEER_STATE_OFF,		/* peer off, fc none or link down */
-	BFC_PEER_STATE_SEARCHING,	/* HELLO sent, nobody answered */
+	BFC_PEER_STATE_SEARCHING,	/* HELLO sent, no answer yet */
 	BFC_PEER_STATE_HEARD,		/* neighbour heard, has not echoed us yet */
 	BFC_PEER_STATE_UP,		/* agreed: stamping and pausing */
 	BFC_PEER_STATE_CONFLICT,	/* two talkers on the link: off */
