@@ -180,9 +180,10 @@ struct bfc_host {
 struct bfc_sched_dests {
 	struct bfc_dest *table;	/* destinations that hold queues */
 	u32 sets;		/* of @table */
-	u32 key;		/* of the destination of the packet that is enqueued */
+	u32 key;		/* of the destination of the packet that is enqueued:
+				 * bfc_dest_key()
+				 */
 	u32 nfree;		/* bits in @free */
-	bool keyed;		/* @key and @slot are those of this packet */
 	u8 slot;		/* of the ingress port of that packet */
 	u8 greedy;		/* ports that hold many: bfc_ingress_is_greedy() */
 	unsigned long *free;	/* queues that belong to none */
@@ -250,6 +251,7 @@ struct bfc_sched {
 	bool idle;		/* nothing was eligible when the last dequeue looked */
 	bool timed;		/* @clock was read in this call: bfc_now() */
 	bool looked;		/* @brought is that of the packet that is enqueued */
+	bool keyed;		/* @dest.key and @dest.slot are those of that packet */
 
 	/* Written for each packet. */
 	struct list_head active;	/* queues with packets, not paused, in DRR order */
@@ -303,7 +305,7 @@ struct bfc_sched {
 	struct bfc_flow *overflow;	/* behind the flow table: BFC_FLOW_OVERFLOW entries
 					 * for each member of &bfc_sched_dests.ingress
 					 */
-	u32 *members;	/* packets in each of these by bits of the flow's hash:
+	u32 *members;	/* packets in these, by ingress port and bits of the flow's hash:
 			 * bfc_flow_members()
 			 */
 	const char *no_port;	/* why @port is a bare one, for users; or NULL */
@@ -426,7 +428,7 @@ static inline void bfc_begin(struct bfc_sched *q)
 {
 	q->timed = false;
 	q->looked = false;
-	q->dest.keyed = false;
+	q->keyed = false;
 }
 
 /* A queue ran empty, or is resumed while it is. It still belongs to its destination: a
@@ -440,10 +442,14 @@ static inline void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue
 		list_add_tail(&queue->cooling, &q->dest.cooling);
 }
 
-/* How many packets an overflow entry has of flows with these bits in their hash. */
+/* How many packets the overflow entries of an ingress port, of which @flow is one, have of
+ * flows with these bits in their hash.
+ */
 static inline u32 *bfc_flow_members(struct bfc_sched *q, const struct bfc_flow *flow, u8 member)
 {
-	return &q->members[(flow - q->overflow) * BFC_FLOW_MEMBERS + member];
+	unsigned int port = (flow - q->overflow) / BFC_FLOW_OVERFLOW;
+
+	return &q->members[port * BFC_FLOW_MEMBERS + member];
 }
 
 /* Is a queue empty that a flow was in alone at last, and held yet for its destination? */

@@ -124,8 +124,8 @@ static u32 bfc_dest_read(const struct bfc_sched *q, const struct sk_buff *skb)
 /* The same, read once for a packet, and for all segments of one. */
 static u32 bfc_dest_key(struct bfc_sched *q, const struct sk_buff *skb)
 {
-	if (!q->dest.keyed) {
-		q->dest.keyed = true;
+	if (!q->keyed) {
+		q->keyed = true;
 		q->dest.slot = BFC_DEST_UNKNOWN;
 		q->dest.key = bfc_dest_read(q, skb);
 	}
@@ -142,10 +142,11 @@ static struct bfc_dest *bfc_dest_lookup(const struct bfc_sched *q, u32 key)
 
 static u8 bfc_ingress_read(struct bfc_sched *q, const struct sk_buff *skb)
 {
-	const struct bfc_ingress *ing = bfc_brought_by(q, skb);
+	const struct bfc_ingress *ing;
 
 	if (!skb->tc_index)
 		return skb->skb_iif ? BFC_DEST_FORWARDED : BFC_DEST_LOCAL;
+	ing = bfc_brought_by(q, skb);
 	return ing && ing->slot < BFC_SLOTS ? ing->slot : BFC_DEST_FORWARDED;
 }
 

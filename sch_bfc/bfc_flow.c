@@ -345,15 +345,18 @@ static bool bfc_flow_is_idle(struct bfc_sched *q, const struct bfc_flow *flow)
 
 static u8 bfc_flow_member(u64 hash)
 {
-	return (hash >> 48) * BFC_FLOW_MEMBERS >> 16;
+	return reciprocal_scale(hash >> 32, BFC_FLOW_MEMBERS);
 }
 
 /* The overflow entry that a flow may have packets in, or NULL. */
 static struct bfc_flow *bfc_flow_overflowed(struct bfc_sched *q, const struct sk_buff *skb,
 					    u64 hash)
 {
-	struct bfc_flow *flow = bfc_dest_overflow(q, skb, hash);
+	struct bfc_flow *flow;
 
+	if (likely(!q->overflowed))
+		return NULL;
+	flow = bfc_dest_overflow(q, skb, hash);
 	return *bfc_flow_members(q, flow, bfc_flow_member(hash)) ? flow : NULL;
 }
 
@@ -374,8 +377,8 @@ static struct bfc_flow *bfc_flow_overflowed(struct bfc_sched *q, const struct sk
  * With `assign destination` the one to share is an overflow entry. It is that of the
  * ingress port and the destination: a host that fills the table does not decide which
  * queue the flows of others go to, and a flow shares with those that go where it goes. An
- * overflow entry may be in use for long; so it knows by a few bits of the hash which flows
- * have packets there, and others take an idle entry of their set.
+ * overflow entry may be in use for long; so the packets in those of a port are counted by
+ * a few bits of their hash, and flows that have none there take an idle entry of their set.
  *
  * Context: under the root lock.
  * Return: the entry.
@@ -384,7 +387,7 @@ struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u
 			       u8 class)
 {
 	struct bfc_flow *set = bfc_flow_set(q, hash, class);
-	struct bfc_flow *idle = NULL, *flow;
+	struct bfc_flow *idle = NULL, *over, *flow;
 	u16 tag = hash >> 32;
 
 	for (flow = set; flow < set + q->cfg->ways; flow++) {
@@ -399,12 +402,9 @@ struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u
 	flow = set + (u16)(hash >> 48) % q->cfg->ways;
 	if (flow->shared && !bfc_flow_is_idle(q, flow))
 		return flow;
-	if (unlikely(q->overflowed)) {
-		struct bfc_flow *over = bfc_flow_overflowed(q, skb, hash);
-
-		if (over)
-			return over;
-	}
+	over = bfc_flow_overflowed(q, skb, hash);
+	if (unlikely(over))
+		return over;
 	if (idle) {
 		*idle = (struct bfc_flow){ .tag = tag };
 		return idle;
@@ -420,18 +420,25 @@ struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u
  * bfc_flow_overflow() - a packet is to be queued for an overflow entry
  * @q: the scheduler
  * @flow: the entry
- * @cb: of the packet
+ * @queue: its queue
+ * @skb: the packet, not in it yet
  * @hash: bfc_flow_hash()
+ *
+ * Each packet of such an entry may have another destination.
  *
  * Context: under the root lock.
  */
 void bfc_flow_overflow(struct bfc_sched *q, const struct bfc_flow *flow,
-		       struct bfc_skb_cb *cb, u64 hash)
+		       struct bfc_queue *queue, const struct sk_buff *skb, u64 hash)
 {
+	struct bfc_skb_cb *cb = bfc_cb(skb);
+
 	cb->overflowed = 1;
 	cb->member = bfc_flow_member(hash);
 	q->overflowed++;
 	++*bfc_flow_members(q, flow, cb->member);
+	if (q->cfg->by_dest)
+		bfc_dest_came(q, queue, skb);
 }
 
 /**
@@ -453,8 +460,7 @@ bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash
 		if (flow->tag == tag)
 			return flow->size;
 	flow = set + (u16)(hash >> 48) % q->cfg->ways;
-	return (flow->shared && flow->size) ||
-	       (q->overflowed && bfc_flow_overflowed(q, skb, hash));
+	return (flow->shared && flow->size) || bfc_flow_overflowed(q, skb, hash);
 }
 
 /**

@@ -9,7 +9,7 @@
 #include <linux/types.h>
 
 struct bfc_sched;
-struct bfc_skb_cb;
+struct bfc_queue;
 struct sk_buff;
 
 /* Overflow entries of an ingress port. A host that fills the table has fewer queues with
@@ -17,7 +17,8 @@ struct sk_buff;
  * as long as alone with 4, 8, 16 and 64 (eval/run dest --full --set cases=rude).
  */
 #define BFC_FLOW_OVERFLOW	4
-#define BFC_FLOW_MEMBERS	32	/* counters of such an entry */
+/* Counters of an ingress port, of packets in its overflow entries: for all ports 16 KB. */
+#define BFC_FLOW_MEMBERS	62
 
 #define BFC_CLOCK_EVERY	8	/* packets: as many as one bulk dequeue takes */
 #define BFC_STAMP_LATER	((u64)S64_MAX)	/* left, but the clock was not read since */
@@ -71,7 +72,7 @@ bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash
 struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u64 hash,
 			       u8 class);
 void bfc_flow_overflow(struct bfc_sched *q, const struct bfc_flow *flow,
-		       struct bfc_skb_cb *cb, u64 hash);
+		       struct bfc_queue *queue, const struct sk_buff *skb, u64 hash);
 unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 			     const struct sk_buff *skb, u64 hash, u8 class);
 

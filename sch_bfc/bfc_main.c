@@ -283,14 +283,15 @@ out:
 
 static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 {
-	unsigned int i, entries, more = ARRAY_SIZE(q->dest.ingress) * BFC_FLOW_OVERFLOW;
+	unsigned int i, entries, ports = ARRAY_SIZE(q->dest.ingress);
+	unsigned int more = ports * BFC_FLOW_OVERFLOW;
 
 	q->nqueues = p->queues;
 	/* a set at least for each priority */
 	entries = max(DIV_ROUND_UP(p->flows, p->ways), BFC_PRIORITIES + 0U) * p->ways;
 	q->flows = kvcalloc(entries + more, sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
 	q->overflow = q->flows + entries;
-	q->members = kvcalloc(more * BFC_FLOW_MEMBERS, sizeof(*q->members),
+	q->members = kvcalloc(ports * BFC_FLOW_MEMBERS, sizeof(*q->members),
 			      GFP_KERNEL_ACCOUNT);
 	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
 			     GFP_KERNEL_ACCOUNT);

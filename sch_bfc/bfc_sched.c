@@ -170,10 +170,8 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 		goto drop;
 	}
 	if (unlikely(flow->shared) && flow >= q->overflow)
-		bfc_flow_overflow(q, flow, cb, hash);
-	/* In an overflow entry each packet may have another destination. */
-	if (q->cfg->by_dest && (unlikely(cb->overflowed) ||
-				(!flow->size && !bfc_queue_was_of(queue, cb->flow))))
+		bfc_flow_overflow(q, flow, queue, skb, hash);
+	else if (!flow->size && q->cfg->by_dest && !bfc_queue_was_of(queue, cb->flow))
 		bfc_dest_came(q, queue, skb);
 	flow->size++;
 	bfc_account_enqueue(sch, skb);
