@@ -103,14 +103,15 @@ static void bfc_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 	const struct bfc_fc_ops *fc = cfg->fc, *was = &bfc_fc_none;
 	struct bfc_sched *q = qdisc_priv(sch);
 	const struct bfc_cfg *old = q->cfg;
-	u64 now = ktime_get_ns();
+	u64 now;
 
+	bfc_begin(q);
+	now = bfc_now(q);
 	if (old)
 		was = old->fc;
 	if (q->egress && was->clear)
 		was->clear(q);
 	q->cfg = cfg;
-	bfc_begin(q);
 	/* Not at each event of the device: a host that was paused stays slow. */
 	if (!old || old->rate != cfg->rate || fc != was || old->role != cfg->role)
 		q->host.paced = 0;
@@ -138,7 +139,9 @@ static void bfc_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 	bfc_trim(sch);
 }
 
-/* Derive a configuration, and put it in the place of the one before. */
+/* Derive a configuration, and put it in the place of the one before, which may be where
+ * @p is.
+ */
 static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p,
 			 struct netlink_ext_ack *extack)
 {
@@ -184,14 +187,11 @@ static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p,
 void bfc_update_link(struct Qdisc *sch)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	struct bfc_params *p;
 
-	p = kmemdup(&q->cfg->p, sizeof(q->cfg->p), GFP_KERNEL);
-	if (!p || bfc_configure(sch, p, NULL)) {
-		netdev_warn(qdisc_dev(sch), "bfc: thresholds are those of before\n");
-		bfc_port_relink(q->port, bfc_link_rate(qdisc_dev(sch)) ?: q->cfg->rate);
-	}
-	kfree(p);
+	if (!bfc_configure(sch, &q->cfg->p, NULL))
+		return;
+	netdev_warn(qdisc_dev(sch), "bfc: thresholds are those of before\n");
+	bfc_port_relink(q->port, bfc_link_rate(qdisc_dev(sch)) ?: q->cfg->rate);
 }
 
 static bool bfc_has_lower(struct net_device *dev)
