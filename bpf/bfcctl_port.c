@@ -91,7 +91,7 @@ static void get_stats(const struct rtattr *nest, struct port *port)
 			port->packets = basic.packets;
 			break;
 		case TCA_STATS_PKT64:
-			port->packets = any_number(attr);
+			bfc_attr_number(attr, &port->packets);
 			break;
 		case TCA_STATS_QUEUE:
 			if (RTA_PAYLOAD(attr) < sizeof(queue))

@@ -64,14 +64,6 @@ const struct app_name pipe_names[] = {
 
 const unsigned int n_pipe_names = sizeof(pipe_names) / sizeof(*pipe_names);
 
-static uint64_t number(const struct rtattr *attr)
-{
-	uint64_t value;
-
-	bfc_attr_number(attr, &value);
-	return value;
-}
-
 static void parse_app(struct port_stat *s, const struct rtattr *app)
 {
 	unsigned int prio, type;
@@ -107,7 +99,7 @@ static void parse_stats2(struct port_stat *s, const struct rtattr *stats2)
 			s->packets = basic.packets;
 			break;
 		case TCA_STATS_PKT64:
-			s->packets = number(attr);
+			bfc_attr_number(attr, &s->packets);
 			break;
 		case TCA_STATS_QUEUE:
 			memcpy(&queue, RTA_DATA(attr), sizeof(queue));
@@ -213,7 +205,7 @@ static void parse_xstats(struct port_stat *s, const struct rtattr *xstats)
 		type = attr->rta_type & NLA_TYPE_MASK;
 		if (type >= IFLA_WIRE_XSTATS_PIPE_DROPS &&
 		    type <= IFLA_WIRE_XSTATS_PIPE_STALL_NS)
-			s->pipe[type] = number(attr);
+			bfc_attr_number(attr, &s->pipe[type]);
 	}
 }
 

@@ -36,6 +36,7 @@
 #include <unistd.h>
 
 #include "bfc_stats.h"
+#include "rtnl.h"
 
 #define MAX_PORTS	256
 
@@ -62,7 +63,7 @@ static void on_term(int sig)
 	stop = 1;
 }
 
-static void die(const char *what)
+void die(const char *what)
 {
 	fprintf(stderr, "sample: %s: %s\n", what, strerror(errno));
 	exit(1);
@@ -110,10 +111,6 @@ static void port_open(struct port *port, const char *prefix, char *name,
 		die("netlink socket");
 }
 
-#define for_each_attr(attr, head, room)					\
-	for (attr = (const struct rtattr *)(head);			\
-	     RTA_OK(attr, room); attr = RTA_NEXT(attr, room))
-
 static void parse_stats(struct sample *s, const struct rtattr *stats)
 {
 	size_t room = RTA_PAYLOAD(stats);
@@ -121,7 +118,7 @@ static void parse_stats(struct sample *s, const struct rtattr *stats)
 	struct gnet_stats_queue queue;
 	struct gnet_stats_basic basic;
 
-	for_each_attr(attr, RTA_DATA(stats), room) {
+	rtnl_for_each_attr(attr, RTA_DATA(stats), room) {
 		switch (attr->rta_type & NLA_TYPE_MASK) {
 		case TCA_STATS_BASIC:
 			memcpy(&basic, RTA_DATA(attr), sizeof(basic));
@@ -177,7 +174,7 @@ static void port_read(const struct port *port, struct sample *s)
 	}
 
 	room = TCA_PAYLOAD(answer);
-	for_each_attr(attr, TCA_RTA(NLMSG_DATA(answer)), room) {
+	rtnl_for_each_attr(attr, TCA_RTA(NLMSG_DATA(answer)), room) {
 		switch (attr->rta_type & NLA_TYPE_MASK) {
 		case TCA_KIND:
 			snprintf(s->kind, sizeof(s->kind), "%s",
