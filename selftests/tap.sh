@@ -10,7 +10,7 @@
 #
 # It ends with "all_passed".
 
-# The caller's variables
+# topic and dir are the caller's
 # shellcheck disable=SC2034,SC2154
 
 tests_run=0 tests_failed=0
@@ -35,14 +35,14 @@ report() {
 
 all_passed() { [ "$tests_failed" -eq 0 ]; }
 
-# result TEXT COMMAND...: a test that is one command. What it prints goes to $dir/said,
-# and is shown if it fails.
+# result TEXT COMMAND...: a test of $topic that is one command. What it prints goes to
+# $dir/said, and is shown if it fails.
 result() {
 	local text=$1 status=0
 	shift
 	"$@" >"$dir/said" 2>&1 || status=$?
 	[ "$status" -eq 0 ] || tail -n 40 "$dir/said" | sed 's/^/# /'
-	report "$status" "- $text"
+	report "$status" "- $topic: $text"
 }
 
 # end_test: what ends each test of run_each, if a script has something to do then

@@ -23,34 +23,18 @@ sid)		kernel=newest ;;
 esac
 kernel=${2-$kernel}
 
-number=0 failed=0
+topic=$suite
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-
-# result TEXT COMMAND...: what it prints is shown when it fails
-result() {
-	local text=$1
-	number=$((number + 1))
-	shift
-	if "$@" >"$dir/out" 2>&1; then
-		echo "ok $number - $suite: $text"
-	else
-		sed 's/^/# /' "$dir/out" | tail -n 40
-		echo "not ok $number - $suite: $text"
-		failed=1
-	fi
-}
+# shellcheck source=selftests/tap.sh
+. "$top/selftests/tap.sh"
 
 inside() { scripts/debian-root "$suite" "$@"; }
 
 root=$(scripts/debian-root "$suite")
 rc=$?
-if [ "$rc" -eq 4 ]; then
-	echo "1..0 # SKIP no root of $suite"
-	exit 4
-fi
-echo "TAP version 13"
-echo "1..9"
+[ "$rc" -ne 4 ] || skip_all "no root of $suite"
+plan 9
 result "scripts/install-deps" [ "$rc" -eq 0 ]
 [ "$rc" -eq 0 ] || exit 1
 # shellcheck disable=SC2016  # for the shell there
@@ -73,4 +57,4 @@ result "unit tests" inside make -s -C selftests/unit check
 result "modules for the kernel $kernel" inside scripts/build-modules "$kernel"
 result "tc and eBPF on the kernel $kernel" scripts/vm --cpus 1 --kernel "$kernel" \
 	--root "$root" --timeout 900 --env TC_TESTING="$tdc" -- selftests/distro/guest.sh
-exit "$failed"
+all_passed

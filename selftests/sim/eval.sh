@@ -29,10 +29,12 @@ long=(fig8 fig28 choices short buffer tcp fig22 fig23 fig27 capfc_long capfc_sha
 	hpcc_eta delay delay_clos fafc_hpcc speed schemes repeat rest)
 out=$(mktemp -d "${TMPDIR:-/tmp}/bfc-eval.XXXXXX")
 trap 'rm -rf "$out"' EXIT
-why='' note='' line=''
+line=''
 ran=()			# experiments that have been run at their quick size
 
-fail() { why=${why:-$*}; }
+# shellcheck source=selftests/tap.sh
+. "$top/selftests/tap.sh"
+end_test() { note="time=${SECONDS}s${note:+ $note}" SECONDS=0; }
 
 # experiment NAME OPTIONS...: its last line is left in $line
 experiment() {
@@ -519,24 +521,8 @@ elif [ $# -gt 0 ]; then
 fi
 scripts/sim-kernel >/dev/null
 rc=$?
-[ "$rc" -ne 4 ] || echo "1..0 # SKIP no kernel source"
+[ "$rc" -ne 4 ] || skip_all "no kernel source"
 [ "$rc" -eq 0 ] || exit "$rc"
-echo "TAP version 13"
-echo "1..${#tests[@]}"
-number=0 bad=0
-for name in "${tests[@]}"; do
-	number=$((number + 1))
-	why='' note='' SECONDS=0
-	if declare -F "test_$name" >/dev/null; then
-		"test_$name"
-	else
-		fail "there is no such test"
-	fi
-	if [ -z "$why" ]; then
-		echo "ok $number $name # time=${SECONDS}s${note:+ $note}"
-	else
-		echo "not ok $number $name # time=${SECONDS}s $why${note:+; $note}"
-		bad=$((bad + 1))
-	fi
-done
-[ "$bad" -eq 0 ]
+SECONDS=0
+run_each "${tests[@]}"
+all_passed

@@ -124,8 +124,8 @@ fi
 # ---- on the host ----
 
 topic=exact
-# shellcheck source=selftests/sim/result.sh
-. "$top/selftests/sim/result.sh"
+# shellcheck source=selftests/tap.sh
+. "$top/selftests/tap.sh"
 
 # Lines are: number of the packet, sent, received.
 one() { [ "$(cat "$dir/a/one")" = "0 0 1080" ]; }
@@ -136,12 +136,12 @@ spaced() {
 		$1 != n || $3 != delay + int(++n * ns / 100) { bad = NR; exit }
 		END {
 			if (bad)
-				print "# line " bad ": " $0
+				print "line " bad ": " $0
 			exit bad || n != count
 		}' "$dir/a/$1"
 }
 paced() {
-	awk '$2 != n++ * 12345 || $3 != $2 + 1080 { print "# " $0; bad = 1; exit }
+	awk '$2 != n++ * 12345 || $3 != $2 + 1080 { print; bad = 1; exit }
 		END { exit bad || n != 1000 }' "$dir/a/paced"
 }
 costs() {
@@ -170,8 +170,7 @@ debug=1
 build() {
 	"$top/scripts/build-modules" "$1" >/dev/null && return
 	[ $? -eq 4 ] || exit 1
-	echo "1..0 # SKIP no kernel source"
-	exit 4
+	skip_all "no kernel source"
 }
 
 build sim
@@ -183,8 +182,7 @@ trap 'rm -rf "$dir"' EXIT
 place=$dir/out
 deep=$dir$(printf '/%d' {1..40})
 
-echo "TAP version 13"
-echo "1..$((11 + (debug ? 2 : 0)))"
+plan $((11 + (debug ? 2 : 0)))
 result "a run" machine a
 result "1000 bytes at 100 Gbit/s and 1 us arrive after 1080 ns" one
 result "20000 frames back to back are 80 ns apart" spaced burst 20000 8000 1000
@@ -203,4 +201,4 @@ if [ -n "$debug" ]; then
 		machine debug --flavour debug
 	result "is the same" alike_but_random debug
 fi
-exit $failed
+all_passed

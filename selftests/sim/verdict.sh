@@ -15,8 +15,8 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
 topic=verdict
-# shellcheck source=selftests/sim/result.sh
-. "$top/selftests/sim/result.sh"
+# shellcheck source=selftests/tap.sh
+. "$top/selftests/tap.sh"
 
 sim() { "$top/scripts/sim" --log "$dir/log" "$@" >"$dir/out" 2>"$dir/err"; }
 
@@ -25,7 +25,7 @@ ends() {
 	local want=$1 code=0
 	shift
 	sim "$@" || code=$?
-	[ "$code" = "$want" ] || { echo "# $code, not $want"; return 1; }
+	[ "$code" = "$want" ] || { echo "$code, not $want"; return 1; }
 }
 
 passes_output() {
@@ -59,22 +59,24 @@ sleeps() { ends 0 --timeout 60 -- sleep 80000; }
 
 "$top/scripts/sim-kernel" >/dev/null || {
 	[ $? -eq 4 ] || exit 1
-	echo "1..0 # SKIP no kernel source"
-	exit 4
+	skip_all "no kernel source"
 }
 
-echo "TAP version 13"
-echo "1..11"
-result "success" ends 0 -- true
-result "the exit code of the command" ends 7 -- sh -c 'exit 7'
-result "stdout and stderr, apart" passes_output
-result "arguments and environment as they are" passes_arguments
-result "only --out is written" writes_out_only
-result "processes left behind end" leaves_no_process
-result "sleeping takes no time" sleeps
-result "a namespace left behind" ends 70 -- ip netns add left
-result "... is allowed with --no-unload" ends 0 --no-unload -- ip netns add left
-result "the machine turned off by the command" ends 71 -- busybox poweroff -f
-result "polling without a pause" ends 124 --timeout 8 -- \
+# verdict TEXT COMMAND...: a test; if it fails, what the simulator said last is shown
+verdict() { result "$1" shown "${@:2}"; }
+shown() { "$@" || { cat "$dir/err"; false; }; }
+
+plan 11
+verdict "success" ends 0 -- true
+verdict "the exit code of the command" ends 7 -- sh -c 'exit 7'
+verdict "stdout and stderr, apart" passes_output
+verdict "arguments and environment as they are" passes_arguments
+verdict "only --out is written" writes_out_only
+verdict "processes left behind end" leaves_no_process
+verdict "sleeping takes no time" sleeps
+verdict "a namespace left behind" ends 70 -- ip netns add left
+verdict "... is allowed with --no-unload" ends 0 --no-unload -- ip netns add left
+verdict "the machine turned off by the command" ends 71 -- busybox poweroff -f
+verdict "polling without a pause" ends 124 --timeout 8 -- \
 	sh -c 'while :; do :; done'
-exit $failed
+all_passed
