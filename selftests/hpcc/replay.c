@@ -43,13 +43,7 @@ typedef __s64 s64;
 #define MSS		946	/* and headers: the simulated packets' 1000 bytes */
 #define HEADERS		54
 
-static unsigned int shown, tests, failures;
-
-static void report(bool good, const char *what)
-{
-	printf("%sok %u - %s\n", good ? "" : "not ", ++tests, what);
-	failures += !good;
-}
+static unsigned int shown;
 
 static void die(const char *what)
 {
@@ -169,7 +163,7 @@ static void simulate(struct bpf_object *obj, u32 links, enum hpcc_react react,
 	sim_end(&sim);
 	snprintf(what, sizeof(what), "eBPF: %u links, %s%s: %u ACKs, %u rounds",
 		 links, names[react], rx ? ", rxRate" : "", w.acks, w.turned);
-	report(w.acks > 100 && w.turned && !w.different, what);
+	unit_report(w.acks > 100 && w.turned && !w.different, what);
 }
 
 /* What a front end has recorded, again: whichever it was, and whatever kernel. */
@@ -201,17 +195,17 @@ static void again(struct bpf_object *obj, const char *path)
 	recorded_free(&r);
 	snprintf(what, sizeof(what), "%s: %u ACKs, %u rounds, %u flows", path,
 		 w.acks, w.turned, senders.n);
-	report(w.acks > 100 && w.turned && !w.different && !other, what);
+	unit_report(w.acks > 100 && w.turned && !w.different && !other, what);
 }
 
-static int run_bpf(const char *path, char *const *files)
+static int run_bpf(const char *path, char *const *files, unsigned int n_files)
 {
 	struct bpf_object *obj = bpf_object__open(path);
 	u32 i;
 
 	if (!obj || bpf_object__load(obj))
 		die(path);
-	printf("TAP version 13\n");
+	unit_plan(8 + n_files);
 	for (i = 0; i < 6; i++)
 		simulate(obj, 3, i % 3, i / 3);
 	simulate(obj, 1, HPCC_BOTH, false);
@@ -219,8 +213,7 @@ static int run_bpf(const char *path, char *const *files)
 	for (; *files; files++)
 		again(obj, *files);
 	bpf_object__close(obj);
-	printf("1..%u\n", tests);
-	return failures ? 1 : 0;
+	return unit_end();
 }
 
 /* --- what a front end did -------------------------------------------------- */
@@ -300,7 +293,7 @@ static int run_trace(const char *pin, u32 acks, u32 seconds, const char *file)
 			die(file);
 		recorded_write_net(r.file, &r.net);
 	}
-	printf("TAP version 13\n");
+	unit_plan(1);
 	do {
 		if (ring_buffer__poll(ring, 100) < 0)
 			break;
@@ -309,17 +302,15 @@ static int run_trace(const char *pin, u32 acks, u32 seconds, const char *file)
 		die(file);
 	printf("# acks %u flows %u updated %u turned %u\n", r.acks, r.senders.n,
 	       r.updated, r.turned);
-	report(r.acks >= acks && r.updated && !r.different,
-	       "trace: every window is that of the same arithmetic here");
-	printf("1..%u\n", tests);
-	return failures ? 1 : 0;
+	unit_report(r.acks >= acks && r.updated && !r.different,
+		    "trace: every window is that of the same arithmetic here");
+	return unit_end();
 }
 
 int main(int argc, char **argv)
 {
-	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc >= 3 && !strcmp(argv[1], "bpf"))
-		return run_bpf(argv[2], argv + 3);
+		return run_bpf(argv[2], argv + 3, argc - 3);
 	if ((argc == 5 || argc == 6) && !strcmp(argv[1], "trace") &&
 	    atoi(argv[3]) > 0 && atoi(argv[4]) > 0)
 		return run_trace(argv[2], atoi(argv[3]), atoi(argv[4]), argv[5]);

@@ -11,6 +11,7 @@
 #include "../kunit/unit_kernel.h"
 #else
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,31 @@ struct unit_case {
 
 #define UNIT_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define UNIT_SHOWN	8	/* failed checks shown of one case */
+
+#ifndef __KERNEL__
+static unsigned int unit_number;	/* tests so far */
+static unsigned int unit_failed;	/* of these */
+
+/* KTAP: the number of tests, then each of them. */
+static inline void unit_plan(size_t tests)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("TAP version 13\n1..%zu\n", tests);
+}
+
+static inline void unit_report(bool good, const char *name)
+{
+	unit_failed += !good;
+	printf("%s %u - %s\n", good ? "ok" : "not ok", ++unit_number, name);
+}
+
+/* Return: the exit code of the program. */
+static inline int unit_end(void)
+{
+	printf("# pass:%u fail:%u\n", unit_number - unit_failed, unit_failed);
+	return unit_failed ? 1 : 0;
+}
+#endif
 
 static unsigned int unit_bad;	/* failed checks of the present case */
 static u64 unit_checks;		/* checks made by the present case */
