@@ -17,27 +17,17 @@ import struct
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any, List, Sequence, Tuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tc"))
+sys.dont_write_bytecode = True
+
+from bfc_uapi import Ktap  # noqa: E402
 
 SOURCE = "021122334455"
 GROUP = "01:80:c2:00:00:01"
 Pfc = Tuple[int, List[int]]     # class-enable vector, quanta
-
-
-class Result:
-    """The test results, in the form that the kernel's tests print."""
-
-    def __init__(self, plan: int) -> None:
-        self.number = 0
-        self.failed = 0
-        print(f"TAP version 13\n1..{plan}", flush=True)
-
-    def __call__(self, name: str, bad: List[str]) -> None:
-        self.number += 1
-        self.failed += bool(bad)
-        for text in bad[:8]:
-            print("#", text)
-        print(f"{'not ok' if bad else 'ok'} {self.number} - {name}", flush=True)
 
 
 def ask(program: str, commands: Sequence[str]) -> List[str]:
@@ -187,7 +177,11 @@ def main() -> int:
         print("1..0 # SKIP no tshark: scripts/install-deps checks")
         return 4
 
-    result = Result(8)
+    ktap = Ktap(8)
+
+    def result(name: str, bad: List[str]) -> None:
+        ktap.result(not bad, name, "\n".join(bad[:8]))
+
     pfcs = random_pfc(args.frames)
     frames = [bytes.fromhex(x) for x in ask(args.program, [
         f"put {SOURCE} {enable} {' '.join(map(str, quanta))}" for enable, quanta in pfcs])]
@@ -218,8 +212,7 @@ def main() -> int:
     anything = fuzzed(theirs + pauses + others + tagged, 5 * args.frames)
     result("frames: mutilated ones, against another decoder",
            compare(args.program, anything, [reference(f) for f in anything]))
-    print(f"# pass:{result.number - result.failed} fail:{result.failed}")
-    return 1 if result.failed else 0
+    return ktap.end()
 
 
 if __name__ == "__main__":
