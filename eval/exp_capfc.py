@@ -115,7 +115,7 @@ def scheme(name: str, scenario: Scenario, memory: Memory, rto: int) -> Scheme:
     port = f"{prio} queues 8 limit 64Mb xoff {NEVER} ecn {ECN} {memory.shared}"
     drop = f"egress-max {memory.out_max} egress-xon {memory.out_xon} warn {memory.out_xon}"
     switches = {
-        # Nobody is blamed between XOFF and MAX if there is nothing between them.
+        # No port is blamed between XOFF and MAX if there is nothing between them.
         "pfc-drop": f"bfc fc capfc-max {port} {drop} egress-xoff {memory.out_max - 1}",
         "pfc-stop": f"bfc fc pfc {port}",
         "pfc": "bfc fc pfc "

@@ -96,8 +96,8 @@ def mice(runs: Sequence[Run], kind: str) -> List[float]:
 
 
 def run_fig15(ctx: Context) -> Metrics:
-    """Who shares a queue with whom is a matter of the hash, for as long as a run lasts:
-    the mice of several runs are taken together.
+    """The hash decides which flows share a queue, for as long as a run lasts: the mice
+    of several runs are taken together.
     """
     points = ctx.integers("points")
     seeds = range(ctx.integer("seeds"))

@@ -2,7 +2,7 @@
 """HPCC §3.4 and §5.4: what it measures (Fig. 6), what it reacts to (Fig. 13) and by how
 much it increases (Fig. 14). Hosts that all send to one, at once, through a switch.
 
-The links have 100 Gbit/s and 1 us. For T the paper gives "4 us"; ours is what a packet
+The links have 100 Gbit/s and 1 us. For T the paper gives "4 us"; here it is what a packet
 and its ACK take, 4.2 us, and a bit.
 """
 
@@ -69,7 +69,7 @@ def since(times: Any) -> Any:
 
 
 def losses(runs: Dict[str, Run]) -> Metrics:
-    """The flows go on for longer than anybody looks."""
+    """The flows go on until after the last sample."""
     metrics = with_losses({}, list(runs.values()))
     del metrics["unfinished"]
     return metrics

@@ -66,7 +66,7 @@ def _mode(name: str, threshold: int, xoff: int) -> str:
     if name == "inf-wfq":
         return f"bfc fc fafc {fair} threshold {NEVER} xoff {NEVER}"
     if name == "pfc-wfq":
-        # Its predictions pause nobody, and its backstop is PFC.
+        # Its predictions pause no port, and its backstop is PFC.
         return f"bfc fc fafc {fair} threshold {NEVER} xoff {xoff}"
     if name == "fafc":
         return f"bfc fc fafc {fair} threshold {threshold}"

@@ -297,7 +297,7 @@ def options(job: Job) -> str:
     if scheme.source == "tcp":
         words += ["--congestion", scheme.congestion]
         if scheme.hpcc or scheme.delay:
-            pass  # windows are none of ours
+            pass  # the congestion control sets the window
         elif scheme.bounded:
             words += ["--bound", scheme.window // scheme.packet]
         elif not scheme.slow_start:

@@ -3,8 +3,8 @@
 
 A network has *planes*. A host has one address per plane, and a switch with
 several equally good next hops chooses by the plane of the destination: so a
-flow's path is chosen once, by whoever picks its addresses (at random: flow
-ECMP; from a file: the paths of somebody else's run), and its ACKs take the path
+flow's path is chosen once, by the program that picks its addresses (at random: flow
+ECMP; from a file: the paths of another run), and its ACKs take the path
 of the source address. Host number h has the address 10.PLANE.(h / 256).(h % 256).
 """
 

@@ -123,7 +123,7 @@ def neighbours(racks: int, per_rack: int, leaving: float) -> Draw:
     there. All hosts send and receive as much. Host numbers go rack by rack.
     """
     if (leaving > 0 and racks < 2) or (leaving < 1 and per_rack < 2):
-        raise ValueError("nobody to send to")
+        raise ValueError("no host to send to")
 
     def draw(rng: random.Random) -> Pair:
         src = rng.randrange(racks * per_rack)

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # What scripts/vm and scripts/sim share: modules and an initramfs for a guest
-# whose root is the host's, and a verdict that nobody but the guest's successful
-# end can give. The caller defines top, say and die, and sets dir: a directory of its
+# whose root is the host's, and a verdict that only the guest's successful end
+# can give. The caller defines top, say and die, and sets dir: a directory of its
 # own for this run, build: what was built for the guest, and guest_root: empty if that
 # is the host's.
 
@@ -24,20 +24,20 @@ need() {
 	done
 }
 
-# stage_modules RELEASE MODDIR: $dir/modules holds ours in extra/ and the
+# stage_modules RELEASE MODDIR: $dir/modules holds this repository's in extra/ and the
 # indices of both; in the guest it is laid over the kernel's own directory. It is
-# a copy, so that a build meanwhile does not disturb the guest. $ours: names of
-# our modules. Before pack_initramfs the indices are in $dir/depmod.
+# a copy, so that a build meanwhile does not disturb the guest. $own: names of
+# those of this repository. Before pack_initramfs the indices are in $dir/depmod.
 stage_modules() {
 	local release=$1 moddir=$2 ko f name
 	lib=$dir/depmod/lib/modules/$release
 	mkdir -p "$lib/extra"
-	ours=''
+	own=''
 	if [ -d "$build/modules/$release" ]; then
 		while IFS= read -r -d '' ko; do
 			cp "$ko" "$lib/extra/"
 			name=$(basename "$ko" .ko)
-			ours+=" ${name//-/_}"
+			own+=" ${name//-/_}"
 		done < <(find "$build/modules/$release" -name '*.ko' \
 				-print0 | sort -z)
 	fi
@@ -96,7 +96,7 @@ pack_initramfs() {
 			"$([ ! -d "$moddir/kernel" ] || echo "$moddir")"
 		printf 'modules=%q\n' "$dir/modules"
 		printf 'host_dir=%q\n' "$dir"
-		printf 'ours=%q\n' "$ours"
+		printf 'own=%q\n' "$own"
 		printf 'unload=%q\n' "$unload"
 		printf 'nonce=%q\n' "$nonce"
 		printf 'verdict_to=%q\n' "$verdict_to"

@@ -96,7 +96,7 @@ int wait_events(int epoll, struct epoll_event *events, uint64_t when)
 	return kept;
 }
 
-/* For whoever waits outside: simulated time says little about real time. The
+/* For the program that waits outside: simulated time says little about real time. The
  * first call and the last, with @end, are always told: how long all took is
  * measured there.
  */

@@ -64,7 +64,7 @@ static void check_congestion(int fd)
 			    opt.congestion);
 }
 
-/* Nobody complains if what should have set it did not. */
+/* What should have set it does not report a failure. */
 static void check_ssthresh(int fd)
 {
 	uint32_t wanted = opt.bound ? opt.bound : opt.ssthresh;

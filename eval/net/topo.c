@@ -30,7 +30,7 @@
 #include "topo.h"
 #include "wire.h"
 
-#define GATEWAY 0xa9fe0001U	/* 169.254.0.1: whoever is at the far end */
+#define GATEWAY 0xa9fe0001U	/* 169.254.0.1: the far end of the link */
 
 const char *program_name = "evaltopo";
 
@@ -334,7 +334,7 @@ static void build(struct topology *t)
 	}
 }
 
-/* A namespace without a name goes by itself when nobody is in it. */
+/* A namespace without a name goes by itself when no process is in it. */
 static void take_down(const struct topology *t)
 {
 	unsigned int i;

@@ -259,7 +259,7 @@ class Bfc(unittest.TestCase):
             words = dict(
                 line.split() for line in control.delay.describe(1000).splitlines()
             )
-            # The window that it begins with (bpf/delay.h): as everybody's, 105 packets.
+            # The window that it begins with (bpf/delay.h): as that of all schemes, 105 packets.
             bytes_ = int(words["rate"]) * int(words["base_ns"]) // 10**9
             self.assertEqual(bytes_ // int(words["packet"]), schemes.BDP // 1000)
             self.assertEqual(words["factor"], "2500")

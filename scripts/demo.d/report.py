@@ -257,7 +257,7 @@ def make_table(schemes: List[Scheme], setup: Dict[str, str]) -> List[str]:
         if s.unfinished:
             lines.append(
                 f"{s.label}: transfers not done when the measurement ended:"
-                f" {len(s.unfinished)}. Mean and p99 take the time until then for theirs."
+                f" {len(s.unfinished)}. Mean and p99 take the time until then as their duration."
             )
         if s.clients_failed:
             lines.append(
@@ -301,7 +301,7 @@ def conclusion(schemes: List[Scheme], setup: Dict[str, str]) -> str:
 
 
 def draw_topology(axes: Any, setup: Dict[str, str]) -> None:
-    """Who sends through which switch to whom, after BFC Fig. 6."""
+    """Senders, switches and receivers, after BFC Fig. 6."""
     axes.set_xlim(0, 100)
     axes.set_ylim(0, 10)
     axes.axis("off")

@@ -93,7 +93,7 @@ static int receive(uint16_t port)
 			total += (uint64_t)n;
 		total = htobe64(total);
 		if (!n)
-			/* A sender that has gone is no concern of ours. */
+			/* A sender that has gone is no error. */
 			(void)!send(c, &total, sizeof(total), MSG_NOSIGNAL);
 		close(c);
 	}

@@ -33,7 +33,7 @@ struct problem {
 	u64 other[BFC_ALLOC_PORTS];
 	s64 demand;
 	glp_prob *glpk;
-	double ours;	/* objective */
+	double cost;	/* objective */
 	double best;	/* GLPK's */
 };
 
@@ -109,9 +109,9 @@ static double run_ours(unsigned int ports)
 	}
 	for (k = 0; k < PROBLEMS; k++) {
 		solve(&a, &problem[k], ports);
-		problem[k].ours = 0;
+		problem[k].cost = 0;
 		for (i = 0; i < ports; i++)
-			problem[k].ours += (double)a.port[i].other *
+			problem[k].cost += (double)a.port[i].other *
 					   a.port[i].pause / T_HOP;
 	}
 	return (double)ns / PROBLEMS;
@@ -151,10 +151,10 @@ static void compare(void)
 	for (k = 0; k < PROBLEMS; k++) {
 		const struct problem *p = &problem[k];
 
-		if (p->ours >= p->best * (1 - TOLERANCE) &&
-		    p->ours <= p->best * (1 + TOLERANCE) + LINE / T_HOP)
+		if (p->cost >= p->best * (1 - TOLERANCE) &&
+		    p->cost <= p->best * (1 + TOLERANCE) + LINE / T_HOP)
 			continue;
-		fprintf(stderr, "alloc_bench: %g, GLPK has %g\n", p->ours,
+		fprintf(stderr, "alloc_bench: %g, GLPK has %g\n", p->cost,
 			p->best);
 		exit(1);
 	}

@@ -60,7 +60,7 @@
 
 /**
  * struct bench_packet - a packet and what to restore before it is used again
- * @skb: one reference is ours
+ * @skb: one reference is held here
  * @hash: of its flow
  * @tc_index: what the ingress hook wrote
  */
@@ -199,7 +199,7 @@ static rx_handler_result_t bench_catch(struct sk_buff **pskb)
 	struct sk_buff *skb = *pskb;
 	struct bench *b = rcu_dereference(skb->dev->rx_handler_data);
 
-	/* Not ours: the kernel's own traffic */
+	/* The kernel's own traffic */
 	if (b->caught == b->n || skb != b->packet[b->caught].skb)
 		return RX_HANDLER_PASS;
 	skb_push(skb, ETH_HLEN);
@@ -210,7 +210,7 @@ static rx_handler_result_t bench_catch(struct sk_buff **pskb)
 
 static int bench_receive(struct bench *b, unsigned int i)
 {
-	/* Two references: whoever drops it has one to drop. */
+	/* Two references: a qdisc that drops it has one to drop. */
 	struct sk_buff *skb = skb_get(b->packet[i].skb);
 
 	skb->protocol = eth_type_trans(skb, b->in);
@@ -303,7 +303,7 @@ static bool bench_is_stamped(const struct bench *b, const struct sk_buff *skb)
 		!bfc_int_tcp_used(record + BFC_INT_HOP_LEN));
 }
 
-/* One burst. The qdisc may send a frame of its own; then one of ours comes out
+/* One burst. The qdisc may send a frame of its own; then one of the burst comes out
  * after the clock has stopped, but none stays.
  *
  * Return: how many packets did not come out.

@@ -19,14 +19,14 @@
 #   jit				programs were compiled, else interpreted
 #
 # HASH is known (packets bring that of their flow, as from RSS and local sockets) or
-# erased (whoever wants one has to dissect them).
+# erased (a classifier that wants one has to dissect them).
 #
 # bfc-none is bfc as a fair queueing scheduler; bfc-tags has neighbours on either
 # side: packets come with upstreamQs, are counted, and leave with one.
 #
 # What stamping costs is measured with TCP packets that have timestamps and room for
 # INT of three hops, and come without upstreamQs: by bfc-stamp-none (fc none),
-# bfc-stamp-off (fc bfc, and nobody to stamp for), bfc-stamp-native (upstreamQ by the
+# bfc-stamp-off (fc bfc, and no neighbour to stamp for), bfc-stamp-native (upstreamQ by the
 # qdisc), bfc-stamp-ebpf (by bfc_stamp.bpf.c), bfc-stamp-int (by it, and INT).
 # Where the kernel has no JIT, as in the simulator, programs are interpreted.
 

@@ -54,7 +54,7 @@ test_a_queue_for_every_flow() {
 	equal "collisions" "$(stat s e0 collisions)" 0
 	at_least "assigned" "$(stat s e0 assigned)" 16
 	equal "flows received" "$(received r 5000 '.flows | length')" 16
-	# DRR over equal packets: nobody got much more than another.
+	# DRR over equal packets: no flow got much more than another.
 	at_most "most against least bytes of a flow" "$(received r 5000 \
 		'.flows | map(.bytes) | max / min')" 1.3
 }

@@ -513,7 +513,7 @@ test_storage() {
 	check "attach again" bfcctl int attach --cgroup "$group"
 	equal "storage" "$(bpftool -j map show pinned /sys/fs/bpf/bfc/int_sk |
 		jq .id)" "$before"
-	# Nobody is told to use what there is no longer.
+	# What is off is no longer selected.
 	config=/sys/fs/bpf/bfc/cgroup-$(command stat -c %i "$group")/config
 	check "hpcc on in the cgroup" bfcctl hpcc on --cgroup "$group" "${on[@]}"
 	equal "its congestion control" "$(first_of_cc "$config")" 0x62

@@ -150,7 +150,7 @@ test_too_small() {
 test_namespaces() {
 	topology fc none buffer b size 1mb
 	bfc s1 e0 fc none buffer b size 200kb
-	equal "ours" "$(stat sw p1 buffer_size)" 1048576
+	equal "of this namespace" "$(stat sw p1 buffer_size)" 1048576
 	equal "another's" "$(stat s1 e0 buffer_size)" 204800
 	local port
 	for port in "${ports[@]}"; do
@@ -160,7 +160,7 @@ test_namespaces() {
 	equal "a new one" "$(stat sw p1 buffer_size)" $((16 << 20))
 	ip netns del s1
 	bfc sw p2 fc none buffer b size keep
-	equal "still ours" "$(stat sw p2 buffer_size)" $((16 << 20))
+	equal "still of this namespace" "$(stat sw p2 buffer_size)" $((16 << 20))
 }
 
 test_join_and_leave_under_traffic() {

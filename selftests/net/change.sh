@@ -260,7 +260,7 @@ test_replace() {
 		flowing "replace by $queues queues"
 	done
 	peers_up
-	# Old counters, which nobody sees, may still be held here.
+	# Old counters, which no statistic shows, may still be held here.
 	no_counts
 }
 

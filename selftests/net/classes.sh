@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Queues as classes: there for everybody to look at, and they add up.
+# Queues as classes: all of them are shown, and they add up.
 #
 #   s e0 --------- e0 r      10 Mbit/s; the qdisc is on s
 
@@ -37,7 +37,7 @@ test_numbers() {
 
 test_sums() {
 	topology
-	# The port's control band, which is nobody's class, must stay empty
+	# The port's control band, which is no class, must stay empty
 	# while packets wait: no HELLO, no ARP.
 	ip -n s neigh replace 10.0.0.2 lladdr "$(mac r e0)" dev e0 \
 		nud permanent

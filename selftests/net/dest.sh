@@ -54,7 +54,8 @@ test_another_finds_a_queue() {
 }
 
 # told TEXT NUMBER NAME FIELD=VALUE.../FIELD=VALUE...: of so many flows, whose packets
-# all wait, so many had to share. Of eight queues six are for anyone. $options: of the qdisc
+# all wait, so many had to share. Of eight queues six are for any destination.
+# $options: of the qdisc
 told() {
 	local text=$1 number=$2 name=$3 one
 	shift 3

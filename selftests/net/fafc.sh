@@ -62,7 +62,7 @@ test_incast() {
 	equal "reordered" "$(received r 5000 .reordered)" 0
 	at_least "allocations" "$(stat sw r0 solved)" 10
 	at_least "frames" "$(stat sw p1 frames_tx)" 10
-	equal "PFC frames to one of ours" "$(stat sw p1 pfc_tx)" 1
+	equal "PFC frames to a BFC neighbour" "$(stat sw p1 pfc_tx)" 1
 	at_least "ms for which s1 was paused" \
 		"$(($(stat s1 e0 'prios[0].paused_time') / 1000000))" 200
 	# Alg. 1 pauses a queue that grows, not one that is long: the backstop
@@ -119,7 +119,7 @@ pauses_of_two() {
 	say "s1 $one ms, s2 $two ms"
 }
 
-# One of two ports sends half its packets to somebody else: pausing the other costs
+# One of two ports sends half its packets to another port: pausing the other costs
 # less (FAFC Fig. 2). The backstop, which knows nothing of it, is out of reach.
 test_least_harm() {
 	star xoff 4Mb limit 32Mb
@@ -166,7 +166,7 @@ beside() {
 	done
 }
 
-# Towards anybody else: PFC frames with the quanta that it takes.
+# Towards any other neighbour: PFC frames with the quanta that it takes.
 test_quanta_for_others() {
 	beside
 	local dst receiver
@@ -192,7 +192,7 @@ pauses() {
 		\$f[.] + \$f[. - 1]]"
 }
 
-# Towards one of ours: what remains, in ns, of the pause of each priority, whatever it
+# Towards a BFC neighbour: what remains, in ns, of the pause of each priority, whatever it
 # was told before.
 test_ns_for_ours() {
 	exact_clock || return 0

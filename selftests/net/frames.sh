@@ -81,7 +81,7 @@ test_three_way_hello() {
 	equal "nonce 0" "$(answered '.[0].nonce == 0')" false
 	equal "sequence" "$(answered 'map(.seq) as $s |
 		$s == [range($s[0]; $s[0] + length)]')" true
-	# Its clock goes as ours does.
+	# Its clock has the rate of the local one.
 	at_most "sent and received apart in s" "$(answered '
 		((.[-1].sent - .[0].sent) / 1e9 - (.[-1].t - .[0].t)) | fabs')" \
 		0.5
@@ -104,7 +104,7 @@ test_three_way_hello() {
 	at_most "s between hearing and echoing" \
 		"$(answered '.[0].held / 1e9')" 1.5
 	frames hello n echo=12345
-	plain "with somebody else's nonce echoed"
+	plain "with the nonce of another port echoed"
 	equal "tagged" "$(port tagged_tx)" 0
 	frames hello n
 	state 3 up "after a HELLO with echo"
@@ -498,8 +498,8 @@ crossing() {
 	frames wait "$3" 4 1 sport="$4"
 	equal "$1" "$(answered "map(.tags | $6) | tostring")" "[$7]"
 }
-# The outermost tag of what n gets is ours: its number is checked, not shown.
-ours='if .[0][0] == "88a8" and .[0][1] > 0 and .[0][1] < 33
+# The outermost tag of what n gets is upstreamQ's: its number is checked, not shown.
+own_tag='if .[0][0] == "88a8" and .[0][1] > 0 and .[0][1] < 33
 	then .[1:] else "not stamped" end'
 
 test_tags_of_others() {
@@ -507,23 +507,23 @@ test_tags_of_others() {
 	frames open r r e0
 	agree
 	crossing "none" n r 100 "" . '[]'
-	crossing "ours" n r 101 88a8:5 . '[]'
+	crossing "own tag" n r 101 88a8:5 . '[]'
 	crossing "beyond our queues" n r 102 88a8:33 . '[["88a8",33,0]]'
-	crossing "provider's in ours" n r 103 88a8:5,88a8:100 . \
+	crossing "provider's in the own tag" n r 103 88a8:5,88a8:100 . \
 		'[["88a8",100,0]]'
-	crossing "customer's in ours" n r 104 88a8:32,8100:0x6007 . \
+	crossing "customer's in the own tag" n r 104 88a8:32,8100:0x6007 . \
 		'[["8100",7,3]]'
 	crossing "provider's in none" n r 105 88a8:0,88a8:9 . '[["88a8",9,0]]'
 	crossing "customer's alone" n r 106 8100:7 . '[["8100",7,0]]'
 	equal "tagged" "$(port tagged_rx)" 3
 	equal "bad tags" "$(port bad_tag)" 1
 
-	crossing "stamp" r n 200 "" "$ours" '[]'
-	crossing "stamp over a provider's" r n 201 88a8:100 "$ours" \
+	crossing "stamp" r n 200 "" "$own_tag" '[]'
+	crossing "stamp over a provider's" r n 201 88a8:100 "$own_tag" \
 		'[["88a8",100,0]]'
-	crossing "stamp over a customer's" r n 202 8100:0x6007 "$ours" \
+	crossing "stamp over a customer's" r n 202 8100:0x6007 "$own_tag" \
 		'[["8100",7,3]]'
-	crossing "stamp over both" r n 203 88a8:100,8100:7 "$ours" \
+	crossing "stamp over both" r n 203 88a8:100,8100:7 "$own_tag" \
 		'[["88a8",100,0],["8100",7,0]]'
 
 	# The control band carries no number; ARP with a tag of its own
@@ -549,11 +549,11 @@ test_vlan_bridge() {
 	done
 	frames open r r e0
 	agree
-	crossing "VLAN 7 in ours" n r 100 88a8:5,8100:7 . '[["8100",7,0]]'
-	crossing "VLAN 1 in ours" n r 101 88a8:5 . '[]'
+	crossing "VLAN 7 in the own tag" n r 100 88a8:5,8100:7 . '[["8100",7,0]]'
+	crossing "VLAN 1 in the own tag" n r 101 88a8:5 . '[]'
 	frames udp n dst="$mac_r" from=10.0.0.1 to=10.0.0.2 sport=102 \
 		tags=88a8:5,8100:8
-	crossing "stamp over VLAN 7" r n 200 8100:7 "$ours" '[["8100",7,0]]'
+	crossing "stamp over VLAN 7" r n 200 8100:7 "$own_tag" '[["8100",7,0]]'
 	frames seen r sport=102
 	equal "frames of a VLAN that is not there" "$(answered length)" 0
 	equal "tagged" "$(port tagged_rx)" 3
@@ -565,8 +565,8 @@ test_tpid_8100() {
 	frames open r r e0
 	agree
 	frames clear n
-	crossing "ours" n r 100 8100:5 . '[]'
-	crossing "customer's in ours" n r 101 8100:5,8100:7 . '[["8100",7,0]]'
+	crossing "own tag" n r 100 8100:5 . '[]'
+	crossing "customer's in the own tag" n r 101 8100:5,8100:7 . '[["8100",7,0]]'
 	crossing "another type" n r 102 88a8:5 . '[["88a8",5,0]]'
 	crossing "stamp" r n 200 "" '.[0][0]' '"8100"'
 	crossing "stamp over a customer's" r n 201 8100:7 '.[1:]' \
@@ -574,7 +574,7 @@ test_tpid_8100() {
 	done_with
 }
 
-# The EtherType is for anybody's experiments.
+# The EtherType is for experiments.
 test_not_ours() {
 	local to zeroes
 	start

@@ -694,7 +694,7 @@ test_udp() {
 	equal "number of h1's e0" "$(ifindex h1)" "$(ifindex r)"
 	equal "flows to h1" "$(bfcctl -n h1 -j int show e0)" '[]'
 	equal "flows to h1, all devices" "$(bfcctl -n h1 -j int show)" '[]'
-	# Those of somebody who drew our port
+	# Flows of another program that drew the same port
 	udp other 20 10.0.0.100 fd00::100
 	equal "records" "$(bfcctl -n r -j int show e0 | jq -c \
 		'[.[].records]')" '[100,100]'
@@ -704,7 +704,7 @@ test_udp() {
 }
 
 # The device of a VLAN has INT; the one below it leaves the VLAN's packets alone,
-# which come in with upstreamQ's tag around theirs.
+# which come in with upstreamQ's tag around the VLAN's.
 test_udp_vlan() {
 	local ns
 	topology 3

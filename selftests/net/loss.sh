@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Control frames that get lost: pauses, resumes and HELLOs (ours alone are
-# dropped by the wires, not the traffic).
+# Control frames that get lost: pauses, resumes and HELLOs (the wires
+# drop only BFC's frames, not the traffic).
 #
 #   h1 --p1-\                  /-- r
 #            sw1 --x-->--x-- sw2
@@ -121,7 +121,7 @@ test_a_third_lost() {
 
 # Pauses that were in force when the last control frame got through end with
 # their hold time; the neighbours give each other up after 3.5 s, and from then
-# on nobody stamps.
+# on no port stamps.
 test_all_lost() {
 	local start seconds tags
 	seed=4
@@ -133,7 +133,7 @@ test_all_lost() {
 	start=$EPOCHREALTIME
 	at_least "ports that think at once that they are alone" \
 		"$(still_up | wc -l)" 1
-	check "somebody thinks that the neighbour lives" \
+	check "a port thinks that its neighbour lives" \
 		wait_for 10 is_empty still_up
 	seconds=$(calc "$EPOCHREALTIME - $start")
 	# Silent for 3.5 s, the last HELLO being up to 1 s old; and wait_for is
@@ -147,7 +147,7 @@ test_all_lost() {
 	equal "queues still paused" "$(sum_stat paused)" 0
 	at_least "pauses that expired" "$(sum_stat expired)" 1
 	finish "${senders[@]}" "$receiver"
-	# Nobody is paused any more: the congested port drops.
+	# No queue is paused any more: the congested port drops.
 	all_came
 	no_stall
 	note_drops

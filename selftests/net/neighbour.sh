@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Neighbours that do not speak BFC, stop to, or change: nobody gets a tag who
-# does not take it off.
+# Neighbours that do not speak BFC, stop to, or change: no host gets a tag that
+# it does not take off.
 #
 #   h1 --p1-\                  /-- r (pfifo)
 #            sw1 --x-->--x-- sw2
@@ -229,7 +229,7 @@ test_link_down_and_up() {
 test_peer_on_and_off() {
 	local frames tagged
 	topology
-	# Nobody asks, nobody answers.
+	# No HELLO is sent, and none is answered.
 	bfc sw2 x hrtt 4ms peer off
 	load 2
 	all_arrived

@@ -18,7 +18,7 @@ packets=250
 slow_hrtt=$hrtt
 simulated || slow_hrtt=40ms senders=3
 
-# So that only the algorithm of the mode pauses anybody
+# So that only the algorithm of the mode pauses a port
 egress=(xoff 10mb max 20mb egress-xoff 30kb egress-xon 20kb)
 predict=(thop 3ms threshold 60kb xoff 4mb limit 32mb queues 128)
 
@@ -64,7 +64,7 @@ test_capfc_cal_loses_nothing() { loses_nothing fc capfc-cal; }
 # A reserve is part of a buffer: without one it must not keep XOFF from being reached.
 test_reserve_without_buffer() { loses_nothing fc pfc reserve 1mb; }
 
-# Without a handle nothing is charged to a port, and nobody was ever paused, even when
+# Without a handle nothing is charged to a port, and no port was ever paused, even when
 # there were handles again.
 test_handles_come_later() {
 	local queues i=0 port all='' senders=3
@@ -92,7 +92,7 @@ test_handles_come_later() {
 	for i in $all; do
 		ip -n sw link del "$i"
 	done
-	# Handles that nobody holds come back within a second, and ports try every second.
+	# Handles that no port holds come back within a second, and ports try every second.
 	sleep 4
 	incast
 	at_least "PFC frames sent" "$(sum_stat pfc_tx)" 3
@@ -287,7 +287,7 @@ obeys_priorities_apart() {
 	frames close
 }
 
-# Priority 3 fills the queue, of 4 there is a packet now and then: nobody pauses that.
+# Priority 3 fills the queue, of 4 there is a packet now and then: no port pauses that.
 pauses_priorities_apart() {
 	local i sent=() receivers=() senders=3
 	star fc "$1" prio dscp "${@:2}"

@@ -433,7 +433,7 @@ softirqs() {
 		/proc/softirqs
 }
 
-# A port that is down has nobody to pause: its timer ran on and on where the driver
+# A port that is down has no neighbour to pause: its timer ran on and on where the driver
 # keeps the carrier.
 test_down_is_quiet() {
 	local mode before
@@ -443,7 +443,7 @@ test_down_is_quiet() {
 	for mode in "fc pfc" "fc fafc" "fc bfc peer on" "fc pfc lossless none"; do
 		# shellcheck disable=SC2086
 		bfc x d0 rate 1gbit $mode
-		# The last one has nobody to pause either way.
+		# The last one never pauses.
 		[ "${mode##* }" = none ] || ip -n x link set d0 down
 		before=$(softirqs NET_TX)
 		sleep 2
@@ -454,7 +454,7 @@ test_down_is_quiet() {
 	done
 }
 
-# A NIC pauses nobody, and took handles for the queues of its switch all the same.
+# A NIC pauses no port, and took handles for the queues of its switch all the same.
 test_nic_takes_no_handles() {
 	local i
 	host c

@@ -203,7 +203,7 @@ test_egress_filter_is_not_trusted() {
 	ports
 	tc -n sw qdisc add dev r1 clsact
 	check "filter" tc -n sw filter add dev r1 egress matchall classid 1:21
-	# Nobody is paused, so senders that are fast enough lose packets.
+	# No sender is paused, so senders that are fast enough lose packets.
 	traffic 10.0.0.3 10.0.0.4
 	at_least "untrusted" "$(stat sw r1 untrusted)" 10
 	equal "counted" "$(stat sw r1 counted)" 0

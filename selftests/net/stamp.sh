@@ -333,7 +333,7 @@ test_tcp_usual() {
 		[.[][].hops[0] | select(.speed != 1)] | length')" 0
 	equal "with room, not all" "$(came '[.[0, 1, 5, 6, 7, 8][].hops[] |
 		select(.speed != 1)] | length')" 0
-	# Junk where there is no hop to write is not ours to change.
+	# Junk where there is no hop to write is not changed.
 	flow h1:e0 r:e0 ts=1 nhop=3 + nhop=1 slots=1 + nhop=3 version=6 + \
 		junk=1 nhop=2
 	all_good
@@ -350,7 +350,7 @@ test_tcp_usual() {
 	unload
 }
 
-# What is no option of ours stays as it is, bit by bit.
+# An option that is not INT stays as it is, bit by bit.
 test_tcp_not_ours() {
 	local i
 	three_hops
@@ -468,7 +468,7 @@ test_udp() {
 	equal "length at the MTU" "$(came '.[0][0].len')" 1514
 	equal "too long" "$(count 3 1)" 1
 	equal "dropped" "$(sum_stat stamp_bad_len)" 0
-	# Not ours: another port, too short to be
+	# Not INT: another port, too short to be
 	flow h1:e0 r:e0 carrier=plain + fragment=1 carrier=udp + \
 		ipopts=2 carrier=udp + carrier=udp nhop=3 records=0 size=4
 	equal "packets" "$(came '[.[][]] | length')" 4

@@ -321,7 +321,7 @@ never() {
 	equal "ICRC right" "$(new b rcvd_pkts)" 0
 }
 
-# If INT is not taken off: nobody is there for such packets.
+# If INT is not taken off: no socket takes such packets.
 test_not_taken_off() {
 	network
 	rm -f "$scratch"/*.after

@@ -401,7 +401,7 @@ test_hpcc_eta() {
 }
 
 # BFC Fig. 15: with more long flows than queues mice wait, those to the neighbour as
-# well, but with control at the ends less. With fewer nobody does.
+# well, but with control at the ends less. With fewer none do.
 test_delay() {
 	experiment bfc-fig15
 	bound bfc_paper_direct_p50_at_4 '<=' 1.1

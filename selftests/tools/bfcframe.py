@@ -237,7 +237,7 @@ def checksum(data: bytes) -> int:
 
 
 def udp_frame(f: Fields) -> bytes:
-    """Its UDP checksum is 0: nobody looks at it."""
+    """Its UDP checksum is 0: no program looks at it."""
     payload = bytes(f["size"])
     udp = struct.pack("!HHHH", f["sport"], f["dport"], 8 + len(payload), 0)
     source = ipaddress.ip_address(f["from"])

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Do others read our PFC frames as we mean them, and do we read theirs?
+"""Do other programs read the PFC frames of sch_bfc, and does it read those of them?
 
   frames_pfc.py PROGRAM [--frames N] [--seed N]
 
@@ -190,11 +190,11 @@ def main() -> int:
            check_scapy(mac, l2, frames, pfcs))
 
     ether = l2.Ether(dst=GROUP, src="02:11:22:33:44:55")
-    theirs = [bytes(ether / scapy_pfc(mac, p)) for p in pfcs]
+    of_scapy = [bytes(ether / scapy_pfc(mac, p)) for p in pfcs]
     result("frames: we read scapy's PFC frames",
-           compare(args.program, theirs, [answer(p) for p in pfcs]))
+           compare(args.program, of_scapy, [answer(p) for p in pfcs]))
     result("frames: also those sent to our own address",
-           compare(args.program, [bytes.fromhex(SOURCE) + f[6:] for f in theirs],
+           compare(args.program, [bytes.fromhex(SOURCE) + f[6:] for f in of_scapy],
                    [answer(p) for p in pfcs], SOURCE))
     times = [0, 1, 255, 256, 0x0101, 65535] + [random.randrange(65536) for _ in range(200)]
     pauses = [bytes(ether / mac.MACControlPause(pause_time=t)) for t in times]
@@ -209,7 +209,7 @@ def main() -> int:
     plain = [bytes(ether / packets.Raw(b"\x01\x01" * 40)), bytes(ether / l2.ARP())]
     result("frames: what is tagged, or no MAC control at all, stays in the stream",
            compare(args.program, tagged + plain, ["none"] * (len(tagged) + len(plain))))
-    anything = fuzzed(theirs + pauses + others + tagged, 5 * args.frames)
+    anything = fuzzed(of_scapy + pauses + others + tagged, 5 * args.frames)
     result("frames: mutilated ones, against another decoder",
            compare(args.program, anything, [reference(f) for f in anything]))
     return ktap.end()

@@ -15,7 +15,7 @@
  *
  *  - feasible or not: the same verdict
  *  - the constraint: holds exactly (128 bits)
- *  - the objective: ours is not below GLPK's, and above it by less than 1 ns
+ *  - the objective: that found is not below GLPK's, and above it by less than 1 ns
  *    times the R of the ports that have the largest R/r of those paused: all
  *    others have no rounded time. The optimum comes as doubles x_i, of which all
  *    but one are 0 or 1, and that one is rounded by a share of 2^-53; so their
@@ -193,7 +193,7 @@ static int compare(const struct bfc_alloc_port *x,
 
 static bool agree(s64 demand, u32 t_hop)
 {
-	long double optimum, ours, slack = 0;
+	long double optimum, found, slack = 0;
 	u64 left = bfc_alloc_solve(&a, demand, t_hop), sum = 0;
 	unsigned int i, last = a.ports, group = 0;
 	bool feasible, simplex_good, good = true;
@@ -228,12 +228,12 @@ static bool agree(s64 demand, u32 t_hop)
 		group++;
 	}
 	seen.tied += group > 1;
-	ours = cost;
+	found = cost;
 	optimum *= t_hop;
-	good &= CHECK(ours >= optimum * (1 - ROUNDED), "%Lg, not %Lg", ours,
+	good &= CHECK(found >= optimum * (1 - ROUNDED), "%Lg, not %Lg", found,
 		      optimum);
-	good &= CHECK(ours <= optimum * (1 + ROUNDED) + slack,
-		      "%Lg, not %Lg to %Lg", ours, optimum, optimum + slack);
+	good &= CHECK(found <= optimum * (1 + ROUNDED) + slack,
+		      "%Lg, not %Lg to %Lg", found, optimum, optimum + slack);
 	return good;
 }
 

@@ -57,7 +57,7 @@ static bool is_optimal(s64 demand, u32 t_hop, u64 left)
 	}
 	good &= CHECK(!left, "%llu", left);
 	good &= CHECK(kept >= need, "constraint does not hold");
-	if (!CHECK(last < a.ports, "nobody is paused"))
+	if (!CHECK(last < a.ports, "no port is paused"))
 		return false;
 	for (i = 0; i < a.ports; i++) {
 		if (!a.port[i].rate)
@@ -193,12 +193,12 @@ static u64 least_cost(u64 demand)
 static bool is_least(u64 demand)
 {
 	unsigned int last = a.ports, i;
-	u64 ours = 0, least, slack = 0;
+	u64 found = 0, least, slack = 0;
 
 	if (!solve(demand, SMALL_HOP))
 		return false;
 	for (i = 0; i < a.ports; i++) {
-		ours += a.port[i].other * a.port[i].pause;
+		found += a.port[i].other * a.port[i].pause;
 		if (a.port[i].pause && (last == a.ports || compare(i, last) > 0))
 			last = i;
 	}
@@ -206,8 +206,8 @@ static bool is_least(u64 demand)
 		if (a.port[i].rate && !compare(i, last))
 			slack += a.port[i].other;
 	least = least_cost(demand);
-	return CHECK(ours < least + slack || ours == least, "%llu, not %llu",
-		     ours, least);
+	return CHECK(found < least + slack || found == least, "%llu, not %llu",
+		     found, least);
 }
 
 /* All problems of up to three ports with numbers up to three. */
@@ -323,7 +323,7 @@ static void test_edges(void)
 	CHECK(bfc_alloc_solve(&a, 1000, 1000) == 1000, "no port");
 	CHECK(bfc_alloc_solve(&a, 0, 1000) == 0);
 
-	/* nobody sends to the congested port */
+	/* no port sends to the congested one */
 	add(0, 0);
 	add(0, 1000);
 	CHECK(bfc_alloc_solve(&a, 1000, 1000) == 1000);

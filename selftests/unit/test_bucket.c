@@ -24,7 +24,7 @@ static u64 taken(struct bfc_bucket *b, u64 *now, u32 rate, u64 gap, u64 span)
 	return n;
 }
 
-/* A bucket that starts at zero is full: no clock of ours is that young. */
+/* A bucket that starts at zero is full: no clock starts at zero. */
 static void test_burst(void)
 {
 	unsigned int i;
@@ -105,7 +105,7 @@ static void test_silence(void)
 	}
 }
 
-/* Nor does whoever asks for half of the rate save up more. */
+/* Nor does a sender that asks for half of the rate save up more. */
 static void test_saving(void)
 {
 	unsigned int i;

@@ -8,7 +8,7 @@
 #include "bfc_capfc.h"
 
 #define PORTS		64
-#define NOBODY		64
+#define NO_PORT		64
 #define STEPS		200000U
 
 static u64 below(u64 *seed, u64 n)
@@ -30,7 +30,7 @@ static unsigned int ones(u64 set)
 struct paper {
 	u64 b;			/* B of this port and priority */
 	u64 c[PORTS];		/* C(i) */
-	u64 reached[PORTS];	/* when it got there: ties are ours to decide */
+	u64 reached[PORTS];	/* when it got there: ties are decided by it */
 	bool e[PORTS];		/* E(i) */
 	u64 clock;
 };
@@ -65,13 +65,13 @@ static bool paper_enqueue(struct paper *p, const struct bfc_capfc_thresh *t,
 			  enum bfc_capfc_stop stop, u64 size, unsigned int in,
 			  unsigned int packets)
 {
-	unsigned int i, star = NOBODY;
+	unsigned int i, star = NO_PORT;
 
 	if (p->b + size >= t->max)				/* 2 */
 		return false;
 	p->b += size;						/* 6 */
 	if (p->b >= t->warn) {					/* 7 */
-		if (in != NOBODY && packets) {
+		if (in != NO_PORT && packets) {
 			p->c[in] += packets;			/* 8 */
 			p->reached[in] = ++p->clock;
 		}
@@ -81,10 +81,10 @@ static bool paper_enqueue(struct paper *p, const struct bfc_capfc_thresh *t,
 				return true;
 			}
 			for (i = 0; i < PORTS; i++)		/* 11 */
-				if (p->c[i] && (star == NOBODY ||
+				if (p->c[i] && (star == NO_PORT ||
 						before(p, i, star)))
 					star = i;
-			if (star != NOBODY)
+			if (star != NO_PORT)
 				p->e[star] = true;		/* 13 */
 		}
 	}
@@ -313,7 +313,7 @@ static void test_smallest(void)
 			bfc_capfc_enqueue(&c, &t, BFC_CAPFC_STOP_CAL, 400, k,
 					  below(&seed, i % 2 ? 4 : 1000));
 		bfc_capfc_enqueue(&c, &t, BFC_CAPFC_STOP_CAL, 400, 9, 1);
-		set = bfc_capfc_enqueue(&c, &t, BFC_CAPFC_STOP_CAL, 600, NOBODY,
+		set = bfc_capfc_enqueue(&c, &t, BFC_CAPFC_STOP_CAL, 600, NO_PORT,
 					1);
 		for (s = 0; s < 1024; s++) {
 			sum = 0;
@@ -329,7 +329,7 @@ static void test_smallest(void)
 	}
 }
 
-/* Packets of nobody fill the queue, but do not stand in anybody's way. */
+/* Packets of no port fill the queue, and no port is blamed for them. */
 static void test_nobody(void)
 {
 	struct bfc_capfc c = {};
@@ -381,7 +381,7 @@ static void test_transcript(void)
 			u64 size = 1 + below(&seed, 1500);
 			/* some bring much more than others */
 			unsigned int in = below(&seed, 10) ?
-				below(&seed, 1 + below(&seed, ports)) : NOBODY;
+				below(&seed, 1 + below(&seed, ports)) : NO_PORT;
 			unsigned int n = below(&seed, 8) ? 1 :
 					 below(&seed, 40);
 			u64 b = p->b + size;
@@ -492,7 +492,7 @@ static void test_switch(void)
 			u64 size = 1 + below(&seed, 40);
 
 			in = below(&seed, SWITCH);
-			in = in == o ? NOBODY : in;
+			in = in == o ? NO_PORT : in;
 			if (!paper_enqueue(&p[o], &small, i / 50000, size, in,
 					   1))
 				continue;

@@ -299,7 +299,7 @@ static void test_pace(void)
 	/* of a neighbour with a longer T_hop */
 	CHECK(bfc_fafc_pace(rate, HOP + 1, HOP, floor) == floor);
 	CHECK(bfc_fafc_pace(rate, ~0U, HOP, floor) == floor);
-	/* the floor speeds nobody up */
+	/* the floor raises no rate */
 	CHECK(bfc_fafc_pace(1000, 500, HOP, floor) == 1000);
 	CHECK(bfc_fafc_pace(0, 500, HOP, floor) == 0);
 	CHECK(bfc_fafc_pace(rate, 500, HOP, 0) == rate / 2);

@@ -167,7 +167,7 @@ static bool any_event(u64 *seed, struct bfc_holt *h, u64 *now, u32 t_hop,
 	return true;
 }
 
-/* Steps made when somebody looks are those made every T_hop, bit by bit. */
+/* Steps made when a value is read are those made every T_hop, bit by bit. */
 static void test_lazy(void)
 {
 	unsigned int i, k;

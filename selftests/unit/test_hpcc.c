@@ -496,11 +496,11 @@ static void test_order(void)
 }
 
 /* A packet that has waited behind the hop, or whose predecessor has, comes when the
- * hop's clock has gone on by less than ours, or by more: also by more than half a wrap.
+ * hop's clock has gone on by less than the local one, or by more: also by more than half a wrap.
  */
 static void test_late(void)
 {
-	/* ours, the hop's; what is made of it */
+	/* the local clock, the hop's; what is made of it */
 	static const struct {
 		u32 passed, ts;
 		enum hpcc_result result;

@@ -163,7 +163,7 @@ static void test_handshake(void)
 	CHECK(a.p.peer_nonce == 0xb1 && b.p.peer_nonce == 0xa1);
 	CHECK(a.p.epoch == 0xeb1 && b.p.epoch == 0xea1);
 	CHECK(a.p.queues == 32 && a.p.role == BFC_ROLE_SWITCH);
-	/* from now on only once a second; nobody is asked to answer */
+	/* from now on only once a second; no answer is asked for */
 	hears(&a, say(&b, 5 * MS), 6 * MS, 0, UP);
 	hears(&b, say(&a, 6 * MS), 7 * MS, 0, UP);
 	f = say(&a, SEC);
@@ -194,7 +194,7 @@ static void test_simultaneous(void)
 	CHECK(bfc_peer_settled(&a.p, 3 * MS) && bfc_peer_settled(&b.p, 3 * MS));
 }
 
-/* Nobody is UP for somebody else's nonce, nor for an echo of none. */
+/* No peer is UP by the nonce of another one, nor by an echo of none. */
 static void test_echo(void)
 {
 	struct frame f;
@@ -222,7 +222,7 @@ static void test_loop(void)
 	refuses(&a, say(&a, now), now + MS, BFC_BAD_LOOP);
 	fresh();
 	refuses(&a, say(&a, 0), MS, BFC_BAD_LOOP);
-	/* also when the frame is of an earlier life of ours */
+	/* also when the frame is of an earlier life of this side */
 	c.p.id = 0xa;
 	refuses(&a, say(&c, 0), MS, BFC_BAD_LOOP);
 	refuses(&a, say_flags(&a, 0, BFC_HELLO_F_BYE), MS, BFC_BAD_LOOP);
@@ -313,7 +313,7 @@ static void test_dead(void)
 }
 
 /* One CPU reads the clock, another hears a HELLO, then the first gets the lock:
- * its "now" is a little before the newest HELLO. Nobody has died of that.
+ * its "now" is a little before the newest HELLO. No peer has died of that.
  */
 static void test_clock_race(void)
 {
@@ -332,7 +332,7 @@ static void test_restart(void)
 	u64 now = both_up();
 	struct frame old;
 
-	/* from UP: it has heard nobody yet */
+	/* from UP: it has heard no peer yet */
 	old = say(&a, now);
 	start(&a, 0xa, 0xa2, 0xea2);
 	CHECK(forgotten(&a.p));
@@ -370,7 +370,7 @@ static void test_restart(void)
 	hears(&b, old, now + MS, LAYOUT | STATE | REPLY, HEARD);
 }
 
-/* A machine that starts over remembers nobody, whatever was there before. */
+/* A machine that starts over remembers no peer, whatever was there before. */
 static void test_restart_clean(void)
 {
 	struct bfc_peer p;
@@ -428,7 +428,7 @@ static void test_bye(void)
 	CHECK(forgotten(&b.p));
 }
 
-/* Two talk, each once a second: nobody is obeyed for as long as that lasts. */
+/* Two talk, each once a second: neither is obeyed for as long as that lasts. */
 static u64 two_talkers(u64 now)
 {
 	u64 end = now + 20 * SEC;
@@ -502,7 +502,7 @@ static void test_conflict_first_goes(void)
 }
 
 /* As above, but the first comes back when its time is just over: a conflict
- * again, told as one and with nobody obeyed for longer than one HELLO.
+ * again, told as one and with neither obeyed for longer than one HELLO.
  */
 static void test_conflict_first_returns(void)
 {
@@ -687,7 +687,7 @@ static void test_rtt(void)
 	fresh();
 	round_trip(SEC, SEC + SEC / 2, 2 * SEC, 2 * SEC + SEC / 2 + 1, 0);
 
-	/* an echo of another life of ours is no round trip */
+	/* an echo of another life of this side is no round trip */
 	both_up();
 	f = say(&a, 5 * MS);
 	start(&b, 0xb, 0xb2, 0xeb2);

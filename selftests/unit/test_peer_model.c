@@ -12,7 +12,7 @@
  * off: it must be in HEARD or UP, and have heard the present nonce of the one
  * that stamps. It may have left (restart, BYE, dead) without the other knowing
  * yet; that cannot be helped. So each side has a generation, which counts how
- * often it left, and a frame carries the generation of its sender. Whoever has
+ * often it left, and a frame carries the generation of its sender. A side that has
  * got a frame of the neighbour's present generation knows all there is to know
  * and has no excuse.
  *

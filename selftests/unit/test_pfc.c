@@ -98,7 +98,7 @@ static void test_dynamic(void)
 	/* others take what is free: the same 60 KB are too much then */
 	CHECK(!bfc_pfc_next(&t, false, 60000, 0, 600000));
 	CHECK(bfc_pfc_next(&t, false, 60000, 0, 500000));
-	/* a full buffer: whoever holds nothing may go on, nobody else */
+	/* a full buffer: only a port that holds nothing may go on */
 	CHECK(bfc_pfc_next(&t, false, 1, 0, 0));
 	CHECK(bfc_pfc_next(&t, true, 1, 0, 0));
 	CHECK(!bfc_pfc_next(&t, true, 0, 0, 0));
@@ -289,7 +289,7 @@ static void test_headroom_numbers(void)
 		.rate = 1250000000, .prop = 500, .response = 616, .mtu = 1514,
 	};
 
-	/* 2020 bytes of time, 3 frames, overhead of ours, the PFC frame */
+	/* 2020 bytes of time, 3 frames, the own overhead, the PFC frame */
 	CHECK(bfc_pfc_headroom(&l) == 2020 + 1 + 3 * 1514 + 24 + 84,
 	      "%llu", bfc_pfc_headroom(&l));
 	l.local = 8;
@@ -479,14 +479,14 @@ static bool model_act(struct model *m, unsigned int actor,
 		return true;
 	}
 	by = m->moves[actor] < MOVES ? script[actor][m->moves[actor]] : 0;
-	/* Nobody takes out what is not in there yet. */
+	/* No thread takes out what is not in there yet. */
 	if (!by || (!m->at[actor] && m->held + by < 0))
 		return false;
 	model_egress(m, actor, by);
 	return true;
 }
 
-/* All orders, depth first; the stack is ours, since the kernel's is small. */
+/* All orders, depth first; an own stack, since the kernel's is small. */
 static bool model_run(struct frame *f, const int (*script)[MOVES])
 {
 	unsigned int d = 0;
@@ -512,7 +512,7 @@ static bool model_run(struct frame *f, const int (*script)[MOVES])
 	}
 }
 
-/* Nobody is left in the wrong state, whatever overtakes what. */
+/* No port is left in the wrong state, whatever overtakes what. */
 static void test_race(void)
 {
 	static const int scripts[][EGRESSES][MOVES] = {

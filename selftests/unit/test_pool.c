@@ -324,7 +324,7 @@ static unsigned int steps(struct bfc_pool *pool, struct bfc_cell *cell,
 	return n;
 }
 
-/* Nobody writes to the pool, which all share, without need. */
+/* No operation writes to the pool, which all share, without need. */
 static void test_steps(void)
 {
 	const struct bfc_cell_cfg cfg = {
@@ -614,7 +614,7 @@ static bool model_step(struct model *m, unsigned int i)
 	return true;
 }
 
-/* All orders, depth first; the stack is ours, since the kernel's is small. */
+/* All orders, depth first; an own stack, since the kernel's is small. */
 static bool model_run(void)
 {
 	struct frame *f = calloc(DEPTH, sizeof(*f));

@@ -175,7 +175,7 @@ static void test_silence(void)
 	CHECK(empty(&s));
 	CHECK(bfc_slots_pause(&s, 1ULL << 62, HOP, RATE, 10) == 10);
 	CHECK(s.end == (1ULL << 62) + HOP);
-	/* whether somebody has looked in between or not */
+	/* whether it was read in between or not */
 	CHECK(bfc_slots_pause(&s, (1ULL << 62) + HOP + 1, HOP, RATE, 20) == 20);
 	CHECK(s.old == RATE / 100 && s.next == RATE / 50 && !s.pending);
 	CHECK(s.end == (1ULL << 62) + 2 * HOP);

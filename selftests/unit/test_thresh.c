@@ -181,7 +181,7 @@ static void test_fixed(void)
 	for (i = 0; i < UNIT_SIZE(fixed); i++) {
 		check_table(RATE_MIN, HRTT_MIN, N_MAX, 0, fixed[i]);
 		check_table(RATE_MAX, HRTT_MAX, N_MAX, 0, fixed[i]);
-		/* whoever sets one means it, even below a packet */
+		/* a configured one is taken, even below a packet */
 		check_table(1250000000, 100000, N_MAX, 1514, fixed[i]);
 	}
 }

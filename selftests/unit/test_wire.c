@@ -15,7 +15,7 @@ static u8 *block(const void *from, size_t len)
 
 	if (!f)
 		abort();
-	if (!len) {	/* not even one byte is ours */
+	if (!len) {	/* not one byte is to be read */
 		free(f);
 		f = (u8 *)malloc(16) + 16;
 	} else if (from) {
@@ -528,7 +528,7 @@ static void test_hello_range(void)
 	CHECK(read_hello(48, 4, 0) == BFC_BAD_RANGE, "nonce 0");
 	CHECK(read_hello(48, 4, 1) == BFC_OK);
 	CHECK(read_hello(48, 4, 0x01000000) == BFC_OK);
-	CHECK(read_hello(52, 4, 0) == BFC_OK, "nobody heard yet");
+	CHECK(read_hello(52, 4, 0) == BFC_OK, "no peer heard yet");
 	CHECK(read_hello(56, 4, 0) == BFC_OK);
 	CHECK(read_hello(68, 8, 0) == BFC_OK);
 }
@@ -576,7 +576,7 @@ static void test_pause_range(void)
 	CHECK(read_pause(0xffffffff, 8, 8, 87) == BFC_BAD_RANGE);
 }
 
-/* Bits beyond the last queue, sent by somebody who does not care, change
+/* Bits beyond the last queue, sent by a peer that does not clear them, change
  * nothing for the queues there are.
  */
 static void test_bits_beyond(void)

@@ -99,7 +99,7 @@ test_rate() {
 	equal "lost" "$(counter p1 pipe_drops)" 0
 }
 
-# Ports take turns: both get half of it, whoever has more.
+# Ports take turns: each gets half of it, whichever has more.
 test_ports_take_turns() {
 	router 100gbit pipe 1000000
 	flow h1 2000 1001

@@ -169,7 +169,7 @@ void wire_complete(struct wire_lane *lane, u64 now)
 /* Have the timer fire no later than at the next event. Early is harmless, so
  * it is never put off.
  *
- * A departure is an event only if someone waits for it: a stopped queue, or
+ * A departure is an event only if something waits for it: a stopped queue, or
  * the sender of a frame. Most frames that a switch forwards cost one event.
  */
 static void wire_arm(struct wire_lane *lane)
@@ -483,7 +483,7 @@ static void wire_lane_close(struct wire_lane *lane)
 	memset(lane->queue, 0, dev->num_tx_queues * sizeof(*lane->queue));
 	spin_unlock_bh(&lane->lock);
 
-	/* Nobody starts it now that the lane is closed. */
+	/* No path starts it now that the lane is closed. */
 	hrtimer_cancel(&lane->timer);
 	__skb_queue_purge(&list);
 }
@@ -692,7 +692,7 @@ static const struct ethtool_ops wire_ethtool_ops = {
 	.set_channels		= wire_set_channels,
 };
 
-/* NULL if it is not one of ours. */
+/* NULL if it is no wire. */
 struct wire_end *wire_end_of(struct net_device *dev)
 {
 	return dev->netdev_ops == &wire_netdev_ops ? netdev_priv(dev) : NULL;

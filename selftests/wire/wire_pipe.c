@@ -29,8 +29,8 @@
  * is taken down; it can be configured in between only.
  *
  * Locking: struct wire_pipe's lock, in softirq context or with softirqs off, inside
- * a lane's; inside it are the timer base and the routing table. No frame is given to
- * anybody under it.
+ * a lane's; inside it are the timer base and the routing table. No frame is passed
+ * on under it.
  */
 
 #include <linux/etherdevice.h>
@@ -65,7 +65,7 @@ struct wire_pfc {
  * @turns: ends with something in their input buffer; the first is next
  * @inside: frames in the pipeline
  * @timer: fires when a frame may enter or has to leave
- * @running: somebody sees to what is due, and will set @timer
+ * @running: wire_pipe_run() is active, and will set @timer
  * @armed: when it will, ns; %WIRE_NEVER if it will not
  * @free: when the next frame may enter, ns
  * @frac: rest of @free, in 1/rate ns
@@ -186,7 +186,7 @@ static void wire_pipe_tell(struct wire_end *end)
 	dev_queue_xmit(skb);
 }
 
-/* D = I or E: keep what the qdisc says, and say it together with ours. */
+/* D = I or E: keep what the qdisc says, and say it together with that of the pipeline. */
 static void wire_pipe_merge(struct wire_input *in, struct sk_buff *skb)
 {
 	struct wire_pfc *pfc;
@@ -255,7 +255,7 @@ static struct wire_end *wire_pipe_admit(struct wire_pipe *pipe, u64 now,
 
 /* ---- out ---- */
 
-/* The port that a frame leaves a router through, if that is one of ours. */
+/* The port that a frame leaves a router through, if that is a wire. */
 static struct wire_end *wire_pipe_egress(struct wire_pipe *pipe,
 					 struct sk_buff *skb)
 {
