@@ -54,7 +54,7 @@ bpf:
 
 tools:
 	$(MAKE) -C selftests/tools
-	$(MAKE) -C selftests/wire
+	$(MAKE) -C lab/wire
 
 demo:
 	scripts/demo $(if $(HOST),--host)

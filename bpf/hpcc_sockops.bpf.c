@@ -3,7 +3,7 @@
  * HPCC for kernels without struct_ops: the simulator's. The same arithmetic as
  * bfc_hpcc, run when the option of an ACK is parsed, just before TCP looks at the
  * ACK itself. What it computes goes through socket options, and congestion control
- * "bfc_window" (selftests/simcc) takes it from there:
+ * "bfc_window" (lab/simcc) takes it from there:
  *
  *	TCP_BPF_SNDCWND_CLAMP	W in packets
  *	SO_MAX_PACING_RATE	R, in HPCC_PACE_UNIT: the option has 32 bits

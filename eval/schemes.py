@@ -18,7 +18,7 @@ LIMIT = "64Mb"  # of a switch port's memory: more than is ever used
 
 @dataclass(frozen=True)
 class Pipe:
-    """The ingress pipeline of each switch (selftests/wire/wire_pipe.c)."""
+    """The ingress pipeline of each switch (lab/wire/wire_pipe.c)."""
 
     rate: int  # packets/s
     delay: int  # ns

@@ -176,7 +176,7 @@ build() {
 build sim
 [ -z "$debug" ] || build sim-debug
 make -s -C "$top/selftests/tools" >&2 || exit 1
-make -s -C "$top/selftests/wire" >&2 || exit 1
+make -s -C "$top/lab/wire" >&2 || exit 1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 place=$dir/out
