@@ -580,7 +580,7 @@ void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb);
 /* bfc_dirty.c */
 struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now);
 
-/* fc_bfc.c */
+/* bfc_count.c */
 void bfc_count(struct bfc_sched *q, struct sk_buff *skb);
 void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *ing);
 

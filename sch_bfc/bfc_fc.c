@@ -9,14 +9,17 @@ const struct bfc_fc_ops bfc_fc_none = {
 	.identity	= BFC_FLOW_TUPLE,
 };
 
+/* Generated from spec/bfc.yaml: modes */
 static const struct bfc_fc_ops * const bfc_fc_table[__BFC_FC_MAX] = {
-	[BFC_FC_NONE]		= &bfc_fc_none,
-	[BFC_FC_BFC]		= &bfc_fc_bfc,
-	[BFC_FC_PFC]		= &bfc_fc_pfc,
-	[BFC_FC_CAPFC_MAX]	= &bfc_fc_capfc_max,
-	[BFC_FC_CAPFC_CAL]	= &bfc_fc_capfc_cal,
-	[BFC_FC_FAFC]		= &bfc_fc_fafc,
+	[BFC_FC_NONE] = &bfc_fc_none,
+	[BFC_FC_BFC] = &bfc_fc_bfc,
+	[BFC_FC_PFC] = &bfc_fc_pfc,
+	[BFC_FC_CAPFC_MAX] = &bfc_fc_capfc_max,
+	[BFC_FC_CAPFC_CAL] = &bfc_fc_capfc_cal,
+	[BFC_FC_FAFC] = &bfc_fc_fafc,
 };
+
+/* End of modes */
 
 /**
  * bfc_fc_of() - the mode that a user asked for

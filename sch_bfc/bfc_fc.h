@@ -89,15 +89,18 @@ struct bfc_fc_ops {
 };
 
 /* bfc_fc.c */
-extern const struct bfc_fc_ops bfc_fc_none;
 const struct bfc_fc_ops *bfc_fc_of(const struct bfc_params *p);
 void bfc_fc_disable(struct bfc_params *p);
 
-/* fc_*.c */
+/* fc_*.c, and bfc_fc_none */
+/* Generated from spec/bfc.yaml: modes */
+extern const struct bfc_fc_ops bfc_fc_none;
 extern const struct bfc_fc_ops bfc_fc_bfc;
 extern const struct bfc_fc_ops bfc_fc_pfc;
 extern const struct bfc_fc_ops bfc_fc_capfc_max;
 extern const struct bfc_fc_ops bfc_fc_capfc_cal;
 extern const struct bfc_fc_ops bfc_fc_fafc;
+
+/* End of modes */
 
 #endif /* _BFC_FC_H */

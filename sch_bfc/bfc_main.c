@@ -13,7 +13,7 @@
  *    hop. If it meets a queue there that is longer than
  *	Th = HRTT x µ / N_active,
  *    that hop pauses the queue it came from - that queue and no other - until
- *    its packets have drained (§3.3.2, fc_bfc.c).
+ *    its packets have drained (§3.3.2, bfc_count.c).
  *  - A host with the same qdisc on its NIC obeys the pauses: the sender of a
  *    congested flow stops, and no other.
  *

@@ -1,79 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fc bfc: Backpressure (BFC §3.3.2). The counters of packets that met a queue over Th,
- * and the frame with the set of queues that they pause. When it is sent: bfc_dirty.c.
+ * fc bfc: Backpressure (BFC §3.3.2). The frame with the set of queues whose pause counter
+ * (bfc_count.c) is above 0. When it is sent: bfc_dirty.c.
  */
-#include <linux/etherdevice.h>
-
 #include "bfc.h"
 #include "bfc_trace.h"
-
-/**
- * bfc_count() - a packet met a queue over Th: pause its upstream queue
- * @q: scheduler of the egress port
- * @skb: the packet, in its queue already
- *
- * Not counted are packets without an upstreamQ (our own, or from a neighbour
- * without BFC); group addressed frames, since one upstreamQ counted at every
- * egress would let the slowest listener pause the source; and what `elide`
- * exempts (BFC App. B).
- *
- * Context: under the root lock of the egress port, BH off.
- */
-void bfc_count(struct bfc_sched *q, struct sk_buff *skb)
-{
-	u16 handle = skb->tc_index;
-	struct bfc_ingress *ing;
-	struct bfc_port *port;
-	unsigned int upq;
-
-	if (!handle || is_multicast_ether_addr(eth_hdr(skb)->h_dest))
-		return;
-	ing = bfc_trusted(q, skb);
-	if (!ing)
-		return;
-	upq = handle - ing->base - 1;
-	if (handle == ing->base || unlikely(upq >= ing->queues))
-		return;
-	if (unlikely(q->cfg->elides) && bfc_elided(&q->cfg->p, ing->ifindex)) {
-		q->stats.elided++;
-		return;
-	}
-	bfc_cb(skb)->handle = handle;
-	bfc_cb(skb)->counted = 1;
-	q->stats.counted++;
-	if (atomic_inc_return(&ing->counter[upq]) == 1) {
-		port = rcu_dereference(ing->port);
-		if (port)
-			bfc_port_mark_dirty(port);
-	}
-}
-
-/**
- * bfc_uncount() - a counted packet gives its count back
- * @q: scheduler of the egress port
- * @skb: the packet
- * @ing: of the handle in its cb: the counters stay until the last count is back
- *
- * Context: under the root lock of the egress port, or the qdisc is not in use; RCU.
- */
-void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *ing)
-{
-	struct bfc_skb_cb *cb = bfc_cb(skb);
-	struct bfc_port *port;
-
-	cb->counted = 0;
-	if (WARN_ON_ONCE(!ing))
-		return;
-	port = rcu_dereference(ing->port);
-	atomic64_add(qdisc_pkt_len(skb), &ing->drained);
-	if (atomic_dec_return(&ing->counter[cb->handle - ing->base - 1]) == 0 &&
-	    port) {
-		local_bh_disable();
-		bfc_port_mark_dirty(port);
-		local_bh_enable();
-	}
-}
 
 /* The whole set of paused queues (BFC §3.3.2). */
 static struct sk_buff *bfc_queue_build(struct bfc_port *port,

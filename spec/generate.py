@@ -56,6 +56,8 @@ TOP = Path(__file__).resolve().parent.parent
 SPEC = "spec/bfc.yaml"
 UAPI = "include/uapi/linux/pkt_sch_bfc.h"
 PARAMS = "sch_bfc/bfc_netlink.c"
+MODES_H = "sch_bfc/bfc_fc.h"
+MODES_C = "sch_bfc/bfc_fc.c"
 PLUGIN = "tc_bfc/q_bfc.c"
 MAN = "tc_bfc/tc-bfc.8"
 COMPLETION = "tc_bfc/bash-completion/tc-bfc"
@@ -216,6 +218,15 @@ class Spec:
                 use = USES[o["used-by"]].format(o["tc"]["keyword"])
                 out.append(f"\t[TCA_BFC_{macro(o['name'])}] = {use},")
         return "\n".join(out + ["};"])
+
+    def modes(self, line: str) -> list[str]:
+        return [line.format(macro(e["name"]), e["name"].replace("-", "_"))
+                for e in self.sets["fc"]["entries"]]
+
+    def mode_table(self) -> str:
+        return "\n".join(
+            ["static const struct bfc_fc_ops * const bfc_fc_table[__BFC_FC_MAX] = {",
+             *self.modes("\t[BFC_FC_{0}] = &bfc_fc_{1},"), "};"])
 
     def words(self) -> str:
         out: list[str] = []
@@ -562,6 +573,9 @@ def main() -> int:
     regions = {
         UAPI: {"options": spec.uapi(OPTION_ENUMS), "statistics": spec.uapi(STATS_ENUMS)},
         PARAMS: {"policy": spec.policy(), "ranges": spec.ranges(), "uses": spec.uses()},
+        MODES_H: {"modes": "\n".join(
+            spec.modes("extern const struct bfc_fc_ops bfc_fc_{1};"))},
+        MODES_C: {"modes": spec.mode_table()},
         STATS_H: {"blocks": spec.blocks()},
         STATS_C: {"statistics": spec.stat_tables()},
         PLUGIN: {"words": spec.words(), "table": spec.table(), "help": spec.help()},
