@@ -293,8 +293,7 @@ static unsigned int bfc_pick_in_class(struct bfc_sched *q, u8 class)
  * pauses and leave them behind for others. A pause without a fresh frame ends
  * after the hold time. The paper has no such rule: not with avoid-paused off.
  */
-static bool bfc_queue_is_still_ours(const struct bfc_sched *q,
-				    const struct bfc_flow *flow)
+static bool bfc_flow_keeps_queue(const struct bfc_sched *q, const struct bfc_flow *flow)
 {
 	return q->cfg->avoid_paused && flow->stamp &&
 	       q->queues[flow->queue].flow == flow - q->flows &&
@@ -307,7 +306,7 @@ static unsigned int bfc_pick_queue(struct bfc_sched *q,
 {
 	unsigned int n = q->nqueues, i = n;
 
-	if (bfc_queue_is_still_ours(q, flow) &&
+	if (bfc_flow_keeps_queue(q, flow) &&
 	    bfc_queue_class(q, flow->queue) == class)
 		return flow->queue;
 	if (q->cfg->classes > 1)
