@@ -484,13 +484,17 @@ class PluginTest:
             return f"JSON {got}\nwant {json_options}"
         return ""
 
-    def paste(self, values: Dict[str, bytes]) -> str:
+    def paste(self, values: Dict[str, bytes], backwards: bool = False) -> str:
         done = self.bench.run("qdisc", "show", "dev", "lo", dump=qdisc(options_nest(values)))
         text = done.stdout.split(" root ", 1)[1]
+        if backwards:
+            words = text.split()
+            pairs = list(zip(words[::2], words[1::2]))
+            text = " ".join(word for pair in reversed(pairs) for word in pair)
         got, complaint = self.bench.encode(text)
         want = attrs(options_nest(values))
         if got != want or complaint:
-            return f"{text}became {got}\nwant {want}\n{complaint}"
+            return f"{text} became {got}\nwant {want}\n{complaint}"
         return ""
 
     def exact(self) -> str:
@@ -797,6 +801,7 @@ def main() -> int:
             ("show other values", lambda: test.show(OTHER, OTHER_TEXT, OTHER_JSON)),
             ("give defaults back", lambda: test.paste(DEFAULTS)),
             ("give other values back", lambda: test.paste(OTHER)),
+            ("give other values back in reverse order", lambda: test.paste(OTHER, True)),
             ("give random values back", test.exact),
             ("unknown words and attributes", test.unknown_values),
             ("odd maps, names and widths", test.odd_values),
