@@ -109,7 +109,7 @@ static inline void json_fraction(const char *key, double value)
 	print_color_float(PRINT_JSON, COLOR_NONE, key, NULL, value);
 }
 
-/* Somebody else than tc may have given it any bytes: JSON must not break. */
+/* Another program than tc may have given it any bytes: JSON must not break. */
 static inline void get_name(const struct rtattr *attr, char *name, size_t size)
 {
 	const char *from = attr ? RTA_DATA(attr) : NULL;

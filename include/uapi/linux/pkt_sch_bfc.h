@@ -203,7 +203,7 @@ enum {
 	TCA_BFC_STATS_OCCUPIED,		/* u32 non-empty queues */
 	TCA_BFC_STATS_ACTIVE,		/* u32 N_active: non-empty, not paused */
 	TCA_BFC_STATS_PAUSED,		/* u32 queues the peer holds paused */
-	TCA_BFC_STATS_UPSTREAM_PAUSED,	/* u32 peer's queues we hold paused */
+	TCA_BFC_STATS_UPSTREAM_PAUSED,	/* u32 peer's queues held paused here */
 	TCA_BFC_STATS_THRESHOLD,	/* u32 bytes, Th at the present N_active */
 	TCA_BFC_STATS_LINK_RATE,	/* u64 bytes/s, the rate Th is built from */
 	TCA_BFC_STATS_STICKY,		/* u64 ns in effect */
@@ -244,7 +244,7 @@ enum {
 	TCA_BFC_STATS_BAD_RANGE,	/* u64 queues or times out of range */
 	TCA_BFC_STATS_BAD_ROLE,		/* u64 pause from a NIC, accept-pause off */
 	TCA_BFC_STATS_BAD_RATE,		/* u64 over the rate allowed */
-	TCA_BFC_STATS_BAD_LOOP,		/* u64 our own frame came back */
+	TCA_BFC_STATS_BAD_LOOP,		/* u64 own frame came back */
 	TCA_BFC_STATS_BAD_TAG,		/* u64 upstreamQ beyond the peer's queues */
 	/* the neighbour */
 	TCA_BFC_STATS_PEER_STATE,	/* u32, BFC_PEER_STATE_* */
@@ -306,8 +306,8 @@ enum {
 	TCA_BFC_PRIO_STATS_PEAK,	/* u32 bytes held at most */
 	TCA_BFC_PRIO_STATS_PAUSING,	/* u32 0 or 1: the peer's is paused now */
 	TCA_BFC_PRIO_STATS_PAUSED,	/* u32 0 or 1: the local one is paused now */
-	TCA_BFC_PRIO_STATS_PAUSE_TX,	/* u64 pauses that we began */
-	TCA_BFC_PRIO_STATS_PAUSING_NS,	/* u64 ns that we had asked for in all */
+	TCA_BFC_PRIO_STATS_PAUSE_TX,	/* u64 pauses that this port began */
+	TCA_BFC_PRIO_STATS_PAUSING_NS,	/* u64 ns that it asked for in all */
 	TCA_BFC_PRIO_STATS_PAUSE_RX,	/* u64 pauses of the local one */
 	TCA_BFC_PRIO_STATS_PAUSED_NS,	/* u64 ns */
 	__TCA_BFC_PRIO_STATS_MAX
@@ -318,7 +318,7 @@ enum {
 enum {
 	BFC_PEER_STATE_OFF,		/* peer off, fc none or link down */
 	BFC_PEER_STATE_SEARCHING,	/* HELLO sent, no answer yet */
-	BFC_PEER_STATE_HEARD,		/* neighbour heard, has not echoed us yet */
+	BFC_PEER_STATE_HEARD,		/* neighbour heard, no echo from it yet */
 	BFC_PEER_STATE_UP,		/* agreed: stamping and pausing */
 	BFC_PEER_STATE_CONFLICT,	/* two talkers on the link: off */
 	BFC_PEER_STATE_REFUSED,		/* neighbour's layout cannot be served */
