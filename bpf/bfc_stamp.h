@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What bfc_stamp.bpf.c is told, and what it tells: for whoever loads it.
+ * What bfc_stamp.bpf.c is told, and what it tells: for the program that loads it.
  */
 #ifndef BFC_STAMP_CONFIG_H
 #define BFC_STAMP_CONFIG_H

@@ -42,13 +42,13 @@ static const char *storage_path(void)
  */
 void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 {
-	struct bfc_int_config ours = *conf;
+	struct bfc_int_config copy = *conf;
 	const char *dir, *path;
 	struct bfc_int_tcp *skel;
 	int fd, link, prog;
 
 	bpf_begin();
-	ours.cgroup = cgroup_id(cgroup);
+	copy.cgroup = cgroup_id(cgroup);
 	dir = pin_cgroup(cgroup, "");
 	path = pin_cgroup(cgroup, "/link");
 	skel = bfc_int_tcp__open();
@@ -58,7 +58,7 @@ void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 	pin_share(skel->maps.bfc_int_sk, storage_path());
 	pin_fresh(skel->maps.bfc_int_config, pin_cgroup(cgroup, "/config"));
 	bpf_loaded(bfc_int_tcp__load(skel), "the TCP program");
-	conf_set(bpf_map__fd(skel->maps.bfc_int_config), &ours,
+	conf_set(bpf_map__fd(skel->maps.bfc_int_config), &copy,
 		 "the TCP program");
 
 	prog = bpf_program__fd(skel->progs.bfc_int_tcp);

@@ -120,7 +120,7 @@ struct bfc_held {
  * @owner: &bfc_port.id of the port that it was made for
  * @sw: of the port; its table has the handles
  * @above: devices found to be on top of the port, and as of which topology
- * @noticed: dead, and everybody knows by the end of this sweep. Under bfc_handle_lock
+ * @noticed: dead, and every port knows by the end of this sweep. Under bfc_handle_lock
  * @port: to be marked dirty; NULL once dead. RCU
  * @drained: bytes of counted packets that gave their count back
  * @list: of dead objects, under bfc_handle_lock

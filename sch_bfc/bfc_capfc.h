@@ -42,7 +42,7 @@
 #include "bfc_pfc.h"
 
 #define BFC_CAPFC_PORTS		64
-#define BFC_CAPFC_NOBODY	BFC_CAPFC_PORTS	/* brought by none of them */
+#define BFC_CAPFC_NO_PORT	BFC_CAPFC_PORTS	/* brought by none of them */
 
 /**
  * enum bfc_capfc_stop - which ports an egress queue holds responsible
@@ -225,7 +225,7 @@ static inline u64 bfc_capfc_culprits(const struct bfc_capfc *c, u8 cut)
  * @t: the thresholds, checked
  * @stop: BFC_CAPFC_STOP_*
  * @backlog: bytes in the queue, the packet included
- * @in: port that brought it, or BFC_CAPFC_NOBODY: local packets, and those that go
+ * @in: port that brought it, or BFC_CAPFC_NO_PORT: local packets, and those that go
  *	back where they came from
  * @packets: on the wire; more than one for GSO
  *
@@ -328,7 +328,7 @@ static inline bool bfc_capfc_forget(struct bfc_capfc *c, unsigned int in)
  * @signals: bit o: E of ingress port @in at egress port o. That is the other way
  *	     round than @signals of struct bfc_capfc: it belongs to the ingress,
  *	     and each egress sets and clears its bit atomically
- * @in: number i of the port, or BFC_CAPFC_NOBODY
+ * @in: number i of the port, or BFC_CAPFC_NO_PORT
  *
  * Return: whether the neighbour's priority is to be paused.
  */

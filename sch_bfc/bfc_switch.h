@@ -18,7 +18,7 @@
 #define BFC_HANDLE_RUNS		(65536 >> BFC_HANDLE_SHIFT)
 #define BFC_ABOVE		8	/* devices on top of a port that are remembered */
 #define BFC_SLOTS		BFC_CAPFC_PORTS	/* ports of a namespace told apart */
-#define BFC_SLOT_NONE		BFC_CAPFC_NOBODY
+#define BFC_SLOT_NONE		BFC_CAPFC_NO_PORT
 
 struct bfc_fafc;
 struct bfc_ingress;

@@ -203,7 +203,7 @@ def main() -> int:
     others = [bytes(ether / layer) for layer in (
         mac.MACControlGate(timestamp=0x01010101), mac.MACControlReport(),
         mac.MACControlRegisterReq(), mac.MACControlRegister(), mac.MACControlRegisterAck())]
-    result("frames: other MAC control is none of ours",
+    result("frames: other MAC control is neither PFC nor PAUSE",
            compare(args.program, others, ["other"] * len(others)))
     tagged = [bytes(ether / l2.Dot1Q(vlan=5, prio=3) / scapy_pfc(mac, p)) for p in pfcs[:100]]
     plain = [bytes(ether / packets.Raw(b"\x01\x01" * 40)), bytes(ether / l2.ARP())]

@@ -330,7 +330,7 @@ static void test_smallest(void)
 }
 
 /* Packets of no port fill the queue, and no port is blamed for them. */
-static void test_nobody(void)
+static void test_no_port(void)
 {
 	struct bfc_capfc c = {};
 	unsigned int i;
@@ -338,7 +338,7 @@ static void test_nobody(void)
 	for (i = 0; i < 100; i++)
 		CHECK(!bfc_capfc_enqueue(&c, &small, i % 2 ? BFC_CAPFC_STOP_MAX
 					 : BFC_CAPFC_STOP_CAL, 600,
-					 BFC_CAPFC_NOBODY, 1));
+					 BFC_CAPFC_NO_PORT, 1));
 	CHECK(c.total == 0 && c.n == 0);
 	CHECK(bfc_capfc_enqueue(&c, &small, BFC_CAPFC_STOP_CAL, 600, 5, 1) ==
 	      1 << 5);
@@ -532,7 +532,7 @@ static const struct unit_case cases[] = {
 	{ "capfc: Stop-Calibrate stops what reaches CUT", test_cut },
 	{ "capfc: Stop-Calibrate stops no more ports than needed",
 	  test_smallest },
-	{ "capfc: packets of nobody are not counted", test_nobody },
+	{ "capfc: packets of no port are not counted", test_no_port },
 	{ "capfc: the pseudo code, literally, and random traffic",
 	  test_transcript },
 	{ "capfc: a port that goes is forgotten", test_forget },

@@ -361,7 +361,7 @@ static const struct unit_case cases[] = {
 	  test_ecn },
 	{ "fafc: a host slows down, but never to nothing", test_pace },
 	{ "fafc: a host that is not paused speeds up", test_recover },
-	{ "fafc: a threshold if nobody gives one", test_default_threshold },
+	{ "fafc: a threshold if none is given", test_default_threshold },
 };
 
 #include "unit_main.h"

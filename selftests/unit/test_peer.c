@@ -711,7 +711,7 @@ static const struct unit_case cases[] = {
 	{ "peer: stale sequences are refused", test_stale },
 	{ "peer: sequences wrap", test_wrap },
 	{ "peer: dead after 3.5 s", test_dead },
-	{ "peer: a clock read before the newest HELLO kills nobody",
+	{ "peer: a clock read before the newest HELLO kills no peer",
 	  test_clock_race },
 	{ "peer: restart of either side in any state", test_restart },
 	{ "peer: a restart leaves nothing behind", test_restart_clean },

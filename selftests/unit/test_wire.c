@@ -740,7 +740,7 @@ static const struct unit_case cases[] = {
 	{ "wire: one bit per queue, zero beyond", test_bits },
 	{ "wire: setting a bit leaves the others", test_bits_keep },
 	{ "wire: bits beyond the last queue are ignored", test_bits_beyond },
-	{ "wire: ours by destination, EtherType and magic", test_is_ours },
+	{ "wire: known by destination, EtherType and magic", test_is_ours },
 	{ "wire: an empty PAUSE is one of length 0", test_empty },
 	{ "wire: unknown versions and types are refused", test_version },
 	{ "wire: truncated frames are refused, not read beyond",
