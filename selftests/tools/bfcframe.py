@@ -99,7 +99,7 @@ def mac_text(data: bytes) -> str:
     return data.hex(":")
 
 
-# ---- the layout: by the comment of sch_bfc/bfc_wire.h, offset by offset ----
+# ---- the layout: by the comment of sch_bfc/pure/bfc_wire.h, offset by offset ----
 
 HEADER = [("magic", 14, "I"), ("version", 18, "B"), ("type", 19, "B"),
           ("length", 20, "H"), ("epoch", 22, "I"), ("seq", 26, "I")]

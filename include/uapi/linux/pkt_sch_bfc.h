@@ -6,7 +6,7 @@
  *  1. netlink attributes of the qdisc (TCA_OPTIONS),
  *  2. statistics of the qdisc and of its classes (TCA_STATS_APP nest),
  *  3. numbers of the control frames; the code that reads and writes the
- *     frames is sch_bfc/bfc_wire.h.
+ *     frames is sch_bfc/pure/bfc_wire.h.
  *
  * Times are nanoseconds, rates bytes per second, sizes bytes, everything in
  * host order unless it travels on the wire.
