@@ -7,7 +7,6 @@
 #define _BFC_BUCKET_H
 
 #include <linux/types.h>
-#include <linux/math64.h>
 
 #define BFC_BUCKET_MIN		256	/* tokens that a bucket of frames holds */
 #define BFC_BUCKET_PER_SEC	1000	/* or a millisecond's worth */
@@ -22,61 +21,8 @@ struct bfc_bucket {
 	u32 tokens;
 };
 
-/**
- * bfc_bucket_take_n() - take tokens, if there are so many
- * @b: the bucket
- * @now: ns; another processor's may have been a little later
- * @rate: tokens/s, not 0, at most 1.8e10
- * @size: tokens that it holds
- * @n: tokens
- *
- * What is left of a token's time is kept: at a rate of 15 million frames a
- * second clocks count 67 ns a token, and frames come at intervals of that order.
- *
- * Context: the bucket's user serializes.
- * Return: whether there were as many; else none is taken.
- */
-static inline bool bfc_bucket_take_n(struct bfc_bucket *b, u64 now, u64 rate,
-				     u32 size, u32 n)
-{
-	u64 elapsed = now > b->filled ? now - b->filled : 0;
-	u64 fill;
-
-	/* Beyond a second it would overflow. */
-	if (elapsed < 1000000000ULL)
-		fill = div_u64(elapsed * rate, 1000000000);
-	else if (rate < size && elapsed < size * 1000000000ULL)
-		fill = div_u64(elapsed, 1000000000) * rate;
-	else
-		fill = size;
-	if (b->tokens + fill >= size) {
-		b->tokens = size;
-		b->filled = now;
-	} else if (fill) {
-		b->tokens += fill;
-		b->filled += div64_u64(fill * 1000000000 + rate - 1, rate);
-	}
-	if (b->tokens < n)
-		return false;
-	b->tokens -= n;
-	return true;
-}
-
-/**
- * bfc_bucket_take() - take a token for a frame, if there is one
- * @b: the bucket
- * @now: ns
- * @rate: frames/s, not 0
- *
- * Return: whether there was one.
- */
-static inline bool bfc_bucket_take(struct bfc_bucket *b, u64 now, u32 rate)
-{
-	u32 size = rate / BFC_BUCKET_PER_SEC;
-
-	if (size < BFC_BUCKET_MIN)
-		size = BFC_BUCKET_MIN;
-	return bfc_bucket_take_n(b, now, rate, size, 1);
-}
+bool bfc_bucket_take_n(struct bfc_bucket *b, u64 now, u64 rate, u32 size,
+		       u32 n);
+bool bfc_bucket_take(struct bfc_bucket *b, u64 now, u32 rate);
 
 #endif /* _BFC_BUCKET_H */

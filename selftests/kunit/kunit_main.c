@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfc_kunit - the unit tests of the headers that module and user space share
+ * bfc_kunit - the unit tests of what module and user space share
  * (selftests/unit), compiled as the module is and run in the kernel. The suites
  * are in the other files; KUnit runs them when the module is loaded.
  */

@@ -2,6 +2,7 @@
 /*
  * Thresholds and automatic times against exact arithmetic in wider types.
  */
+#include <linux/pkt_sch_bfc.h>
 #include "unit.h"
 #include "bfc_thresh.h"
 

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the suites test, once more: sch_bfc.ko exports nothing, and kbuild compiles an
+ * object for one module only.
+ */
+#include "../../sch_bfc/pure/bfc_bucket.c"
+#include "../../sch_bfc/pure/bfc_thresh.c"
