@@ -4,4 +4,7 @@
  * object for one module only.
  */
 #include "../../sch_bfc/pure/bfc_bucket.c"
+#include "../../sch_bfc/pure/bfc_peer.c"
+#include "../../sch_bfc/pure/bfc_pfc_wire.c"
 #include "../../sch_bfc/pure/bfc_thresh.c"
+#include "../../sch_bfc/pure/bfc_wire.c"

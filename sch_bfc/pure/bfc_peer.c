@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The three-way HELLO: steps of the state machine at the top of bfc_peer.h.
+ */
+#include "bfc_peer.h"
+
+static void bfc_peer_forget(struct bfc_peer *p)
+{
+	p->state = BFC_PEER_STATE_SEARCHING;
+	p->role = BFC_ROLE_SWITCH;
+	p->proved = false;
+	p->settled = false;
+	p->turn = false;
+	p->peer_id = 0;
+	p->peer_nonce = 0;
+	p->other_nonce = 0;
+	p->epoch = 0;
+	p->seq = 0;
+	p->queues = 0;
+	p->modes = 0;
+	p->echo_ns = 0;
+	p->rtt_ns = 0;
+}
+
+/**
+ * bfc_peer_restart() - forget the neighbour and start over with a new nonce
+ * @p: the machine
+ * @id: our id
+ * @nonce: our new nonce, not 0
+ */
+void bfc_peer_restart(struct bfc_peer *p, u64 id, u32 nonce)
+{
+	bfc_peer_forget(p);
+	p->conflict_ns = 0;
+	p->heard_ns = 0;
+	p->id = id;
+	p->nonce = nonce;
+}
+
+/**
+ * bfc_peer_tick() - let time pass
+ * @p: the machine
+ * @now: ns
+ *
+ * Return: BFC_EV_* bits.
+ */
+unsigned int bfc_peer_tick(struct bfc_peer *p, u64 now)
+{
+	if (p->conflict_ns && now >= p->conflict_ns) {
+		p->conflict_ns = 0;
+		bfc_peer_forget(p);
+		return BFC_EV_STATE;
+	}
+	/* Signed: the caller may have read its clock before another CPU's HELLO
+	 * was taken in.
+	 */
+	if (p->peer_nonce &&
+	    (s64)(now - p->heard_ns) > (s64)BFC_PEER_DEAD_NS) {
+		p->conflict_ns = 0;
+		bfc_peer_forget(p);
+		return BFC_EV_STATE;
+	}
+	return 0;
+}
+
+/* Is the neighbour there, as far as we know? */
+static bool bfc_peer_is_up(const struct bfc_peer *p, u64 now)
+{
+	return p->state == BFC_PEER_STATE_UP &&
+	       (s64)(now - p->heard_ns) < (s64)BFC_PEER_QUIET_NS;
+}
+
+/**
+ * bfc_peer_settled() - is a HELLO now and then enough?
+ * @p: the machine
+ * @now: ns
+ *
+ * While either side lacks the other's echo both repeat often: the side that is
+ * UP cannot know otherwise that its HELLO, which the other waits for, was lost.
+ *
+ * Return: true if both sides are UP and heard each other of late.
+ */
+bool bfc_peer_settled(const struct bfc_peer *p, u64 now)
+{
+	return bfc_peer_is_up(p, now) && p->settled;
+}
+
+/**
+ * bfc_peer_say() - fill in what a HELLO says of this port, and of the one it hears
+ * @p: the machine
+ * @h: our HELLO; its flags say already whether it is a BYE
+ * @now: ns
+ */
+void bfc_peer_say(struct bfc_peer *p, struct bfc_hello *h, u64 now)
+{
+	bool conflict = p->conflict_ns, bye = h->flags & BFC_HELLO_F_BYE;
+
+	h->id = p->id;
+	h->nonce = p->nonce;
+	h->sent_ns = now;
+	h->echo = p->peer_nonce;
+	h->echo_ns = p->echo_ns;
+	h->held_ns = now - p->heard_ns;
+	if (bye)
+		return;
+	if (bfc_peer_is_up(p, now))
+		h->flags |= BFC_HELLO_F_UP;
+	if (conflict)
+		p->turn = !p->turn;
+	else if (!p->other_nonce)
+		return;
+	h->flags |= BFC_HELLO_F_OTHER;
+	h->echo_ns = 0;
+	h->held_ns = 0;
+	if (!conflict || p->turn)
+		h->echo = p->other_nonce;
+	if (!conflict)
+		p->other_nonce = 0;
+}
+
+/**
+ * bfc_peer_knows() - can a stranger that does not hear us have sent this HELLO?
+ * @p: the machine
+ * @hdr: its header
+ * @h: its body
+ *
+ * Return: false if it can.
+ */
+bool bfc_peer_knows(const struct bfc_peer *p, const struct bfc_hdr *hdr,
+		    const struct bfc_hello *h)
+{
+	return h->echo == p->nonce ||
+	       (h->id == p->peer_id && h->nonce == p->peer_nonce &&
+		hdr->epoch == p->epoch);
+}
+
+/* A HELLO of another port than the neighbour. Return: BFC_OK if it is to be the
+ * neighbour from now on; BFC_BAD_EPOCH: not so.
+ */
+static enum bfc_bad bfc_peer_other(struct bfc_peer *p,
+				   const struct bfc_hello *h, u64 now,
+				   unsigned int *events)
+{
+	if (h->echo != p->nonce) {
+		if (!p->conflict_ns) {
+			p->other_nonce = h->nonce;
+			*events |= BFC_EV_REPLY;
+		}
+		return BFC_BAD_EPOCH;
+	}
+	if (!p->proved)
+		return BFC_OK;
+	/* With two neighbours on one link an upstreamQ names no queue, until one of
+	 * them has been silent for long enough.
+	 */
+	p->conflict_ns = now + BFC_PEER_DEAD_NS;
+	p->other_nonce = h->nonce;
+	if (p->state != BFC_PEER_STATE_CONFLICT) {
+		p->state = BFC_PEER_STATE_CONFLICT;
+		*events |= BFC_EV_STATE | BFC_EV_REPLY;
+	}
+	return BFC_OK;
+}
+
+/* A BYE counts if it comes from the neighbour. */
+static enum bfc_bad bfc_peer_bye(struct bfc_peer *p, const struct bfc_hdr *hdr,
+				 const struct bfc_hello *h,
+				 unsigned int *events)
+{
+	if (!p->peer_nonce)
+		return BFC_OK;
+	if (h->id != p->peer_id || !bfc_peer_knows(p, hdr, h))
+		return BFC_BAD_EPOCH;
+	p->conflict_ns = 0;
+	bfc_peer_forget(p);
+	*events |= BFC_EV_STATE;
+	return BFC_OK;
+}
+
+/**
+ * bfc_peer_hello() - a HELLO arrived
+ * @p: the machine
+ * @hdr: its header
+ * @h: its body
+ * @now: ns
+ * @events: result, BFC_EV_* bits
+ *
+ * Return: BFC_OK, BFC_BAD_LOOP, BFC_BAD_SEQ; BFC_BAD_EPOCH: it is not from the
+ * neighbour, or proves nothing (@events may ask for an answer all the same).
+ */
+enum bfc_bad bfc_peer_hello(struct bfc_peer *p, const struct bfc_hdr *hdr,
+			    const struct bfc_hello *h, u64 now,
+			    unsigned int *events)
+{
+	bool proved = h->echo == p->nonce, other = h->flags & BFC_HELLO_F_OTHER;
+	enum bfc_bad bad;
+	u8 state;
+	u64 rtt;
+
+	*events = 0;
+	if (h->id == p->id)
+		return BFC_BAD_LOOP;
+
+	*events = bfc_peer_tick(p, now);
+	if (h->flags & BFC_HELLO_F_BYE)
+		return bfc_peer_bye(p, hdr, h, events);
+	if (p->peer_nonce && h->id != p->peer_id) {
+		bad = bfc_peer_other(p, h, now, events);
+		if (bad || p->conflict_ns)
+			return bad;
+	} else if (p->proved && !bfc_peer_knows(p, hdr, h)) {
+		*events |= BFC_EV_REPLY;
+		return BFC_BAD_EPOCH;
+	}
+	if (p->conflict_ns) {
+		p->heard_ns = now;
+		return BFC_OK;
+	}
+	if (p->peer_nonce != h->nonce || p->epoch != hdr->epoch ||
+	    p->queues != h->queues || p->modes != h->modes) {
+		p->peer_id = h->id;
+		p->peer_nonce = h->nonce;
+		p->epoch = hdr->epoch;
+		p->queues = h->queues;
+		p->modes = h->modes;
+		p->rtt_ns = 0;
+		p->state = BFC_PEER_STATE_SEARCHING;
+		*events |= BFC_EV_LAYOUT | BFC_EV_STATE | BFC_EV_REPLY;
+	} else if ((s32)(hdr->seq - p->seq) <= 0) {
+		return BFC_BAD_SEQ;
+	}
+	p->seq = hdr->seq;
+	p->role = h->role;
+	p->heard_ns = now;
+	p->echo_ns = h->sent_ns;
+	/* To another talker: it says nothing of us. */
+	if (other && !proved && p->state != BFC_PEER_STATE_SEARCHING)
+		return BFC_OK;
+
+	state = BFC_PEER_STATE_HEARD;
+	p->settled = h->flags & BFC_HELLO_F_UP;
+	if (proved) {
+		p->proved = true;
+		if (!other)
+			state = BFC_PEER_STATE_UP;
+		rtt = now - h->echo_ns - h->held_ns;
+		if (h->echo_ns && (s64)rtt > 0 && rtt <= BFC_HRTT_MAX &&
+		    (!p->rtt_ns || rtt < p->rtt_ns))
+			p->rtt_ns = rtt;
+		/* It has not heard our echo: an answer is on its way to be lost, or
+		 * was. One that is UP gets none, or the two would never end.
+		 */
+		if (!other && !p->settled)
+			*events |= BFC_EV_REPLY;
+	} else {
+		*events |= BFC_EV_REPLY;
+	}
+	if (state != p->state)
+		*events |= BFC_EV_STATE;
+	p->state = state;
+	return BFC_OK;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * MAC control frames: encoding, decoding and the arithmetic of their times.
+ */
+#include <linux/math64.h>
+#include <linux/string.h>
+
+#include "bfc_pfc_wire.h"
+
+/* ---- encoding and decoding ---- */
+
+/**
+ * bfc_mac_kind() - is this a MAC control frame, and of which kind?
+ * @frame: from the destination address on, without VLAN tags
+ * @len: bytes there are
+ * @own: address of the port, or NULL
+ *
+ * The group address is what PFC frames must have. PAUSE may also go to the address of
+ * the station (annex 31B), and some senders of PFC do so: both are taken with either.
+ *
+ * Return: BFC_MAC_*.
+ */
+enum bfc_mac bfc_mac_kind(const void *frame, unsigned int len, const u8 *own)
+{
+	static const u8 group[ETH_ALEN] = BFC_MAC_ADDR;
+	const struct bfc_wire_mac *w = frame;
+
+	if (len < ETH_HLEN || w->eth.h_proto != cpu_to_be16(BFC_MAC_ETHERTYPE))
+		return BFC_MAC_NONE;
+	if (len < sizeof(*w))
+		return BFC_MAC_OTHER;
+	if (memcmp(w->eth.h_dest, group, ETH_ALEN) &&
+	    (!own || memcmp(w->eth.h_dest, own, ETH_ALEN)))
+		return BFC_MAC_OTHER;
+	switch (be16_to_cpu(w->opcode)) {
+	case BFC_MAC_OP_PFC:
+		return BFC_MAC_PFC;
+	case BFC_MAC_OP_PAUSE:
+		return BFC_MAC_PAUSE;
+	default:
+		return BFC_MAC_OTHER;
+	}
+}
+
+/**
+ * bfc_put_pfc() - write a PFC frame
+ * @frame: BFC_PFC_FRAME bytes, all of which are written
+ * @src: address of the port
+ * @p: values; quanta of priorities that are not enabled are sent as 0
+ */
+void bfc_put_pfc(void *frame, const u8 *src, const struct bfc_pfc_frame *p)
+{
+	static const u8 group[ETH_ALEN] = BFC_MAC_ADDR;
+	struct bfc_wire_pfc *w = frame;
+	unsigned int prio;
+
+	memcpy(w->mac.eth.h_dest, group, ETH_ALEN);
+	memcpy(w->mac.eth.h_source, src, ETH_ALEN);
+	w->mac.eth.h_proto = cpu_to_be16(BFC_MAC_ETHERTYPE);
+	w->mac.opcode = cpu_to_be16(BFC_MAC_OP_PFC);
+	w->reserved = 0;
+	w->enable = p->enable;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		w->quanta[prio] = p->enable >> prio & 1 ?
+				  cpu_to_be16(p->quanta[prio]) : 0;
+	memset(w->padding, 0, sizeof(w->padding));
+}
+
+/**
+ * bfc_get_pfc() - read a PFC frame
+ * @frame: of kind BFC_MAC_PFC
+ * @len: bytes there are; a driver may have taken the padding off
+ * @p: result
+ *
+ * Return: BFC_OK or BFC_BAD_SHORT.
+ */
+enum bfc_bad bfc_get_pfc(const void *frame, unsigned int len,
+			 struct bfc_pfc_frame *p)
+{
+	const struct bfc_wire_pfc *w = frame;
+	unsigned int prio;
+
+	if (len < BFC_PFC_LEN)
+		return BFC_BAD_SHORT;
+	p->enable = w->enable;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		p->quanta[prio] = p->enable >> prio & 1 ?
+				  be16_to_cpu(w->quanta[prio]) : 0;
+	return BFC_OK;
+}
+
+/**
+ * bfc_get_8023x() - read a PAUSE frame of IEEE 802.3x
+ * @frame: of kind BFC_MAC_PAUSE
+ * @len: bytes there are
+ * @quanta: result: pause of the whole link, 0 = go on
+ *
+ * For the statistics: obeying it would stop what PFC wants to go on, and a link
+ * has one of the two (IEEE 802.1Q clause 36).
+ *
+ * Return: BFC_OK or BFC_BAD_SHORT.
+ */
+enum bfc_bad bfc_get_8023x(const void *frame, unsigned int len, u16 *quanta)
+{
+	const struct bfc_wire_8023x *w = frame;
+
+	if (len < sizeof(*w))
+		return BFC_BAD_SHORT;
+	*quanta = be16_to_cpu(w->quanta);
+	return BFC_OK;
+}
+
+/* ---- times ---- */
+
+/**
+ * bfc_quanta_to_ns() - how long is a pause?
+ * @quanta: as received
+ * @rate: speed of the link in bytes/s: that of the MAC, not of a shaper; 0 is
+ *	  taken for 1
+ *
+ * Return: ns, rounded up: a port that obeys does not go on too early.
+ */
+u64 bfc_quanta_to_ns(u16 quanta, u64 rate)
+{
+	/* at most 65535 x 64e9 = 4.2e15 */
+	u64 part = quanta * (BFC_QUANTUM_BYTES * 1000000000ULL);
+
+	return rate ? div64_u64(part + rate - 1, rate) : part;
+}
+
+/**
+ * bfc_ns_to_quanta() - how is a pause said?
+ * @ns: for so long; 0 = XON
+ * @rate: speed of the link in bytes/s, at most BFC_RATE_MAX; 0 is taken for 1
+ *
+ * Return: quanta, rounded up, so that the pause is not shorter than meant; but
+ * BFC_QUANTA_MAX at most, and then it is, and has to be refreshed.
+ */
+u16 bfc_ns_to_quanta(u64 ns, u64 rate)
+{
+	const u64 unit = BFC_QUANTUM_BYTES * 1000000000ULL;
+
+	if (!rate)
+		rate = 1;
+	if (ns >= bfc_quanta_to_ns(BFC_QUANTA_MAX, rate))
+		return BFC_QUANTA_MAX;
+	/* less than BFC_QUANTA_MAX x unit + rate + unit: no overflow */
+	return div64_u64(ns * rate + unit - 1, unit);
+}
+
+/**
+ * bfc_quanta_refresh() - when must a pause be repeated?
+ * @quanta: as sent
+ * @rate: speed of the link in bytes/s; 0 is taken for 1
+ * @lead: ns from the moment when the repetition is due until it may at the latest
+ *	  have reached the neighbour, compared with the frame before: a timer that
+ *	  is late, the frame of data that has just begun (an MTU), and
+ *	  BFC_PFC_WIRE bytes
+ * @losses: so many repetitions in a row may get lost
+ *
+ * The pause runs from the moment the neighbour has got the frame, which is one
+ * propagation delay later for the repetition as well.
+ *
+ * Return: ns after the frame was sent, then again and again, so that the pause
+ * never runs out meanwhile; 0 if it is too short for that.
+ */
+u64 bfc_quanta_refresh(u16 quanta, u64 rate, u64 lead, unsigned int losses)
+{
+	u64 part = quanta * (BFC_QUANTUM_BYTES * 1000000000ULL);
+	/* rounded down: the neighbour may do so */
+	u64 ns = rate ? div64_u64(part, rate) : part;
+
+	return ns > lead ? div64_u64(ns - lead, losses + 1ULL) : 0;
+}
+
+/**
+ * bfc_pfc_least() - how often may pauses be repeated?
+ * @rate: speed of the link in bytes/s; 0 is taken for 1
+ *
+ * Return: ns: PFC frames take a tenth of the link then.
+ */
+u64 bfc_pfc_least(u64 rate)
+{
+	return div64_u64(10 * BFC_PFC_WIRE * 1000000000ULL, rate ? rate : 1);
+}
+
+/**
+ * bfc_pfc_longest() - how often must they, so that two lost frames do no harm?
+ * @quanta: as sent
+ * @rate: speed of the link in bytes/s; 0 is taken for 1
+ * @frame: of data, bytes, whose end a repetition may have to wait for
+ *
+ * Return: ns; 0 if the pause is too short for that.
+ */
+u64 bfc_pfc_longest(u16 quanta, u64 rate, u64 frame)
+{
+	u64 lead = BFC_PFC_LATE_NS +
+		   div64_u64((frame + BFC_PFC_WIRE) * 1000000000ULL,
+			     rate ? rate : 1);
+
+	return bfc_quanta_refresh(quanta, rate, lead, 2);
+}
+
+/**
+ * bfc_pfc_refresh() - how often are they repeated?
+ * @quanta: as sent
+ * @rate: speed of the link in bytes/s; 0 is taken for 1
+ * @frame: of data, bytes, whose end a repetition may have to wait for
+ * @refresh: ns: what would be often enough but for the quanta
+ *
+ * Never so often that data has to stand back: a link whose pauses are too short for
+ * it may lose some of them. (65535 quanta are long enough up to 670 Gbit/s with a
+ * least refresh of 10 us.)
+ *
+ * Return: ns.
+ */
+u64 bfc_pfc_refresh(u16 quanta, u64 rate, u64 frame, u64 refresh)
+{
+	u64 least = bfc_pfc_least(rate), most;
+
+	most = bfc_pfc_longest(quanta, rate, frame);
+	if (most > refresh)
+		most = refresh;
+	return most > least ? most : least;
+}
+
+/**
+ * bfc_pfc_quick() - how often is a change repeated at first?
+ * @rate: speed of the link in bytes/s; 0 is taken for 1
+ * @hrtt: ns
+ * @refresh: ns: how often pauses are repeated later on
+ *
+ * A lost XOFF costs headroom, and a lost XON the link's time, until the next frame
+ * gets through: a quarter of the HRTT each is little beside what is set aside for one
+ * HRTT anyway. Never so often that data has to stand back.
+ *
+ * Return: ns, @refresh at most.
+ */
+u64 bfc_pfc_quick(u64 rate, u64 hrtt, u64 refresh)
+{
+	u64 least = bfc_pfc_least(rate), quick = hrtt / 4;
+
+	if (quick < least)
+		quick = least;
+	if (quick < BFC_REFRESH_MIN)
+		quick = BFC_REFRESH_MIN;
+	return quick < refresh ? quick : refresh;
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Control frames between ports that speak BFC: encoding and decoding.
+ */
+#include <linux/string.h>
+
+#include "bfc_wire.h"
+
+/**
+ * bfc_bitmap_bytes() - bytes of the bitmap of a PAUSE frame
+ * @queues: queues of the peer
+ *
+ * Return: bytes.
+ */
+unsigned int bfc_bitmap_bytes(unsigned int queues)
+{
+	return (queues + 7) / 8;
+}
+
+/**
+ * bfc_pause_len() - length of a PAUSE frame
+ * @queues: queues of the peer, at most BFC_WIRE_QUEUES_MAX
+ *
+ * Return: bytes from the destination address on.
+ */
+unsigned int bfc_pause_len(unsigned int queues)
+{
+	return BFC_PAUSE_FIXED_LEN + bfc_bitmap_bytes(queues);
+}
+
+/* ---- encoding ---- */
+
+/**
+ * bfc_put_hdr() - write the common header behind the Ethernet header
+ * @frame: BFC_HDR_LEN bytes; the first 14 are left alone
+ * @type: BFC_FRAME_*
+ * @len: of the frame, bytes
+ * @epoch: of the sender
+ * @seq: sequence within it
+ */
+void bfc_put_hdr(void *frame, u8 type, u16 len, u32 epoch, u32 seq)
+{
+	struct bfc_wire_hdr *w = frame;
+
+	w->magic = cpu_to_be32(BFC_MAGIC);
+	w->version = BFC_VERSION;
+	w->type = type;
+	w->len = cpu_to_be16(len);
+	w->epoch = cpu_to_be32(epoch);
+	w->seq = cpu_to_be32(seq);
+}
+
+/**
+ * bfc_put_hello() - write a HELLO behind the Ethernet header
+ * @frame: BFC_HELLO_LEN bytes; the first 14 are left alone
+ * @epoch: of the sender
+ * @seq: sequence within it
+ * @h: values
+ */
+void bfc_put_hello(void *frame, u32 epoch, u32 seq, const struct bfc_hello *h)
+{
+	struct bfc_wire_hello *w = frame;
+
+	bfc_put_hdr(frame, BFC_FRAME_HELLO, BFC_HELLO_LEN, epoch, seq);
+	w->role = h->role;
+	w->flags = h->flags;
+	w->queues = cpu_to_be16(h->queues);
+	w->classes = h->classes;
+	w->reserved = 0;
+	w->incast_queue = cpu_to_be16(h->incast_queue);
+	w->reserved2 = 0;
+	w->id = cpu_to_be64(h->id);
+	w->nonce = cpu_to_be32(h->nonce);
+	w->echo = cpu_to_be32(h->echo);
+	w->modes = cpu_to_be32(h->modes);
+	w->sent_ns = cpu_to_be64(h->sent_ns);
+	w->echo_ns = cpu_to_be64(h->echo_ns);
+	w->held_ns = cpu_to_be64(h->held_ns);
+}
+
+/**
+ * bfc_put_pause() - write a PAUSE behind the Ethernet header
+ * @frame: bfc_pause_len() bytes; the first 14 are left alone
+ * @epoch: of the sender
+ * @seq: sequence within it
+ * @p: values of the fixed part
+ *
+ * The bitmap is cleared; the caller sets bits with bfc_pause_set().
+ */
+void bfc_put_pause(void *frame, u32 epoch, u32 seq, const struct bfc_pause *p)
+{
+	unsigned int len = bfc_pause_len(p->queues), prio;
+	struct bfc_wire_pause *w = frame;
+
+	bfc_put_hdr(frame, BFC_FRAME_PAUSE, len, epoch, seq);
+	w->hold_ns = cpu_to_be32(p->hold_ns);
+	w->queues = cpu_to_be16(p->queues);
+	w->flags = 0;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		w->prio_ns[prio] = cpu_to_be32(p->prio_ns[prio]);
+	w->drained = cpu_to_be64(p->drained);
+	w->limit = cpu_to_be64(p->limit);
+	memset(w->bitmap, 0, bfc_bitmap_bytes(p->queues));
+}
+
+/**
+ * bfc_is_ours() - does a frame of EtherType 0x88B5 carry the magic of BFC?
+ * @frame: from the destination address on
+ * @len: bytes there are
+ *
+ * The EtherType is for local experiments (IEEE 802), of any kind: frames without the
+ * magic stay in the stream.
+ *
+ * Return: true if the frame is a control frame of BFC, be it a broken one.
+ */
+bool bfc_is_ours(const void *frame, unsigned int len)
+{
+	static const u8 group[ETH_ALEN] = BFC_GROUP_ADDR;
+	const struct bfc_wire_hdr *w = frame;
+
+	return len >= offsetof(struct bfc_wire_hdr, version) &&
+	       !memcmp(w->eth.h_dest, group, ETH_ALEN) &&
+	       w->eth.h_proto == cpu_to_be16(BFC_ETHERTYPE) &&
+	       w->magic == cpu_to_be32(BFC_MAGIC);
+}
+
+/**
+ * bfc_is_empty_pause() - is it a PAUSE with length 0, which is never sent?
+ * @frame: from the destination address on
+ * @len: bytes there are
+ *
+ * Such a frame makes a port's qdisc run.
+ */
+bool bfc_is_empty_pause(const void *frame, unsigned int len)
+{
+	const struct bfc_wire_hdr *w = frame;
+
+	return len >= BFC_PAUSE_FIXED_LEN && bfc_is_ours(frame, len) &&
+	       w->type == BFC_FRAME_PAUSE && !w->len;
+}
+
+/**
+ * bfc_get_hdr() - read and check the common header
+ * @frame: one that bfc_is_ours()
+ * @len: bytes there are, link padding included
+ * @h: result
+ *
+ * Return: BFC_OK, BFC_BAD_SHORT or BFC_BAD_VERSION.
+ */
+enum bfc_bad bfc_get_hdr(const void *frame, unsigned int len, struct bfc_hdr *h)
+{
+	const struct bfc_wire_hdr *w = frame;
+	unsigned int need;
+
+	if (len < BFC_HDR_LEN)
+		return BFC_BAD_SHORT;
+	if (w->version != BFC_VERSION)
+		return BFC_BAD_VERSION;
+	h->type = w->type;
+	h->len = be16_to_cpu(w->len);
+	h->epoch = be32_to_cpu(w->epoch);
+	h->seq = be32_to_cpu(w->seq);
+	switch (h->type) {
+	case BFC_FRAME_HELLO:
+		need = BFC_HELLO_LEN;
+		break;
+	case BFC_FRAME_PAUSE:
+		need = BFC_PAUSE_FIXED_LEN;
+		break;
+	default:
+		return BFC_BAD_VERSION;
+	}
+	if (h->len < need || h->len > len)
+		return BFC_BAD_SHORT;
+	return BFC_OK;
+}
+
+/**
+ * bfc_get_hello() - read and check a HELLO
+ * @frame: one whose header bfc_get_hdr() accepted
+ * @h: result
+ *
+ * Return: BFC_OK or BFC_BAD_RANGE.
+ */
+enum bfc_bad bfc_get_hello(const void *frame, struct bfc_hello *h)
+{
+	const struct bfc_wire_hello *w = frame;
+
+	h->role = w->role;
+	h->flags = w->flags;
+	h->queues = be16_to_cpu(w->queues);
+	h->classes = w->classes;
+	h->incast_queue = be16_to_cpu(w->incast_queue);
+	h->id = be64_to_cpu(w->id);
+	h->nonce = be32_to_cpu(w->nonce);
+	h->echo = be32_to_cpu(w->echo);
+	h->modes = be32_to_cpu(w->modes);
+	h->sent_ns = be64_to_cpu(w->sent_ns);
+	h->echo_ns = be64_to_cpu(w->echo_ns);
+	h->held_ns = be64_to_cpu(w->held_ns);
+	if (h->role >= __BFC_ROLE_MAX || !h->nonce || !h->classes ||
+	    !h->queues || h->queues > BFC_WIRE_QUEUES_MAX)
+		return BFC_BAD_RANGE;
+	if (h->incast_queue != BFC_QUEUE_NONE && h->incast_queue >= h->queues)
+		return BFC_BAD_RANGE;
+	return BFC_OK;
+}
+
+/**
+ * bfc_get_pause() - read and check the fixed part of a PAUSE
+ * @frame: one whose header bfc_get_hdr() accepted
+ * @len: the header's length
+ * @max_queues: queues that the receiver has
+ * @p: result; the bitmap is read with bfc_pause_test()
+ *
+ * Return: BFC_OK, BFC_BAD_SHORT or BFC_BAD_RANGE.
+ */
+enum bfc_bad bfc_get_pause(const void *frame, unsigned int len,
+			   unsigned int max_queues, struct bfc_pause *p)
+{
+	const struct bfc_wire_pause *w = frame;
+	unsigned int prio;
+
+	p->hold_ns = be32_to_cpu(w->hold_ns);
+	p->queues = be16_to_cpu(w->queues);
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		p->prio_ns[prio] = be32_to_cpu(w->prio_ns[prio]);
+	p->drained = be64_to_cpu(w->drained);
+	p->limit = be64_to_cpu(w->limit);
+	if (p->queues > max_queues || p->hold_ns > BFC_HOLD_MAX)
+		return BFC_BAD_RANGE;
+	if (len < bfc_pause_len(p->queues))
+		return BFC_BAD_SHORT;
+	return BFC_OK;
+}
