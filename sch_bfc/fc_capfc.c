@@ -2,7 +2,7 @@
 /*
  * fc capfc-max, capfc-cal: PFC, and an egress queue that is too long holds those ports
  * responsible that brought most (E). A port pauses a priority if its own occupancy says
- * so (I), or any E. The arithmetic is in bfc_capfc.h.
+ * so (I), or any E. The arithmetic is in pure/bfc_capfc.c.
  *
  * &bfc_sched.egress is an array of struct bfc_capfc, one for each priority.
  */

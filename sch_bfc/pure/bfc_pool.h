@@ -43,7 +43,6 @@
 #define _BFC_POOL_H
 
 #include <linux/atomic.h>
-#include <linux/compiler.h>
 #include <linux/math64.h>
 #include <linux/types.h>
 
@@ -176,11 +175,6 @@ static inline u32 bfc_cell_shared(u64 word, u32 reserve)
 	return base > reserve ? base - reserve : 0;
 }
 
-static inline s64 bfc_cell_word(u32 base, u32 headroom)
-{
-	return (u64)headroom << 32 | base;
-}
-
 /**
  * bfc_alpha_share() - the dynamic threshold T = alpha x free (Choudhury-Hahne)
  * @alpha: millionths, at most BFC_ALPHA_MAX
@@ -208,254 +202,22 @@ static inline u32 bfc_pool_free(u32 size, long shared)
 	return shared < (long)size ? size - shared : 0;
 }
 
-/**
- * bfc_pool_carve() - how much of the memory is left to share?
- * @memory: all there is, bytes
- * @cells: that many of them
- * @cfg: what each of them may hold, @cells entries
- * @size: result: of the pool
- *
- * Return: false if reserves and headroom alone are more than that, or the rest is
- * more than BFC_POOL_MAX.
- */
-static inline bool bfc_pool_carve(u64 memory, unsigned int cells,
-				  const struct bfc_cell_cfg *cfg, u32 *size)
-{
-	u64 fixed = 0;
-	unsigned int i;
-
-	for (i = 0; i < cells; i++)
-		fixed += (u64)cfg[i].reserve + cfg[i].headroom;
-	if (fixed > memory || memory - fixed > BFC_POOL_MAX)
-		return false;
-	*size = memory - fixed;
-	return true;
-}
-
-/* The pool has no room: the headroom, then. */
-static inline void bfc_pool_plan_headroom(struct bfc_pool_op *op,
-					  const struct bfc_cell_cfg *cfg)
-{
-	u32 headroom = bfc_cell_headroom(op->word);
-
-	op->pool = 0;
-	op->step = BFC_POOL_DONE;
-	op->where = BFC_POOL_REFUSED;
-	if (headroom >= cfg->headroom || op->len > cfg->headroom - headroom)
-		return;
-	op->next = bfc_cell_word(bfc_cell_base(op->word), headroom + op->len);
-	op->where = BFC_POOL_HEADROOM;
-	op->step = BFC_POOL_STORE;
-}
-
-/* Where would it go, as far as the cell knows? */
-static inline void bfc_pool_plan_charge(struct bfc_pool_op *op,
-					const struct bfc_cell_cfg *cfg)
-{
-	op->next = bfc_cell_word(bfc_cell_base(op->word) + op->len,
-				 bfc_cell_headroom(op->word));
-	op->pool = bfc_cell_shared(op->next, cfg->reserve) -
-		   bfc_cell_shared(op->word, cfg->reserve);
-	op->where = op->pool ? BFC_POOL_SHARED : BFC_POOL_RESERVE;
-	op->step = op->pool ? BFC_POOL_ASK : BFC_POOL_STORE;
-}
-
-static inline bool bfc_pool_admits(const struct bfc_pool_op *op,
-				   const struct bfc_cell_cfg *cfg, u32 free)
-{
-	u32 share = bfc_cell_shared(op->next, cfg->reserve);
-
-	return op->pool <= free && share <= cfg->limit &&
-	       (!cfg->alpha || share <= bfc_alpha_share(cfg->alpha, free));
-}
-
-/**
- * bfc_pool_begin() - get ready to charge or to uncharge a packet
- * @op: the operation
- * @len: of the packet, bytes
- */
-static inline void bfc_pool_begin(struct bfc_pool_op *op, u32 len)
-{
-	op->step = BFC_POOL_LOOK;
-	op->where = BFC_POOL_REFUSED;
-	op->len = len;
-	op->pool = 0;
-	op->word = 0;
-	op->next = 0;
-}
-
-/**
- * bfc_pool_charge_step() - take the next step of a charge
- * @op: the operation
- * @pool: the pool
- * @cell: the cell
- * @cfg: what the cell may hold; does not change meanwhile
- *
- * Context: any; what others do between two steps is theirs to do.
- * Return: false when it is done.
- */
-static inline bool bfc_pool_charge_step(struct bfc_pool_op *op,
-					struct bfc_pool *pool,
-					struct bfc_cell *cell,
-					const struct bfc_cell_cfg *cfg)
-{
-	u32 size = READ_ONCE(pool->size);
-
-	switch (op->step) {
-	case BFC_POOL_LOOK:
-		op->word = atomic64_read(&cell->word);
-		if (op->len > BFC_POOL_MAX)
-			op->step = BFC_POOL_DONE;
-		else
-			bfc_pool_plan_charge(op, cfg);
-		break;
-	case BFC_POOL_ASK:
-		if (bfc_pool_admits(op, cfg,
-				    bfc_pool_free(size,
-						  atomic_long_read(&pool->shared))))
-			op->step = BFC_POOL_TAKE;
-		else
-			bfc_pool_plan_headroom(op, cfg);
-		break;
-	case BFC_POOL_TAKE:
-		op->step = atomic_long_add_return(op->pool, &pool->shared) >
-			   (long)size ? BFC_POOL_UNDO : BFC_POOL_STORE;
-		break;
-	case BFC_POOL_UNDO:
-		atomic_long_sub(op->pool, &pool->shared);
-		bfc_pool_plan_headroom(op, cfg);
-		break;
-	case BFC_POOL_STORE:
-		if (atomic64_try_cmpxchg(&cell->word, &op->word, op->next))
-			op->step = BFC_POOL_DONE;
-		else if (op->pool)
-			op->step = BFC_POOL_RETURN;
-		else
-			bfc_pool_plan_charge(op, cfg);
-		break;
-	case BFC_POOL_RETURN:
-		atomic_long_sub(op->pool, &pool->shared);
-		bfc_pool_plan_charge(op, cfg);
-		break;
-	}
-	return op->step != BFC_POOL_DONE;
-}
-
-static inline void bfc_pool_plan_uncharge(struct bfc_pool_op *op,
-					  const struct bfc_cell_cfg *cfg)
-{
-	u32 base = bfc_cell_base(op->word), part = op->len;
-	u32 headroom = bfc_cell_headroom(op->word);
-
-	op->where = BFC_POOL_HEADROOM;
-	if (part <= headroom) {
-		headroom -= part;
-		part = 0;
-	} else {
-		part -= headroom;
-		headroom = 0;
-	}
-	if (part) {
-		op->where = BFC_POOL_SHARED;
-		if (part > base) {	/* the owner's mistake, not to be spread */
-			part = base;
-			op->where = BFC_POOL_REFUSED;
-		}
-		base -= part;
-	}
-	op->next = bfc_cell_word(base, headroom);
-	op->pool = bfc_cell_shared(op->word, cfg->reserve) -
-		   bfc_cell_shared(op->next, cfg->reserve);
-	if (op->where == BFC_POOL_SHARED && !op->pool)
-		op->where = BFC_POOL_RESERVE;
-	op->step = BFC_POOL_STORE;
-}
-
-/**
- * bfc_pool_uncharge_step() - take the next step of an uncharge
- * @op: the operation
- * @pool: the pool
- * @cell: the cell
- * @cfg: as it was when the packet was charged, as to the reserve
- *
- * Context: any.
- * Return: false when it is done.
- */
-static inline bool bfc_pool_uncharge_step(struct bfc_pool_op *op,
-					  struct bfc_pool *pool,
-					  struct bfc_cell *cell,
-					  const struct bfc_cell_cfg *cfg)
-{
-	switch (op->step) {
-	case BFC_POOL_LOOK:
-		op->word = atomic64_read(&cell->word);
-		bfc_pool_plan_uncharge(op, cfg);
-		break;
-	case BFC_POOL_STORE:
-		if (!atomic64_try_cmpxchg(&cell->word, &op->word, op->next))
-			bfc_pool_plan_uncharge(op, cfg);
-		else
-			op->step = op->pool ? BFC_POOL_GIVE : BFC_POOL_DONE;
-		break;
-	case BFC_POOL_GIVE:
-		atomic_long_sub(op->pool, &pool->shared);
-		op->step = BFC_POOL_DONE;
-		break;
-	}
-	return op->step != BFC_POOL_DONE;
-}
-
-/**
- * bfc_pool_charge() - may a packet come in, and where is it charged?
- * @pool: the pool
- * @cell: of the packet's port and priority
- * @cfg: what the cell may hold
- * @len: of the packet, bytes
- * @word: result: the cell with the packet, or as it is without, if refused; of
- *	  all that charge and uncharge it, each sees another word. For the XOFF
- *	  decision
- *
- * Lock-free: it starts over only if another processor got on.
- *
- * Context: any, the caller's own root lock held or not.
- * Return: BFC_POOL_*.
- */
-static inline enum bfc_pool_where
-bfc_pool_charge(struct bfc_pool *pool, struct bfc_cell *cell,
-		const struct bfc_cell_cfg *cfg, u32 len, u64 *word)
-{
-	struct bfc_pool_op op;
-
-	bfc_pool_begin(&op, len);
-	while (bfc_pool_charge_step(&op, pool, cell, cfg))
-		;
-	*word = op.where == BFC_POOL_REFUSED ? op.word : op.next;
-	return op.where;
-}
-
-/**
- * bfc_pool_uncharge() - a packet leaves, sent or dropped
- * @pool: the pool
- * @cell: as when it was charged
- * @cfg: as when it was charged, as to the reserve
- * @len: as when it was charged
- * @word: result: the cell without the packet, for the XON decision
- *
- * Context: any.
- * Return: where the bytes were (the last of them); BFC_POOL_REFUSED if the cell
- * held less than @len: it is empty then, and the owner has lost count.
- */
-static inline enum bfc_pool_where
-bfc_pool_uncharge(struct bfc_pool *pool, struct bfc_cell *cell,
-		  const struct bfc_cell_cfg *cfg, u32 len, u64 *word)
-{
-	struct bfc_pool_op op;
-
-	bfc_pool_begin(&op, len);
-	while (bfc_pool_uncharge_step(&op, pool, cell, cfg))
-		;
-	*word = op.next;
-	return op.where;
-}
+bool bfc_pool_carve(u64 memory, unsigned int cells,
+		    const struct bfc_cell_cfg *cfg, u32 *size);
+void bfc_pool_begin(struct bfc_pool_op *op, u32 len);
+bool bfc_pool_charge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
+			  struct bfc_cell *cell,
+			  const struct bfc_cell_cfg *cfg);
+bool bfc_pool_uncharge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
+			    struct bfc_cell *cell,
+			    const struct bfc_cell_cfg *cfg);
+enum bfc_pool_where bfc_pool_charge(struct bfc_pool *pool,
+				    struct bfc_cell *cell,
+				    const struct bfc_cell_cfg *cfg, u32 len,
+				    u64 *word);
+enum bfc_pool_where bfc_pool_uncharge(struct bfc_pool *pool,
+				      struct bfc_cell *cell,
+				      const struct bfc_cell_cfg *cfg, u32 len,
+				      u64 *word);
 
 #endif /* _BFC_POOL_H */

@@ -4,7 +4,10 @@
  * object for one module only.
  */
 #include "../../sch_bfc/pure/bfc_bucket.c"
+#include "../../sch_bfc/pure/bfc_capfc.c"
 #include "../../sch_bfc/pure/bfc_peer.c"
+#include "../../sch_bfc/pure/bfc_pfc.c"
 #include "../../sch_bfc/pure/bfc_pfc_wire.c"
+#include "../../sch_bfc/pure/bfc_pool.c"
 #include "../../sch_bfc/pure/bfc_thresh.c"
 #include "../../sch_bfc/pure/bfc_wire.c"

@@ -6,6 +6,7 @@
  */
 #include "unit.h"
 #include "bfc_capfc.h"
+#include "bfc_thresh.h"
 
 #define PORTS		64
 #define NO_PORT		64

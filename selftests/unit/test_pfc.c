@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 #include "bfc_pfc.h"
+#include "bfc_thresh.h"
 
 #define SEC	1000000000ULL
 #define WALK	300000U
