@@ -10,4 +10,5 @@
 #include "../../sch_bfc/pure/bfc_pfc_wire.c"
 #include "../../sch_bfc/pure/bfc_pool.c"
 #include "../../sch_bfc/pure/bfc_thresh.c"
+#include "../../sch_bfc/pure/bfc_watchdog.c"
 #include "../../sch_bfc/pure/bfc_wire.c"

@@ -3,6 +3,7 @@
  * The watchdog in simulated time: neighbours that are slow, broken, or both by
  * turns, and a log from which it is told independently what a storm was.
  */
+#include <linux/pkt_sch_bfc.h>
 #include "unit.h"
 #include "bfc_watchdog.h"
 
