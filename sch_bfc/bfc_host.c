@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A host that FAFC pauses sends less for a while (FAFC Alg. 3): its pace is that of the
- * qdisc, for each priority. The arithmetic is in bfc_fafc.h. Everything here runs under
+ * qdisc, for each priority. The arithmetic is in bfc_fafc.c. Everything here runs under
  * the root lock.
  */
 #include "bfc.h"

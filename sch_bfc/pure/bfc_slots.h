@@ -23,7 +23,6 @@
 #define _BFC_SLOTS_H
 
 #include <linux/types.h>
-#include <linux/math64.h>
 #include "bfc_alloc.h"
 
 /**
@@ -67,72 +66,6 @@ static inline void bfc_slots_advance(struct bfc_slots *s, u64 now, u32 t_hop)
 	}
 }
 
-/* What a pause of @time keeps away, and how long @amount was paused. */
-static inline u64 bfc_slots_amount(u64 rate, u32 time, u32 t_hop)
-{
-	u64 rem;
-
-	return bfc_muldiv(rate, time, t_hop, &rem);
-}
-
-static inline u32 bfc_slots_time(u64 amount, u64 rate, u32 t_hop)
-{
-	u64 rem;
-
-	return amount < rate ? bfc_muldiv(amount, t_hop, rate, &rem) : t_hop;
-}
-
-/**
- * bfc_slots_pause() - a port is paused: account for it
- * @s: its slots
- * @now: ns
- * @t_hop: ns
- * @rate: r_i*, what it sends in all, amount per T_hop, BFC_AMOUNT_MAX at most
- * @pause: T_i, ns, @t_hop at most
- *
- * Line 25 prints pausePending += r (T_hop - tNext). What is left of the pause for
- * the next slot is T_i - tNext: with T_hop, a short pause that ends in this slot
- * would announce a long one for the next.
- *
- * Beyond the paper: no more than T_hop goes into the next slot. A slot cannot keep away more
- * than what comes in it. And pausePending is in no prediction until its slot
- * begins: so each packet that leaves in the last moments of a slot would find the
- * same congestion and add another pause.
- *
- * Return: for how long the port is to be paused from now on, ns: as pauses add up
- * (§III-B), what is left of those before is in it. 2 x @t_hop at most.
- */
-static inline u32 bfc_slots_pause(struct bfc_slots *s, u64 now, u32 t_hop,
-				  u64 rate, u32 pause)
-{
-	u32 room, this_slot = pause, next_slot = 0;
-
-	bfc_slots_advance(s, now, t_hop);
-	if (!s->end) {
-		s->end = now + t_hop;
-	} else {
-		/* The rest of this slot, but what is paused already. */
-		room = t_hop - bfc_slots_time(s->next, rate, t_hop);
-		if (room > s->end - now)
-			room = s->end - now;
-		if (this_slot > room)
-			this_slot = room;
-		next_slot = pause - this_slot;
-		room = t_hop - bfc_slots_time(s->pending, rate, t_hop);
-		if (next_slot > room)
-			next_slot = room;
-	}
-	s->next += bfc_slots_amount(rate, this_slot, t_hop);
-	s->pending += bfc_slots_amount(rate, next_slot, t_hop);
-	if (s->until < now)
-		s->until = now;
-	s->until += this_slot + next_slot;
-	/* Only if the rate has changed in between: pauses end with the slots. */
-	if (s->until > s->end + t_hop)
-		s->until = s->end + t_hop;
-	return s->until - now;
-}
-
 /**
  * bfc_slots_offset() - pausOf of Alg. 1 line 37 and Alg. 2 line 28, for an egress
  * @s: the slots of the ingress port, advanced
@@ -157,5 +90,8 @@ static inline s64 bfc_slots_offset(const struct bfc_slots *s, u64 queued,
 		offset = bfc_muldiv(queued, offset, all, &rem);
 	return less ? -(s64)offset : (s64)offset;
 }
+
+u32 bfc_slots_pause(struct bfc_slots *s, u64 now, u32 t_hop, u64 rate,
+		    u32 pause);
 
 #endif /* _BFC_SLOTS_H */
