@@ -381,7 +381,7 @@ def _programs() -> str:
     """A hash of what runs in the machine, kernel included."""
     digest = hashlib.sha256()
     for pattern in (
-        *("build/sim/*-plain-*/linux", "build/modules/*-sim-plain-*/*.ko"),
+        *("build/sim/*-plain-*/linux", "build/modules/*-sim-plain-*/**/*.ko"),
         *("build/eval/*", "build/tc/*.so", "build/bpf/*", "eval/inside"),
     ):
         for path in sorted(TOP.glob(pattern)):
