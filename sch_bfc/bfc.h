@@ -305,9 +305,7 @@ struct bfc_sched {
 	struct bfc_flow *overflow;	/* behind the flow table: BFC_FLOW_OVERFLOW entries
 					 * for each member of &bfc_sched_dests.ingress
 					 */
-	u32 *members;	/* packets in these, by ingress port and bits of the flow's hash:
-			 * bfc_flow_members()
-			 */
+	struct bfc_overflow *ports;	/* for each of these members */
 	const char *no_port;	/* why @port is a bare one, for users; or NULL */
 	bool live;		/* @port does what this qdisc asks for, not another that
 				 * it is to replace
@@ -442,14 +440,11 @@ static inline void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue
 		list_add_tail(&queue->cooling, &q->dest.cooling);
 }
 
-/* How many packets the overflow entries of an ingress port, of which @flow is one, have of
- * flows with these bits in their hash.
- */
-static inline u32 *bfc_flow_members(struct bfc_sched *q, const struct bfc_flow *flow, u8 member)
+/* The ingress port that an overflow entry is of. */
+static inline struct bfc_overflow *bfc_overflow_of(struct bfc_sched *q,
+						   const struct bfc_flow *flow)
 {
-	unsigned int port = (flow - q->overflow) / BFC_FLOW_OVERFLOW;
-
-	return &q->members[port * BFC_FLOW_MEMBERS + member];
+	return &q->ports[(flow - q->overflow) / BFC_FLOW_OVERFLOW];
 }
 
 /* Is a queue empty that a flow was in alone at last, and held yet for its destination? */

@@ -347,16 +347,30 @@ static u8 bfc_flow_member(u64 hash)
 	return reciprocal_scale(hash >> 32, BFC_FLOW_MEMBERS);
 }
 
-/* The overflow entry that a flow may have packets in, or NULL. */
-static struct bfc_flow *bfc_flow_overflowed(struct bfc_sched *q, const struct sk_buff *skb,
-					    u64 hash)
+/* May a flow have packets in this overflow entry? */
+static bool bfc_flow_is_member(struct bfc_sched *q, const struct bfc_flow *over, u64 hash)
 {
-	struct bfc_flow *flow;
+	return bfc_overflow_of(q, over)->members[bfc_flow_member(hash)];
+}
 
-	if (likely(!q->overflowed))
-		return NULL;
-	flow = bfc_dest_overflow(q, skb, hash);
-	return *bfc_flow_members(q, flow, bfc_flow_member(hash)) ? flow : NULL;
+/* Does a flow without an entry in its set go to this overflow entry? Not only if the set is
+ * full: a host that fills the table would get an entry, and a queue, with each flow whose
+ * set is not.
+ */
+static bool bfc_flow_overflows(struct bfc_sched *q, const struct bfc_flow *over, bool full,
+			       u64 hash)
+{
+	u64 *last = &bfc_overflow_of(q, over)->full[(over - q->overflow) % BFC_FLOW_OVERFLOW];
+	u64 now = q->noccupied ? q->clock : bfc_now(q);
+
+	if (full)
+		*last = now;
+	if (bfc_flow_is_member(q, over, hash))
+		return true;
+	if (!q->cfg->by_dest)
+		return false;
+	q->stats.shared += full;
+	return full || (over->size && now - *last < BFC_FLOW_FULL * q->cfg->sticky);
 }
 
 /**
@@ -377,7 +391,8 @@ static struct bfc_flow *bfc_flow_overflowed(struct bfc_sched *q, const struct sk
  * ingress port and the destination: a host that fills the table does not decide which
  * queue the flows of others go to, and a flow shares with those that go where it goes. An
  * overflow entry may be in use for long; so the packets in those of a port are counted by
- * a few bits of their hash, and flows that have none there take an idle entry of their set.
+ * a few bits of their hash, and once the table has room again flows that have none there
+ * take an idle entry of their set.
  *
  * Context: under the root lock.
  * Return: the entry.
@@ -401,16 +416,16 @@ struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u
 	flow = set + (u16)(hash >> 48) % q->cfg->ways;
 	if (flow->shared && !bfc_flow_is_idle(q, flow))
 		return flow;
-	over = bfc_flow_overflowed(q, skb, hash);
-	if (unlikely(over))
-		return over;
+	if (unlikely(q->overflowed) || (!idle && q->cfg->by_dest)) {
+		over = bfc_dest_overflow(q, skb, hash);
+		if (bfc_flow_overflows(q, over, !idle, hash))
+			return over;
+	}
 	if (idle) {
 		*idle = (struct bfc_flow){ .tag = tag };
 		return idle;
 	}
 	q->stats.shared++;
-	if (q->cfg->by_dest)
-		return bfc_dest_overflow(q, skb, hash);
 	flow->shared = true;
 	return flow;
 }
@@ -435,7 +450,7 @@ void bfc_flow_overflow(struct bfc_sched *q, const struct bfc_flow *flow,
 	cb->overflowed = 1;
 	cb->member = bfc_flow_member(hash);
 	q->overflowed++;
-	++*bfc_flow_members(q, flow, cb->member);
+	bfc_overflow_of(q, flow)->members[cb->member]++;
 	if (q->cfg->by_dest)
 		bfc_dest_came(q, queue, skb);
 }
@@ -459,7 +474,9 @@ bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash
 		if (flow->tag == tag)
 			return flow->size;
 	flow = set + (u16)(hash >> 48) % q->cfg->ways;
-	return (flow->shared && flow->size) || bfc_flow_overflowed(q, skb, hash);
+	return (flow->shared && flow->size) ||
+	       (q->overflowed &&
+		bfc_flow_is_member(q, bfc_dest_overflow(q, skb, hash), hash));
 }
 
 /**

@@ -291,8 +291,7 @@ static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 	entries = max(DIV_ROUND_UP(p->flows, p->ways), BFC_PRIORITIES + 0U) * p->ways;
 	q->flows = kvcalloc(entries + more, sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
 	q->overflow = q->flows + entries;
-	q->members = kvcalloc(ports * BFC_FLOW_MEMBERS, sizeof(*q->members),
-			      GFP_KERNEL_ACCOUNT);
+	q->ports = kvcalloc(ports, sizeof(*q->ports), GFP_KERNEL_ACCOUNT);
 	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
 			     GFP_KERNEL_ACCOUNT);
 	q->pauses = kvcalloc(p->queues, sizeof(*q->pauses), GFP_KERNEL_ACCOUNT);
@@ -303,7 +302,7 @@ static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 	q->empty = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->usable = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->paused = bitmap_zalloc(p->queues, GFP_KERNEL);
-	if (!q->flows || !q->members || !q->queues || !q->pauses || !q->dest.table ||
+	if (!q->flows || !q->ports || !q->queues || !q->pauses || !q->dest.table ||
 	    !q->dest.free || !q->empty || !q->usable || !q->paused)
 		return -ENOMEM;	/* bfc_destroy() frees the rest */
 
@@ -452,7 +451,7 @@ static void bfc_destroy(struct Qdisc *sch)
 	bfc_stamp_put(q->stamp.prog);
 	bfc_cfg_put(q->cfg);
 	kvfree(q->flows);
-	kvfree(q->members);
+	kvfree(q->ports);
 	kvfree(q->queues);
 	kvfree(q->pauses);
 	kvfree(q->dest.table);

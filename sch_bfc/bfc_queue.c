@@ -197,7 +197,7 @@ static void bfc_flow_left(struct bfc_sched *q, const struct bfc_skb_cb *cb, u16 
 
 	if (unlikely(cb->overflowed)) {
 		q->overflowed--;
-		--*bfc_flow_members(q, &q->flows[flow], cb->member);
+		bfc_overflow_of(q, &q->flows[flow])->members[cb->member]--;
 	}
 	q->flows[flow].size--;
 	q->flows[flow].stamp = BFC_STAMP_LATER;
