@@ -29,23 +29,18 @@ enum bfc_pfc_bad bfc_pfc_check(const struct bfc_pfc_thresh *t)
 	return BFC_PFC_OK;
 }
 
-/* What comes in @ns at @rate, and frames: see bfc_pfc_headroom(). */
-static u64 bfc_pfc_room(u64 rate, u64 ns, u32 mtu)
-{
-	return bfc_bytes_in(rate, ns) + 1 +	/* rounded up */
-	       mtu +			/* crossed XOFF, as a whole */
-	       mtu + BFC_FRAME_OVERHEAD + /* being sent, in the frame's way */
-	       BFC_PFC_WIRE +		/* the PFC frame */
-	       mtu;			/* its last one, begun just before */
-}
-
 /**
- * bfc_pfc_headroom() - what may still come after XOFF was crossed
- * @l: the link
+ * bfc_pfc_headroom_auto() - what may still come after XOFF was crossed
+ * @rate: of the link, bytes/s
+ * @hrtt: ns from a pause being sent to the last packet having come in; times of
+ *	  software, rings and propagation are in it. Frames are added, as the
+ *	  largest need not have been met while it was measured
+ * @mtu: largest frame in either direction, bytes as they are counted: from the
+ *	 destination address on, without FCS
  *
  * After 802.1Qbb annex O (IEEE 802.1Q-2018 annex N), "buffer requirements":
  *
- *   2 x propagation + processing at both ends	[time x rate]
+ *   2 x propagation + processing at both ends	[the HRTT x rate]
  *   + maximum frame, which our side has just begun to send as XOFF is crossed
  *   + the PFC frame itself
  *   + maximum frame, which the neighbour has just begun to send as it obeys
@@ -53,46 +48,16 @@ static u64 bfc_pfc_room(u64 rate, u64 ns, u32 mtu)
  * and, since occupancy is compared after a packet has been added to it,
  *
  *   + maximum frame, of which all but one byte can lie beyond XOFF
- *   + what the neighbour has given to its driver already
- *
- * Return: bytes, rounded up.
- */
-u64 bfc_pfc_headroom(const struct bfc_pfc_link *l)
-{
-	return bfc_pfc_room(l->rate, 2 * l->prop + l->local + l->response,
-			    l->mtu) + l->ring;
-}
-
-/**
- * bfc_pfc_headroom_auto() - the same from an HRTT
- * @rate: of the link, bytes/s
- * @hrtt: ns from a pause being sent to the last packet having come in; times of
- *	  software, rings and propagation are in it. Frames are added, as the
- *	  largest need not have been met while it was measured
- * @mtu: largest frame, bytes
  *
  * Return: bytes, rounded up.
  */
 u64 bfc_pfc_headroom_auto(u64 rate, u64 hrtt, u32 mtu)
 {
-	return bfc_pfc_room(rate, hrtt, mtu);
-}
-
-/**
- * bfc_pfc_mem() - what memory can bytes of headroom take?
- * @bytes: of the link: the result of bfc_pfc_headroom()
- * @frame: frames of this size, bytes; the smallest are the worst, as a rule
- * @mem: what one of them takes of the memory, bytes (truesize)
- *
- * For owners that count memory: a frame of 60 bytes may take 768.
- *
- * Return: bytes of memory, rounded up to frames.
- */
-u64 bfc_pfc_mem(u64 bytes, u32 frame, u32 mem)
-{
-	u64 wire = (u64)frame + BFC_FRAME_OVERHEAD;
-
-	return div64_u64(bytes + wire - 1, wire) * mem;
+	return bfc_bytes_in(rate, hrtt) + 1 +	/* rounded up */
+	       mtu +			/* crossed XOFF, as a whole */
+	       mtu + BFC_FRAME_OVERHEAD + /* being sent, in the frame's way */
+	       BFC_PFC_WIRE +		/* the PFC frame */
+	       mtu;			/* its last one, begun just before */
 }
 
 /**
@@ -127,44 +92,4 @@ u64 bfc_pfc_gap(u64 xoff, u32 mtu)
 	u64 gap = div_u64(xoff + 4, 5);
 
 	return gap < 2ULL * mtu ? 2ULL * mtu : gap;
-}
-
-/**
- * bfc_pfc_defaults() - thresholds that follow from link and buffer
- * @t: result, static ones
- * @rate: of the link, bytes/s
- * @hrtt: ns, as of bfc_pfc_headroom_auto()
- * @mtu: largest frame, bytes
- * @max: MAX, bytes; 0 = as much as is needed
- *
- * XOFF = MAX - headroom, without MAX bfc_pfc_xoff_auto(); XON is bfc_pfc_gap()
- * below it.
- *
- * Return: false if @max is too small for that, or more than BFC_POOL_MAX would be
- * needed; @t is not valid then.
- */
-bool bfc_pfc_defaults(struct bfc_pfc_thresh *t, u64 rate, u64 hrtt, u32 mtu,
-		      u32 max)
-{
-	u64 headroom = bfc_pfc_headroom_auto(rate, hrtt, mtu), xoff, gap;
-
-	if (max) {
-		if (max < headroom || max > BFC_POOL_MAX)
-			return false;
-		xoff = max - headroom;
-	} else {
-		xoff = bfc_pfc_xoff_auto(rate, hrtt, mtu);
-		if (xoff + headroom > BFC_POOL_MAX)
-			return false;
-	}
-	gap = bfc_pfc_gap(xoff, mtu);
-	if (gap > xoff)
-		return false;
-	t->max = xoff + headroom;
-	t->xoff = xoff;
-	t->xon = xoff - gap;
-	t->headroom = headroom;
-	t->alpha = 0;
-	t->gap = gap;
-	return true;
 }

@@ -117,35 +117,9 @@ static inline bool bfc_pfc_next(const struct bfc_pfc_thresh *t, bool xoff,
 			      bfc_pfc_xoff_at(t, free));
 }
 
-/**
- * struct bfc_pfc_link - what headroom depends on
- * @rate: of the link, bytes/s
- * @prop: ns, one way
- * @local: ns from the packet that crosses XOFF to the PFC frame being the next on
- *	   our link: interrupts off, a softirq that waits
- * @response: ns from the PFC frame being there to no more packets being given to
- *	      the link: interface and higher-layer delay (614.4 ns at 10 Gbit/s for
- *	      hardware); for software, an interrupt and a softirq
- * @mtu: largest frame in either direction, bytes as they are counted: from the
- *	 destination address on, without FCS
- * @ring: bytes that a pause does not stop: what the neighbour's driver holds
- */
-struct bfc_pfc_link {
-	u64 rate;
-	u64 prop;
-	u64 local;
-	u64 response;
-	u32 mtu;
-	u32 ring;
-};
-
 enum bfc_pfc_bad bfc_pfc_check(const struct bfc_pfc_thresh *t);
-u64 bfc_pfc_headroom(const struct bfc_pfc_link *l);
 u64 bfc_pfc_headroom_auto(u64 rate, u64 hrtt, u32 mtu);
-u64 bfc_pfc_mem(u64 bytes, u32 frame, u32 mem);
 u64 bfc_pfc_xoff_auto(u64 rate, u64 hrtt, u32 mtu);
 u64 bfc_pfc_gap(u64 xoff, u32 mtu);
-bool bfc_pfc_defaults(struct bfc_pfc_thresh *t, u64 rate, u64 hrtt, u32 mtu,
-		      u32 max);
 
 #endif /* _BFC_PFC_H */

@@ -15,30 +15,6 @@ static s64 bfc_cell_word(u32 base, u32 headroom)
 	return (u64)headroom << 32 | base;
 }
 
-/**
- * bfc_pool_carve() - how much of the memory is left to share?
- * @memory: all there is, bytes
- * @cells: that many of them
- * @cfg: what each of them may hold, @cells entries
- * @size: result: of the pool
- *
- * Return: false if reserves and headroom alone are more than that, or the rest is
- * more than BFC_POOL_MAX.
- */
-bool bfc_pool_carve(u64 memory, unsigned int cells,
-		    const struct bfc_cell_cfg *cfg, u32 *size)
-{
-	u64 fixed = 0;
-	unsigned int i;
-
-	for (i = 0; i < cells; i++)
-		fixed += (u64)cfg[i].reserve + cfg[i].headroom;
-	if (fixed > memory || memory - fixed > BFC_POOL_MAX)
-		return false;
-	*size = memory - fixed;
-	return true;
-}
-
 /* The pool has no room: the headroom, then. */
 static void bfc_pool_plan_headroom(struct bfc_pool_op *op,
 				   const struct bfc_cell_cfg *cfg)

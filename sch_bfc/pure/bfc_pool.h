@@ -202,8 +202,6 @@ static inline u32 bfc_pool_free(u32 size, long shared)
 	return shared < (long)size ? size - shared : 0;
 }
 
-bool bfc_pool_carve(u64 memory, unsigned int cells,
-		    const struct bfc_cell_cfg *cfg, u32 *size);
 void bfc_pool_begin(struct bfc_pool_op *op, u32 len);
 bool bfc_pool_charge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
 			  struct bfc_cell *cell,

@@ -215,13 +215,23 @@ static void test_bytes(void)
 	CHECK(bfc_bytes_in(12500000000ULL, 2000) == 25000);
 }
 
+/* What headroom depends on: bytes, bytes/s and ns. */
+struct link {
+	u64 rate;
+	u64 prop;	/* one way */
+	u64 local;	/* from XOFF to the PFC frame being the next on our link */
+	u64 response;	/* from that being there to no frame being begun */
+	u32 mtu;
+	u32 ring;	/* what a pause does not stop: held by the neighbour's driver */
+};
+
 /*
  * A neighbour that sends frames of one size without a gap, and a receiver that
  * lets nothing out. Times are of the receiver's clock in bytes of the link, that
  * is ns at 1 GB/s. Frame k is there completely at phase + (k + 1) * slot. What
  * lies in the receiver when all is quiet, beyond XOFF?
  */
-static u64 arrives(const struct bfc_pfc_link *l, u32 size, u64 xoff, u64 phase)
+static u64 arrives(const struct link *l, u32 size, u64 xoff, u64 phase)
 {
 	u64 slot = size + 24, crossed = xoff / size, at, stop, frames;
 
@@ -246,7 +256,7 @@ static void test_headroom(void)
 	unsigned int i, k, n;
 
 	for (i = 0; i < 4000; i++) {
-		struct bfc_pfc_link l = {
+		struct link l = {
 			.rate = 1000000000,
 			.prop = times[below(&seed, UNIT_SIZE(times))],
 			.local = times[below(&seed, UNIT_SIZE(times))],
@@ -256,7 +266,10 @@ static void test_headroom(void)
 		u64 room, worst = 0;
 
 		l.ring = below(&seed, 8) * l.mtu;
-		room = bfc_pfc_headroom(&l);
+		room = l.ring +
+		       bfc_pfc_headroom_auto(l.rate,
+					     2 * l.prop + l.local + l.response,
+					     l.mtu);
 		for (k = 0; k < UNIT_SIZE(sizes) && sizes[k] <= l.mtu; k++) {
 			for (n = 0; n < 40; n++) {
 				u32 size = sizes[k];
@@ -286,16 +299,11 @@ static void test_headroom(void)
 /* In numbers: 10 Gbit/s, 100 m, the response time of hardware, 1500 bytes. */
 static void test_headroom_numbers(void)
 {
-	struct bfc_pfc_link l = {
-		.rate = 1250000000, .prop = 500, .response = 616, .mtu = 1514,
-	};
-
 	/* 2020 bytes of time, 3 frames, the own overhead, the PFC frame */
-	CHECK(bfc_pfc_headroom(&l) == 2020 + 1 + 3 * 1514 + 24 + 84,
-	      "%llu", bfc_pfc_headroom(&l));
-	l.local = 8;
-	l.ring = 1000;
-	CHECK(bfc_pfc_headroom(&l) == 2030 + 1 + 3 * 1514 + 24 + 84 + 1000);
+	CHECK(bfc_pfc_headroom_auto(1250000000, 2 * 500 + 616, 1514) ==
+	      2020 + 1 + 3 * 1514 + 24 + 84);
+	CHECK(bfc_pfc_headroom_auto(1250000000, 2 * 500 + 616 + 8, 1514) ==
+	      2030 + 1 + 3 * 1514 + 24 + 84);
 	/* software: 100 us */
 	CHECK(bfc_pfc_headroom_auto(1250000000, 100000, 1514) ==
 	      125000 + 1 + 3 * 1514 + 24 + 84);
@@ -307,36 +315,36 @@ static void test_headroom_numbers(void)
 	      125000000000ULL + 1 + 3 * 9014 + 24 + 84);
 }
 
-static void test_mem(void)
+/* CaPFC Table II: XOFF 50, XON 40 KB; and the gap is two frames at least. */
+static void test_gap(void)
 {
-	CHECK(bfc_pfc_mem(84, 60, 768) == 768);
-	CHECK(bfc_pfc_mem(85, 60, 768) == 2 * 768);
-	CHECK(bfc_pfc_mem(0, 60, 768) == 0);
-	CHECK(bfc_pfc_mem(1538000, 1514, 2304) == 1000 * 2304);
-	CHECK(bfc_pfc_mem(1ULL << 37, 60, 768) ==
-	      ((1ULL << 37) + 83) / 84 * 768);
+	CHECK(bfc_pfc_gap(50000, 1514) == 10000);
+	CHECK(bfc_pfc_gap(50001, 1514) == 10001);
+	CHECK(bfc_pfc_gap(15140, 1514) == 3028);
+	CHECK(bfc_pfc_gap(15141, 1514) == 3029);
+	CHECK(bfc_pfc_gap(3029, 1514) == 3028);
+	CHECK(bfc_pfc_gap(0, 1514) == 3028);
 }
 
-/* CaPFC Table II: 60, 50, 40 KB, from the MAX and a headroom of 10 KB. */
-static void test_defaults_paper(void)
+/* XOFF is MAX without the headroom or, without a MAX, follows from the link; XON is the
+ * gap below it. Return: whether there is room for that.
+ */
+static bool defaults(struct bfc_pfc_thresh *t, u64 rate, u64 hrtt, u32 mtu,
+		     u32 max)
 {
-	struct bfc_pfc_thresh t;
-	u32 rest = 10000 - 1 - 3 * 1514 - 24 - 84;
+	u64 headroom = bfc_pfc_headroom_auto(rate, hrtt, mtu), xoff, gap;
 
-	CHECK(bfc_pfc_defaults(&t, 1000000000, rest, 1514, 60000));
-	CHECK(t.headroom == 10000 && t.max == 60000);
-	CHECK(t.xoff == 50000 && t.xon == 40000 && !t.alpha);
-	CHECK(bfc_pfc_check(&t) == BFC_PFC_OK);
-	/* the gap does not get shorter than two frames */
-	CHECK(bfc_pfc_defaults(&t, 1000000000, rest, 1514, 13029));
-	CHECK(t.xoff == 3029 && t.xon == 1);
-	CHECK(bfc_pfc_defaults(&t, 1000000000, rest, 1514, 13028));
-	CHECK(t.xoff == 3028 && t.xon == 0);
-	CHECK(!bfc_pfc_defaults(&t, 1000000000, rest, 1514, 13027));
-	CHECK(!bfc_pfc_defaults(&t, 1000000000, rest, 1514, 10000));
-	CHECK(!bfc_pfc_defaults(&t, 1000000000, rest, 1514, 1));
-	CHECK(bfc_pfc_defaults(&t, 1000000000, rest, 1514, BFC_POOL_MAX));
-	CHECK(!bfc_pfc_defaults(&t, 1000000000, rest, 1514, BFC_POOL_MAX + 1));
+	if (max && max < headroom)
+		return false;
+	xoff = max ? max - headroom : bfc_pfc_xoff_auto(rate, hrtt, mtu);
+	gap = bfc_pfc_gap(xoff, mtu);
+	if (xoff + headroom > BFC_POOL_MAX || gap > xoff)
+		return false;
+	*t = (struct bfc_pfc_thresh) {
+		.max = xoff + headroom, .xoff = xoff, .xon = xoff - gap,
+		.headroom = headroom, .gap = gap,
+	};
+	return true;
 }
 
 /* Whatever follows from link and buffer fits together, and does not run dry. */
@@ -354,8 +362,8 @@ static void test_defaults(void)
 				       below(&seed, 20)) : 0;
 		u64 room = bfc_pfc_headroom_auto(rate, hrtt, mtu);
 		u64 bdp = room - (1 + 3ULL * mtu + 24 + 84);
-		struct bfc_pfc_thresh t = { .alpha = 5 };
-		bool fits = bfc_pfc_defaults(&t, rate, hrtt, mtu, max);
+		struct bfc_pfc_thresh t;
+		bool fits = defaults(&t, rate, hrtt, mtu, max);
 
 		if (!fits) {
 			if (!CHECK(max ? max < room + 2 * mtu :
@@ -550,8 +558,7 @@ static const struct unit_case cases[] = {
 	{ "pfc: headroom holds what a link brings, and not much more",
 	  test_headroom },
 	{ "pfc: headroom in numbers", test_headroom_numbers },
-	{ "pfc: headroom in memory", test_mem },
-	{ "pfc: thresholds of CaPFC Table II", test_defaults_paper },
+	{ "pfc: the gap, as in CaPFC Table II", test_gap },
 	{ "pfc: default thresholds fit together", test_defaults },
 	{ "pfc: several processors, all orders of events", test_race },
 };

@@ -429,31 +429,6 @@ static void test_give_way(void)
 	      "%u", bfc_cell_held(word));
 }
 
-static void test_carve(void)
-{
-	static const struct bfc_cell_cfg cfg[] = {
-		{ .reserve = 8000, .headroom = 10000 },
-		{ .reserve = 1, .headroom = 2 },
-		{ .reserve = BFC_POOL_MAX, .headroom = BFC_POOL_MAX },
-	};
-	const struct bfc_cell_cfg wraps = {
-		.reserve = 1U << 31, .headroom = 1U << 31,
-	};
-	u32 size = 0;
-
-	CHECK(bfc_pool_carve(350000, 2, cfg, &size) && size == 331997);
-	CHECK(bfc_pool_carve(18003, 2, cfg, &size) && size == 0);
-	CHECK(!bfc_pool_carve(18002, 2, cfg, &size));
-	CHECK(bfc_pool_carve(7, 0, cfg, &size) && size == 7);
-	CHECK(!bfc_pool_carve(7, 1, &wraps, &size));
-	CHECK(!bfc_pool_carve(1U << 31, 3, cfg, &size));
-	CHECK(bfc_pool_carve(18003ULL + (1U << 31), 3, cfg, &size) &&
-	      size == 0);
-	CHECK(bfc_pool_carve(18003ULL + (3U << 30), 3, cfg, &size) &&
-	      size == BFC_POOL_MAX);
-	CHECK(!bfc_pool_carve(18004ULL + (3U << 30), 3, cfg, &size));
-}
-
 /* ---- several processors ---- */
 
 #define THREADS		3
@@ -705,7 +680,6 @@ static const struct unit_case cases[] = {
 	  test_history },
 	{ "pool: shares of Choudhury and Hahne's threshold", test_steady },
 	{ "pool: who came first gives way", test_give_way },
-	{ "pool: what is left to share", test_carve },
 	{ "pool: several processors, all orders of their steps",
 	  test_processors },
 };
