@@ -89,27 +89,6 @@ enum bfc_bad bfc_get_pfc(const void *frame, unsigned int len,
 	return BFC_OK;
 }
 
-/**
- * bfc_get_8023x() - read a PAUSE frame of IEEE 802.3x
- * @frame: of kind BFC_MAC_PAUSE
- * @len: bytes there are
- * @quanta: result: pause of the whole link, 0 = go on
- *
- * For the statistics: obeying it would stop what PFC wants to go on, and a link
- * has one of the two (IEEE 802.1Q clause 36).
- *
- * Return: BFC_OK or BFC_BAD_SHORT.
- */
-enum bfc_bad bfc_get_8023x(const void *frame, unsigned int len, u16 *quanta)
-{
-	const struct bfc_wire_8023x *w = frame;
-
-	if (len < sizeof(*w))
-		return BFC_BAD_SHORT;
-	*quanta = be16_to_cpu(w->quanta);
-	return BFC_OK;
-}
-
 /* ---- times ---- */
 
 /**

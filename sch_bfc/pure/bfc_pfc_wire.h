@@ -21,7 +21,6 @@
 #define BFC_PFC_WIRE		84	/* what it takes of the link, in bytes:
 					 * preamble, FCS and gap included
 					 */
-#define BFC_8023X_LEN		18	/* what a PAUSE frame needs */
 #define BFC_QUANTA_MAX		0xffff
 #define BFC_QUANTUM_BYTES	64	/* 512 bits */
 
@@ -55,23 +54,15 @@ static_assert(offsetof(struct bfc_wire_pfc, quanta) == 18);
 static_assert(offsetof(struct bfc_wire_pfc, padding) == BFC_PFC_LEN);
 static_assert(sizeof(struct bfc_wire_pfc) == BFC_PFC_FRAME);
 
-/**
- * struct bfc_wire_8023x - PAUSE of IEEE 802.3x, without padding and FCS
- */
-struct bfc_wire_8023x {
-	struct bfc_wire_mac	mac;
-	__be16	quanta;		/* of the whole link */
-} __packed;
-
-static_assert(sizeof(struct bfc_wire_8023x) == BFC_8023X_LEN);
-
 /* ---- values ---- */
 
 /**
  * enum bfc_mac - what a frame is to MAC control
  * @BFC_MAC_NONE: nothing: it stays in the stream
  * @BFC_MAC_PFC: a PFC frame, be it a broken one
- * @BFC_MAC_PAUSE: a PAUSE frame of IEEE 802.3x, be it a broken one
+ * @BFC_MAC_PAUSE: a PAUSE frame of IEEE 802.3x, be it a broken one. Obeying it would
+ *		   stop what PFC wants to go on, and a link has one of the two (IEEE
+ *		   802.1Q clause 36)
  * @BFC_MAC_OTHER: MAC control, but of another opcode, for another station, or too
  *		   short to say: a bridge forwards none of these
  */
@@ -96,7 +87,6 @@ enum bfc_mac bfc_mac_kind(const void *frame, unsigned int len, const u8 *own);
 void bfc_put_pfc(void *frame, const u8 *src, const struct bfc_pfc_frame *p);
 enum bfc_bad bfc_get_pfc(const void *frame, unsigned int len,
 			 struct bfc_pfc_frame *p);
-enum bfc_bad bfc_get_8023x(const void *frame, unsigned int len, u16 *quanta);
 u64 bfc_quanta_to_ns(u16 quanta, u64 rate);
 u16 bfc_ns_to_quanta(u64 ns, u64 rate);
 u64 bfc_quanta_refresh(u16 quanta, u64 rate, u64 lead, unsigned int losses);

@@ -76,18 +76,6 @@ unsigned int bfc_watchdog_step(struct bfc_watchdog *w,
 }
 
 /**
- * bfc_watchdog_ignores() - are the neighbour's pauses ignored at the moment?
- * @w: the machine
- *
- * Context: the caller serializes.
- * Return: true: send as if it had not said anything.
- */
-bool bfc_watchdog_ignores(const struct bfc_watchdog *w)
-{
-	return w->state == BFC_WD_IGNORE;
-}
-
-/**
  * bfc_watchdog_due() - when to look again, if nothing changes
  * @w: the machine
  * @cfg: times

@@ -80,7 +80,6 @@ u64 bfc_watchdog_floor(u64 refresh, u64 frame);
 unsigned int bfc_watchdog_step(struct bfc_watchdog *w,
 			       const struct bfc_watchdog_cfg *cfg, bool paused,
 			       u64 progress, u64 now);
-bool bfc_watchdog_ignores(const struct bfc_watchdog *w);
 u64 bfc_watchdog_due(const struct bfc_watchdog *w,
 		     const struct bfc_watchdog_cfg *cfg);
 

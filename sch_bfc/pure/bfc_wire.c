@@ -211,7 +211,7 @@ enum bfc_bad bfc_get_hello(const void *frame, struct bfc_hello *h)
  * @frame: one whose header bfc_get_hdr() accepted
  * @len: the header's length
  * @max_queues: queues that the receiver has
- * @p: result; the bitmap is read with bfc_pause_test()
+ * @p: result; if BFC_OK, @frame holds the whole bitmap as well
  *
  * Return: BFC_OK, BFC_BAD_SHORT or BFC_BAD_RANGE.
  */

@@ -193,18 +193,6 @@ static inline void bfc_pause_set(void *frame, unsigned int queue)
 	w->bitmap[queue / 8] |= 1U << (queue % 8);
 }
 
-/**
- * bfc_pause_test() - is a queue paused?
- * @frame: a PAUSE that bfc_get_pause() accepted
- * @queue: below the number of queues in it
- */
-static inline bool bfc_pause_test(const void *frame, unsigned int queue)
-{
-	const struct bfc_wire_pause *w = frame;
-
-	return w->bitmap[queue / 8] >> (queue % 8) & 1;
-}
-
 unsigned int bfc_bitmap_bytes(unsigned int queues);
 unsigned int bfc_pause_len(unsigned int queues);
 void bfc_put_hdr(void *frame, u8 type, u16 len, u32 epoch, u32 seq);

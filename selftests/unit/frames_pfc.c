@@ -4,8 +4,8 @@
  * the frames. A command a line on standard input, an answer a line:
  *
  *   put SOURCE ENABLE QUANTA x 8     the frame
- *   get FRAME [ADDRESS]              what it is: none, other, short, "pfc ENABLE
- *                                    QUANTA x 8" or "pause QUANTA"
+ *   get FRAME [ADDRESS]              what it is: none, other, pause, short, or "pfc
+ *                                    ENABLE QUANTA x 8"
  *
  * Frames and addresses are hexadecimal digits, numbers decimal ones.
  */
@@ -66,7 +66,6 @@ static void get(char *words)
 	struct bfc_pfc_frame p;
 	unsigned int len, i;
 	u8 own[6], *f;
-	u16 quanta;
 	bool know;
 
 	len = unhex(strsep(&words, " "), buffer, sizeof(buffer));
@@ -87,10 +86,7 @@ static void get(char *words)
 		puts("");
 		break;
 	case BFC_MAC_PAUSE:
-		if (bfc_get_8023x(f, len, &quanta))
-			puts("short");
-		else
-			printf("pause %u\n", quanta);
+		puts("pause");
 		break;
 	case BFC_MAC_OTHER:
 		puts("other");

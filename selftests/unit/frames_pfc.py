@@ -139,7 +139,7 @@ def reference(f: bytes) -> str:
         return "other"
     opcode = struct.unpack("!H", f[14:16])[0]
     if opcode == 1:
-        return f"pause {struct.unpack('!H', f[16:18])[0]}" if len(f) >= 18 else "short"
+        return "pause"
     if opcode != 0x101:
         return "other"
     if len(f) < 34:
@@ -199,7 +199,7 @@ def main() -> int:
     times = [0, 1, 255, 256, 0x0101, 65535] + [random.randrange(65536) for _ in range(200)]
     pauses = [bytes(ether / mac.MACControlPause(pause_time=t)) for t in times]
     result("frames: PAUSE of 802.3x is not taken for PFC",
-           compare(args.program, pauses, [f"pause {t}" for t in times]))
+           compare(args.program, pauses, ["pause"] * len(pauses)))
     others = [bytes(ether / layer) for layer in (
         mac.MACControlGate(timestamp=0x01010101), mac.MACControlReport(),
         mac.MACControlRegisterReq(), mac.MACControlRegister(), mac.MACControlRegisterAck())]

@@ -290,6 +290,7 @@ static void add(u64 *sum, u64 v)
 
 static void read_control(const u8 *f, unsigned int len, u64 *sum)
 {
+	const struct bfc_wire_pause *w = (const void *)f;
 	struct bfc_hello h = {};
 	struct bfc_pause p = {};
 	struct bfc_hdr hdr = {};
@@ -329,14 +330,13 @@ static void read_control(const u8 *f, unsigned int len, u64 *sum)
 	for (i = 0; i < BFC_PRIORITIES; i++)
 		add(sum, p.prio_ns[i]);
 	for (i = 0; !bad && i < p.queues; i++)
-		add(sum, bfc_pause_test(f, i));
+		add(sum, w->bitmap[i / 8] >> i % 8 & 1);
 }
 
 static void read_mac(const u8 *f, unsigned int len, const u8 *own, u64 *sum)
 {
 	enum bfc_mac kind = bfc_mac_kind(f, len, own);
 	struct bfc_pfc_frame p = {};
-	u16 quanta = 0;
 	unsigned int i;
 
 	add(sum, kind);
@@ -345,9 +345,9 @@ static void read_mac(const u8 *f, unsigned int len, const u8 *own, u64 *sum)
 		add(sum, p.enable);
 		for (i = 0; i < BFC_PRIORITIES; i++)
 			add(sum, p.quanta[i]);
-	} else if (kind == BFC_MAC_PAUSE) {
-		add(sum, bfc_get_8023x(f, len, &quanta));
-		add(sum, quanta);
+	} else if (kind == BFC_MAC_PAUSE) {	/* its quanta, if they are there */
+		add(sum, len < 18 ? BFC_BAD_SHORT : BFC_OK);
+		add(sum, len < 18 ? 0 : f[16] << 8 | f[17]);
 	}
 }
 

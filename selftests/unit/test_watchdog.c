@@ -20,6 +20,12 @@ static u64 below(u64 *seed, u64 n)
 	return unit_random(seed) % n;
 }
 
+/* Are the neighbour's pauses ignored at the moment? */
+static bool ignores(const struct bfc_watchdog *w)
+{
+	return w->state == BFC_WD_IGNORE;
+}
+
 /* Look at now, and nothing may happen. */
 static bool quiet(struct bfc_watchdog *w, bool paused, u64 progress, u64 now)
 {
@@ -48,16 +54,16 @@ static void test_storm(void)
 	CHECK(quiet(&w, true, 5, START + SEC));
 	CHECK(bfc_watchdog_due(&w, &usual) == START + SEC + 200 * MS);
 	CHECK(quiet(&w, true, 5, START + SEC + 200 * MS - 1));
-	CHECK(!bfc_watchdog_ignores(&w) && w.storms == 0);
+	CHECK(!ignores(&w) && w.storms == 0);
 	CHECK(bfc_watchdog_step(&w, &usual, true, 5, START + SEC + 200 * MS) ==
 	      BFC_WD_STORM);
-	CHECK(bfc_watchdog_ignores(&w) && w.storms == 1);
+	CHECK(ignores(&w) && w.storms == 1);
 	CHECK(bfc_watchdog_due(&w, &usual) == START + SEC + 600 * MS);
 	CHECK(quiet(&w, true, 5, START + SEC + 600 * MS - 1));
-	CHECK(bfc_watchdog_ignores(&w));
+	CHECK(ignores(&w));
 	CHECK(bfc_watchdog_step(&w, &usual, true, 5, START + SEC + 600 * MS) ==
 	      BFC_WD_RESTORE);
-	CHECK(!bfc_watchdog_ignores(&w) && w.storms == 1);
+	CHECK(!ignores(&w) && w.storms == 1);
 	/* it is given the whole time again */
 	CHECK(bfc_watchdog_due(&w, &usual) == START + SEC + 800 * MS);
 	CHECK(quiet(&w, true, 5, START + SEC + 800 * MS - 1));
@@ -199,7 +205,7 @@ static void test_off(void)
 	/* on: the pause has lasted for long enough */
 	CHECK(bfc_watchdog_step(&w, &usual, true, 1, now) == BFC_WD_STORM);
 	CHECK(bfc_watchdog_step(&w, &cfg, true, 1, now + 1) == BFC_WD_RESTORE);
-	CHECK(!bfc_watchdog_ignores(&w));
+	CHECK(!ignores(&w));
 	CHECK(!bfc_watchdog_step(&w, &cfg, true, 1, now + 1000 * SEC));
 }
 
@@ -216,7 +222,7 @@ static void test_older_clock(void)
 	CHECK(bfc_watchdog_step(&w, &usual, true, 2, START + 200 * MS) ==
 	      BFC_WD_STORM);
 	CHECK(quiet(&w, true, 2, START + 200 * MS - 1));
-	CHECK(bfc_watchdog_ignores(&w));
+	CHECK(ignores(&w));
 }
 
 /* Broken for good: for how much of a day are we stopped, and how often asked? */
@@ -229,7 +235,7 @@ static void test_broken(void)
 
 	bfc_watchdog_step(&w, &usual, true, 1, now);
 	for (i = 0; now < end && i < 10000; i++) {
-		bool ignored = bfc_watchdog_ignores(&w);
+		bool ignored = ignores(&w);
 
 		now = bfc_watchdog_due(&w, &usual) + 3 * MS;	/* late timer */
 		bfc_watchdog_step(&w, &usual, true, 1, now);
@@ -297,8 +303,7 @@ static bool logged(struct log *l, const struct bfc_watchdog *w,
 	if (l->paused && !l->storm)
 		good &= CHECK(now - quietest(l) < 2 * (cfg->watchdog + late),
 			      "not noticed for %llu ns", now - quietest(l));
-	return good && CHECK(bfc_watchdog_ignores(w) == !!l->storm &&
-			     w->storms == l->storms);
+	return good && CHECK(ignores(w) == !!l->storm && w->storms == l->storms);
 }
 
 static bool neighbour(u64 *seed, u64 *storms)

@@ -29,6 +29,14 @@ static void unblock(u8 *f, size_t len)
 	free(len ? f : f - 16);
 }
 
+/* Is a queue paused, in a PAUSE that bfc_get_pause() accepted? */
+static bool pause_test(const void *frame, unsigned int queue)
+{
+	const struct bfc_wire_pause *w = frame;
+
+	return w->bitmap[queue / 8] >> (queue % 8) & 1;
+}
+
 static const u8 hello_bytes[84] = {
 	0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e,		/*  0 destination */
 	0x02, 0x11, 0x22, 0x33, 0x44, 0x55,		/*  6 source */
@@ -214,7 +222,7 @@ static void test_read(void)
 
 		for (k = 0; k < UNIT_SIZE(pause_set); k++)
 			want |= pause_set[k] == i;
-		CHECK(bfc_pause_test(f, i) == want, "queue %u", i);
+		CHECK(pause_test(f, i) == want, "queue %u", i);
 	}
 	unblock(f, 89);
 }
@@ -275,7 +283,7 @@ static void test_round_trip(void)
 		CHECK(bfc_get_pause(f, hdr.len, queues, &r) == BFC_OK);
 		CHECK(same_pause(&p, &r));
 		for (k = 0; k < queues; k++)
-			if (bfc_pause_test(f, k) != paused[k])
+			if (pause_test(f, k) != paused[k])
 				CHECK(false, "%u queues: queue %u", queues, k);
 		unblock(f, len);
 		if (unit_bad)
@@ -331,9 +339,9 @@ static void test_bits(void)
 					CHECK(false, "queue %u: byte %u is %02x",
 					      k, b, f[b]);
 			}
-			CHECK(bfc_pause_test(f, k));
+			CHECK(pause_test(f, k));
 			f[86 + k / 8] = 0;
-			CHECK(!bfc_pause_test(f, k));
+			CHECK(!pause_test(f, k));
 		}
 		for (k = 0; k < n; k++)
 			bfc_pause_set(f, k);
@@ -341,7 +349,7 @@ static void test_bits(void)
 			CHECK(!(f[86 + b / 8] & 1 << b % 8),
 			      "%u queues: bit %u set", n, b);
 		for (k = 0; k < n; k++)
-			if (!bfc_pause_test(f, k))
+			if (!pause_test(f, k))
 				CHECK(false, "%u queues: queue %u", n, k);
 		unblock(f, len);
 	}
@@ -358,8 +366,8 @@ static void test_bits_keep(void)
 	CHECK(f[86] == 0x08);
 	CHECK(f[87] == 0x10);
 	f[86] = 0xf7;
-	CHECK(!bfc_pause_test(f, 3));
-	CHECK(bfc_pause_test(f, 2) && bfc_pause_test(f, 4));
+	CHECK(!pause_test(f, 3));
+	CHECK(pause_test(f, 2) && pause_test(f, 4));
 }
 
 static void test_is_ours(void)
@@ -483,7 +491,7 @@ static void test_truncated(void)
 					      claim, bad);
 				}
 				while (type == 2 && bad == BFC_OK && queues--)
-					bfc_pause_test(f, queues);
+					pause_test(f, queues);
 				unblock(f, len);
 			}
 }
@@ -592,7 +600,7 @@ static void test_bits_beyond(void)
 	CHECK(bfc_get_pause(f, hdr.len, 19, &p) == BFC_OK);
 	CHECK(same_pause(&p, &pause_value));
 	for (i = 0; i < 19; i++)
-		CHECK(bfc_pause_test(f, i) == bfc_pause_test(pause_bytes, i),
+		CHECK(pause_test(f, i) == pause_test(pause_bytes, i),
 		      "queue %u", i);
 }
 
@@ -662,7 +670,7 @@ static enum bfc_bad receive(const u8 *f, unsigned int len, unsigned int max,
 	      pause.prio_ns[7] == field(f, 66, 4) &&
 	      pause.limit == field(f, 78, 8));
 	for (i = 0; i < pause.queues; i++)
-		*set += bfc_pause_test(f, i);
+		*set += pause_test(f, i);
 	return bad;
 }
 
