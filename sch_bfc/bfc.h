@@ -209,7 +209,7 @@ struct bfc_sched_stats {
 				 */
 	u64 joined;		/* queues that went to the end of another */
 	u64 shared;		/* flow table entries that a second flow had to share,
-				 * overflow entries taken
+				 * overflow entries taken by one whose set was full
 				 */
 	u64 counted;		/* packets that met a queue over Th */
 	u64 ctrl_excess;	/* over the control band's share, queued as ordinary */
