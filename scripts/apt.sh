@@ -32,18 +32,22 @@ apt_sources() {
 	esac
 }
 
-# apt_configure SUITE: apt_options, without fetching anything
+# apt_configure SUITE: apt_options, without fetching anything. Another program may be
+# reading with the same ones: it sees a whole sources.list, and the same one if it can.
 apt_configure() {
-	local dir=$top/build/apt/$1
+	local dir=$top/build/apt/$1 new
 
 	command -v apt-get >/dev/null || {
 		echo "apt: no apt-get here (not a Debian system)" >&2
 		return 1
 	}
 	mkdir -p "$dir"/{empty,{lists,cache/archives}/partial}
-	apt_sources "$1" >"$dir/sources.list"
+	if ! apt_sources "$1" | cmp -s - "$dir/sources.list"; then
+		new=$(mktemp "$dir/.sources.XXXXXX") && apt_sources "$1" >"$new" &&
+			mv "$new" "$dir/sources.list" || return 1
+	fi
 	# As if nothing were installed: else what is, being newer, is the candidate.
-	touch "$dir/status"
+	[ -e "$dir/status" ] || touch "$dir/status"
 	apt_options=(
 		-o "Dir::Etc::sourcelist=$dir/sources.list"
 		-o Dir::Etc::sourceparts=-
