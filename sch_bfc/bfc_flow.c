@@ -68,48 +68,6 @@ void bfc_flow_init(void)
 				ARRAY_SIZE(bfc_dissector_keys));
 }
 
-/* Most packets: TCP or UDP right behind an IP header without options. The
- * dissector finds the same in them, but takes longer than the rest of enqueue.
- *
- * Return: what kind of addresses, FLOW_DISSECTOR_KEY_*; 0: any other packet.
- */
-static u16 bfc_tuple_plain(const struct sk_buff *skb, union bfc_tuple *t)
-{
-	const void *header = skb->data + ETH_HLEN;
-	unsigned int room = skb_headlen(skb);
-	u16 addr_type;
-
-	if (skb->protocol == htons(ETH_P_IP)) {
-		const struct iphdr *ip = header;
-
-		header += sizeof(*ip);
-		if (room < ETH_HLEN + sizeof(*ip) + sizeof(t->ports) ||
-		    ip->ihl != 5 || ip_is_fragment(ip))
-			return 0;
-		t->v4.src = ip->saddr;
-		t->v4.dst = ip->daddr;
-		t->ip_proto = ip->protocol;
-		addr_type = FLOW_DISSECTOR_KEY_IPV4_ADDRS;
-	} else if (skb->protocol == htons(ETH_P_IPV6)) {
-		const struct ipv6hdr *ip6 = header;
-
-		header += sizeof(*ip6);
-		if (room < ETH_HLEN + sizeof(*ip6) + sizeof(t->ports))
-			return 0;
-		t->v6.src = ip6->saddr;
-		t->v6.dst = ip6->daddr;
-		t->ip_proto = ip6->nexthdr;
-		addr_type = FLOW_DISSECTOR_KEY_IPV6_ADDRS;
-	} else {
-		return 0;
-	}
-	if (t->ip_proto != IPPROTO_TCP && t->ip_proto != IPPROTO_UDP)
-		return 0;
-	memcpy(&t->ports, header, sizeof(t->ports));
-	t->n_proto = skb->protocol;
-	return addr_type;
-}
-
 static u16 bfc_tuple_dissect(const struct sk_buff *skb, union bfc_tuple *t)
 {
 	struct bfc_keys keys;
@@ -140,6 +98,68 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, union bfc_tuple *t)
 	return keys.control.addr_type;
 }
 
+/* The ports of TCP and UDP. */
+static __be32 bfc_ports(const void *header)
+{
+	__be32 ports;
+
+	memcpy(&ports, header, sizeof(ports));
+	return ports;
+}
+
+/* Are the ports behind an IP header of so many bytes in the first part of the packet? */
+static bool bfc_room_for(const struct sk_buff *skb, unsigned int len)
+{
+	return skb_headlen(skb) >= ETH_HLEN + len + sizeof(__be32);
+}
+
+static bool bfc_has_ports(u8 ip_proto)
+{
+	return ip_proto == IPPROTO_TCP || ip_proto == IPPROTO_UDP;
+}
+
+/* IPv4 is shorter than what bfc_tuple has room for. */
+static u64 bfc_hash_v4(__be32 src, __be32 dst, __be32 ports, u16 vlan_id, u8 ip_proto)
+{
+	const u32 words[] = {
+		(__force u32)src, (__force u32)dst, (__force u32)ports,
+		(u32)vlan_id << 8 | ip_proto,
+	};
+
+	return bfc_hash(words, ARRAY_SIZE(words), bfc_hash_key);
+}
+
+/* TCP and UDP right behind an IPv6 header. */
+static bool bfc_tuple_plain6(const struct sk_buff *skb, union bfc_tuple *t)
+{
+	const struct ipv6hdr *ip6 = (const void *)skb->data + ETH_HLEN;
+
+	if (skb->protocol != htons(ETH_P_IPV6) || !bfc_room_for(skb, sizeof(*ip6)) ||
+	    !bfc_has_ports(ip6->nexthdr))
+		return false;
+	t->v6.src = ip6->saddr;
+	t->v6.dst = ip6->daddr;
+	t->ports = bfc_ports(ip6 + 1);
+	t->n_proto = skb->protocol;
+	t->ip_proto = ip6->nexthdr;
+	return true;
+}
+
+/* Not inline: IPv4 should not pay for its stack. */
+static noinline u64 bfc_tuple_hash(const struct sk_buff *skb)
+{
+	u16 addr_type = FLOW_DISSECTOR_KEY_IPV6_ADDRS;
+	union bfc_tuple t = {};
+
+	if (!bfc_tuple_plain6(skb, &t))
+		addr_type = bfc_tuple_dissect(skb, &t);
+	if (skb_vlan_tag_present(skb))
+		t.vlan_id = skb_vlan_tag_get_id(skb);
+	if (addr_type == FLOW_DISSECTOR_KEY_IPV4_ADDRS)
+		return bfc_hash_v4(t.v4.src, t.v4.dst, t.ports, t.vlan_id, t.ip_proto);
+	return bfc_hash(t.words, ARRAY_SIZE(t.words), bfc_hash_key);
+}
+
 /**
  * bfc_flow_hash() - hash of the flow identifier
  * @q: the scheduler
@@ -158,35 +178,24 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, union bfc_tuple *t)
  * Fragments have no ports; a flow that mixes fragments and whole datagrams is
  * two flows here.
  *
+ * The dissector finds in TCP and UDP right behind an IP header what is read here, but
+ * takes longer than the rest of enqueue.
+ *
  * Return: 64 bits; the low half picks the flow table entry, the high half is
  * independent of it.
  */
 u64 bfc_flow_hash(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 {
-	union bfc_tuple t = {};
-	u16 addr_type;
+	const struct iphdr *ip = (const void *)skb->data + ETH_HLEN;
 
 	if (q->cfg->identity != BFC_FLOW_TUPLE)
 		return bfc_share_hash(q, skb, prio);
-
-	addr_type = bfc_tuple_plain(skb, &t);
-	if (unlikely(!addr_type)) {
-		memset(&t, 0, sizeof(t));
-		addr_type = bfc_tuple_dissect(skb, &t);
-	}
-	if (skb_vlan_tag_present(skb))
-		t.vlan_id = skb_vlan_tag_get_id(skb);
-
-	if (addr_type == FLOW_DISSECTOR_KEY_IPV4_ADDRS) {
-		const u32 v4[] = {
-			(__force u32)t.v4.src, (__force u32)t.v4.dst,
-			(__force u32)t.ports,
-			(u32)t.vlan_id << 8 | t.ip_proto,
-		};
-
-		return bfc_hash(v4, ARRAY_SIZE(v4), bfc_hash_key);
-	}
-	return bfc_hash(t.words, ARRAY_SIZE(t.words), bfc_hash_key);
+	if (skb->protocol != htons(ETH_P_IP) || !bfc_room_for(skb, sizeof(*ip)) ||
+	    ip->ihl != 5 || ip_is_fragment(ip) || !bfc_has_ports(ip->protocol))
+		return bfc_tuple_hash(skb);
+	return bfc_hash_v4(ip->saddr, ip->daddr, bfc_ports(ip + 1),
+			   skb_vlan_tag_present(skb) ? skb_vlan_tag_get_id(skb) : 0,
+			   ip->protocol);
 }
 
 static bool bfc_is_ndisc(const struct sk_buff *skb)
