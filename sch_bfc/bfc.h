@@ -440,11 +440,34 @@ static inline void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue
 		list_add_tail(&queue->cooling, &q->dest.cooling);
 }
 
+/**
+ * bfc_brought_by() - the port that brought a packet
+ * @q: scheduler of the egress port
+ * @skb: the packet, which is being enqueued
+ *
+ * Its handle is looked up once.
+ *
+ * Context: under the root lock of the egress port, RCU from bfc_begin() on.
+ * Return: its counters, which may be changed; NULL: a packet of this box, or a handle
+ * that is not to be trusted.
+ */
+static inline struct bfc_ingress *bfc_brought_by(struct bfc_sched *q,
+						 const struct sk_buff *skb)
+{
+	if (!q->looked) {
+		q->looked = true;
+		q->brought = bfc_prove(q, skb);
+	}
+	return q->brought;
+}
+
 /* The ingress port that an overflow entry is of. */
 static inline struct bfc_overflow *bfc_overflow_of(struct bfc_sched *q,
 						   const struct bfc_flow *flow)
 {
-	return &q->ports[(flow - q->overflow) / BFC_FLOW_OVERFLOW];
+	unsigned int n = flow - q->overflow;
+
+	return &q->ports[n / BFC_FLOW_OVERFLOW];
 }
 
 /* Is a queue empty that a flow was in alone at last, and held yet for its destination? */
@@ -457,6 +480,12 @@ static inline bool bfc_queue_was_of(const struct bfc_queue *queue, u32 flow)
 static inline bool bfc_faces_host(const struct bfc_sched *q)
 {
 	return READ_ONCE(q->port->neighbour.peer.role) == BFC_ROLE_NIC;
+}
+
+/* Is anything to be written into packets that leave? */
+static inline bool bfc_stamps(const struct bfc_sched *q)
+{
+	return READ_ONCE(q->port->tags) || q->stamp.prog;
 }
 
 /* Are pauses of a packet's priority, or those of queues, ignored as a storm? */
@@ -507,7 +536,6 @@ void bfc_trim(struct Qdisc *sch);
 void bfc_requeue(struct bfc_sched *q);
 void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh);
 void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue);
-void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buff *skb);
 struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn);
 bool bfc_queue_splice(struct bfc_sched *q, struct bfc_queue *from,
 		      struct bfc_queue *into);
@@ -528,7 +556,7 @@ void bfc_dest_configure(struct bfc_sched *q, const struct bfc_cfg *old);
 void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue);
 void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk_buff *skb);
 unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb);
-struct bfc_flow *bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u64 hash);
+unsigned int bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u64 hash);
 void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue);
 
 /* bfc_share.c */

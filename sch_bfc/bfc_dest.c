@@ -170,15 +170,15 @@ static u8 bfc_dest_ingress(struct bfc_sched *q, const struct sk_buff *skb)
  * Next to a host all have one destination, and any entry of the ingress port will do.
  *
  * Context: under the root lock.
- * Return: the entry, of the packet's ingress port and destination.
+ * Return: its number, by the packet's ingress port and destination.
  */
-struct bfc_flow *bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u64 hash)
+unsigned int bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u64 hash)
 {
 	u32 key = bfc_dest_key(q, skb);
 
 	if (bfc_faces_host(q))
 		key = hash;
-	return q->overflow + bfc_dest_ingress(q, skb) * BFC_FLOW_OVERFLOW +
+	return bfc_dest_ingress(q, skb) * BFC_FLOW_OVERFLOW +
 	       reciprocal_scale(key, BFC_FLOW_OVERFLOW);
 }
 

@@ -344,8 +344,14 @@ static struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash,
 	return q->flows + set * q->cfg->ways;
 }
 
+/* The entry of its set that a flow shares if all are in use. */
+static unsigned int bfc_flow_way(const struct bfc_sched *q, u64 hash)
+{
+	return (u32)(hash >> 48) * q->cfg->ways >> 16;
+}
+
 /* No packet here, and none that left within the sticky time. */
-static bool bfc_flow_is_idle(struct bfc_sched *q, const struct bfc_flow *flow)
+static __always_inline bool bfc_flow_is_idle(struct bfc_sched *q, const struct bfc_flow *flow)
 {
 	return !flow->size &&
 	       (!flow->stamp || bfc_sticky_over(q, flow->stamp));
@@ -356,30 +362,60 @@ static u8 bfc_flow_member(u64 hash)
 	return reciprocal_scale(hash >> 32, BFC_FLOW_MEMBERS);
 }
 
-/* May a flow have packets in this overflow entry? */
-static bool bfc_flow_is_member(struct bfc_sched *q, const struct bfc_flow *over, u64 hash)
+/* May a flow have packets in the overflow entries of this ingress port? */
+static bool bfc_flow_is_member(const struct bfc_overflow *port, u64 hash)
 {
-	return bfc_overflow_of(q, over)->members[bfc_flow_member(hash)];
+	return port->members[bfc_flow_member(hash)];
 }
 
-/* Does a flow without an entry in its set go to this overflow entry? Not only if the set is
+/* Does a flow without an entry in its set go to overflow entry @n? Not only if the set is
  * full: a host that fills the table would get an entry, and a queue, with each flow whose
  * set is not.
  */
-static bool bfc_flow_overflows(struct bfc_sched *q, const struct bfc_flow *over, bool full,
-			       u64 hash)
+static bool bfc_flow_overflows(struct bfc_sched *q, unsigned int n, bool full, u64 hash)
 {
-	u64 *last = &bfc_overflow_of(q, over)->full[(over - q->overflow) % BFC_FLOW_OVERFLOW];
+	struct bfc_overflow *port = &q->ports[n / BFC_FLOW_OVERFLOW];
+	u64 *last = &port->full[n % BFC_FLOW_OVERFLOW];
 	u64 now = q->noccupied ? q->clock : bfc_now(q);
 
 	if (full)
 		*last = now;
-	if (bfc_flow_is_member(q, over, hash))
+	if (bfc_flow_is_member(port, hash))
 		return true;
 	if (!q->cfg->by_dest)
 		return false;
 	q->stats.shared += full;
-	return full || (over->size && now - *last < BFC_FLOW_FULL * q->cfg->sticky);
+	return full || (q->overflow[n].size &&
+			now - *last < BFC_FLOW_FULL * q->cfg->sticky);
+}
+
+/* The entry of a flow that has none. Not inline: flows that have one should not pay for
+ * its registers.
+ */
+static noinline struct bfc_flow *bfc_flow_new(struct bfc_sched *q, const struct sk_buff *skb,
+					      u64 hash, struct bfc_flow *set)
+{
+	struct bfc_flow *end = set + q->cfg->ways, *idle, *flow;
+	unsigned int n;
+
+	for (idle = set; idle < end; idle++)
+		if (bfc_flow_is_idle(q, idle))
+			break;
+	flow = set + bfc_flow_way(q, hash);
+	if (flow->shared && !bfc_flow_is_idle(q, flow))
+		return flow;
+	if (unlikely(q->overflowed) || (idle == end && q->cfg->by_dest)) {
+		n = bfc_dest_overflow(q, skb, hash);
+		if (bfc_flow_overflows(q, n, idle == end, hash))
+			return &q->overflow[n];
+	}
+	if (idle < end) {
+		*idle = (struct bfc_flow){ .tag = hash >> 32 };
+		return idle;
+	}
+	q->stats.shared++;
+	flow->shared = true;
+	return flow;
 }
 
 /**
@@ -409,34 +445,18 @@ static bool bfc_flow_overflows(struct bfc_sched *q, const struct bfc_flow *over,
 struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u64 hash,
 			       u8 class)
 {
-	struct bfc_flow *set = bfc_flow_set(q, hash, class);
-	struct bfc_flow *idle = NULL, *over, *flow;
+	struct bfc_flow *set = bfc_flow_set(q, hash, class), *flow;
+	struct bfc_flow *end = set + q->cfg->ways;
 	u16 tag = hash >> 32;
 
-	for (flow = set; flow < set + q->cfg->ways; flow++) {
-		if (flow->tag == tag) {
-			if (unlikely(flow->shared))
-				flow->shared = !bfc_flow_is_idle(q, flow);
-			return flow;
-		}
-		if (!idle && bfc_flow_is_idle(q, flow))
-			idle = flow;
-	}
-	flow = set + (u16)(hash >> 48) % q->cfg->ways;
-	if (flow->shared && !bfc_flow_is_idle(q, flow))
+	for (flow = set; flow < end; flow++) {
+		if (flow->tag != tag)
+			continue;
+		if (unlikely(flow->shared))
+			flow->shared = !bfc_flow_is_idle(q, flow);
 		return flow;
-	if (unlikely(q->overflowed) || (!idle && q->cfg->by_dest)) {
-		over = bfc_dest_overflow(q, skb, hash);
-		if (bfc_flow_overflows(q, over, !idle, hash))
-			return over;
 	}
-	if (idle) {
-		*idle = (struct bfc_flow){ .tag = tag };
-		return idle;
-	}
-	q->stats.shared++;
-	flow->shared = true;
-	return flow;
+	return bfc_flow_new(q, skb, hash, set);
 }
 
 /**
@@ -482,10 +502,11 @@ bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash
 	for (flow = set; flow < set + q->cfg->ways; flow++)
 		if (flow->tag == tag)
 			return flow->size;
-	flow = set + (u16)(hash >> 48) % q->cfg->ways;
+	flow = set + bfc_flow_way(q, hash);
 	return (flow->shared && flow->size) ||
 	       (q->overflowed &&
-		bfc_flow_is_member(q, bfc_dest_overflow(q, skb, hash), hash));
+		bfc_flow_is_member(&q->ports[bfc_dest_overflow(q, skb, hash) / BFC_FLOW_OVERFLOW],
+				   hash));
 }
 
 /**

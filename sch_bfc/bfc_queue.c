@@ -101,44 +101,6 @@ void bfc_requeue(struct bfc_sched *q)
 	}
 }
 
-/**
- * bfc_queue_append() - a packet goes to the end of a queue
- * @q: the scheduler
- * @qn: number of the queue
- * @skb: the packet, its cb filled
- *
- * Context: under the root lock.
- */
-void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buff *skb)
-{
-	struct bfc_queue *queue = &q->queues[qn];
-
-	skb->next = NULL;
-	if (queue->head) {
-		queue->tail->next = skb;
-		if (queue->flow != bfc_cb(skb)->flow)
-			queue->mixed = true;
-	} else {
-		queue->head = skb;
-		queue->flow = bfc_cb(skb)->flow;
-		queue->mixed = false;
-		__clear_bit(qn, q->empty);
-		__clear_bit(qn, q->usable);
-		q->noccupied++;
-		if (!test_bit(qn, q->paused))
-			bfc_queue_activate(q, queue, q->cfg->new_first);
-		else
-			q->storm.due = 0;	/* now the pause hurts */
-	}
-	queue->tail = skb;
-	queue->packets++;
-	queue->mem += bfc_cb(skb)->mem;
-	queue->bytes += qdisc_pkt_len(skb);
-	q->prio[bfc_cb(skb)->prio].bytes += qdisc_pkt_len(skb);
-	if (queue->bytes > queue->peak)
-		queue->peak = queue->bytes;
-}
-
 /* The counters that a packet is in: they stay until it is in none of them any more. */
 static struct bfc_ingress *bfc_queue_brought(const struct bfc_sched *q,
 					     const struct sk_buff *skb)

@@ -139,14 +139,48 @@ void bfc_trim(struct Qdisc *sch)
 		rtnl_kfree_skbs(skb, skb);
 }
 
+/* A packet goes to the end of a queue; its cb is filled. Here, and not in bfc_queue.c, to
+ * be inlined.
+ */
+static void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buff *skb)
+{
+	struct bfc_queue *queue = &q->queues[qn];
+
+	skb->next = NULL;
+	if (queue->head) {
+		queue->tail->next = skb;
+		if (queue->flow != bfc_cb(skb)->flow)
+			queue->mixed = true;
+	} else {
+		queue->head = skb;
+		queue->flow = bfc_cb(skb)->flow;
+		queue->mixed = false;
+		__clear_bit(qn, q->empty);
+		__clear_bit(qn, q->usable);
+		q->noccupied++;
+		if (!test_bit(qn, q->paused))
+			bfc_queue_activate(q, queue, q->cfg->new_first);
+		else
+			q->storm.due = 0;	/* now the pause hurts */
+	}
+	queue->tail = skb;
+	queue->packets++;
+	queue->mem += bfc_cb(skb)->mem;
+	queue->bytes += qdisc_pkt_len(skb);
+	q->prio[bfc_cb(skb)->prio].bytes += qdisc_pkt_len(skb);
+	if (queue->bytes > queue->peak)
+		queue->peak = queue->bytes;
+}
+
 static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 			   u8 prio, struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	u8 class = prio & (q->cfg->classes - 1);
 	struct bfc_flow *flow = bfc_flow_find(q, skb, hash, class);
+	unsigned int qn = likely(flow->size && bfc_queue_class(q, flow->queue) == class) ?
+			  flow->queue : bfc_flow_assign(q, flow, skb, hash, class);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
-	unsigned int qn = bfc_flow_assign(q, flow, skb, hash, class);
 	struct bfc_queue *queue = &q->queues[qn];
 	bool same = false;
 
@@ -258,11 +292,14 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 			   struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	enum bfc_control kind = bfc_control_kind(skb);
+	enum bfc_control kind = BFC_CONTROL_NONE;
 	u8 prio = 0;
 	u64 hash;
 
 	bfc_begin(q);
+	/* Most packets, without a call. */
+	if (skb->protocol != htons(ETH_P_IP) || unlikely(skb->priority == TC_PRIO_CONTROL))
+		kind = bfc_control_kind(skb);
 	if (static_branch_unlikely(&bfc_holds)) {
 		prio = bfc_prio_of(q, skb);
 		bfc_vet(q, skb);
@@ -494,8 +531,7 @@ again:
 		return NULL;
 	}
 
-	skb = bfc_dequeue_control(sch);
-	if (likely(!skb)) {
+	if (likely(!q->ctrl.band.head)) {
 		u64 due = U64_MAX;
 		u8 waits = 0;
 
@@ -518,6 +554,7 @@ again:
 		q->prio[cb.prio].sent++;
 		q->stats.storm_tx += bfc_in_storm(q, cb.prio);
 	} else {
+		skb = bfc_dequeue_control(sch);
 		cb.prio = 0;
 		queue = NULL;
 		vid = BFC_VID_NONE;
@@ -528,7 +565,7 @@ again:
 	 */
 	if (likely(!port->bare))
 		skb->tc_index = 0;
-	if (unlikely(!bfc_stamp(sch, skb, vid, cb.prio))) {
+	if (bfc_stamps(q) && unlikely(!bfc_stamp(sch, skb, vid, cb.prio))) {
 		qdisc_qstats_drop(sch);
 		kfree_skb(skb);
 		if (--tries)

@@ -144,9 +144,15 @@ void bfc_switch_topology(void)
 	atomic_inc(&bfc_topology);
 }
 
-/* See bfc_brought_by(). */
-static __always_inline struct bfc_ingress *bfc_prove(const struct bfc_sched *q,
-						     const struct sk_buff *skb)
+/**
+ * bfc_prove() - bfc_brought_by(), looked up
+ * @q: scheduler of the egress port
+ * @skb: the packet, which is being enqueued
+ *
+ * Context: under the root lock of the egress port, RCU.
+ * Return: see there.
+ */
+struct bfc_ingress *bfc_prove(const struct bfc_sched *q, const struct sk_buff *skb)
 {
 	struct bfc_ingress *ing;
 
@@ -163,26 +169,6 @@ static __always_inline struct bfc_ingress *bfc_prove(const struct bfc_sched *q,
 		     bfc_port_shared(q->port)))
 		return NULL;
 	return ing;
-}
-
-/**
- * bfc_brought_by() - the port that brought a packet
- * @q: scheduler of the egress port
- * @skb: the packet, which is being enqueued
- *
- * Its handle is looked up once.
- *
- * Context: under the root lock of the egress port, RCU from bfc_begin() on.
- * Return: its counters, which may be changed; NULL: a packet of this box, or a handle
- * that is not to be trusted.
- */
-struct bfc_ingress *bfc_brought_by(struct bfc_sched *q, const struct sk_buff *skb)
-{
-	if (!q->looked) {
-		q->looked = true;
-		q->brought = bfc_prove(q, skb);
-	}
-	return q->brought;
 }
 
 /**

@@ -93,7 +93,7 @@ void bfc_port_slot(struct bfc_port *port);
 extern struct delayed_work bfc_sweep;
 void bfc_sweep_soon(void);
 bool bfc_elided(const struct bfc_params *p, int ifindex);
-struct bfc_ingress *bfc_brought_by(struct bfc_sched *q, const struct sk_buff *skb);
+struct bfc_ingress *bfc_prove(const struct bfc_sched *q, const struct sk_buff *skb);
 struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb);
 void bfc_vet(struct bfc_sched *q, struct sk_buff *skb);
 
