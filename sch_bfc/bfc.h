@@ -110,55 +110,56 @@ struct bfc_held {
 
 /**
  * struct bfc_ingress - pause counters of one neighbour's queues
- * @base: first handle; base + 1 + q is upstreamQ q, base alone "no upstreamQ"
- * @queues: number of counters
- * @runs: runs of handles taken
- * @dead: replaced by another: nothing is counted here any more. The object
- *	  and its handles stay until all counts have been given back
- * @layout: counts the layouts of the port
- * @ifindex: of the port: for elide, and to prove where a packet came in
- * @owner: &bfc_port.id of the port that it was made for
- * @sw: of the port; its table has the handles
- * @above: devices found to be on top of the port, and as of which topology
- * @noticed: dead, and every port knows by the end of this sweep. Under bfc_handle_lock
- * @port: to be marked dirty; NULL once dead. RCU
- * @drained: bytes of counted packets that gave their count back
- * @list: of dead objects, under bfc_handle_lock
- * @cfg: of the port; NULL once dead. RCU
- * @buffer: that bytes are charged to, or NULL; for good
- * @reserve: bytes of each priority; for good
- * @slot: of the port
- * @state: low half: priorities that the newest frame pauses (CaPFC's D), high
- *	   half: whose own occupancy says so (I). Under the port's tx.lock
- * @held: of each priority
- * @fc: mode that it was made for; for good
- * @account: what that keeps of the port, or NULL; for good
- * @counter: one per upstreamQ; any egress changes it under its own root lock
+ *
+ * It may be that of a neighbour before: @dead. The object and its handles stay until all
+ * counts have been given back.
  */
 struct bfc_ingress {
-	u16 base;
-	u16 queues;
-	u16 runs;
-	bool dead;
-	bool noticed;
-	u32 layout;
-	int ifindex;
-	u32 owner;
-	struct bfc_switch *sw;
-	atomic64_t above[BFC_ABOVE];
-	struct bfc_port __rcu *port;
-	atomic64_t drained;
-	struct list_head list;
-	struct bfc_cfg __rcu *cfg;
-	struct bfc_buffer *buffer;
-	u32 reserve;
-	u8 slot;
-	u16 state;
-	struct bfc_held held[BFC_PRIORITIES];
-	const struct bfc_fc_ops *fc;
-	void *account;
-	atomic_t counter[];
+	/* Read for each packet, by the hook and by any egress. */
+	u16 base;		/* first handle; base + 1 + q is upstreamQ q, base alone "no
+				 * upstreamQ"
+				 */
+	u16 queues;		/* number of counters */
+	int ifindex;		/* of the port: for elide, and to prove where a packet came in */
+	u8 slot;		/* of the port */
+	bool dead;		/* replaced by another: nothing is counted here any more */
+	u32 reserve;		/* bytes of each priority; for good */
+	struct bfc_port __rcu *port;	/* to be marked dirty; NULL once dead */
+	struct bfc_cfg __rcu *cfg;	/* of the port; NULL once dead */
+	struct bfc_buffer *buffer;	/* that bytes are charged to, or NULL; for good */
+	const struct bfc_fc_ops *fc;	/* mode that it was made for; for good */
+	void *account;		/* what that keeps of the port, or NULL; for good */
+	struct bfc_switch *sw;	/* of the port; its table has the handles */
+
+	/* Seldom. */
+	atomic64_t above[BFC_ABOVE];	/* devices found to be on top of the port, and as of
+					 * which topology
+					 */
+	u32 layout;		/* counts the layouts of the port */
+	u32 owner;		/* &bfc_port.id of the port that it was made for */
+	u16 runs;		/* runs of handles taken */
+	bool noticed;		/* dead, and every port knows by the end of this sweep. Under
+				 * bfc_handle_lock
+				 */
+	struct list_head list;	/* of dead objects, under bfc_handle_lock */
+
+	/* Changed for each packet that is counted or held, by any egress under its own root
+	 * lock, but for @state.
+	 */
+	atomic64_t drained ____cacheline_aligned_in_smp;	/* bytes of counted packets that
+								 * gave their count back
+								 */
+	u16 state;		/* low half: priorities that the newest frame pauses (CaPFC's D),
+				 * high half: whose own occupancy says so (I). Under the port's
+				 * tx.lock
+				 */
+	struct bfc_held held[BFC_PRIORITIES];	/* of each priority */
+	atomic_t counter[];	/* one per upstreamQ */
 };
+
+#ifdef CONFIG_64BIT
+static_assert(offsetof(struct bfc_ingress, above) == 64);
+#endif
 
 /**
  * struct bfc_host - what a host that was paused sends of a priority (FAFC Alg. 3)
@@ -234,44 +235,84 @@ struct bfc_sched_stats {
 };
 
 /**
+ * struct bfc_sched_drr - the round of the queues, and those before it
+ */
+struct bfc_sched_drr {
+	struct list_head active;	/* queues with packets, not paused, in DRR order */
+	struct list_head fresh;	/* likewise: just got their first packet, go first */
+	u32 round;		/* of @active, counts up */
+	u32 served;		/* packets that left a queue; wraps */
+	u32 nactive;		/* N_active: queues in @active, @fresh, &bfc_sched.strict */
+	u8 strict_first;	/* bit p: &bfc_sched.strict of priority p is not empty */
+};
+
+/**
+ * struct bfc_sched_call - what this call of the qdisc has found out: bfc_begin()
+ */
+struct bfc_sched_call {
+	u64 clock;		/* ns: when the clock was read last */
+	struct bfc_ingress *brought;	/* bfc_brought_by() of the packet that is enqueued; RCU */
+	bool timed;		/* @clock was read in this call: bfc_now() */
+	bool looked;		/* @brought is that of the packet */
+	bool keyed;		/* &bfc_sched_dests.key and .slot are those of the packet */
+};
+
+/**
+ * struct bfc_sched_obeyed - the neighbour's pauses, as merged last
+ */
+struct bfc_sched_obeyed {
+	unsigned long *paused;	/* bitmap: queues that the neighbour holds paused */
+	struct bfc_queue_pauses *pauses;	/* of each queue */
+	u64 deadline;		/* ns: when they are void */
+	u32 npaused;		/* queues paused, empty ones included */
+	u32 gen;		/* &bfc_rx.gen of them */
+	u8 prios;		/* priorities that the neighbour holds paused */
+};
+
+/**
+ * struct bfc_sched_over - the flow table's overflow entries
+ */
+struct bfc_sched_over {
+	struct bfc_flow *entries;	/* behind the flow table: BFC_FLOW_OVERFLOW for each
+					 * member of &bfc_sched_dests.ingress
+					 */
+	struct bfc_overflow *ports;	/* for each of these members */
+	u32 packets;		/* whose flows are in @entries */
+};
+
+/**
  * struct bfc_sched - the qdisc; all of it under its root lock
  */
 struct bfc_sched {
-	/* Set by init and change, read for each packet. */
+	/* Four cache lines for each packet: what is set by init and change, and what each
+	 * packet changes.
+	 */
 	struct bfc_cfg *cfg;	/* configuration */
 	struct bfc_port *port;	/* the device's object */
 	struct bfc_queue *queues;
 	struct bfc_flow *flows;	/* the flow table, sets of cfg->ways entries */
 	unsigned long *empty;	/* bitmap: queues without a packet */
 	unsigned long *usable;	/* of these, those not paused */
-	unsigned long *paused;	/* queues that the neighbour holds paused */
 	u16 nqueues;
-	u8 strict_first;	/* bit p: @strict of priority p is not empty */
-	u8 prio_paused;		/* priorities that the neighbour holds paused */
 	bool idle;		/* nothing was eligible when the last dequeue looked */
-	bool timed;		/* @clock was read in this call: bfc_now() */
-	bool looked;		/* @brought is that of the packet that is enqueued */
-	bool keyed;		/* @dest.key and @dest.slot are those of that packet */
-
-	/* Written for each packet. */
-	struct list_head active;	/* queues with packets, not paused, in DRR order */
-	struct list_head fresh;	/* likewise: just got their first packet, go first */
-	u64 clock;		/* ns: when the clock was read last */
-	u32 round;		/* of @active, counts up */
-	u32 served;		/* packets that left a queue; wraps */
-	u32 nactive;		/* N_active: queues in @active, @fresh, @strict */
 	u32 noccupied;		/* queues that are not empty */
-	u32 npaused;		/* queues paused, empty ones included */
 	u32 mem;		/* truesize of all packets held */
 	u32 rotor;		/* where the search for an empty queue starts */
-	u32 overflowed;		/* packets whose flows are in @overflow */
-	u32 rx_gen;		/* &bfc_rx.gen of the pauses merged last */
-	u8 nleft;		/* packets that left since @clock was read */
-	struct bfc_left left[BFC_CLOCK_EVERY];	/* these */
+
+	struct bfc_sched_drr drr;
 	void *egress;		/* what the mode keeps of an egress port, or NULL */
-	struct bfc_ingress *brought;	/* bfc_brought_by() of that packet; RCU */
-	u64 pause_deadline;	/* ns: when the pauses merged last are void */
 	u64 next_tx;		/* ns: shaper: when the next packet may leave */
+
+	struct bfc_sched_call call;
+	struct bfc_sched_obeyed obeyed;
+
+	struct {
+		u8 n;		/* packets that left since the clock was read */
+		struct bfc_left at[BFC_CLOCK_EVERY];	/* these */
+	} left;
+
+	/* For some packets. */
+	struct bfc_sched_over over;
 	struct {
 		struct qdisc_skb_head band;	/* never paused, tagged or counted */
 		u32 mem;	/* truesize in it */
@@ -301,15 +342,12 @@ struct bfc_sched {
 	/* Seldom, or with modes that pause priorities. */
 	struct rnd_state random;	/* for a queue if none is empty */
 	struct qdisc_watchdog watchdog;	/* shaper, end of a pause, pace of a host */
-	struct bfc_queue_pauses *pauses;	/* of each queue */
-	struct bfc_flow *overflow;	/* behind the flow table: BFC_FLOW_OVERFLOW entries
-					 * for each member of &bfc_sched_dests.ingress
-					 */
-	struct bfc_overflow *ports;	/* for each of these members */
-	const char *no_port;	/* why @port is a bare one, for users; or NULL */
-	bool live;		/* @port does what this qdisc asks for, not another that
-				 * it is to replace
+	struct {
+		const char *no_port;	/* why &bfc_sched.port is a bare one, for users; or NULL */
+		bool live;	/* that port does what this qdisc asks for, not another that it
+				 * is to replace
 				 */
+	} life;
 	struct {
 		u8 paced;	/* priorities that a host sends less of (FAFC Alg. 3) */
 		u8 waited;	/* of these: held back by nothing else since their last
@@ -317,16 +355,20 @@ struct bfc_sched {
 				 */
 		struct bfc_host pace[BFC_PRIORITIES];
 	} host;
-	struct list_head strict[BFC_PRIORITIES];	/* as @active, of strict priorities */
-	u16 in[BFC_SLOTS];	/* by slot: handle of the port that brought something */
-	u32 from[BFC_PRIORITIES][BFC_SLOTS + 1];	/* by priority and slot: pausable
-							 * packets; last: ports without one
-							 */
+	struct list_head strict[BFC_PRIORITIES];	/* as @drr.active, of strict priorities */
+	struct {
+		u16 in[BFC_SLOTS];	/* by slot: handle of the port that brought something */
+		u32 from[BFC_PRIORITIES][BFC_SLOTS + 1];	/* by priority and slot:
+								 * pausable packets; last:
+								 * ports without one
+								 */
+	} share;
 };
 
 #ifdef CONFIG_64BIT
-static_assert(offsetof(struct bfc_sched, active) <= 64);
-static_assert(offsetof(struct bfc_sched, nleft) < 128 + 16);
+static_assert(offsetof(struct bfc_sched, drr) == 64);
+static_assert(offsetof(struct bfc_sched, call) == 128);
+static_assert(offsetof(struct bfc_sched, left) == 192);
 #endif
 
 /**
@@ -376,11 +418,11 @@ static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)
  */
 static inline u64 bfc_now(struct bfc_sched *q)
 {
-	if (!q->timed) {
-		q->clock = ktime_get_ns();
-		q->timed = true;
+	if (!q->call.timed) {
+		q->call.clock = ktime_get_ns();
+		q->call.timed = true;
 	}
-	return q->clock;
+	return q->call.clock;
 }
 
 /**
@@ -397,7 +439,7 @@ static inline u64 bfc_now(struct bfc_sched *q)
  */
 static inline bool bfc_sticky_over(struct bfc_sched *q, u64 since)
 {
-	u64 now = q->noccupied ? q->clock : bfc_now(q);
+	u64 now = q->noccupied ? q->call.clock : bfc_now(q);
 
 	return (s64)(now - since) > (s64)q->cfg->sticky;
 }
@@ -424,9 +466,9 @@ static inline u64 bfc_queue_cap(const struct bfc_sched *q)
 /* The time, and the packet, of what was called before are not those of what comes now. */
 static inline void bfc_begin(struct bfc_sched *q)
 {
-	q->timed = false;
-	q->looked = false;
-	q->keyed = false;
+	q->call.timed = false;
+	q->call.looked = false;
+	q->call.keyed = false;
 }
 
 /* A queue ran empty, or is resumed while it is. It still belongs to its destination: a
@@ -454,20 +496,20 @@ static inline void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue
 static inline struct bfc_ingress *bfc_brought_by(struct bfc_sched *q,
 						 const struct sk_buff *skb)
 {
-	if (!q->looked) {
-		q->looked = true;
-		q->brought = bfc_prove(q, skb);
+	if (!q->call.looked) {
+		q->call.looked = true;
+		q->call.brought = bfc_prove(q, skb);
 	}
-	return q->brought;
+	return q->call.brought;
 }
 
 /* The ingress port that an overflow entry is of. */
 static inline struct bfc_overflow *bfc_overflow_of(struct bfc_sched *q,
 						   const struct bfc_flow *flow)
 {
-	unsigned int n = flow - q->overflow;
+	unsigned int n = flow - q->over.entries;
 
-	return &q->ports[n / BFC_FLOW_OVERFLOW];
+	return &q->over.ports[n / BFC_FLOW_OVERFLOW];
 }
 
 /* Is a queue empty that a flow was in alone at last, and held yet for its destination? */

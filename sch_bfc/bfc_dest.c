@@ -124,8 +124,8 @@ static u32 bfc_dest_read(const struct bfc_sched *q, const struct sk_buff *skb)
 /* The same, read once for a packet, and for all segments of one. */
 static u32 bfc_dest_key(struct bfc_sched *q, const struct sk_buff *skb)
 {
-	if (!q->keyed) {
-		q->keyed = true;
+	if (!q->call.keyed) {
+		q->call.keyed = true;
 		q->dest.slot = BFC_DEST_UNKNOWN;
 		q->dest.key = bfc_dest_read(q, skb);
 	}
@@ -276,7 +276,7 @@ void bfc_dest_configure(struct bfc_sched *q, const struct bfc_cfg *old)
 		queue->slot = BFC_DEST_LOCAL;
 		q->dest.ingress[BFC_DEST_LOCAL].queues++;
 		__clear_bit(qn, q->dest.free);
-		if (on && !queue->head && !test_bit(qn, q->paused))
+		if (on && !queue->head && !test_bit(qn, q->obeyed.paused))
 			list_add_tail(&queue->cooling, &q->dest.cooling);
 	}
 	q->dest.nfree = 0;
@@ -332,7 +332,7 @@ static void bfc_dest_cool(struct bfc_sched *q)
 static bool bfc_dest_has(const struct bfc_sched *q, const struct bfc_dest *dest,
 			 unsigned int qn, bool paused)
 {
-	return bfc_dest_of(q, &q->queues[qn]) == dest && test_bit(qn, q->paused) == paused &&
+	return bfc_dest_of(q, &q->queues[qn]) == dest && test_bit(qn, q->obeyed.paused) == paused &&
 	       (q->queues[qn].head || !paused);
 }
 
@@ -404,9 +404,9 @@ static unsigned int bfc_dest_alone(struct bfc_sched *q)
 /* Of another destination, then: one that may send, if there is any, and not for long. */
 static unsigned int bfc_dest_foreign(struct bfc_sched *q)
 {
-	if (list_empty(&q->active))
+	if (list_empty(&q->drr.active))
 		return bfc_pick_any(q, q->nqueues);
-	return list_last_entry(&q->active, struct bfc_queue, active) - q->queues;
+	return list_last_entry(&q->drr.active, struct bfc_queue, active) - q->queues;
 }
 
 /**
@@ -427,7 +427,7 @@ unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb)
 	held = dest ? dest->queues : 0;
 	if (held && !bfc_dest_may_take(held, q->dest.nfree, n))
 		qn = bfc_dest_share(q, dest);
-	if (qn < n && test_bit(qn, q->paused)) {
+	if (qn < n && test_bit(qn, q->obeyed.paused)) {
 		borrowed = bfc_dest_borrow(q, skb, held);
 		if (borrowed < n)
 			return borrowed;

@@ -28,11 +28,11 @@ static unsigned int bfc_egress_slot(const struct bfc_sched *q, const struct bfc_
 static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot,
 			    const struct bfc_ingress *ing)
 {
-	if (likely(slot == BFC_SLOT_NONE || q->in[slot] == ing->base))
+	if (likely(slot == BFC_SLOT_NONE || q->share.in[slot] == ing->base))
 		return;
 	if (q->egress && q->cfg->fc->forget)
 		q->cfg->fc->forget(q, slot);
-	q->in[slot] = ing->base;
+	q->share.in[slot] = ing->base;
 }
 
 /**

@@ -374,9 +374,9 @@ static bool bfc_flow_is_member(const struct bfc_overflow *port, u64 hash)
  */
 static bool bfc_flow_overflows(struct bfc_sched *q, unsigned int n, bool full, u64 hash)
 {
-	struct bfc_overflow *port = &q->ports[n / BFC_FLOW_OVERFLOW];
+	struct bfc_overflow *port = &q->over.ports[n / BFC_FLOW_OVERFLOW];
 	u64 *last = &port->full[n % BFC_FLOW_OVERFLOW];
-	u64 now = q->noccupied ? q->clock : bfc_now(q);
+	u64 now = q->noccupied ? q->call.clock : bfc_now(q);
 
 	if (full)
 		*last = now;
@@ -385,7 +385,7 @@ static bool bfc_flow_overflows(struct bfc_sched *q, unsigned int n, bool full, u
 	if (!q->cfg->by_dest)
 		return false;
 	q->stats.shared += full;
-	return full || (q->overflow[n].size &&
+	return full || (q->over.entries[n].size &&
 			now - *last < BFC_FLOW_FULL * q->cfg->sticky);
 }
 
@@ -404,10 +404,10 @@ static noinline struct bfc_flow *bfc_flow_new(struct bfc_sched *q, const struct 
 	flow = set + bfc_flow_way(q, hash);
 	if (flow->shared && !bfc_flow_is_idle(q, flow))
 		return flow;
-	if (unlikely(q->overflowed) || (idle == end && q->cfg->by_dest)) {
+	if (unlikely(q->over.packets) || (idle == end && q->cfg->by_dest)) {
 		n = bfc_dest_overflow(q, skb, hash);
 		if (bfc_flow_overflows(q, n, idle == end, hash))
-			return &q->overflow[n];
+			return &q->over.entries[n];
 	}
 	if (idle < end) {
 		*idle = (struct bfc_flow){ .tag = hash >> 32 };
@@ -478,7 +478,7 @@ void bfc_flow_overflow(struct bfc_sched *q, const struct bfc_flow *flow,
 
 	cb->overflowed = 1;
 	cb->member = bfc_flow_member(hash);
-	q->overflowed++;
+	q->over.packets++;
 	bfc_overflow_of(q, flow)->members[cb->member]++;
 	if (q->cfg->by_dest)
 		bfc_dest_came(q, queue, skb);
@@ -504,8 +504,8 @@ bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash
 			return flow->size;
 	flow = set + bfc_flow_way(q, hash);
 	return (flow->shared && flow->size) ||
-	       (q->overflowed &&
-		bfc_flow_is_member(&q->ports[bfc_dest_overflow(q, skb, hash) / BFC_FLOW_OVERFLOW],
+	       (q->over.packets &&
+		bfc_flow_is_member(&q->over.ports[bfc_dest_overflow(q, skb, hash) / BFC_FLOW_OVERFLOW],
 				   hash));
 }
 

@@ -62,7 +62,7 @@ void bfc_host_paused(struct bfc_sched *q, u64 now)
  */
 u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due)
 {
-	unsigned long paced = q->host.paced & ~q->prio_paused;
+	unsigned long paced = q->host.paced & ~q->obeyed.prios;
 	u64 whole = bfc_fafc_recovery(q->cfg->holt.t_hop);
 	unsigned int prio;
 	u8 waits = 0;

@@ -170,7 +170,7 @@ static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p,
 	sch_tree_unlock(sch);
 	if (old)
 		cfg->undo = 0;	/* a change cannot fail any more */
-	if (q->live)
+	if (q->life.live)
 		bfc_commit(sch);
 	if (egress)
 		old->fc->egress_free(q->port, egress);
@@ -228,10 +228,10 @@ static const char *bfc_why_no_port(const struct Qdisc *sch)
 static int bfc_check_place(const struct bfc_sched *q, const struct bfc_params *p,
 			   struct netlink_ext_ack *extack)
 {
-	if (!q->no_port || bfc_fc_of(p) == &bfc_fc_none)
+	if (!q->life.no_port || bfc_fc_of(p) == &bfc_fc_none)
 		return 0;
 	if (extack)
-		extack->_msg = q->no_port;
+		extack->_msg = q->life.no_port;
 	return -EOPNOTSUPP;
 }
 
@@ -290,26 +290,26 @@ static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
 	/* a set at least for each priority */
 	entries = max(DIV_ROUND_UP(p->flows, p->ways), BFC_PRIORITIES + 0U) * p->ways;
 	q->flows = kvcalloc(entries + more, sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
-	q->overflow = q->flows + entries;
-	q->ports = kvcalloc(ports, sizeof(*q->ports), GFP_KERNEL_ACCOUNT);
+	q->over.entries = q->flows + entries;
+	q->over.ports = kvcalloc(ports, sizeof(*q->over.ports), GFP_KERNEL_ACCOUNT);
 	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
 			     GFP_KERNEL_ACCOUNT);
-	q->pauses = kvcalloc(p->queues, sizeof(*q->pauses), GFP_KERNEL_ACCOUNT);
+	q->obeyed.pauses = kvcalloc(p->queues, sizeof(*q->obeyed.pauses), GFP_KERNEL_ACCOUNT);
 	q->dest.sets = DIV_ROUND_UP(2 * p->queues, BFC_DEST_WAYS);
 	q->dest.table = kvcalloc(q->dest.sets * BFC_DEST_WAYS, sizeof(*q->dest.table),
 				 GFP_KERNEL_ACCOUNT);
 	q->dest.free = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->empty = bitmap_zalloc(p->queues, GFP_KERNEL);
 	q->usable = bitmap_zalloc(p->queues, GFP_KERNEL);
-	q->paused = bitmap_zalloc(p->queues, GFP_KERNEL);
-	if (!q->flows || !q->ports || !q->queues || !q->pauses || !q->dest.table ||
-	    !q->dest.free || !q->empty || !q->usable || !q->paused)
+	q->obeyed.paused = bitmap_zalloc(p->queues, GFP_KERNEL);
+	if (!q->flows || !q->over.ports || !q->queues || !q->obeyed.pauses || !q->dest.table ||
+	    !q->dest.free || !q->empty || !q->usable || !q->obeyed.paused)
 		return -ENOMEM;	/* bfc_destroy() frees the rest */
 
 	bitmap_fill(q->empty, p->queues);
 	bitmap_fill(q->usable, p->queues);
 	for (i = 0; i < more; i++)
-		q->overflow[i].shared = true;
+		q->over.entries[i].shared = true;
 	for (i = 0; i < p->queues; i++) {
 		INIT_LIST_HEAD(&q->queues[i].active);
 		INIT_LIST_HEAD(&q->queues[i].cooling);
@@ -331,8 +331,8 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	bool by_default, inherited;
 	int err;
 
-	INIT_LIST_HEAD(&q->active);
-	INIT_LIST_HEAD(&q->fresh);
+	INIT_LIST_HEAD(&q->drr.active);
+	INIT_LIST_HEAD(&q->drr.fresh);
 	INIT_LIST_HEAD(&q->dest.cooling);
 	for (prio = 0; prio < BFC_PRIORITIES; prio++)
 		INIT_LIST_HEAD(&q->strict[prio]);
@@ -360,8 +360,8 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	if (!p)
 		return -ENOMEM;
 	bfc_params_default(p);
-	q->no_port = bfc_why_no_port(sch);
-	if (q->no_port && by_default) {
+	q->life.no_port = bfc_why_no_port(sch);
+	if (q->life.no_port && by_default) {
 		bfc_fc_disable(p);
 		if (sch->dev_queue == netdev_get_tx_queue(dev, 0))
 			netdev_info(dev, "bfc: by default, fair queueing for each TX queue; for flow control: tc qdisc replace dev %s root bfc\n",
@@ -373,7 +373,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	      bfc_alloc(q, p);
 	if (err)
 		goto out;
-	port = q->no_port ? bfc_port_attach_bare(dev) :
+	port = q->life.no_port ? bfc_port_attach_bare(dev) :
 			    bfc_port_attach(dev, extack);
 	if (IS_ERR(port)) {
 		err = PTR_ERR(port);
@@ -381,7 +381,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	}
 	q->port = port;
 	/* While another qdisc has the port, what follows may fail yet. */
-	q->live = port->life.users == 1;
+	q->life.live = port->life.users == 1;
 	inherited = bfc_stamp_inherit(sch, p);
 	prog = bfc_stamp_get(sch, p, extack);
 	if (IS_ERR(prog)) {
@@ -413,8 +413,8 @@ static void bfc_attach(struct Qdisc *sch)
 	unsigned int i;
 
 	q->cfg->undo = 0;
-	if (!q->live) {
-		q->live = true;
+	if (!q->life.live) {
+		q->life.live = true;
 		bfc_commit(sch);
 	}
 	for (i = 0; i < dev->num_tx_queues; i++) {
@@ -451,14 +451,14 @@ static void bfc_destroy(struct Qdisc *sch)
 	bfc_stamp_put(q->stamp.prog);
 	bfc_cfg_put(q->cfg);
 	kvfree(q->flows);
-	kvfree(q->ports);
+	kvfree(q->over.ports);
 	kvfree(q->queues);
-	kvfree(q->pauses);
+	kvfree(q->obeyed.pauses);
 	kvfree(q->dest.table);
 	bitmap_free(q->dest.free);
 	bitmap_free(q->empty);
 	bitmap_free(q->usable);
-	bitmap_free(q->paused);
+	bitmap_free(q->obeyed.paused);
 }
 
 struct Qdisc_ops bfc_qdisc_ops __read_mostly = {

@@ -11,10 +11,10 @@ static void bfc_queue_pause(struct bfc_sched *q, unsigned int qn, u64 now)
 {
 	struct bfc_queue *queue = &q->queues[qn];
 
-	__set_bit(qn, q->paused);
-	q->pauses[qn].since = now;
-	q->pauses[qn].count++;
-	q->npaused++;
+	__set_bit(qn, q->obeyed.paused);
+	q->obeyed.pauses[qn].since = now;
+	q->obeyed.pauses[qn].count++;
+	q->obeyed.npaused++;
 	q->stats.pause_rx++;
 	trace_bfc_paused(q->port->dev, qn, queue->bytes);
 	if (queue->head)
@@ -29,9 +29,9 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 {
 	struct bfc_queue *queue = &q->queues[qn];
 
-	__clear_bit(qn, q->paused);
-	q->pauses[qn].ns += now - q->pauses[qn].since;
-	q->npaused--;
+	__clear_bit(qn, q->obeyed.paused);
+	q->obeyed.pauses[qn].ns += now - q->obeyed.pauses[qn].since;
+	q->obeyed.npaused--;
 	q->stats.resume_rx++;
 	trace_bfc_resumed(q->port->dev, qn, queue->bytes);
 	if (queue->head) {
@@ -85,7 +85,7 @@ static void bfc_watch_queues(struct bfc_sched *q, u64 now)
 {
 	bool paused = !bitmap_empty(q->port->rx.paused, q->nqueues) &&
 		      now < READ_ONCE(q->port->rx.deadline) &&
-		      (q->noccupied > q->nactive || q->storm.ignoring);
+		      (q->noccupied > q->drr.nactive || q->storm.ignoring);
 
 	q->storm.due = U64_MAX;
 	bfc_watch(q, 0, paused, READ_ONCE(q->port->rx.drained), now);
@@ -106,7 +106,7 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 
 	bfc_watch_prios(q, paused, now);
 	paused &= ~q->storm.ignoring;
-	diff = paused ^ q->prio_paused;
+	diff = paused ^ q->obeyed.prios;
 	if (q->cfg->role == BFC_ROLE_NIC && q->cfg->fc->paces)
 		bfc_host_paused(q, now);
 	for_each_set_bit(prio, &diff, BFC_PRIORITIES) {
@@ -117,7 +117,7 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 			q->prio[prio].ns += now - q->prio[prio].since;
 		}
 	}
-	q->prio_paused = paused;
+	q->obeyed.prios = paused;
 	q->host.waited &= ~paused;
 	return bfc_prio_pattern(paused);
 }
@@ -139,11 +139,11 @@ static unsigned int bfc_resume_first(const struct bfc_sched *q, bool none,
 	u32 longest = 0;
 
 	for (w = 0; w < BITS_TO_LONGS(q->nqueues); w++) {
-		unsigned long end = q->paused[w] & ~bfc_told(q, w, none, prio);
+		unsigned long end = q->obeyed.paused[w] & ~bfc_told(q, w, none, prio);
 
 		for_each_set_bit(bit, &end, BITS_PER_LONG) {
 			unsigned int qn = w * BITS_PER_LONG + bit;
-			u32 ago = q->served - q->queues[qn].served;
+			u32 ago = q->drr.served - q->queues[qn].served;
 
 			if (!q->queues[qn].head || ago <= longest)
 				continue;
@@ -158,7 +158,7 @@ static unsigned int bfc_resume_first(const struct bfc_sched *q, bool none,
 static u64 bfc_paused_until(const struct bfc_sched *q, unsigned int qn)
 {
 	return q->cfg->prios ? q->prio[bfc_queue_class(q, qn)].until :
-			       q->pause_deadline;
+			       q->obeyed.deadline;
 }
 
 /* Queues that are resumed join the end of the round in their order, the one that was
@@ -176,7 +176,7 @@ static void bfc_resume_queues(struct bfc_sched *q, bool none,
 		unsigned long end;
 
 		w = (first / BITS_PER_LONG + i) % words;
-		end = q->paused[w] & ~bfc_told(q, w, none, prio);
+		end = q->obeyed.paused[w] & ~bfc_told(q, w, none, prio);
 		if (!i)
 			end &= ~before;
 		else if (i == words)
@@ -186,7 +186,7 @@ static void bfc_resume_queues(struct bfc_sched *q, bool none,
 			u64 until = min(now, bfc_paused_until(q, qn));
 
 			/* A pause of another mode ends with it. */
-			if (until < q->pauses[qn].since)
+			if (until < q->obeyed.pauses[qn].since)
 				until = now;
 			bfc_queue_resume(q, qn, until);
 		}
@@ -217,7 +217,7 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 	none = !q->cfg->prios &&
 	       (q->storm.ignoring || now >= READ_ONCE(q->port->rx.deadline));
 	for (w = 0; w < BITS_TO_LONGS(q->nqueues); w++) {
-		unsigned long new = bfc_told(q, w, none, prio) & ~q->paused[w];
+		unsigned long new = bfc_told(q, w, none, prio) & ~q->obeyed.paused[w];
 
 		for_each_set_bit(bit, &new, BITS_PER_LONG) {
 			unsigned int qn = w * BITS_PER_LONG + bit;
@@ -227,11 +227,11 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 			bfc_queue_pause(q, qn, now);
 		}
 	}
-	if (q->npaused)
+	if (q->obeyed.npaused)
 		bfc_resume_queues(q, none, prio, now);
 	if (!q->cfg->prios)
-		q->pause_deadline = READ_ONCE(q->port->rx.deadline);
-	q->rx_gen = gen;
+		q->obeyed.deadline = READ_ONCE(q->port->rx.deadline);
+	q->obeyed.gen = gen;
 }
 
 /**
@@ -246,21 +246,21 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
  */
 void bfc_expire_pauses(struct bfc_sched *q, u64 now)
 {
-	unsigned long over = 0, last = q->prio_paused;
-	u32 before = q->npaused;
+	unsigned long over = 0, last = q->obeyed.prios;
+	u32 before = q->obeyed.npaused;
 	unsigned int prio;
 
-	if (likely(!q->npaused || now < q->pause_deadline))
+	if (likely(!q->obeyed.npaused || now < q->obeyed.deadline))
 		return;
 	for_each_set_bit(prio, &last, BFC_PRIORITIES)
 		if (q->prio[prio].until <= now)
 			over |= BIT(prio);
 	bfc_resume_queues(q, !q->cfg->prios, bfc_prio_pattern(last & ~over), now);
-	q->stats.expired += before - q->npaused;
+	q->stats.expired += before - q->obeyed.npaused;
 	if (!q->cfg->prios)
 		return;
 	for_each_set_bit(prio, &over, BFC_PRIORITIES)
 		q->prio[prio].ns += q->prio[prio].until - q->prio[prio].since;
-	q->prio_paused &= ~over;
-	bfc_merge_pauses(q, q->rx_gen, now);
+	q->obeyed.prios &= ~over;
+	bfc_merge_pauses(q, q->obeyed.gen, now);
 }

@@ -96,13 +96,13 @@ static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
  */
 void bfc_rx_prio_end(struct bfc_sched *q, u64 now)
 {
-	unsigned long paused = q->prio_paused;
+	unsigned long paused = q->obeyed.prios;
 	unsigned int prio;
 
 	for_each_set_bit(prio, &paused, BFC_PRIORITIES)
 		q->prio[prio].ns += min(q->prio[prio].until, now) -
 				    q->prio[prio].since;
-	q->prio_paused = 0;
+	q->obeyed.prios = 0;
 }
 
 /**
@@ -233,7 +233,7 @@ u8 bfc_prio_paused(struct bfc_sched *q, u64 now)
 	unsigned int prio;
 	u8 paused = 0;
 
-	q->pause_deadline = U64_MAX;
+	q->obeyed.deadline = U64_MAX;
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
 		u64 until = READ_ONCE(q->port->rx.until[prio]);
 
@@ -241,7 +241,7 @@ u8 bfc_prio_paused(struct bfc_sched *q, u64 now)
 			continue;
 		paused |= BIT(prio);
 		q->prio[prio].until = until;
-		q->pause_deadline = min(q->pause_deadline, until);
+		q->obeyed.deadline = min(q->obeyed.deadline, until);
 	}
 	return paused;
 }

@@ -40,24 +40,24 @@ static bool bfc_queue_is_strict(const struct bfc_sched *q,
 void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh)
 {
 	/* Where a queue is a flow: that of a port or of a priority has no right to it. */
-	bool credit = fresh && !q->cfg->prios && queue->round == q->round &&
+	bool credit = fresh && !q->cfg->prios && queue->round == q->drr.round &&
 		      queue->deficit > 0;
 
 	if (!credit)
 		queue->deficit = min_t(s32, queue->deficit, 0) + q->cfg->quantum;
-	q->nactive++;
+	q->drr.nactive++;
 	if (unlikely(q->cfg->strict) && bfc_queue_is_strict(q, queue)) {
 		u8 prio = bfc_queue_class(q, queue - q->queues);
 
-		queue->round = q->round;
+		queue->round = q->drr.round;
 		list_add_tail(&queue->active, &q->strict[prio]);
-		q->strict_first |= BIT(prio);
-	} else if (credit || (fresh && queue->round != q->round)) {
-		queue->round = q->round;
-		list_add_tail(&queue->active, &q->fresh);
+		q->drr.strict_first |= BIT(prio);
+	} else if (credit || (fresh && queue->round != q->drr.round)) {
+		queue->round = q->drr.round;
+		list_add_tail(&queue->active, &q->drr.fresh);
 	} else {
-		queue->round = q->round + 1;
-		list_add_tail(&queue->active, &q->active);
+		queue->round = q->drr.round + 1;
+		list_add_tail(&queue->active, &q->drr.active);
 	}
 }
 
@@ -71,12 +71,12 @@ void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh
 void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue)
 {
 	list_del_init(&queue->active);
-	q->nactive--;
-	if (unlikely(q->strict_first)) {
+	q->drr.nactive--;
+	if (unlikely(q->drr.strict_first)) {
 		u8 prio = bfc_queue_class(q, queue - q->queues);
 
 		if (list_empty(&q->strict[prio]))
-			q->strict_first &= ~BIT(prio);
+			q->drr.strict_first &= ~BIT(prio);
 	}
 }
 
@@ -90,7 +90,7 @@ void bfc_requeue(struct bfc_sched *q)
 {
 	unsigned int qn;
 
-	q->strict_first = 0;
+	q->drr.strict_first = 0;
 	for (qn = 0; qn < q->nqueues; qn++) {
 		struct bfc_queue *queue = &q->queues[qn];
 
@@ -118,7 +118,7 @@ static struct bfc_ingress *bfc_queue_brought(const struct bfc_sched *q,
 static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue)
 {
 	struct sk_buff *skb = queue->cursor;
-	u32 th = q->cfg->thresh[q->nactive];
+	u32 th = q->cfg->thresh[q->drr.nactive];
 	int steps = BFC_EARLY_STEPS;
 
 	rcu_read_lock();
@@ -142,8 +142,8 @@ void bfc_settle(struct bfc_sched *q)
 {
 	u64 now = bfc_now(q);
 
-	while (q->nleft) {
-		const struct bfc_left *left = &q->left[--q->nleft];
+	while (q->left.n) {
+		const struct bfc_left *left = &q->left.at[--q->left.n];
 
 		q->flows[left->flow].stamp = now;
 		q->queues[left->queue].emptied_ns = now;
@@ -158,13 +158,13 @@ static void bfc_flow_left(struct bfc_sched *q, const struct bfc_skb_cb *cb, u16 
 	u32 flow = cb->flow;
 
 	if (unlikely(cb->overflowed)) {
-		q->overflowed--;
+		q->over.packets--;
 		bfc_overflow_of(q, &q->flows[flow])->members[cb->member]--;
 	}
 	q->flows[flow].size--;
 	q->flows[flow].stamp = BFC_STAMP_LATER;
-	q->left[q->nleft++] = (struct bfc_left){ flow, queue };
-	if (q->nleft == BFC_CLOCK_EVERY || !q->noccupied)
+	q->left.at[q->left.n++] = (struct bfc_left){ flow, queue };
+	if (q->left.n == BFC_CLOCK_EVERY || !q->noccupied)
 		bfc_settle(q);
 }
 
@@ -173,7 +173,7 @@ static __always_inline void bfc_queue_emptied(struct bfc_sched *q, struct bfc_qu
 	unsigned int qn = queue - q->queues;
 
 	__set_bit(qn, q->empty);
-	if (!test_bit(qn, q->paused)) {
+	if (!test_bit(qn, q->obeyed.paused)) {
 		__set_bit(qn, q->usable);
 		bfc_queue_deactivate(q, queue);
 		if (q->cfg->by_dest)

@@ -22,8 +22,8 @@
  * @deficit: DRR, bytes
  * @ahead: bytes in front of @cursor
  * @cursor: `resume early`: the oldest packet that may still hold a count
- * @round: when it was, or is to be, served; counted in &bfc_sched.round
- * @served: &bfc_sched.served after its last packet
+ * @round: when it was, or is to be, served; counted in &bfc_sched.drr.round
+ * @served: &bfc_sched.drr.served after its last packet
  *
  * Second, what no decision of each packet needs:
  * @packets: queued

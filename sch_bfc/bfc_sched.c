@@ -158,7 +158,7 @@ static void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buf
 		__clear_bit(qn, q->empty);
 		__clear_bit(qn, q->usable);
 		q->noccupied++;
-		if (!test_bit(qn, q->paused))
+		if (!test_bit(qn, q->obeyed.paused))
 			bfc_queue_activate(q, queue, q->cfg->new_first);
 		else
 			q->storm.due = 0;	/* now the pause hurts */
@@ -203,7 +203,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 		q->stats.drop_cap++;
 		goto drop;
 	}
-	if (unlikely(flow->shared) && flow >= q->overflow)
+	if (unlikely(flow->shared) && flow >= q->over.entries)
 		bfc_flow_overflow(q, flow, queue, skb, hash);
 	else if (!flow->size && q->cfg->by_dest && !bfc_queue_was_of(queue, cb->flow))
 		bfc_dest_came(q, queue, skb);
@@ -211,7 +211,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	bfc_account_enqueue(sch, skb);
 	bfc_queue_append(q, qn, skb);
 
-	if (q->cfg->count && queue->bytes > q->cfg->thresh[q->nactive])
+	if (q->cfg->count && queue->bytes > q->cfg->thresh[q->drr.nactive])
 		bfc_count(q, skb);
 	if (cb->counted && !queue->cursor &&
 	    q->cfg->resume == BFC_RESUME_EARLY) {
@@ -389,18 +389,18 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 				       struct bfc_queue **from)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	struct list_head *first, *round = &q->active;
-	u8 strict = q->strict_first & ~waits;
+	struct list_head *first, *round = &q->drr.active;
+	u8 strict = q->drr.strict_first & ~waits;
 	struct bfc_queue *queue;
 	struct sk_buff *skb;
 
-	if (!q->nactive)
+	if (!q->drr.nactive)
 		return NULL;
 	if (unlikely(strict))
 		round = &q->strict[__fls(strict)];
 	for (;;) {
-		first = round == &q->active && !list_empty(&q->fresh) ?
-			&q->fresh : round;
+		first = round == &q->drr.active && !list_empty(&q->drr.fresh) ?
+			&q->drr.fresh : round;
 		if (likely(!waits)) {
 			queue = list_first_entry(first, struct bfc_queue,
 						 active);
@@ -410,11 +410,11 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 			if (!queue)
 				return NULL;
 		}
-		if (round == &q->active) {
+		if (round == &q->drr.active) {
 			/* Others may have gone on while it had to wait. */
-			if ((s32)(q->round - queue->round) > 0)
-				queue->round = q->round;
-			q->round = queue->round;
+			if ((s32)(q->drr.round - queue->round) > 0)
+				queue->round = q->drr.round;
+			q->drr.round = queue->round;
 		}
 		if (queue->deficit > 0)
 			break;
@@ -424,7 +424,7 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 		if (q->cfg->by_dest && bfc_faces_host(q))
 			bfc_dest_turned(q, queue);
 	}
-	queue->served = ++q->served;
+	queue->served = ++q->drr.served;
 	skb = bfc_queue_pop(sch, queue - q->queues);
 	/* A size table (tc ... stab) can make a packet as long as it likes. */
 	queue->deficit = max_t(s64, (s64)queue->deficit - qdisc_pkt_len(skb),
@@ -516,9 +516,9 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch)
 
 	/* Pairs with the release that follows each change of &bfc_port.rx. */
 	gen = smp_load_acquire(&port->rx.gen);
-	if (unlikely(q->npaused))
+	if (unlikely(q->obeyed.npaused))
 		bfc_expire_pauses(q, bfc_now(q));
-	if (unlikely(gen != q->rx_gen || bfc_storm_due(q)))
+	if (unlikely(gen != q->obeyed.gen || bfc_storm_due(q)))
 		bfc_merge_pauses(q, gen, bfc_now(q));
 
 again:
@@ -543,8 +543,8 @@ again:
 			q->idle = true;
 			q->host.waited |= waits;
 			bfc_settle(q);
-			if (q->npaused)
-				due = min(due, q->pause_deadline);
+			if (q->obeyed.npaused)
+				due = min(due, q->obeyed.deadline);
 			qdisc_watchdog_schedule_ns(&q->watchdog,
 						   min(due, q->storm.due));
 			return NULL;

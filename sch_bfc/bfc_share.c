@@ -85,7 +85,7 @@ void bfc_share_enqueued(struct bfc_sched *q, struct bfc_skb_cb *cb,
 		return;
 	q->prio[cb->prio].pausable += len;
 	cb->slot = slot;	/* the port's own may be another by the time it leaves */
-	if (!q->from[cb->prio][slot]++)
+	if (!q->share.from[cb->prio][slot]++)
 		q->prio[cb->prio].ports++;
 }
 
@@ -100,6 +100,6 @@ void bfc_share_enqueued(struct bfc_sched *q, struct bfc_skb_cb *cb,
 void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb, u32 len)
 {
 	q->prio[cb->prio].pausable -= len;
-	if (!--q->from[cb->prio][cb->slot])
+	if (!--q->share.from[cb->prio][cb->slot])
 		q->prio[cb->prio].ports--;
 }

@@ -319,7 +319,7 @@ bool bfc_stamp_inherit(struct Qdisc *sch, struct bfc_params *p)
 		return false;
 	p->stamp = BFC_STAMP_NATIVE;
 	/* What one TX queue has sent is nothing that INT may say of the port. */
-	if (q->no_port)
+	if (q->life.no_port)
 		return false;
 	prog = bfc_stamp_before(sch);
 	if (!prog || p->stamp_fd >= 0)

@@ -179,10 +179,10 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 	const struct bfc_port *port = q->port;
 	const struct bfc_stat u32s[] = {
 		{ TCA_BFC_STATS_OCCUPIED, q->noccupied },
-		{ TCA_BFC_STATS_ACTIVE, q->nactive },
-		{ TCA_BFC_STATS_PAUSED, q->npaused },
+		{ TCA_BFC_STATS_ACTIVE, q->drr.nactive },
+		{ TCA_BFC_STATS_PAUSED, q->obeyed.npaused },
 		{ TCA_BFC_STATS_UPSTREAM_PAUSED, port->tx.npaused },
-		{ TCA_BFC_STATS_THRESHOLD, q->cfg->thresh[q->nactive] },
+		{ TCA_BFC_STATS_THRESHOLD, q->cfg->thresh[q->drr.nactive] },
 		{ TCA_BFC_STATS_MEMORY, q->mem },
 		{ TCA_BFC_STATS_MEMORY_PEAK, q->stats.mem_peak },
 		{ TCA_BFC_STATS_BACKLOG_PEAK, q->stats.backlog_peak },
@@ -245,7 +245,7 @@ static int bfc_put_prio_stats(struct sk_buff *skb, const struct bfc_sched *q,
 	bool pausing = port->opt.role == BFC_ROLE_SWITCH &&
 		       port->tx.prio_paused & BIT(prio);
 	u64 lasts = pausing ? min(until, now) - port->tx.prio[prio].since : 0;
-	bool paused = q->prio_paused & BIT(prio);
+	bool paused = q->obeyed.prios & BIT(prio);
 	const struct bfc_stat u32s[] = {
 		{ TCA_BFC_PRIO_STATS_HELD, s->prio_held[prio] },
 		{ TCA_BFC_PRIO_STATS_HEADROOM, s->prio_headroom[prio] },
@@ -365,8 +365,8 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 	now = ktime_get_ns();
 	bfc_expire_pauses(q, now);
 	queue = q->queues[qn];
-	pauses = q->pauses[qn];
-	paused = test_bit(qn, q->paused);
+	pauses = q->obeyed.pauses[qn];
+	paused = test_bit(qn, q->obeyed.paused);
 	sch_tree_unlock(sch);
 
 	if (paused)

@@ -78,7 +78,7 @@ static void bfc_capfc_signal(struct bfc_sched *q, unsigned int prio, u64 set, bo
 
 	rcu_read_lock();
 	for (; set; set &= set - 1) {
-		ing = bfc_handle_get(q->port->sw, q->in[__ffs64(set)]);
+		ing = bfc_handle_get(q->port->sw, q->share.in[__ffs64(set)]);
 		/* the handle may be another port's by now */
 		if (!ing || ing->dead || ing->slot != __ffs64(set))
 			continue;

@@ -209,7 +209,7 @@ static struct bfc_fafc_in *bfc_fafc_in_of(const struct bfc_sched *q,
 					  struct bfc_ingress **ing,
 					  const struct bfc_cfg **cfg)
 {
-	*ing = bfc_handle_get(q->port->sw, q->in[slot]);
+	*ing = bfc_handle_get(q->port->sw, q->share.in[slot]);
 	*cfg = *ing ? rcu_dereference((*ing)->cfg) : NULL;
 	/* The handle may be another port's by now, or the mode of the port changes. */
 	if (!*cfg || (*cfg)->fc != &bfc_fc_fafc || (*ing)->slot != slot ||
@@ -526,7 +526,7 @@ void bfc_fafc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
 		out->seen |= BIT_ULL(slot);
 	bfc_fafc_count(q, out, skb, slot, true, bfc_now(q));
 	bfc_ecn_enqueue(&bfc_fafc_sum_of(out, skb)->ecn_offset,
-			qdisc_pkt_len(skb), q->prio_paused & BIT(prio));
+			qdisc_pkt_len(skb), q->obeyed.prios & BIT(prio));
 }
 
 /**
