@@ -54,6 +54,7 @@ import yaml
 
 TOP = Path(__file__).resolve().parent.parent
 SPEC = "spec/bfc.yaml"
+BEGIN = "qdisc bfc 1: root refcnt [0-9]+ "  # of what tc shows of a test's qdisc
 UAPI = "include/uapi/linux/pkt_sch_bfc.h"
 PARAMS = "sch_bfc/bfc_netlink.c"
 MODES_H = "sch_bfc/bfc_fc.h"
@@ -385,18 +386,27 @@ class Spec:
                          self.statistics("prio-stats", "prio", {"": ("", 0)}) + [""] +
                          self.statistics("class-stats", "class", {"": ("", 0)}))
 
-    def shown(self, **words: str) -> str:
-        """A pattern for all options as tc shows them, some with these values."""
-        out = "qdisc bfc 1: root refcnt [0-9]+ "
+    def as_shown(self, **words: str) -> list[str]:
+        """A pattern for each option as tc shows it, some with these values."""
+        out = []
         for o in self.printed:
             tc = o["tc"]
             if tc["unit"] != "stamp":
                 word = words.get(tc["keyword"], default_word(o)).replace(".", "\\.")
-                out += f"{tc['keyword']} {tc.get('shown', word)} "
-        return out + "$"
+                out.append(f"{tc['keyword']} {tc.get('shown', word)} ")
+        return out
+
+    def shown(self, **words: str) -> str:
+        """A pattern for all options, some with these values."""
+        return BEGIN + "".join(self.as_shown(**words)) + "$"
+
+    def shown_some(self, **words: str) -> str:
+        """A pattern for these options."""
+        some = [o for o in self.as_shown(**words) if o.split()[0] in words]
+        return BEGIN + "".join("(.* )?" + o for o in some)
 
     def cases(self) -> str:
-        """What each option looks like, and that it changes nothing else."""
+        """What each option looks like, and that a change of it changes nothing else."""
         tc = "$TC qdisc {} dev $DUMMY handle 1: root bfc"
         add, change, replace = (tc.format(verb) for verb in ("add", "change", "replace"))
         pairs = ",".join(f'"{o["tc"]["keyword"].replace("-", "_")}":{json_value(o)}'
@@ -414,17 +424,20 @@ class Spec:
             for given, word in samples.items():
                 out.append(tdc_case(f"Create BFC with{begin} {keyword} {given}", [],
                                     f"{add}{begin} {keyword} {given}",
-                                    self.shown(**needed, **{keyword: word})))
+                                    self.shown_some(**needed, **{keyword: word})))
             if not samples or o.get("fixed"):
                 continue
             given, word = next(iter(samples.items()))
-            for verb, command in (("change", change), ("replace", replace)):
-                out.append(tdc_case(f"BFC {verb} of {keyword} and nothing else", [add + begin],
-                                    f"{command} {keyword} {given}",
-                                    self.shown(**needed, **{keyword: word})))
+            out.append(tdc_case(f"BFC change of {keyword} and nothing else", [add + begin],
+                                f"{change} {keyword} {given}",
+                                self.shown(**needed, **{keyword: word})))
+            out.append(tdc_case(f"BFC replace of {keyword}", [add + begin],
+                                f"{replace} {keyword} {given}",
+                                self.shown_some(**needed, **{keyword: word})))
             out.append(tdc_case(f"BFC change of {keyword} back",
                                 [f"{add}{begin} {keyword} {given}"],
-                                f"{change} {keyword} {default_word(o)}", self.shown(**needed)))
+                                f"{change} {keyword} {default_word(o)}",
+                                self.shown_some(**{keyword: default_word(o)})))
         identify(out)
         return json.dumps(out, indent=4) + "\n"
 
