@@ -111,8 +111,8 @@ struct bfc_held {
 /**
  * struct bfc_ingress - pause counters of one neighbour's queues
  *
- * It may be that of a neighbour before: @dead. The object and its handles stay until all
- * counts have been given back.
+ * If @dead, others have taken its place: it stays, with its handles, until all counts have
+ * been given back.
  */
 struct bfc_ingress {
 	/* Read for each packet, by the hook and by any egress. */
@@ -124,17 +124,19 @@ struct bfc_ingress {
 	u8 slot;		/* of the port */
 	bool dead;		/* replaced by another: nothing is counted here any more */
 	u32 reserve;		/* bytes of each priority; for good */
-	struct bfc_port __rcu *port;	/* to be marked dirty; NULL once dead */
-	struct bfc_cfg __rcu *cfg;	/* of the port; NULL once dead */
+	struct bfc_port __rcu *port;	/* to be marked dirty; NULL once dead. RCU */
+	struct bfc_cfg __rcu *cfg;	/* of the port; NULL once dead. RCU */
 	struct bfc_buffer *buffer;	/* that bytes are charged to, or NULL; for good */
 	const struct bfc_fc_ops *fc;	/* mode that it was made for; for good */
 	void *account;		/* what that keeps of the port, or NULL; for good */
 	struct bfc_switch *sw;	/* of the port; its table has the handles */
 
-	/* Seldom. */
+	/* Read for packets that came through a device on top of the port. */
 	atomic64_t above[BFC_ABOVE];	/* devices found to be on top of the port, and as of
 					 * which topology
 					 */
+
+	/* Seldom. */
 	u32 layout;		/* counts the layouts of the port */
 	u32 owner;		/* &bfc_port.id of the port that it was made for */
 	u16 runs;		/* runs of handles taken */
@@ -284,9 +286,7 @@ struct bfc_sched_over {
  * struct bfc_sched - the qdisc; all of it under its root lock
  */
 struct bfc_sched {
-	/* Four cache lines for each packet: what is set by init and change, and what each
-	 * packet changes.
-	 */
+	/* Four cache lines for each packet, with what each packet changes. */
 	struct bfc_cfg *cfg;	/* configuration */
 	struct bfc_port *port;	/* the device's object */
 	struct bfc_queue *queues;
@@ -295,6 +295,7 @@ struct bfc_sched {
 	unsigned long *usable;	/* of these, those not paused */
 	u16 nqueues;
 	bool idle;		/* nothing was eligible when the last dequeue looked */
+	u8 nleft;		/* packets that left since the clock was read */
 	u32 noccupied;		/* queues that are not empty */
 	u32 mem;		/* truesize of all packets held */
 	u32 rotor;		/* where the search for an empty queue starts */
@@ -306,18 +307,15 @@ struct bfc_sched {
 	struct bfc_sched_call call;
 	struct bfc_sched_obeyed obeyed;
 
-	struct {
-		u8 n;		/* packets that left since the clock was read */
-		struct bfc_left at[BFC_CLOCK_EVERY];	/* these */
-	} left;
+	struct bfc_left left[BFC_CLOCK_EVERY];	/* these @nleft */
 
-	/* For some packets. */
-	struct bfc_sched_over over;
+	/* Single members for each packet. */
 	struct {
 		struct qdisc_skb_head band;	/* never paused, tagged or counted */
 		u32 mem;	/* truesize in it */
 		struct bfc_bucket bucket[BFC_CONTROL_MAX];	/* bytes it may still take */
 	} ctrl;
+	struct bfc_sched_over over;
 	struct {
 		u64 due;	/* ns: when to look at storms again */
 		u8 ignoring;	/* bit p: the pauses of priority p are taken for one; all
@@ -369,6 +367,7 @@ struct bfc_sched {
 static_assert(offsetof(struct bfc_sched, drr) == 64);
 static_assert(offsetof(struct bfc_sched, call) == 128);
 static_assert(offsetof(struct bfc_sched, left) == 192);
+static_assert(offsetof(struct bfc_sched, ctrl) == 256);
 #endif
 
 /**
@@ -503,12 +502,22 @@ static inline struct bfc_ingress *bfc_brought_by(struct bfc_sched *q,
 	return q->call.brought;
 }
 
-/* The ingress port that an overflow entry is of. */
-static inline struct bfc_overflow *bfc_overflow_of(struct bfc_sched *q,
-						   const struct bfc_flow *flow)
+/**
+ * bfc_control_kind() - does the network stop working without this packet?
+ * @skb: at egress
+ *
+ * Return: BFC_CONTROL_*.
+ */
+static inline enum bfc_control bfc_control_kind(const struct sk_buff *skb)
 {
-	unsigned int n = flow - q->over.entries;
+	if (likely(skb->protocol == htons(ETH_P_IP)))
+		return skb->priority == TC_PRIO_CONTROL ? BFC_CONTROL_NET : BFC_CONTROL_NONE;
+	return bfc_control_other(skb);
+}
 
+/* The ingress port that overflow entry @n is of. */
+static inline struct bfc_overflow *bfc_overflow_port(struct bfc_sched *q, unsigned int n)
+{
 	return &q->over.ports[n / BFC_FLOW_OVERFLOW];
 }
 

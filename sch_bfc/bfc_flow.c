@@ -217,21 +217,19 @@ static bool bfc_is_ndisc(const struct sk_buff *skb)
 }
 
 /**
- * bfc_control_kind() - does the network stop working without this packet?
+ * bfc_control_other() - bfc_control_kind() of a packet that is not IPv4
  * @skb: at egress
  *
  * The kernel's own STP and LACP frames have TC_PRIO_CONTROL as well: the
  * address goes first.
  *
- * Return: BFC_CONTROL_*.
+ * Return: see there.
  */
-enum bfc_control bfc_control_kind(const struct sk_buff *skb)
+enum bfc_control bfc_control_other(const struct sk_buff *skb)
 {
 	bool control = skb->priority == TC_PRIO_CONTROL;
 
 	switch (skb->protocol) {
-	case htons(ETH_P_IP):
-		break;
 	case htons(ETH_P_ARP):
 		control = true;
 		break;
@@ -344,10 +342,12 @@ static struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash,
 	return q->flows + set * q->cfg->ways;
 }
 
-/* The entry of its set that a flow shares if all are in use. */
+/* The entry of its set that a flow shares if all are in use. What it is taken of need not
+ * be spread: bfc_share_hash().
+ */
 static unsigned int bfc_flow_way(const struct bfc_sched *q, u64 hash)
 {
-	return (u32)(hash >> 48) * q->cfg->ways >> 16;
+	return reciprocal_scale((u32)(hash >> 48) * GOLDEN_RATIO_32, q->cfg->ways);
 }
 
 /* No packet here, and none that left within the sticky time. */
@@ -374,7 +374,7 @@ static bool bfc_flow_is_member(const struct bfc_overflow *port, u64 hash)
  */
 static bool bfc_flow_overflows(struct bfc_sched *q, unsigned int n, bool full, u64 hash)
 {
-	struct bfc_overflow *port = &q->over.ports[n / BFC_FLOW_OVERFLOW];
+	struct bfc_overflow *port = bfc_overflow_port(q, n);
 	u64 *last = &port->full[n % BFC_FLOW_OVERFLOW];
 	u64 now = q->noccupied ? q->call.clock : bfc_now(q);
 
@@ -474,12 +474,13 @@ struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u
 void bfc_flow_overflow(struct bfc_sched *q, const struct bfc_flow *flow,
 		       struct bfc_queue *queue, const struct sk_buff *skb, u64 hash)
 {
+	struct bfc_overflow *port = bfc_overflow_port(q, flow - q->over.entries);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 
 	cb->overflowed = 1;
 	cb->member = bfc_flow_member(hash);
 	q->over.packets++;
-	bfc_overflow_of(q, flow)->members[cb->member]++;
+	port->members[cb->member]++;
 	if (q->cfg->by_dest)
 		bfc_dest_came(q, queue, skb);
 }
@@ -505,7 +506,7 @@ bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash
 	flow = set + bfc_flow_way(q, hash);
 	return (flow->shared && flow->size) ||
 	       (q->over.packets &&
-		bfc_flow_is_member(&q->over.ports[bfc_dest_overflow(q, skb, hash) / BFC_FLOW_OVERFLOW],
+		bfc_flow_is_member(bfc_overflow_port(q, bfc_dest_overflow(q, skb, hash)),
 				   hash));
 }
 

@@ -80,7 +80,7 @@ enum bfc_control {
 
 void bfc_flow_init(void);
 u64 bfc_flow_hash(struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
-enum bfc_control bfc_control_kind(const struct sk_buff *skb);
+enum bfc_control bfc_control_other(const struct sk_buff *skb);
 bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash, u8 class);
 struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u64 hash,
 			       u8 class);

@@ -142,8 +142,8 @@ void bfc_settle(struct bfc_sched *q)
 {
 	u64 now = bfc_now(q);
 
-	while (q->left.n) {
-		const struct bfc_left *left = &q->left.at[--q->left.n];
+	while (q->nleft) {
+		const struct bfc_left *left = &q->left[--q->nleft];
 
 		q->flows[left->flow].stamp = now;
 		q->queues[left->queue].emptied_ns = now;
@@ -159,12 +159,12 @@ static void bfc_flow_left(struct bfc_sched *q, const struct bfc_skb_cb *cb, u16 
 
 	if (unlikely(cb->overflowed)) {
 		q->over.packets--;
-		bfc_overflow_of(q, &q->flows[flow])->members[cb->member]--;
+		bfc_overflow_port(q, &q->flows[flow] - q->over.entries)->members[cb->member]--;
 	}
 	q->flows[flow].size--;
 	q->flows[flow].stamp = BFC_STAMP_LATER;
-	q->left.at[q->left.n++] = (struct bfc_left){ flow, queue };
-	if (q->left.n == BFC_CLOCK_EVERY || !q->noccupied)
+	q->left[q->nleft++] = (struct bfc_left){ flow, queue };
+	if (q->nleft == BFC_CLOCK_EVERY || !q->noccupied)
 		bfc_settle(q);
 }
 

@@ -292,14 +292,12 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 			   struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	enum bfc_control kind = BFC_CONTROL_NONE;
+	enum bfc_control kind;
 	u8 prio = 0;
 	u64 hash;
 
 	bfc_begin(q);
-	/* Most packets, without a call. */
-	if (skb->protocol != htons(ETH_P_IP) || unlikely(skb->priority == TC_PRIO_CONTROL))
-		kind = bfc_control_kind(skb);
+	kind = bfc_control_kind(skb);
 	if (static_branch_unlikely(&bfc_holds)) {
 		prio = bfc_prio_of(q, skb);
 		bfc_vet(q, skb);
