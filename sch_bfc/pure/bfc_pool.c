@@ -57,7 +57,7 @@ static bool bfc_pool_admits(const struct bfc_pool_op *op,
  * @op: the operation
  * @len: of the packet, bytes
  */
-void bfc_pool_begin(struct bfc_pool_op *op, u32 len)
+static void bfc_pool_begin(struct bfc_pool_op *op, u32 len)
 {
 	op->step = BFC_POOL_LOOK;
 	op->where = BFC_POOL_REFUSED;
@@ -77,8 +77,8 @@ void bfc_pool_begin(struct bfc_pool_op *op, u32 len)
  * Context: any; what others do between two steps is theirs to do.
  * Return: false when it is done.
  */
-bool bfc_pool_charge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
-			  struct bfc_cell *cell, const struct bfc_cell_cfg *cfg)
+static bool bfc_pool_charge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
+				 struct bfc_cell *cell, const struct bfc_cell_cfg *cfg)
 {
 	u32 size = READ_ONCE(pool->size);
 
@@ -162,9 +162,8 @@ static void bfc_pool_plan_uncharge(struct bfc_pool_op *op,
  * Context: any.
  * Return: false when it is done.
  */
-bool bfc_pool_uncharge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
-			    struct bfc_cell *cell,
-			    const struct bfc_cell_cfg *cfg)
+static bool bfc_pool_uncharge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
+				   struct bfc_cell *cell, const struct bfc_cell_cfg *cfg)
 {
 	switch (op->step) {
 	case BFC_POOL_LOOK:

@@ -202,13 +202,6 @@ static inline u32 bfc_pool_free(u32 size, long shared)
 	return shared < (long)size ? size - shared : 0;
 }
 
-void bfc_pool_begin(struct bfc_pool_op *op, u32 len);
-bool bfc_pool_charge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
-			  struct bfc_cell *cell,
-			  const struct bfc_cell_cfg *cfg);
-bool bfc_pool_uncharge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
-			    struct bfc_cell *cell,
-			    const struct bfc_cell_cfg *cfg);
 enum bfc_pool_where bfc_pool_charge(struct bfc_pool *pool,
 				    struct bfc_cell *cell,
 				    const struct bfc_cell_cfg *cfg, u32 len,

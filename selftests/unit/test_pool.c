@@ -5,7 +5,7 @@
  * formula; and the steps of several processors in all orders.
  */
 #include "unit.h"
-#include "bfc_pool.h"
+#include "bfc_pool.c"	/* its steps are static */
 
 #define CELLS		6
 #define PACKETS		4000U	/* held at once by the random histories */
