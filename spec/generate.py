@@ -386,24 +386,24 @@ class Spec:
                          self.statistics("prio-stats", "prio", {"": ("", 0)}) + [""] +
                          self.statistics("class-stats", "class", {"": ("", 0)}))
 
-    def as_shown(self, **words: str) -> list[str]:
-        """A pattern for each option as tc shows it, some with these values."""
-        out = []
+    def as_shown(self, **words: str) -> dict[str, str]:
+        """A pattern for each option as tc shows it, by its keyword; some with these values."""
+        out = {}
         for o in self.printed:
             tc = o["tc"]
             if tc["unit"] != "stamp":
                 word = words.get(tc["keyword"], default_word(o)).replace(".", "\\.")
-                out.append(f"{tc['keyword']} {tc.get('shown', word)} ")
+                out[tc["keyword"]] = f"{tc['keyword']} {tc.get('shown', word)} "
         return out
 
     def shown(self, **words: str) -> str:
         """A pattern for all options, some with these values."""
-        return BEGIN + "".join(self.as_shown(**words)) + "$"
+        return BEGIN + "".join(self.as_shown(**words).values()) + "$"
 
     def shown_some(self, **words: str) -> str:
         """A pattern for these options."""
-        some = [o for o in self.as_shown(**words) if o.split()[0] in words]
-        return BEGIN + "".join("(.* )?" + o for o in some)
+        return BEGIN + "".join("(.* )?" + pattern for keyword, pattern
+                               in self.as_shown(**words).items() if keyword in words)
 
     def cases(self) -> str:
         """What each option looks like, and that a change of it changes nothing else."""
