@@ -533,10 +533,23 @@ static inline bool bfc_faces_host(const struct bfc_sched *q)
 	return READ_ONCE(q->port->neighbour.peer.role) == BFC_ROLE_NIC;
 }
 
-/* Is anything to be written into packets that leave? */
-static inline bool bfc_stamps(const struct bfc_sched *q)
+/**
+ * bfc_stamp() - write into a packet what the next hop is to know
+ * @sch: the qdisc
+ * @skb: a packet that leaves; its private data in qdisc_skb_cb is overwritten
+ * @vid: VLAN id that stands for its queue, BFC_VID_NONE for the control band
+ * @prio: its priority, with a port-level mode
+ *
+ * Context: root lock, bottom halves off; the packet is not counted as sent yet.
+ * Return: false if the packet must be dropped.
+ */
+static inline bool bfc_stamp(struct Qdisc *sch, struct sk_buff *skb, u16 vid, u8 prio)
 {
-	return READ_ONCE(q->port->tags) || q->stamp.prog;
+	struct bfc_sched *q = qdisc_priv(sch);
+
+	if (unlikely(q->stamp.prog))
+		return bfc_stamp_run(sch, skb, vid, prio);
+	return !READ_ONCE(q->port->tags) || bfc_stamp_tag(q, skb, vid);
 }
 
 /* Are pauses of a packet's priority, or those of queues, ignored as a storm? */

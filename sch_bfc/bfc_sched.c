@@ -563,7 +563,7 @@ again:
 	 */
 	if (likely(!port->bare))
 		skb->tc_index = 0;
-	if (bfc_stamps(q) && unlikely(!bfc_stamp(sch, skb, vid, cb.prio))) {
+	if (unlikely(!bfc_stamp(sch, skb, vid, cb.prio))) {
 		qdisc_qstats_drop(sch);
 		kfree_skb(skb);
 		if (--tries)

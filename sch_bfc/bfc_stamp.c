@@ -35,8 +35,7 @@ static __be16 bfc_outermost(const struct sk_buff *skb)
 static bool bfc_tag_due(const struct bfc_port *port, const struct sk_buff *skb,
 			u16 vid)
 {
-	return READ_ONCE(port->tags) &&
-	       (likely(vid != BFC_VID_NONE) || bfc_outermost(skb) == port->tpid);
+	return likely(vid != BFC_VID_NONE) || bfc_outermost(skb) == port->tpid;
 }
 
 /* The tag goes to the metadata of the skb; a tag that is there already is moved
@@ -52,6 +51,20 @@ static bool bfc_stamp_native(struct bfc_sched *q, struct sk_buff *skb, u16 vid)
 		return false;
 	q->stats.tagged_tx += vid != BFC_VID_NONE;
 	return true;
+}
+
+/**
+ * bfc_stamp_tag() - bfc_stamp(), without a program, to a neighbour that wants tags
+ * @q: the scheduler
+ * @skb: a packet that leaves
+ * @vid: VLAN id that stands for its queue, or BFC_VID_NONE
+ *
+ * Context: see there.
+ * Return: see there.
+ */
+bool bfc_stamp_tag(struct bfc_sched *q, struct sk_buff *skb, u16 vid)
+{
+	return !bfc_tag_due(q->port, skb, vid) || bfc_stamp_native(q, skb, vid);
 }
 
 /* ---- programs ---- */
@@ -218,18 +231,29 @@ static void bfc_stamp_check(struct bfc_sched *q, const struct sk_buff *skb,
 		q->stamp.untagged++;
 }
 
-/* Not inline: stamping natively should not pay for its registers. */
-static noinline bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb,
-				   u16 vid, u8 prio)
+/**
+ * bfc_stamp_run() - bfc_stamp(), with a program
+ * @sch: the qdisc
+ * @skb: a packet that leaves
+ * @vid: VLAN id that stands for its queue, or BFC_VID_NONE
+ * @prio: its priority, with a port-level mode
+ *
+ * Context: see there.
+ * Return: see there.
+ */
+bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 vid, u8 prio)
 {
 	const u32 *cb = (const u32 *)qdisc_skb_cb(skb)->data;
 	struct bfc_sched *q = qdisc_priv(sch);
-	bool tag = bfc_tag_due(q->port, skb, vid);
+	bool tag = READ_ONCE(q->port->tags) && bfc_tag_due(q->port, skb, vid);
 	u16 txq = skb_get_queue_mapping(skb);
 	u16 network_len = bfc_network_len(skb);
 	unsigned int len = skb->len;
 	int act;
 
+	/* No program sees frames of the port itself. */
+	if (unlikely(skb->protocol == htons(BFC_ETHERTYPE)))
+		return !tag || bfc_stamp_native(q, skb, vid);
 	bfc_stamp_facts(sch, skb, vid, prio, tag);
 	bpf_compute_data_pointers(skb);
 	q->stamp.runs++;
@@ -247,26 +271,6 @@ static noinline bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb,
 		return bfc_stamp_native(q, skb, vid);
 	bfc_stamp_check(q, skb, vid);
 	return true;
-}
-
-/**
- * bfc_stamp() - write into a packet what the next hop is to know
- * @sch: the qdisc
- * @skb: a packet that leaves; its private data in qdisc_skb_cb is overwritten
- * @vid: VLAN id that stands for its queue, BFC_VID_NONE for the control band
- * @prio: its priority, with a port-level mode
- *
- * Context: root lock, bottom halves off; the packet is not counted as sent yet.
- * Return: false if the packet must be dropped.
- */
-bool bfc_stamp(struct Qdisc *sch, struct sk_buff *skb, u16 vid, u8 prio)
-{
-	struct bfc_sched *q = qdisc_priv(sch);
-
-	/* No program sees frames of the port itself. */
-	if (unlikely(q->stamp.prog) && skb->protocol != htons(BFC_ETHERTYPE))
-		return bfc_stamp_run(sch, skb, vid, prio);
-	return !bfc_tag_due(q->port, skb, vid) || bfc_stamp_native(q, skb, vid);
 }
 
 /* ---- configuration ---- */
