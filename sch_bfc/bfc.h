@@ -425,22 +425,33 @@ static inline u64 bfc_now(struct bfc_sched *q)
 }
 
 /**
+ * bfc_lately() - the time, for who needs it about
+ * @q: the scheduler
+ *
+ * With a backlog as of the last look at the clock, BFC_CLOCK_EVERY packets ago at most.
+ *
+ * Context: under the root lock.
+ * Return: ns.
+ */
+static inline u64 bfc_lately(struct bfc_sched *q)
+{
+	return q->noccupied ? q->call.clock : bfc_now(q);
+}
+
+/**
  * bfc_sticky_over() - has the sticky time passed since then?
  * @q: the scheduler
  * @since: ns, or BFC_STAMP_LATER
  *
- * With a backlog that is told by the last look at the clock, BFC_CLOCK_EVERY packets ago at
- * most. An old clock and late stamps both make it longer, never shorter: by what so many
- * packets take, and by as long as the link stands still.
+ * An old clock and late stamps both make it longer, never shorter: by what
+ * BFC_CLOCK_EVERY packets take, and by as long as the link stands still.
  *
  * Context: under the root lock.
  * Return: true if so.
  */
 static inline bool bfc_sticky_over(struct bfc_sched *q, u64 since)
 {
-	u64 now = q->noccupied ? q->call.clock : bfc_now(q);
-
-	return (s64)(now - since) > (s64)q->cfg->sticky;
+	return (s64)(bfc_lately(q) - since) > (s64)q->cfg->sticky;
 }
 
 /**

@@ -342,6 +342,19 @@ static struct bfc_flow *bfc_flow_set(const struct bfc_sched *q, u64 hash,
 	return q->flows + set * q->cfg->ways;
 }
 
+/* The entry of its set that a flow owns, or NULL. */
+static __always_inline struct bfc_flow *bfc_flow_owned(const struct bfc_sched *q,
+						       struct bfc_flow *set, u64 hash)
+{
+	struct bfc_flow *flow, *end = set + q->cfg->ways;
+	u16 tag = hash >> 32;
+
+	for (flow = set; flow < end; flow++)
+		if (flow->tag == tag)
+			return flow;
+	return NULL;
+}
+
 /* The entry of its set that a flow shares if all are in use. What it is taken of need not
  * be spread: bfc_share_hash().
  */
@@ -376,7 +389,7 @@ static bool bfc_flow_overflows(struct bfc_sched *q, unsigned int n, bool full, u
 {
 	struct bfc_overflow *port = bfc_overflow_port(q, n);
 	u64 *last = &port->full[n % BFC_FLOW_OVERFLOW];
-	u64 now = q->noccupied ? q->call.clock : bfc_now(q);
+	u64 now = bfc_lately(q);
 
 	if (full)
 		*last = now;
@@ -445,18 +458,14 @@ static noinline struct bfc_flow *bfc_flow_new(struct bfc_sched *q, const struct 
 struct bfc_flow *bfc_flow_find(struct bfc_sched *q, const struct sk_buff *skb, u64 hash,
 			       u8 class)
 {
-	struct bfc_flow *set = bfc_flow_set(q, hash, class), *flow;
-	struct bfc_flow *end = set + q->cfg->ways;
-	u16 tag = hash >> 32;
+	struct bfc_flow *set = bfc_flow_set(q, hash, class);
+	struct bfc_flow *flow = bfc_flow_owned(q, set, hash);
 
-	for (flow = set; flow < end; flow++) {
-		if (flow->tag != tag)
-			continue;
-		if (unlikely(flow->shared))
-			flow->shared = !bfc_flow_is_idle(q, flow);
-		return flow;
-	}
-	return bfc_flow_new(q, skb, hash, set);
+	if (!flow)
+		return bfc_flow_new(q, skb, hash, set);
+	if (unlikely(flow->shared))
+		flow->shared = !bfc_flow_is_idle(q, flow);
+	return flow;
 }
 
 /**
@@ -497,12 +506,11 @@ void bfc_flow_overflow(struct bfc_sched *q, const struct bfc_flow *flow,
  */
 bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash, u8 class)
 {
-	const struct bfc_flow *set = bfc_flow_set(q, hash, class), *flow;
-	u16 tag = hash >> 32;
+	struct bfc_flow *set = bfc_flow_set(q, hash, class);
+	const struct bfc_flow *flow = bfc_flow_owned(q, set, hash);
 
-	for (flow = set; flow < set + q->cfg->ways; flow++)
-		if (flow->tag == tag)
-			return flow->size;
+	if (flow)
+		return flow->size;
 	flow = set + bfc_flow_way(q, hash);
 	return (flow->shared && flow->size) ||
 	       (q->over.packets &&

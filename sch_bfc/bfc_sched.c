@@ -178,6 +178,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	struct bfc_sched *q = qdisc_priv(sch);
 	u8 class = prio & (q->cfg->classes - 1);
 	struct bfc_flow *flow = bfc_flow_find(q, skb, hash, class);
+	/* With packets here it has a queue: what bfc_flow_assign() says, without a call. */
 	unsigned int qn = likely(flow->size && bfc_queue_class(q, flow->queue) == class) ?
 			  flow->queue : bfc_flow_assign(q, flow, skb, hash, class);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
