@@ -21,6 +21,8 @@ const struct bfc_stat bfc_qdisc_table[] = {
 	QDISC("paused", PAUSED, NUMBER, GENERAL, 0),
 	QDISC("upstream_paused", UPSTREAM_PAUSED, NUMBER, GENERAL, 0),
 	QDISC("counters", COUNTERS, NUMBER, GENERAL, 0),
+	QDISC("txqs", TXQS, NUMBER, GENERAL, 0),
+	QDISC("txqs_sent", TXQS_SENT, NUMBER, GENERAL, 0),
 	QDISC("threshold", THRESHOLD, SIZE, GENERAL, 1),
 	QDISC("link_rate", LINK_RATE, RATE, GENERAL, 1),
 	QDISC("hrtt", HRTT, TIME, GENERAL, 1),

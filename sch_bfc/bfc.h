@@ -3,6 +3,7 @@
  * bfc - Backpressure Flow Control: objects and who may touch them.
  *
  *   bfc_sched    the qdisc: flow table, queues, DRR, shaper
+ *   bfc_txqs	  what the schedulers of a port share, if each TX queue has one
  *   bfc_port     one per net_device: the neighbour on that link. As egress it
  *		  obeys the neighbour's pauses, as ingress it pauses it
  *   bfc_ingress  pause counters for the queues of one neighbour, and the bytes
@@ -28,7 +29,8 @@
  * Locks, outermost first:
  *
  *   RTNL              the port list, attach, detach, configuration
- *   qdisc root lock   everything in bfc_sched
+ *   qdisc root lock   everything in bfc_sched: of a device with a scheduler for each TX
+ *		       queue (bfc_mq.c), each has one
  *   bfc_port.lock     the neighbour's state and the pauses it sent
  *   bfc_port.tx.lock  the pauses that it is told of
  *   bfc_fafc_in.lock  FAFC's account of an ingress port
@@ -74,6 +76,7 @@
 #include "bfc_stamp.h"
 #include "bfc_switch.h"
 #include "bfc_thresh.h"
+#include "bfc_txqs.h"
 #include "bfc_watchdog.h"
 #include "bfc_wire.h"
 
@@ -84,6 +87,10 @@ DECLARE_STATIC_KEY_FALSE(bfc_holds);	/* bfc_charge.c */
 #define BFC_CTRL_SHARE		8	/* control band: 1/8 of the limit */
 #define BFC_CTRL_RATE		16	/* each kind of it: 1/16 of the rate, */
 #define BFC_CTRL_BURST		16384U	/* and a ms of that, or so many bytes */
+#define BFC_TXQ_RESERVE		8	/* 1/8 of the limit is for TX queues in equal parts, */
+#define BFC_TXQ_BATCH		32	/* what they hold beyond is told in 1/32 of it */
+#define BFC_TURN_NS	NSEC_PER_MSEC	/* of a rate, that one of them takes at most */
+#define BFC_TXQS_QUEUES_MAX	8192	/* of all TX queues of a device */
 #define BFC_HELLO_PPS		100	/* HELLOs a second from the link */
 #define BFC_LEN_MAX		BIT(20)	/* of a packet by a size table: QDISC_PKT_LEN_MAX */
 #define BFC_PACE_LATE_NS	(10 * NSEC_PER_MSEC)	/* made up for, by a burst */
@@ -244,7 +251,11 @@ struct bfc_sched_drr {
 	struct list_head fresh;	/* likewise: just got their first packet, go first */
 	u32 round;		/* of @active, counts up */
 	u32 served;		/* packets that left a queue; wraps */
-	u32 nactive;		/* N_active: queues in @active, @fresh, &bfc_sched.strict */
+	u32 nactive;		/* queues in @active, @fresh, &bfc_sched.strict */
+	u16 more;		/* those of other TX queues that get as much of the link as one
+				 * of these, by the last look; likewise @times
+				 */
+	u8 times;		/* TX queues that have something to send, this one included */
 	u8 strict_first;	/* bit p: &bfc_sched.strict of priority p is not empty */
 };
 
@@ -266,8 +277,8 @@ struct bfc_sched_obeyed {
 	unsigned long *paused;	/* bitmap: queues that the neighbour holds paused */
 	struct bfc_queue_pauses *pauses;	/* of each queue */
 	u64 deadline;		/* ns: when they are void */
-	u32 npaused;		/* queues paused, empty ones included */
 	u32 gen;		/* &bfc_rx.gen of them */
+	u16 npaused;		/* queues paused, empty ones included */
 	u8 prios;		/* priorities that the neighbour holds paused */
 };
 
@@ -294,11 +305,12 @@ struct bfc_sched {
 	unsigned long *empty;	/* bitmap: queues without a packet */
 	unsigned long *usable;	/* of these, those not paused */
 	u16 nqueues;
+	u16 base;		/* number of the first in the port */
+	u16 rotor;		/* where the search for an empty queue starts */
 	bool idle;		/* nothing was eligible when the last dequeue looked */
 	u8 nleft;		/* packets that left since the clock was read */
 	u32 noccupied;		/* queues that are not empty */
 	u32 mem;		/* truesize of all packets held */
-	u32 rotor;		/* where the search for an empty queue starts */
 
 	struct bfc_sched_drr drr;
 	void *egress;		/* what the mode keeps of an egress port, or NULL */
@@ -306,6 +318,8 @@ struct bfc_sched {
 
 	struct bfc_sched_call call;
 	struct bfc_sched_obeyed obeyed;
+	u32 room;		/* of the limit, for what is not in the control band */
+	u32 brim;		/* of @room: more has to be told to other schedulers first */
 
 	struct bfc_left left[BFC_CLOCK_EVERY];	/* these @nleft */
 
@@ -323,6 +337,7 @@ struct bfc_sched {
 				 */
 		struct bfc_watchdog watch[BFC_PRIORITIES];	/* of all queues: the first */
 	} storm;
+	struct bfc_sched_txq txq;
 	struct bfc_stamp stamp;	/* a program that stamps */
 	struct {
 		u32 bytes;	/* queued */
@@ -342,6 +357,7 @@ struct bfc_sched {
 	struct qdisc_watchdog watchdog;	/* shaper, end of a pause, pace of a host */
 	struct {
 		const char *no_port;	/* why &bfc_sched.port is a bare one, for users; or NULL */
+		u64 speed;	/* of the link, bytes/s, when it was asked last; 0: unknown */
 		bool live;	/* that port does what this qdisc asks for, not another that it
 				 * is to replace
 				 */
@@ -467,10 +483,22 @@ static inline unsigned int bfc_pick_any(struct bfc_sched *q, unsigned int n)
 	return reciprocal_scale(prandom_u32_state(&q->random), n);
 }
 
+/* N_active: the queues that share the link with one that may send, as if they were here. */
+static inline u32 bfc_nactive(const struct bfc_sched *q)
+{
+	return q->drr.nactive * q->drr.times + q->drr.more;
+}
+
+/* Is this the root of a device with a scheduler for each TX queue, and none by itself? */
+static inline bool bfc_is_mq(const struct Qdisc *sch)
+{
+	return sch->flags & TCQ_F_MQROOT;
+}
+
 /* What a queue may hold when another packet comes, truesize. */
 static inline u64 bfc_queue_cap(const struct bfc_sched *q)
 {
-	return (u64)BFC_CAP_ALPHA * (q->cfg->limit - min(q->mem, q->cfg->limit));
+	return (u64)BFC_CAP_ALPHA * (q->room - min(q->mem - q->ctrl.mem, q->room));
 }
 
 /* The time, and the packet, of what was called before are not those of what comes now. */
@@ -588,6 +616,14 @@ static inline struct bfc_skb_cb *bfc_cb(const struct sk_buff *skb)
 extern struct Qdisc_ops bfc_qdisc_ops;
 void bfc_update_link(struct Qdisc *sch);
 
+/* bfc_life.c */
+void bfc_sched_init(struct Qdisc *sch);
+int bfc_sched_alloc(struct bfc_sched *q, const struct bfc_params *p);
+bool bfc_keeps_egress(const struct bfc_cfg *cfg);
+void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress);
+void bfc_sched_reset(struct Qdisc *sch);
+void bfc_sched_free(struct Qdisc *sch);
+
 /* bfc_netlink.c */
 void bfc_params_default(struct bfc_params *p);
 int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
@@ -597,6 +633,7 @@ int bfc_put_uint(struct sk_buff *skb, int attr, u8 width, u64 v);
 int bfc_dump(struct Qdisc *sch, struct sk_buff *skb);
 
 /* bfc_stats.c */
+void bfc_stats_gather(struct Qdisc *sch);
 int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
 extern const struct Qdisc_class_ops bfc_class_ops;
 

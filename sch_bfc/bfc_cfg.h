@@ -24,6 +24,7 @@
 
 struct bfc_port;
 struct bfc_switch;
+struct bfc_txqs;
 struct netlink_ext_ack;
 
 /**
@@ -85,9 +86,17 @@ struct bfc_cfg {
 	/* The scheduler, for some. */
 	__be32 dest_mask;	/* bits of an IPv4 address that tell destinations apart */
 	__be32 dest_mask6[4];	/* of an IPv6 address */
+	u64 ctrl_rate;		/* of each kind of the control band, bytes/s */
+	u32 ctrl_limit;		/* of the control band, bytes of truesize */
 	struct psched_ratecfg pace;
 	u8 map[BFC_PRIO_VALUES];	/* priority by PCP, DSCP or skb->priority */
 	struct bfc_watchdog_cfg storm;	/* when a pause is one */
+
+	/* Of several schedulers of a port. */
+	u64 sync;		/* ns between looks at the others */
+	u32 reserve;		/* truesize that each may hold whatever others do */
+	u32 batch;		/* so much more or less is told to the others */
+	u32 pool;		/* truesize that they may hold together beyond reserves */
 
 	/* Of modes that pause priorities. */
 	struct bfc_pfc_thresh in;	/* of each (port, priority) */
@@ -107,9 +116,12 @@ struct bfc_cfg {
 	struct bfc_buffer *buffer;	/* or NULL */
 	u64 undo;		/* size that @buffer had, while this may yet fail */
 	u64 fixed;		/* reserves and headroom of the port, bytes */
+	u16 port_queues;	/* numbers of queues, as told in HELLO */
 	struct bfc_params p;	/* what was asked for */
 
-	u32 thresh[];		/* Th by N_active, bytes: @p.queues + 1 entries */
+	u32 thresh[];		/* Th by N_active, bytes: an entry for each number of queues that
+				 * the schedulers of the port can have active
+				 */
 };
 
 static_assert(offsetof(struct bfc_cfg, dest_mask) <= 64);
@@ -129,6 +141,7 @@ static inline bool bfc_cfg_holds(const struct bfc_cfg *cfg)
 /**
  * struct bfc_derive - what a configuration follows from
  * @p: what was asked for
+ * @txqs: TX queues with a scheduler of their own that are in use, or 1
  * @rate: at which the port sends, bytes/s
  * @link_rate: of its MAC, bytes/s
  * @mtu: of the device, with the Ethernet header
@@ -138,6 +151,7 @@ static inline bool bfc_cfg_holds(const struct bfc_cfg *cfg)
  */
 struct bfc_derive {
 	const struct bfc_params *p;
+	unsigned int txqs;
 	u64 rate;
 	u64 link_rate;
 	unsigned int mtu;
@@ -164,7 +178,7 @@ static inline void bfc_buffer_peak(struct bfc_buffer *buffer)
 
 /* bfc_derive.c */
 struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
-			    u64 rate, u64 link_rate,
+			    const struct bfc_txqs *txqs, u64 rate, u64 link_rate,
 			    struct netlink_ext_ack *extack);
 void bfc_cfg_put(struct bfc_cfg *cfg);
 

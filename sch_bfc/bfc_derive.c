@@ -24,10 +24,11 @@ static void bfc_derive_map(u8 *map, const struct bfc_params *p)
 }
 
 /* Less than what slow links take would make storms of them. */
-static void bfc_derive_watchdog(struct bfc_watchdog_cfg *cfg, const struct bfc_derive *d)
+static void bfc_derive_watchdog(struct bfc_watchdog_cfg *cfg, const struct bfc_derive *d,
+				unsigned int queues)
 {
 	const struct bfc_params *p = d->p;
-	u64 refresh = bfc_refresh_auto(d->rate, bfc_pause_len(p->queues));
+	u64 refresh = bfc_refresh_auto(d->rate, bfc_pause_len(queues));
 
 	cfg->watchdog = p->watchdog;
 	if (!p->watchdog)
@@ -90,10 +91,25 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->prio = p->prio;
 	bfc_derive_map(c->map, p);
 	bfc_derive_masks(c, p);
-	bfc_derive_watchdog(&c->storm, d);
+	bfc_derive_watchdog(&c->storm, d, c->port_queues);
 	if (p->rate)
 		psched_ratecfg_precompute(&c->pace, &spec, p->rate);
-	bfc_thresh_fill(c->thresh, p->queues, d->rate, p->hrtt, d->frame, p->threshold);
+}
+
+/* What the schedulers of several TX queues share of port and limit. */
+static void bfc_derive_txqs(struct bfc_cfg *c, const struct bfc_derive *d)
+{
+	u32 fit = BFC_QUEUES_MAX / d->p->queues, limit = d->p->limit;
+	/* Two packets always fit. */
+	u32 least = 2 * SKB_TRUESIZE(d->mtu);
+
+	c->port_queues = min(d->txqs, fit) * d->p->queues;
+	c->sync = d->p->sync;
+	c->ctrl_limit = max(limit / BFC_CTRL_SHARE / d->txqs, least);
+	c->ctrl_rate = max(div_u64(d->rate / BFC_CTRL_RATE, d->txqs), 1ULL);
+	c->reserve = max(limit / BFC_TXQ_RESERVE / d->txqs, min(least, limit / 2 / d->txqs));
+	c->batch = limit / BFC_TXQ_BATCH / d->txqs;
+	c->pool = limit - d->txqs * (c->reserve + c->batch);
 }
 
 static int bfc_derive_mode(struct bfc_cfg *c, const struct bfc_derive *d)
@@ -111,6 +127,7 @@ static int bfc_derive_mode(struct bfc_cfg *c, const struct bfc_derive *d)
  * bfc_cfg_new() - all that follows from options, link speed and MTU
  * @port: of the qdisc
  * @p: what was asked for
+ * @txqs: of a root with several schedulers, or NULL
  * @rate: at which it sends, bytes/s
  * @link_rate: of its MAC, bytes/s
  * @extack: what is wrong, in words
@@ -119,12 +136,13 @@ static int bfc_derive_mode(struct bfc_cfg *c, const struct bfc_derive *d)
  * Return: a configuration with one user, or an error pointer.
  */
 struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
-			    u64 rate, u64 link_rate,
+			    const struct bfc_txqs *txqs, u64 rate, u64 link_rate,
 			    struct netlink_ext_ack *extack)
 {
 	const struct bfc_cfg *before = port->cfg;
 	const struct bfc_derive d = {
 		.p = p,
+		.txqs = txqs ? txqs->used : 1,
 		.rate = rate,
 		.link_rate = link_rate,
 		.mtu = psched_mtu(port->dev),
@@ -133,14 +151,17 @@ struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 		.before = before,
 		.extack = extack,
 	};
+	unsigned int queues = (txqs ? txqs->n : 1) * p->queues;
 	struct bfc_cfg *c;
 	int err;
 
-	c = kvzalloc(struct_size(c, thresh, p->queues + 1), GFP_KERNEL_ACCOUNT);
+	c = kvzalloc(struct_size(c, thresh, queues + 1), GFP_KERNEL_ACCOUNT);
 	if (!c)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&c->users, 1);
+	bfc_derive_txqs(c, &d);
 	bfc_derive_sched(c, &d);
+	bfc_thresh_fill(c->thresh, queues, rate, p->hrtt, d.frame, p->threshold);
 	err = bfc_derive_mode(c, &d);
 	if (err)
 		goto free;

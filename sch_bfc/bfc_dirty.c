@@ -81,7 +81,7 @@ void bfc_port_mark_dirty(struct bfc_port *port)
 	if (test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
 		return;
 	WRITE_ONCE(port->tx.dirty_since, ktime_get_ns());
-	netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+	bfc_port_run(port);
 	/* NET_TX forgets a qdisc whose device is deactivated, as it is while tc adds a
 	 * clsact; newer kernels do not reset the qdisc then, so that nothing raises it
 	 * again. A frame that is built goes on with the timer, or ends it.
@@ -115,7 +115,7 @@ enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer)
 		return HRTIMER_NORESTART;
 	if (!test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
 		WRITE_ONCE(port->tx.dirty_since, ktime_get_ns());
-	netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+	bfc_port_run(port);
 	/* Not hrtimer_forward(): dequeue may have started it meanwhile. */
 	bfc_refresh_start(port);
 	return HRTIMER_NORESTART;
@@ -201,7 +201,8 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 		goto out;
 	bfc_refresh_start(port);
 	spin_lock(&port->tx.lock);
-	skb = cfg->fc->build(port, ing, cfg, now);
+	if (bfc_pause_due(port))	/* no other scheduler of the port was first */
+		skb = cfg->fc->build(port, ing, cfg, now);
 	spin_unlock(&port->tx.lock);
 out:
 	rcu_read_unlock();

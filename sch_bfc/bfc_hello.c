@@ -111,7 +111,7 @@ void bfc_hello_work(struct work_struct *work)
 	if (speak && bfc_carrier(port->dev)) {
 		next = bfc_hello_next(port, now);
 		/* Runs as soon as bottom halves do. */
-		netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+		bfc_port_run(port);
 	}
 	spin_unlock_bh(&port->lock);
 

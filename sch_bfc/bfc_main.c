@@ -19,7 +19,7 @@
  *
  * bfc.h has the objects and the locking, bfc_hook.c the ingress hook,
  * bfc_neighbour.c the agreement with the neighbour, bfc_wire.h the frames,
- * bfc_netlink.c what tc sees. This file: life and death of the qdisc.
+ * bfc_netlink.c what tc sees. This file: the root qdisc of a device.
  */
 #include <linux/ethtool.h>
 #include <linux/if_arp.h>
@@ -42,34 +42,21 @@ static u64 bfc_link_rate(struct net_device *dev)
 	return bfc_speed_rate(ecmd.base.speed);
 }
 
-static void bfc_watch_reset(struct bfc_sched *q)
-{
-	q->storm.ignoring = 0;
-	memset(q->storm.watch, 0, sizeof(q->storm.watch));
-	q->storm.due = U64_MAX;
-}
-
 /* From now on the port does what this qdisc asks for. */
 static void bfc_commit(struct Qdisc *sch)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	u64 speed = bfc_link_rate(qdisc_dev(sch));
 
 	if (q->egress && q->cfg->fc->egress_publish)
 		q->cfg->fc->egress_publish(q->port, q->egress);
-	bfc_port_configure(q->port, q->cfg, speed ?: q->cfg->rate);
+	bfc_port_configure(q->port, q->cfg, q->life.speed ?: q->cfg->rate,
+			   bfc_is_mq(sch));
 	if (bfc_refreshes(q->port) && bfc_carrier(qdisc_dev(sch)) &&
 	    q->cfg->fc->prios)
 		return;
 	local_bh_disable();
 	bfc_tx_prio_end(q->port, ktime_get_ns());
 	local_bh_enable();
-}
-
-/* Does the mode keep something of an egress port? A NIC sends no pauses. */
-static bool bfc_keeps_egress(const struct bfc_cfg *cfg)
-{
-	return cfg->role == BFC_ROLE_SWITCH && cfg->fc->egress_new;
 }
 
 /* Ports that have gone may have left a slot since the port was made in another mode. */
@@ -95,58 +82,13 @@ static bool bfc_egress_serves(const struct bfc_sched *q, const struct bfc_cfg *c
 	       (!cfg->fc->egress_serves || cfg->fc->egress_serves(old, cfg));
 }
 
-/* A new configuration takes effect at the qdisc. @egress: what its mode keeps of the
- * port, or NULL: it has that already, or keeps nothing; result: of the mode before.
- */
-static void bfc_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
-{
-	const struct bfc_fc_ops *fc = cfg->fc, *was = &bfc_fc_none;
-	struct bfc_sched *q = qdisc_priv(sch);
-	const struct bfc_cfg *old = q->cfg;
-	u64 now;
-
-	bfc_begin(q);
-	now = bfc_now(q);
-	if (old)
-		was = old->fc;
-	if (q->egress && was->clear)
-		was->clear(q);
-	q->cfg = cfg;
-	/* Not at each event of the device: a host that was paused stays slow. */
-	if (!old || old->rate != cfg->rate || fc != was || old->role != cfg->role)
-		q->host.paced = 0;
-	if (*egress) {
-		swap(*egress, q->egress);
-		if (fc->adopt)
-			bfc_egress_adopt(q, now);
-	} else if (!bfc_keeps_egress(cfg)) {
-		swap(*egress, q->egress);
-	}
-	if (fc->prios != was->prios) {
-		bfc_watch_reset(q);
-		bfc_rx_prio_end(q, now);
-	}
-	if (!bfc_carrier(qdisc_dev(sch)))
-		bfc_rx_prio_end(q, now);
-	bfc_dest_configure(q, old);
-	if (!cfg->storm.watchdog)
-		bfc_watch_reset(q);
-	if (!old || old->p.rate != cfg->p.rate)
-		q->next_tx = 0;
-	q->stamp.facts = bfc_int_speed_code(cfg->rate) << BFC_STAMP_SPEED_SHIFT;
-	if (cfg->strict || (old && old->strict))
-		bfc_requeue(q);
-	bfc_trim(sch);
-}
-
 /* Derive a configuration, and put it in the place of the one before, which may be where
- * @p is.
+ * @p is. @speed: of the link, bytes/s, or 0.
  */
-static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p,
+static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p, u64 speed,
 			 struct netlink_ext_ack *extack)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	u64 speed = bfc_link_rate(qdisc_dev(sch));
 	u64 rate = p->rate ?: speed ?: BFC_RATE_UNKNOWN;
 	struct bfc_cfg *cfg, *old = q->cfg;
 	void *egress = NULL;
@@ -155,7 +97,7 @@ static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p,
 	err = bfc_need_slot(q->port, p, extack);
 	if (err)
 		return err;
-	cfg = bfc_cfg_new(q->port, p, rate, speed ?: rate, extack);
+	cfg = bfc_cfg_new(q->port, p, q->txq.all, rate, speed ?: rate, extack);
 	if (IS_ERR(cfg))
 		return PTR_ERR(cfg);
 	if (bfc_keeps_egress(cfg) && !bfc_egress_serves(q, cfg)) {
@@ -165,9 +107,15 @@ static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p,
 			return -ENOMEM;
 		}
 	}
-	sch_tree_lock(sch);
-	bfc_apply(sch, cfg, &egress);
-	sch_tree_unlock(sch);
+	if (bfc_is_mq(sch)) {
+		bfc_mq_apply(sch, cfg);
+		q->cfg = cfg;
+	} else {
+		sch_tree_lock(sch);
+		bfc_sched_apply(sch, cfg, &egress);
+		sch_tree_unlock(sch);
+	}
+	q->life.speed = speed;
 	if (old)
 		cfg->undo = 0;	/* a change cannot fail any more */
 	if (q->life.live)
@@ -187,11 +135,12 @@ static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p,
 void bfc_update_link(struct Qdisc *sch)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
+	u64 speed = bfc_link_rate(qdisc_dev(sch));
 
-	if (!bfc_configure(sch, &q->cfg->p, NULL))
+	if (!bfc_configure(sch, &q->cfg->p, speed, NULL))
 		return;
 	netdev_warn(qdisc_dev(sch), "bfc: thresholds are those of before\n");
-	bfc_port_relink(q->port, bfc_link_rate(qdisc_dev(sch)) ?: q->cfg->rate);
+	bfc_port_relink(q->port, speed ?: q->cfg->rate);
 }
 
 static bool bfc_has_lower(struct net_device *dev)
@@ -262,61 +211,33 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 		err = -EINVAL;
 		goto out;
 	}
+	if (p->txqs != q->cfg->p.txqs) {
+		NL_SET_ERR_MSG(extack, "bfc: txqs cannot change on a live qdisc, replace it under another handle");
+		err = -EINVAL;
+		goto out;
+	}
+	if (bfc_is_mq(sch)) {
+		err = bfc_mq_check(p, extack);
+		if (err)
+			goto out;
+	}
 	prog = bfc_stamp_get(sch, p, extack);
 	if (IS_ERR(prog)) {
 		err = PTR_ERR(prog);
 		goto out;
 	}
-	err = bfc_configure(sch, p, extack);
+	err = bfc_configure(sch, p, bfc_link_rate(qdisc_dev(sch)), extack);
 	if (err) {
 		bfc_stamp_put(prog);
 		goto out;
 	}
 	bfc_stamp_set(sch, prog);
-	netif_schedule_queue(sch->dev_queue);
+	bfc_port_wake(q->port);
 	if (!p->rate && !bfc_link_rate(qdisc_dev(sch)))
 		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");
 out:
 	kfree(p);
 	return err;
-}
-
-static int bfc_alloc(struct bfc_sched *q, const struct bfc_params *p)
-{
-	unsigned int i, entries, ports = ARRAY_SIZE(q->dest.ingress);
-	unsigned int more = ports * BFC_FLOW_OVERFLOW;
-
-	q->nqueues = p->queues;
-	/* a set at least for each priority */
-	entries = max(DIV_ROUND_UP(p->flows, p->ways), BFC_PRIORITIES + 0U) * p->ways;
-	q->flows = kvcalloc(entries + more, sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
-	q->over.entries = q->flows + entries;
-	q->over.ports = kvcalloc(ports, sizeof(*q->over.ports), GFP_KERNEL_ACCOUNT);
-	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
-			     GFP_KERNEL_ACCOUNT);
-	q->obeyed.pauses = kvcalloc(p->queues, sizeof(*q->obeyed.pauses), GFP_KERNEL_ACCOUNT);
-	q->dest.sets = DIV_ROUND_UP(2 * p->queues, BFC_DEST_WAYS);
-	q->dest.table = kvcalloc(q->dest.sets * BFC_DEST_WAYS, sizeof(*q->dest.table),
-				 GFP_KERNEL_ACCOUNT);
-	q->dest.free = bitmap_zalloc(p->queues, GFP_KERNEL);
-	q->empty = bitmap_zalloc(p->queues, GFP_KERNEL);
-	q->usable = bitmap_zalloc(p->queues, GFP_KERNEL);
-	q->obeyed.paused = bitmap_zalloc(p->queues, GFP_KERNEL);
-	if (!q->flows || !q->over.ports || !q->queues || !q->obeyed.pauses || !q->dest.table ||
-	    !q->dest.free || !q->empty || !q->usable || !q->obeyed.paused)
-		return -ENOMEM;	/* bfc_destroy() frees the rest */
-
-	bitmap_fill(q->empty, p->queues);
-	bitmap_fill(q->usable, p->queues);
-	for (i = 0; i < more; i++)
-		q->over.entries[i].shared = true;
-	for (i = 0; i < p->queues; i++) {
-		INIT_LIST_HEAD(&q->queues[i].active);
-		INIT_LIST_HEAD(&q->queues[i].cooling);
-		q->queues[i].dest = BFC_DEST_NONE;
-		gnet_stats_basic_sync_init(&q->queues[i].bstats);
-	}
-	return 0;
 }
 
 static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
@@ -326,21 +247,11 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	struct net_device *dev = qdisc_dev(sch);
 	struct bfc_params *p;
 	struct bfc_port *port;
-	unsigned int prio;
 	struct bpf_prog *prog;
 	bool by_default, inherited;
 	int err;
 
-	INIT_LIST_HEAD(&q->drr.active);
-	INIT_LIST_HEAD(&q->drr.fresh);
-	INIT_LIST_HEAD(&q->dest.cooling);
-	for (prio = 0; prio < BFC_PRIORITIES; prio++)
-		INIT_LIST_HEAD(&q->strict[prio]);
-	q->idle = true;
-	q->storm.due = U64_MAX;
-	prandom_seed_state(&q->random, get_random_u64());
-	qdisc_watchdog_init(&q->watchdog, sch);
-
+	bfc_sched_init(sch);
 	/* Below another qdisc a peek would fix the queue and its length too
 	 * early, and the parent, not we, would decide when a frame leaves. But
 	 * mq decides nothing, and a device whose default qdisc is refused has none
@@ -369,8 +280,11 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	}
 	p[1] = p[0];
 	err = bfc_params_parse(sch, opt, &p[1], p, extack) ?:
-	      bfc_check_place(q, p, extack) ?:
-	      bfc_alloc(q, p);
+	      bfc_check_place(q, p, extack);
+	if (err)
+		goto out;
+	err = bfc_mq_wanted(sch, p) ? bfc_mq_new(sch, p, extack) :
+					bfc_sched_alloc(q, p);
 	if (err)
 		goto out;
 	port = q->life.no_port ? bfc_port_attach_bare(dev) :
@@ -382,6 +296,8 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	q->port = port;
 	/* While another qdisc has the port, what follows may fail yet. */
 	q->life.live = port->life.users == 1;
+	if (bfc_is_mq(sch))
+		bfc_mq_join(sch);
 	inherited = bfc_stamp_inherit(sch, p);
 	prog = bfc_stamp_get(sch, p, extack);
 	if (IS_ERR(prog)) {
@@ -389,7 +305,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 		goto out;
 	}
 	bfc_stamp_set(sch, prog);
-	err = bfc_configure(sch, p, extack);
+	err = bfc_configure(sch, p, bfc_link_rate(dev), extack);
 	if (err)
 		goto out;
 	if (inherited)
@@ -417,6 +333,10 @@ static void bfc_attach(struct Qdisc *sch)
 		q->life.live = true;
 		bfc_commit(sch);
 	}
+	if (bfc_is_mq(sch)) {
+		bfc_mq_attach(sch);
+		return;
+	}
 	for (i = 0; i < dev->num_tx_queues; i++) {
 		qdisc_refcount_inc(sch);
 		old = dev_graft_qdisc(netdev_get_tx_queue(dev, i), sch);
@@ -425,40 +345,35 @@ static void bfc_attach(struct Qdisc *sch)
 	}
 }
 
-static void bfc_reset(struct Qdisc *sch)
+/* The device sends through so many TX queues (ethtool -L, up). Its driver may be in the
+ * middle of that, under a lock of its own, and is asked nothing here.
+ */
+static void bfc_change_real_num_tx(struct Qdisc *sch, unsigned int n)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 
-	if (q->queues)
-		bfc_purge(sch);
-	/* The device was deactivated, and may go on at once: a pause that became due
-	 * meanwhile found no qdisc to run.
-	 */
-	if (q->port)
-		bfc_refresh_start(q->port);
+	if (!bfc_is_mq(sch))
+		return;
+	mq_change_real_num_tx(sch, n);
+	if (n == q->txq.all->used)
+		return;
+	WRITE_ONCE(q->txq.all->used, n);
+	if (bfc_configure(sch, &q->cfg->p, q->life.speed, NULL))
+		netdev_warn(qdisc_dev(sch), "bfc: queues are those of another number of TX queues\n");
 }
 
 static void bfc_destroy(struct Qdisc *sch)
 {
-	struct bfc_sched *q = qdisc_priv(sch);
+	bfc_mq_drop(sch);
+	bfc_sched_free(sch);
+}
 
-	qdisc_watchdog_cancel(&q->watchdog);
-	if (q->port) {
-		if (q->egress)
-			q->cfg->fc->egress_free(q->port, q->egress);
-		bfc_port_detach(q->port);
-	}
-	bfc_stamp_put(q->stamp.prog);
-	bfc_cfg_put(q->cfg);
-	kvfree(q->flows);
-	kvfree(q->over.ports);
-	kvfree(q->queues);
-	kvfree(q->obeyed.pauses);
-	kvfree(q->dest.table);
-	bitmap_free(q->dest.free);
-	bitmap_free(q->empty);
-	bitmap_free(q->usable);
-	bitmap_free(q->obeyed.paused);
+static int bfc_dump_root(struct Qdisc *sch, struct sk_buff *skb)
+{
+	/* The core reads them behind this. */
+	if (bfc_is_mq(sch))
+		bfc_stats_gather(sch);
+	return bfc_dump(sch, skb);
 }
 
 struct Qdisc_ops bfc_qdisc_ops __read_mostly = {
@@ -471,9 +386,10 @@ struct Qdisc_ops bfc_qdisc_ops __read_mostly = {
 	.init		= bfc_init,
 	.change		= bfc_change,
 	.attach		= bfc_attach,
-	.reset		= bfc_reset,
+	.reset		= bfc_sched_reset,
 	.destroy	= bfc_destroy,
-	.dump		= bfc_dump,
+	.change_real_num_tx = bfc_change_real_num_tx,
+	.dump		= bfc_dump_root,
 	.dump_stats	= bfc_dump_stats,
 	.owner		= THIS_MODULE,
 };

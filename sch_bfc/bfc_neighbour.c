@@ -101,7 +101,7 @@ static void bfc_port_unpause(struct bfc_port *port)
 	/* Pairs with the acquire in bfc_dequeue(). */
 	smp_store_release(&port->rx.gen, port->rx.gen + 1);
 	if (port->life.users)
-		netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+		bfc_port_wake(port);
 }
 
 /**

@@ -73,7 +73,7 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 			port->life.carrier_downs = downs;
 			bfc_port_restart(port, true);
 		} else if (READ_ONCE(port->tags)) {
-			netif_schedule_queue(netdev_get_tx_queue(dev, 0));
+			bfc_port_wake(port);
 		}
 		break;
 	}

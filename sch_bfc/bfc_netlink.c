@@ -66,6 +66,8 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_STAMP_NAME]	= { .type = NLA_REJECT },
 	[TCA_BFC_DST_PREFIX]	= { .type = NLA_U32 },
 	[TCA_BFC_DST_PREFIX6]	= { .type = NLA_U32 },
+	[TCA_BFC_TXQS]		= { .type = NLA_U8 },
+	[TCA_BFC_SYNC]		= { .type = NLA_U64 },
 };
 
 /* End of policy */
@@ -89,6 +91,8 @@ void bfc_params_default(struct bfc_params *p)
 		.flows = BFC_QUEUES_DEFAULT * BFC_FLOWS_PER_QUEUE,
 		.ways = BFC_WAYS_DEFAULT,
 		.assign = BFC_ASSIGN_DESTINATION,
+		.txqs = BFC_TXQS_AUTO,
+		.sync = BFC_SYNC_DEFAULT,
 		.dst_prefix = BFC_DST_PREFIX_MAX,
 		.dst_prefix6 = BFC_DST_PREFIX6_MAX,
 		.avoid_paused = 1,
@@ -276,6 +280,12 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_DST_PREFIX6] =
 		BFC_OPTION(dst_prefix6, u32, 0, BFC_DST_PREFIX6_MAX, false,
 			   "dst-prefix6: 0 to 128"),
+	[TCA_BFC_TXQS] =
+		BFC_OPTION(txqs, u8, 0, __BFC_TXQS_MAX - 1, false,
+			   "txqs: auto, one or each"),
+	[TCA_BFC_SYNC] =
+		BFC_OPTION(sync, u64, BFC_SYNC_MIN, BFC_SYNC_MAX, false,
+			   "sync: 10 us to 1 s"),
 };
 
 /* End of ranges */

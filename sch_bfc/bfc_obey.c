@@ -16,7 +16,7 @@ static void bfc_queue_pause(struct bfc_sched *q, unsigned int qn, u64 now)
 	q->obeyed.pauses[qn].count++;
 	q->obeyed.npaused++;
 	q->stats.pause_rx++;
-	trace_bfc_paused(q->port->dev, qn, queue->bytes);
+	trace_bfc_paused(q->port->dev, q->base + qn, queue->bytes);
 	if (queue->head)
 		bfc_queue_deactivate(q, queue);
 	else
@@ -33,7 +33,7 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 	q->obeyed.pauses[qn].ns += now - q->obeyed.pauses[qn].since;
 	q->obeyed.npaused--;
 	q->stats.resume_rx++;
-	trace_bfc_resumed(q->port->dev, qn, queue->bytes);
+	trace_bfc_resumed(q->port->dev, q->base + qn, queue->bytes);
 	if (queue->head) {
 		bfc_queue_activate(q, queue, false);
 		return;
@@ -83,7 +83,8 @@ static void bfc_watch_prios(struct bfc_sched *q, u8 paused, u64 now)
  */
 static void bfc_watch_queues(struct bfc_sched *q, u64 now)
 {
-	bool paused = !bitmap_empty(q->port->rx.paused, q->nqueues) &&
+	unsigned int end = q->base + q->nqueues;
+	bool paused = find_next_bit(q->port->rx.paused, end, q->base) < end &&
 		      now < READ_ONCE(q->port->rx.deadline) &&
 		      (q->noccupied > q->drr.nactive || q->storm.ignoring);
 
@@ -122,13 +123,26 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 	return bfc_prio_pattern(paused);
 }
 
-/* Those of word @w that are paused by what the hook stored last, or a pattern. */
+/* The pauses of queue @first of the port and those behind it, as many as a word has. */
+static unsigned long bfc_told_queues(const struct bfc_port *port, unsigned int first)
+{
+	unsigned int w = first / BITS_PER_LONG, shift = first % BITS_PER_LONG;
+	unsigned long told = READ_ONCE(port->rx.paused[w]) >> shift;
+
+	if (shift && w + 1 < BITS_TO_LONGS(BFC_QUEUES_MAX))
+		told |= READ_ONCE(port->rx.paused[w + 1]) << (BITS_PER_LONG - shift);
+	return told;
+}
+
+/* Those of word @w that are paused by what the hook stored last, or a pattern. Behind the
+ * last queue bits have no meaning.
+ */
 static unsigned long bfc_told(const struct bfc_sched *q, unsigned int w,
 			      bool none, unsigned long prio)
 {
 	if (q->cfg->prios)
 		return prio;
-	return none ? 0 : READ_ONCE(q->port->rx.paused[w]);
+	return none ? 0 : bfc_told_queues(q->port, q->base + w * BITS_PER_LONG);
 }
 
 /* Of the queues that are resumed, the one with packets that was served longest ago. */

@@ -41,6 +41,8 @@ struct bfc_params {
 				 * flow had before
 				 */
 	u8 new_first;		/* queues that just got a packet go before the round */
+	u8 txqs;		/* BFC_TXQS_* */
+	u64 sync;		/* ns */
 	u8 split_gso;		/* segment GSO packets at enqueue */
 	u8 accept_pause;	/* obey pauses of a neighbour of role nic */
 	u64 watchdog;		/* ns without progress until pauses are ignored, 0 = never, or

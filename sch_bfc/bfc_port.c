@@ -245,6 +245,19 @@ struct bfc_port *bfc_port_attach_bare(struct net_device *dev)
 	return port;
 }
 
+/**
+ * bfc_port_hold() - another qdisc of the device uses its port
+ * @port: of the root that the qdisc is below; bfc_port_detach() ends it
+ *
+ * Context: RTNL.
+ */
+void bfc_port_hold(struct bfc_port *port)
+{
+	spin_lock_bh(&port->lock);
+	port->life.users++;
+	spin_unlock_bh(&port->lock);
+}
+
 /* No list has it any more, or ever had. */
 static void bfc_port_detach_alone(struct bfc_port *port)
 {
@@ -287,18 +300,20 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
  * @port: the port
  * @cfg: the qdisc's configuration; the port becomes a user
  * @link_rate: of the MAC, bytes/s
+ * @each: each TX queue has a scheduler
  *
  * Starts over with the neighbour if anything changed that it was told.
  *
  * Context: RTNL.
  */
-void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rate)
+void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rate,
+			bool each)
 {
 	const struct bfc_params *p = &cfg->p;
 	bool level = cfg->fc->prios, leave, restart, same, stop;
 	u64 refresh = p->refresh ?:
 		      bfc_refresh_auto(cfg->rate, level ? BFC_PFC_WIRE :
-						     bfc_pause_len(p->queues));
+						     bfc_pause_len(cfg->port_queues));
 	unsigned long lossless = cfg->lossless;
 	struct bfc_cfg *old = port->cfg;
 	u64 quick;
@@ -317,7 +332,7 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	/* Else another object takes the place of the one that is charged now. */
 	same = old && old->buffer == cfg->buffer &&
 	       old->lossy.reserve == cfg->lossy.reserve;
-	restart = port->queues != p->queues || port->fc != cfg->fc ||
+	restart = port->queues != cfg->port_queues || port->fc != cfg->fc ||
 		  port->opt.role != p->role || port->opt.peer != p->peer ||
 		  port->tpid != htons(p->tpid) || port->life.fresh || !same;
 	port->life.fresh = false;
@@ -353,7 +368,8 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	WRITE_ONCE(port->opt.quick, quick);
 	WRITE_ONCE(port->opt.hold, p->hold ?: bfc_hold_auto(refresh));
 	WRITE_ONCE(port->tpid, htons(p->tpid));
-	port->queues = p->queues;
+	port->queues = cfg->port_queues;
+	WRITE_ONCE(port->each, each);
 	port->rx.max_pps = max_t(u64, 10000, div_u64(cfg->rate, 840));
 	spin_unlock_bh(&port->lock);
 	bfc_port_unfilter_soon(port);

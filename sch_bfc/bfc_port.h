@@ -127,7 +127,9 @@ struct bfc_tx {
  * Under RTNL; @users changes under &bfc_port.lock as well.
  */
 struct bfc_port_life {
-	unsigned int users;	/* qdiscs on the device: two for a moment in a replace */
+	unsigned int users;	/* qdiscs on the device, those of TX queues included; for a moment
+				 * those of another root that replaces it as well
+				 */
 	bool fresh;		/* the first has come, but not configured the port yet */
 	bool carrier;		/* as seen last */
 	bool unplugged;		/* the device has left the namespace, a qdisc is held */
@@ -152,19 +154,21 @@ struct bfc_port {
 	struct bfc_ingress __rcu *ingress;	/* counters for the neighbour's queues */
 	struct bfc_port_pcpu __percpu *pcpu;
 	unsigned long flags;	/* BFC_PORT_DIRTY, BFC_PORT_HELLO */
+	atomic64_t foreign;	/* bit 0: devices of other namespaces send through the port; the
+				 * others: as of which topology that is right
+				 */
 	u32 id;			/* unique; finds the port in bfc_port_ids while it is one */
-	int topology;		/* as of which @shared is right; under the root lock */
 	__be16 tpid;		/* of the tags */
 	u16 pop_max;		/* VLAN id of the neighbour's last queue */
 	bool live;		/* the port may pause the neighbour, and that the port */
 	bool told;		/* FAFC: pauses of priorities are told in PAUSE frames */
 	bool tags;		/* upstreamQ is written into packets */
 	bool pop;		/* and taken off those that come in */
-	bool shared;		/* devices of other namespaces send through the port */
-	bool bare;		/* no neighbour, no hook, in no list: one for each qdisc on
-				 * an upper device or below mq
+	bool bare;		/* no neighbour, no hook, in no list: one for each root on an
+				 * upper device, and for each qdisc below mq
 				 */
 	u8 slot;		/* number in the namespace, or BFC_SLOT_NONE */
+	bool each;		/* each TX queue has a scheduler */
 
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	struct bfc_rx rx;
@@ -211,6 +215,40 @@ static inline struct bfc_ingress *bfc_ingress_of(const struct bfc_port *port)
 					 lockdep_is_held(&port->lock));
 }
 
+/**
+ * bfc_port_run() - let one of the port's schedulers run, for a frame of the port itself
+ * @port: the port
+ *
+ * The first whose TX queue is not full; if all are, the one that is not first.
+ */
+static inline void bfc_port_run(const struct bfc_port *port)
+{
+	unsigned int i, n = READ_ONCE(port->dev->real_num_tx_queues);
+	struct netdev_queue *txq;
+
+	for (i = 0; i < n; i++) {
+		txq = netdev_get_tx_queue(port->dev, i);
+		if (netif_xmit_frozen_or_stopped(txq))
+			continue;
+		netif_schedule_queue(txq);
+		return;
+	}
+}
+
+/**
+ * bfc_port_wake() - let all schedulers of a port run: pauses may have ended
+ * @port: the port
+ *
+ * One whose TX queue is full runs when that is not.
+ */
+static inline void bfc_port_wake(const struct bfc_port *port)
+{
+	unsigned int i, n = READ_ONCE(port->each) ? READ_ONCE(port->dev->real_num_tx_queues) : 1;
+
+	for (i = 0; i < n; i++)
+		netif_schedule_queue(netdev_get_tx_queue(port->dev, i));
+}
+
 /* bfc_port.c */
 void bfc_port_unfilter_soon(struct bfc_port *port);
 void bfc_port_free(struct bfc_port *port);
@@ -218,7 +256,9 @@ void bfc_port_unplug(struct bfc_port *port);
 struct bfc_port *bfc_port_attach(struct net_device *dev,
 				 struct netlink_ext_ack *extack);
 struct bfc_port *bfc_port_attach_bare(struct net_device *dev);
-void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rate);
+void bfc_port_hold(struct bfc_port *port);
+void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rate,
+			bool each);
 void bfc_port_relink(struct bfc_port *port, u64 link_rate);
 void bfc_port_detach(struct bfc_port *port);
 void bfc_sweep_init(void);

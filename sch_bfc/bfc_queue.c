@@ -118,7 +118,7 @@ static struct bfc_ingress *bfc_queue_brought(const struct bfc_sched *q,
 static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue)
 {
 	struct sk_buff *skb = queue->cursor;
-	u32 th = q->cfg->thresh[q->drr.nactive];
+	u32 th = q->cfg->thresh[bfc_nactive(q)];
 	int steps = BFC_EARLY_STEPS;
 
 	rcu_read_lock();
@@ -148,6 +148,8 @@ void bfc_settle(struct bfc_sched *q)
 		q->flows[left->flow].stamp = now;
 		q->queues[left->queue].emptied_ns = now;
 	}
+	if (q->txq.all)
+		bfc_txqs_settled(q, now);
 }
 
 /* A packet left its queue. The clock is read for BFC_CLOCK_EVERY of them at a time, and

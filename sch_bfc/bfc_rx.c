@@ -151,5 +151,5 @@ void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
 out:
 	spin_unlock(&port->lock);
 	if (wake)
-		netif_schedule_queue(netdev_get_tx_queue(port->dev, 0));
+		bfc_port_wake(port);
 }

@@ -39,7 +39,7 @@ static void bfc_account_enqueue(struct Qdisc *sch, struct sk_buff *skb)
 static bool bfc_control_exceeds(struct bfc_sched *q, const struct sk_buff *skb,
 				enum bfc_control kind, u64 hash, u8 prio)
 {
-	u64 rate = max(q->cfg->rate / BFC_CTRL_RATE, 1ULL);
+	u64 rate = q->cfg->ctrl_rate;
 	u32 burst = max_t(u64, rate / BFC_BUCKET_PER_SEC, BFC_CTRL_BURST);
 	u32 len = max_t(u32, qdisc_pkt_len(skb), ETH_ZLEN);
 
@@ -47,7 +47,7 @@ static bool bfc_control_exceeds(struct bfc_sched *q, const struct sk_buff *skb,
 	if (q->cfg->identity == BFC_FLOW_TUPLE &&
 	    bfc_flow_is_queued(q, skb, hash, prio & (q->cfg->classes - 1)))
 		return true;
-	return q->ctrl.mem + skb->truesize > q->cfg->limit / BFC_CTRL_SHARE ||
+	return q->ctrl.mem + skb->truesize > q->cfg->ctrl_limit ||
 	       !bfc_bucket_take_n(&q->ctrl.bucket[kind], bfc_now(q), rate, burst, len);
 }
 
@@ -62,9 +62,23 @@ static int bfc_enqueue_control(struct sk_buff *skb, struct Qdisc *sch)
 	return NET_XMIT_SUCCESS;
 }
 
-static bool bfc_over_limit(const struct bfc_sched *q)
+static bool bfc_over_limit(struct bfc_sched *q)
 {
-	return q->mem - q->ctrl.mem > q->cfg->limit;
+	if (likely(q->mem - q->ctrl.mem <= q->brim))
+		return false;
+	return !q->txq.all || bfc_txqs_over(q);
+}
+
+/* May a queue not hold another packet? It may hold a multiple of what is free: one that
+ * stands still must not take the buffer from the rest.
+ */
+static bool bfc_over_cap(struct bfc_sched *q, const struct bfc_queue *queue)
+{
+	if (likely(queue->mem <= bfc_queue_cap(q)))
+		return false;
+	if (q->txq.all)
+		bfc_txqs_account(q);	/* others may have given some back */
+	return queue->mem > bfc_queue_cap(q);
 }
 
 /* Was there room for the packet before it was sent? What a neighbour may send until
@@ -195,10 +209,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	cb->overflowed = 0;
 	if (static_branch_unlikely(&bfc_holds) && !bfc_hold(q, skb))
 		goto drop;
-	/* A queue that stands still must not take the buffer from the rest:
-	 * it may hold no more than a multiple of what is free.
-	 */
-	if (queue->mem > bfc_queue_cap(q) && !bfc_promised(q, skb)) {
+	if (unlikely(bfc_over_cap(q, queue)) && !bfc_promised(q, skb)) {
 		if (cb->held)
 			bfc_unhold(q, skb, bfc_brought_by(q, skb));
 		q->stats.drop_cap++;
@@ -212,7 +223,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	bfc_account_enqueue(sch, skb);
 	bfc_queue_append(q, qn, skb);
 
-	if (q->cfg->count && queue->bytes > q->cfg->thresh[q->drr.nactive])
+	if (q->cfg->count && queue->bytes > q->cfg->thresh[bfc_nactive(q)])
 		bfc_count(q, skb);
 	if (cb->counted && !queue->cursor &&
 	    q->cfg->resume == BFC_RESUME_EARLY) {
@@ -282,7 +293,7 @@ static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 			break;
 		}
 	}
-	/* No parent counts our packets: bfc_init() takes the root only. */
+	/* No parent counts our packets: this is the root, or below one that has none. */
 	consume_skb(skb);
 	if (sent)
 		return NET_XMIT_SUCCESS;
@@ -444,6 +455,26 @@ static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb)
 		return;
 	q->next_tx = bfc_pace_from(q->next_tx, !q->idle, bfc_now(q));
 	q->next_tx += psched_l2t_ns(&q->cfg->pace, qdisc_pkt_len(skb));
+	if (q->txq.all)
+		bfc_txqs_spend(q, qdisc_pkt_len(skb));
+}
+
+/* Is it not yet time for another packet? Then the qdisc runs again when it is. */
+static bool bfc_pace_waits(struct bfc_sched *q)
+{
+	if (!q->cfg->shapes)
+		return false;
+	if (q->txq.all) {
+		/* What is left of a turn long ago would be a burst. */
+		if (q->idle && bfc_now(q) > q->next_tx + BFC_PACE_LATE_NS)
+			q->txq.turn = 0;
+		if (!q->txq.turn)
+			bfc_txqs_turn(q, bfc_now(q));
+	}
+	if (bfc_now(q) >= q->next_tx)
+		return false;
+	qdisc_watchdog_schedule_ns(&q->watchdog, q->next_tx);
+	return true;
 }
 
 /* A control frame ends at the neighbour: it takes time of the link, not of what is shaped
@@ -459,6 +490,8 @@ static void bfc_pace_pause(struct bfc_sched *q, const struct sk_buff *skb,
 	q->next_tx = bfc_pace_from(q->next_tx, !q->idle, now);
 	q->next_tx += div64_u64(qdisc_pkt_len(skb) * BFC_NSEC_PER_SEC,
 				link_rate);
+	if (q->txq.all)
+		bfc_txqs_spend(q, div64_u64(qdisc_pkt_len(skb) * q->cfg->rate, link_rate));
 }
 
 /* Frames of the port itself: made now, they say what is true now. No packet that
@@ -474,6 +507,7 @@ static struct sk_buff *bfc_dequeue_own(struct Qdisc *sch, u64 now)
 	if (!skb && bfc_pause_due(q->port))
 		skb = bfc_pause_build(sch, now);
 	if (skb) {
+		skb_set_queue_mapping(skb, q->txq.index);
 		bfc_pace_pause(q, skb, now);
 		qdisc_bstats_update(sch, skb);
 	}
@@ -525,10 +559,8 @@ again:
 		q->idle = true;
 		return NULL;
 	}
-	if (q->cfg->shapes && bfc_now(q) < q->next_tx) {
-		qdisc_watchdog_schedule_ns(&q->watchdog, q->next_tx);
+	if (bfc_pace_waits(q))
 		return NULL;
-	}
 
 	if (likely(!q->ctrl.band.head)) {
 		u64 due = U64_MAX;
@@ -549,7 +581,7 @@ again:
 			return NULL;
 		}
 		cb = *bfc_cb(skb);
-		vid = BFC_VID(queue - q->queues);
+		vid = BFC_VID(q->base + (queue - q->queues));
 		q->prio[cb.prio].sent++;
 		q->stats.storm_tx += bfc_in_storm(q, cb.prio);
 	} else {
@@ -608,5 +640,7 @@ void bfc_purge(struct Qdisc *sch)
 	while ((skb = bfc_dequeue_control(sch)))
 		rtnl_kfree_skbs(skb, skb);
 	q->idle = true;
+	if (q->txq.told)
+		bfc_txqs_account(q);
 	qdisc_watchdog_cancel(&q->watchdog);
 }

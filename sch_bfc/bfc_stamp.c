@@ -304,6 +304,21 @@ static struct bpf_prog *bfc_stamp_before(const struct Qdisc *sch)
 }
 
 /**
+ * bfc_stamp_goes_on() - will a new qdisc stamp by a program, its own or that of the one before?
+ * @sch: the qdisc
+ * @p: what was asked for
+ *
+ * Context: RTNL, before bfc_stamp_inherit().
+ * Return: whether.
+ */
+bool bfc_stamp_goes_on(const struct Qdisc *sch, const struct bfc_params *p)
+{
+	if (p->stamp != BFC_STAMP_UNSET)
+		return p->stamp == BFC_STAMP_PINNED;
+	return p->stamp_fd >= 0 || bfc_stamp_before(sch);
+}
+
+/**
  * bfc_stamp_inherit() - a new qdisc that was not told how to stamp
  * @sch: the qdisc
  * @p: what was asked for; @p->stamp becomes one of BFC_STAMP_*

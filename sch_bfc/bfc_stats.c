@@ -173,16 +173,120 @@ static int bfc_put_port_stats(struct sk_buff *skb,
 	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
 }
 
-/* Under the root lock and port->tx.lock, so that the figures belong together. */
+/* What the neighbour was told. Under port->tx.lock. */
+static int bfc_put_tx_stats(struct sk_buff *skb, const struct bfc_port *port)
+{
+	const struct bfc_stat u32s[] = {
+		{ TCA_BFC_STATS_UPSTREAM_PAUSED, port->tx.npaused },
+	};
+	const struct bfc_stat u64s[] = {
+		{ TCA_BFC_STATS_PAUSE_TX, port->tx.pauses },
+		{ TCA_BFC_STATS_RESUME_TX, port->tx.resumes },
+		{ TCA_BFC_STATS_FRAMES_TX, port->tx.frames },
+		{ TCA_BFC_STATS_REFRESH_TX, port->tx.refreshes },
+		{ TCA_BFC_STATS_PFC_TX, port->tx.pfc },
+	};
+
+	lockdep_assert_held(&port->tx.lock);
+	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s)) ?:
+	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
+}
+
+static void bfc_stats_add(struct bfc_sched *q, const struct bfc_sched *one)
+{
+	const u64 *from = &one->stats.assigned;
+	u64 *to = &q->stats.assigned;
+	unsigned int i;
+
+	static_assert((sizeof(one->stats) - offsetof(struct bfc_sched_stats, assigned)) %
+		      sizeof(*to) == 0);
+	for (i = 0; i < (sizeof(one->stats) - offsetof(struct bfc_sched_stats, assigned)) /
+		    sizeof(*to); i++)
+		to[i] += from[i];
+	q->stats.mem_peak += one->stats.mem_peak;
+	q->stats.backlog_peak += one->stats.backlog_peak;
+	q->noccupied += one->noccupied;
+	q->drr.nactive += one->drr.nactive;
+	q->obeyed.npaused += one->obeyed.npaused;
+	q->mem += one->mem;
+}
+
+/**
+ * bfc_stats_gather() - what all schedulers have counted, into the root
+ * @sch: the root
+ *
+ * Peaks are the sums of those of the TX queues, which need not have been at the same time.
+ *
+ * Context: RTNL.
+ */
+void bfc_stats_gather(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_txqs *all = q->txq.all;
+	unsigned int i;
+
+	ASSERT_RTNL();
+	memset(&q->stats, 0, sizeof(q->stats));
+	q->noccupied = 0;
+	q->drr.nactive = 0;
+	q->obeyed.npaused = 0;
+	q->mem = 0;
+	sch->q.qlen = 0;
+	gnet_stats_basic_sync_init(&sch->bstats);
+	memset(&sch->qstats, 0, sizeof(sch->qstats));
+	for (i = 0; i < all->n; i++) {
+		struct Qdisc *child = all->each[i].sch;
+		struct bfc_sched *one = qdisc_priv(child);
+
+		spin_lock_bh(qdisc_lock(child));
+		bfc_expire_pauses(one, ktime_get_ns());
+		bfc_stats_add(q, one);
+		gnet_stats_add_basic(&sch->bstats, NULL, &child->bstats, false);
+		gnet_stats_add_queue(&sch->qstats, NULL, &child->qstats);
+		sch->q.qlen += child->q.qlen;
+		spin_unlock_bh(qdisc_lock(child));
+	}
+}
+
+/* TX queues that have sent some packet of a flow. One, with a load of many flows: the kernel
+ * puts all of them there.
+ */
+static unsigned int bfc_stats_sent(const struct bfc_txqs *all)
+{
+	unsigned int i, sent = 0;
+
+	for (i = 0; i < all->used; i++) {
+		const struct bfc_sched *one = qdisc_priv(all->each[i].sch);
+
+		sent += !!READ_ONCE(one->drr.served);
+	}
+	return sent;
+}
+
+/* Of a root those of its TX queues. */
+static int bfc_put_txqs_stats(struct sk_buff *skb, struct Qdisc *sch)
+{
+	const struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_stat u32s[] = {
+		{ TCA_BFC_STATS_TXQS, 0 },
+		{ TCA_BFC_STATS_TXQS_SENT, 0 },
+	};
+
+	if (!bfc_is_mq(sch))
+		return 0;
+	u32s[0].value = q->txq.all->used;
+	u32s[1].value = bfc_stats_sent(q->txq.all);
+	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s));
+}
+
+/* Under the root lock, so that the figures belong together. */
 static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 {
-	const struct bfc_port *port = q->port;
 	const struct bfc_stat u32s[] = {
 		{ TCA_BFC_STATS_OCCUPIED, q->noccupied },
 		{ TCA_BFC_STATS_ACTIVE, q->drr.nactive },
 		{ TCA_BFC_STATS_PAUSED, q->obeyed.npaused },
-		{ TCA_BFC_STATS_UPSTREAM_PAUSED, port->tx.npaused },
-		{ TCA_BFC_STATS_THRESHOLD, q->cfg->thresh[q->drr.nactive] },
+		{ TCA_BFC_STATS_THRESHOLD, q->cfg->thresh[bfc_nactive(q)] },
 		{ TCA_BFC_STATS_MEMORY, q->mem },
 		{ TCA_BFC_STATS_MEMORY_PEAK, q->stats.mem_peak },
 		{ TCA_BFC_STATS_BACKLOG_PEAK, q->stats.backlog_peak },
@@ -201,17 +305,12 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 		{ TCA_BFC_STATS_DROP_LIMIT, q->stats.drop_limit },
 		{ TCA_BFC_STATS_DROP_CAP, q->stats.drop_cap },
 		{ TCA_BFC_STATS_DROP_GSO, q->stats.drop_gso },
-		{ TCA_BFC_STATS_PAUSE_TX, port->tx.pauses },
-		{ TCA_BFC_STATS_RESUME_TX, port->tx.resumes },
-		{ TCA_BFC_STATS_FRAMES_TX, port->tx.frames },
-		{ TCA_BFC_STATS_REFRESH_TX, port->tx.refreshes },
 		{ TCA_BFC_STATS_PAUSE_RX, q->stats.pause_rx },
 		{ TCA_BFC_STATS_RESUME_RX, q->stats.resume_rx },
 		{ TCA_BFC_STATS_EXPIRED, q->stats.expired },
 		{ TCA_BFC_STATS_ELIDED, q->stats.elided },
 		{ TCA_BFC_STATS_UNTRUSTED, q->stats.untrusted },
 		{ TCA_BFC_STATS_TAGGED_TX, q->stats.tagged_tx },
-		{ TCA_BFC_STATS_PFC_TX, port->tx.pfc },
 		{ TCA_BFC_STATS_DROP_MAX, q->stats.drop_max },
 		{ TCA_BFC_STATS_DROP_BUFFER, q->stats.drop_buffer },
 		{ TCA_BFC_STATS_ECN_MARK, q->stats.ecn_mark },
@@ -292,7 +391,7 @@ static int bfc_put_prios(struct sk_buff *skb, const struct bfc_sched *q,
 
 /**
  * bfc_dump_stats() - TCA_STATS_APP nest with TCA_BFC_STATS_*
- * @sch: the qdisc
+ * @sch: the qdisc: of a port, or of a TX queue, which has no figures of the port
  * @d: dump
  *
  * Return: 0 or -1.
@@ -300,22 +399,27 @@ static int bfc_put_prios(struct sk_buff *skb, const struct bfc_sched *q,
 int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
+	bool port = !q->txq.all || bfc_is_mq(sch);
 	struct bfc_port_stats s;
 	struct nlattr *nest;
 	int err;
 
-	bfc_port_read(q->port, &s);
+	if (port)
+		bfc_port_read(q->port, &s);
 	nest = nla_nest_start_noflag(d->skb, TCA_STATS_APP);
 	if (!nest)
 		return -1;
 	sch_tree_lock(sch);
-	bfc_expire_pauses(q, ktime_get_ns());
-	spin_lock(&q->port->tx.lock);
-	err = bfc_put_sched_stats(d->skb, q) ?:
-	      bfc_put_prios(d->skb, q, &s);
-	spin_unlock(&q->port->tx.lock);
+	if (!bfc_is_mq(sch))
+		bfc_expire_pauses(q, ktime_get_ns());
+	err = bfc_put_sched_stats(d->skb, q) ?: bfc_put_txqs_stats(d->skb, sch);
+	if (port && !err) {
+		spin_lock(&q->port->tx.lock);
+		err = bfc_put_tx_stats(d->skb, q->port) ?: bfc_put_prios(d->skb, q, &s);
+		spin_unlock(&q->port->tx.lock);
+	}
 	sch_tree_unlock(sch);
-	if (!err)
+	if (port && !err)
 		err = bfc_put_port_stats(d->skb, &s);
 	if (err) {
 		nla_nest_cancel(d->skb, nest);
@@ -325,11 +429,34 @@ int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	return 0;
 }
 
-/* ---- classes: queue q is class q + 1, to be looked at only ---- */
+/* ---- classes, to be looked at only: queue q of the port is class q + 1; TX queue t of a
+ * root that has a scheduler for each is class t + 1 there, as with mq ----
+ */
+
+static struct Qdisc *bfc_txq_of(struct Qdisc *sch, unsigned long cl)
+{
+	const struct bfc_sched *q = qdisc_priv(sch);
+
+	return cl && cl <= q->txq.all->n ? q->txq.all->each[cl - 1].sch : NULL;
+}
+
+static struct netdev_queue *bfc_select_queue(struct Qdisc *sch, struct tcmsg *tcm)
+{
+	struct Qdisc *one = bfc_is_mq(sch) ? bfc_txq_of(sch, TC_H_MIN(tcm->tcm_parent)) : sch;
+
+	return one ? one->dev_queue : NULL;
+}
+
+static int bfc_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
+		     struct Qdisc **old, struct netlink_ext_ack *extack)
+{
+	NL_SET_ERR_MSG(extack, "bfc: its queues, and those of the device, have no other qdisc: change the root");
+	return -EOPNOTSUPP;
+}
 
 static struct Qdisc *bfc_leaf(struct Qdisc *sch, unsigned long cl)
 {
-	return NULL;
+	return bfc_is_mq(sch) ? bfc_txq_of(sch, cl) : NULL;
 }
 
 static unsigned long bfc_find(struct Qdisc *sch, u32 classid)
@@ -337,13 +464,25 @@ static unsigned long bfc_find(struct Qdisc *sch, u32 classid)
 	struct bfc_sched *q = qdisc_priv(sch);
 	u32 minor = TC_H_MIN(classid);
 
-	return minor <= q->nqueues ? minor : 0;
+	if (bfc_is_mq(sch))
+		return bfc_txq_of(sch, minor) ? minor : 0;
+	return minor > q->base && minor <= q->base + q->nqueues ? minor : 0;
 }
 
 static int bfc_dump_class(struct Qdisc *sch, unsigned long cl,
 			  struct sk_buff *skb, struct tcmsg *tcm)
 {
+	if (bfc_is_mq(sch))
+		tcm->tcm_parent = TC_H_ROOT;
 	tcm->tcm_handle |= TC_H_MIN(cl);
+	return 0;
+}
+
+static int bfc_dump_txq_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	if (!sch || gnet_stats_copy_basic(d, NULL, &sch->bstats, true) < 0 ||
+	    qdisc_qstats_copy(d, sch) < 0)
+		return -1;
 	return 0;
 }
 
@@ -352,13 +491,15 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct gnet_stats_queue qs = {};
-	unsigned int qn = cl - 1;
+	unsigned int qn = cl - 1 - q->base;
 	struct bfc_queue_pauses pauses;
 	struct bfc_queue queue;
 	struct nlattr *nest;
 	bool paused;
 	u64 now;
 
+	if (bfc_is_mq(sch))
+		return bfc_dump_txq_stats(bfc_txq_of(sch, cl), d);
 	if (qn >= q->nqueues)
 		return -1;
 	sch_tree_lock(sch);
@@ -398,17 +539,19 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 static void bfc_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	unsigned int qn;
+	unsigned int i, n = bfc_is_mq(sch) ? q->txq.all->used : q->nqueues;
 
 	if (arg->stop)
 		return;
-	for (qn = 0; qn < q->nqueues; qn++) {
-		if (!tc_qdisc_stats_dump(sch, qn + 1, arg))
+	for (i = 0; i < n; i++) {
+		if (!tc_qdisc_stats_dump(sch, q->base + i + 1, arg))
 			break;
 	}
 }
 
 const struct Qdisc_class_ops bfc_class_ops = {
+	.select_queue	= bfc_select_queue,
+	.graft		= bfc_graft,
 	.leaf		= bfc_leaf,
 	.find		= bfc_find,
 	.walk		= bfc_walk,

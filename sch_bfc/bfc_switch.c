@@ -117,20 +117,21 @@ static int bfc_is_foreign(struct net_device *upper,
 	return !net_eq(dev_net(upper), dev_net(dev));
 }
 
-/* Do devices of other namespaces send through the port? Under its root lock, RCU. */
+/* Do devices of other namespaces send through the port? RCU. */
 static bool bfc_port_shared(struct bfc_port *port)
 {
-	int topology = atomic_read(&bfc_topology);
 	struct netdev_nested_priv priv = { .data = port->dev };
+	u64 seen = atomic64_read(&port->foreign);
+	int topology = atomic_read(&bfc_topology);
 	bool shared;
 
-	if (likely(port->topology == topology))
-		return port->shared;
+	if (likely(seen >> 1 == (u32)topology))
+		return seen & 1;
 	shared = netdev_walk_all_upper_dev_rcu(port->dev, bfc_is_foreign, &priv);
-	if (shared && !port->shared)
+	if (shared && !(seen & 1))
 		netdev_warn(port->dev, "bfc: a device of another namespace sends through this port: what leaves here pauses no other port\n");
-	port->shared = shared;
-	port->topology = topology;
+	/* Another scheduler of the port may have looked later. */
+	atomic64_cmpxchg(&port->foreign, seen, (u64)(u32)topology << 1 | shared);
 	return shared;
 }
 

@@ -99,14 +99,16 @@ in_ns() {
 ctl() { check "bfcctl $*" bfcctl "$@"; }
 
 # cable A PORT B PORT [WIRE-OPTIONS]: a test wire (default 20mbit, 100us)
-# between two ports; ports of a switch join its bridge, a host's take its
-# addresses
+# between two ports, with $tx_queues TX queues each if that is set; ports of a switch
+# join its bridge, a host's take its addresses
+tx_queues=
 cable() {
 	local a=$1 pa=$2 b=$3 pb=$4
 	shift 4
 	[ $# -gt 0 ] || set -- rate 20mbit delay 100us ring 8
-	ip link add name "$pa" netns "$a" type wire "$@" \
-		peer name "$pb" netns "$b" || return 1
+	ip link add name "$pa" netns "$a" ${tx_queues:+numtxqueues $tx_queues} \
+		type wire "$@" \
+		peer name "$pb" netns "$b" ${tx_queues:+numtxqueues $tx_queues} || return 1
 	plug "$a" "$pa"
 	plug "$b" "$pb"
 }
@@ -205,7 +207,7 @@ classes() {
 				  print id[2], sent, queued, peak, $4, $2 }'
 }
 
-# snapshot JQ: over the array of all bfc ports of all namespaces; each has its
+# snapshot JQ: over the array of all bfc roots of all namespaces; each has its
 # namespace as .ns
 snapshot() {
 	local ns
@@ -215,7 +217,7 @@ snapshot() {
 	done | jq -n -r "[foreach inputs as \$x ({};
 		if (\$x | type) == \"string\" then {ns: \$x}
 		else {ns: .ns, q: \$x} end;
-		select(.q) | .ns as \$ns | .q[] | select(.kind == \"bfc\") |
+		select(.q) | .ns as \$ns | .q[] | select(.kind == \"bfc\" and .root) |
 		.ns = \$ns)] | $1"
 }
 

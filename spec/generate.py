@@ -91,7 +91,7 @@ SUFFIXES = {"size": "b kb mb", "time": "s ms us ns", "timeout": "s ms us ns",
             "rate": "kbit mbit gbit tbit"}
 
 # enums and attribute sets of a region of the uapi header, in their order there
-OPTION_ENUMS = ("fc", "prio", "role", "peer", "assign", "resume", "stamp",
+OPTION_ENUMS = ("fc", "prio", "role", "peer", "assign", "resume", "stamp", "txqs",
                 "options", "elide")
 STATS_ENUMS = ("stats", "prio-stats", "peer-state", "refused", "class-stats")
 
@@ -231,7 +231,7 @@ class Spec:
 
     def words(self) -> str:
         out: list[str] = []
-        for name in ("fc", "peer", "assign", "resume", "prio"):
+        for name in ("fc", "peer", "assign", "resume", "prio", "txqs"):
             its = self.sets[name]
             out += ["", f"static const char * const {name}_words[] = {{"]
             out += [f"\t[{its['name-prefix']}{macro(e['name'])}] = \"{e['name']}\","

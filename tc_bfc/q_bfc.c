@@ -53,6 +53,13 @@ static const char * const prio_words[] = {
 	NULL
 };
 
+static const char * const txqs_words[] = {
+	[BFC_TXQS_AUTO] = "auto",
+	[BFC_TXQS_ONE] = "one",
+	[BFC_TXQS_EACH] = "each",
+	NULL
+};
+
 /* End of words */
 
 /* What to say about a value that is none of these. */
@@ -109,6 +116,8 @@ static const struct bfc_option {
 	{ "hold", "hold", TCA_BFC_HOLD, UNIT_TIME, NULL, "auto", 0 },
 	{ "split-gso", "split_gso", TCA_BFC_SPLIT_GSO, UNIT_SWITCH,
 	  NULL, NULL, 0 },
+	{ "txqs", "txqs", TCA_BFC_TXQS, UNIT_WORD, txqs_words, NULL, 0 },
+	{ "sync", "sync", TCA_BFC_SYNC, UNIT_TIME, NULL, NULL, 0 },
 	{ "tpid", "tpid", TCA_BFC_TPID, UNIT_TPID, NULL, NULL, 0 },
 	{ "accept-pause", "accept_pause", TCA_BFC_ACCEPT_PAUSE, UNIT_SWITCH,
 	  NULL, NULL, 0 },
@@ -186,7 +195,8 @@ static const char usage[] =
 	"               [ rate RATE | link* ] [ limit BYTES ]\n"
 	"               [ quantum BYTES | auto* ] [ new-first on* | off ]\n"
 	"               [ refresh TIME | auto* ] [ hold TIME | auto* ]\n"
-	"               [ split-gso on* | off ] [ tpid 88a8* | 8100 ]\n"
+	"               [ split-gso on* | off ]\n"
+	"               [ txqs auto* | one | each ] [ sync TIME ] [ tpid 88a8* | 8100 ]\n"
 	"               [ accept-pause on | off* ]\n"
 	"               [ elide DEV[,DEV...] | none* ]\n"
 	"               [ stamp native* | pinned PATH ]\n"
@@ -206,8 +216,8 @@ static const char usage[] =
 	"               [ reserve BYTES ] [ headroom BYTES | auto* ]\n"
 	"               [ share PERCENT | off ]\n"
 	"               (* marks defaults; queues 32, ways 4, dst-prefix 32,\n"
-	"               dst-prefix6 128, hrtt 100us, limit 16Mb, cut 80%, alpha,\n"
-	"               beta and fdec 0.8, reserve 0b, share 100%)\n";
+	"               dst-prefix6 128, hrtt 100us, limit 16Mb, sync 200us, cut\n"
+	"               80%, alpha, beta and fdec 0.8, reserve 0b, share 100%)\n";
 
 /* End of help */
 

@@ -526,8 +526,8 @@ test_frames_before_configuration() {
 }
 hellos_came() { [ "$(stat "$1" e0 hello_rx)" -gt 10 ]; }
 
-# One qdisc for all TX queues, however it comes and goes; the kernel may also make it
-# by itself, and then attaches it in another way.
+# A device with several TX queues, however its qdisc comes and goes; the kernel may also
+# make it by itself, and then attaches it in another way.
 test_tx_queues_and_default_qdisc() {
 	local queues default
 	pair
@@ -535,6 +535,8 @@ test_tx_queues_and_default_qdisc() {
 	ip -n a link set v0 up
 	ip -n a link set v1 up
 	for queues in 32 64 128; do
+		tc -n a qdisc replace dev v0 root handle "$((queues + 1)):" \
+			bfc queues "$queues" txqs one || fail "refused"
 		tc -n a qdisc replace dev v0 root handle "$queues:" \
 			bfc queues "$queues" || fail "refused"
 		equal "queues" "$(stat a v0 options.queues)" "$queues"

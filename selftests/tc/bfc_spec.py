@@ -159,6 +159,12 @@ OPTIONS = [
     Option('dst-prefix6', 55, 4, 0, 128, False,
            None, 'number', 'destination',
            'bfc: dst-prefix6: 0 to 128'),
+    Option('txqs', 56, 1, 0, 2, False,
+           None, 'word', '',
+           'bfc: txqs: auto, one or each'),
+    Option('sync', 57, 8, 10000, 1000000000, False,
+           None, 'time', '',
+           'bfc: sync: 10 us to 1 s'),
 ]
 
 # Every option that tc has.
@@ -213,6 +219,8 @@ KEYWORDS = [
     'stamp',
     'dst-prefix',
     'dst-prefix6',
+    'txqs',
+    'sync',
 ]
 
 # The defaults as tc shows them.
@@ -238,6 +246,8 @@ DEFAULT_TEXT = (
     "refresh auto "
     "hold auto "
     "split-gso on "
+    "txqs auto "
+    "sync 200us "
     "tpid 88a8 "
     "accept-pause off "
     "elide none "
@@ -289,6 +299,8 @@ DEFAULT_JSON: dict[str, object] = {
     'refresh': 'auto',
     'hold': 'auto',
     'split_gso': True,
+    'txqs': 'auto',
+    'sync': 200000,
     'tpid': '88a8',
     'accept_pause': False,
     'elide': [],
@@ -335,6 +347,8 @@ STATISTICS = [
     Statistic('paused', 4, 4, 'general', 'queues'),
     Statistic('upstream_paused', 5, 4, 'general', 'queues'),
     Statistic('counters', 14, 8, 'general', 'queues'),
+    Statistic('txqs', 84, 4, 'general', 'queues'),
+    Statistic('txqs_sent', 85, 4, 'general', 'queues'),
     Statistic('threshold', 6, 4, 'general', 'effect'),
     Statistic('link_rate', 7, 8, 'general', 'effect'),
     Statistic('hrtt', 48, 8, 'general', 'effect'),

@@ -318,7 +318,8 @@ DEFAULTS: Dict[str, bytes] = {
     "DST_PREFIX6": u32(128), "AVOID_PAUSED": u8(1), "STICKY": u64(AUTO64),
     "HRTT": u64(100_000), "THRESHOLD": u32(0), "RESUME": u8(N["BFC_RESUME_EARLY"]),
     "RATE": u64(0), "LIMIT": u32(16 << 20), "QUANTUM": u32(0), "NEW_FIRST": u8(1), "REFRESH": u64(0),
-    "HOLD": u64(0), "SPLIT_GSO": u8(1), "TPID": u16(0x88A8), "ACCEPT_PAUSE": u8(0),
+    "HOLD": u64(0), "SPLIT_GSO": u8(1), "TXQS": u8(N["BFC_TXQS_AUTO"]), "SYNC": u64(200_000),
+    "TPID": u16(0x88A8), "ACCEPT_PAUSE": u8(0),
     "ELIDE": b"",
     "PRIO": u8(0), "PRIO_MAP": prio_map({}), "LOSSLESS": u8(0xFF), "STRICT": u8(0), "XOFF": u32(0), "XON": u32(0),
     "MAX_BYTES": u32(0), "DYNAMIC": u32(0), "EGRESS_XOFF": u32(0), "EGRESS_XON": u32(0),
@@ -334,6 +335,7 @@ OTHER: Dict[str, bytes] = {
     "HRTT": u64(123_456), "THRESHOLD": u32(65_537), "RESUME": u8(N["BFC_RESUME_DRAINED"]),
     "RATE": u64(1_234_567), "LIMIT": u32(1 << 30), "QUANTUM": u32(1514), "NEW_FIRST": u8(0),
     "REFRESH": u64(1_500_000), "HOLD": u64(4_000_000_000), "SPLIT_GSO": u8(0),
+    "TXQS": u8(N["BFC_TXQS_ONE"]), "SYNC": u64(1_000_000),
     "TPID": u16(0x8100), "ACCEPT_PAUSE": u8(1), "ELIDE": attr(1, u32(1)) + attr(1, u32(7777)),
     "PRIO": u8(1), "PRIO_MAP": prio_map({0: 0, 46: 5, 63: 7}), "LOSSLESS": u8(0x18), "STRICT": u8(0xC0),
     "XOFF": u32(102_400), "XON": u32(81_921), "MAX_BYTES": u32(1 << 20), "DYNAMIC": u32(110_000),
@@ -346,7 +348,8 @@ OTHER: Dict[str, bytes] = {
 OTHER_TEXT = (
     "fc capfc-cal role nic peer off queues 1024 flows 4194304 ways 1 assign stochastic "
     "dst-prefix 0 dst-prefix6 127 avoid-paused off sticky 0ns hrtt 123456ns threshold 65537b resume drained rate 9876536bit limit 1Gb "
-    "quantum 1514b new-first off refresh 1500us hold 4s split-gso off tpid 8100 accept-pause on "
+    "quantum 1514b new-first off refresh 1500us hold 4s split-gso off "
+    "txqs one sync 1ms tpid 8100 accept-pause on "
     "elide lo,if7777 prio dscp map 0:0,46:5,63:7 lossless 3,4 strict 6,7 xoff 100Kb xon 81921b max 1Mb "
     "dynamic 11% egress-xoff 25000b egress-xon 20000b egress-max 60000b warn 20001b cut 1% "
     "thop 12345ns alpha 1 beta 0.125 fdec 0.99 congested 30Kb ecn 1b watchdog off "
@@ -356,6 +359,7 @@ OTHER_JSON: Json = {
     "ways": 1, "assign": "stochastic", "dst_prefix": 0, "dst_prefix6": 127, "avoid_paused": False, "sticky": 0, "hrtt": 123456,
     "threshold": 65537, "resume": "drained", "rate": 1234567, "limit": 1 << 30,
     "quantum": 1514, "new_first": False, "refresh": 1500000, "hold": 4000000000, "split_gso": False,
+    "txqs": "one", "sync": 1_000_000,
     "tpid": "8100", "accept_pause": True, "elide": ["lo", "if7777"],
     "prio": "dscp", "map": {"0": 0, "46": 5, "63": 7}, "lossless": [3, 4], "strict": [6, 7], "xoff": 102_400,
     "xon": 81_921, "max": 1 << 20, "dynamic": 0.11, "egress_xoff": 25_000, "egress_xon": 20_000,

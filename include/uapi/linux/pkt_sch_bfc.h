@@ -64,6 +64,9 @@
 #define BFC_WATCHDOG_AUTO	(~0ULL)		/* the longer of the next two: */
 #define BFC_WATCHDOG_LEAST	200000000ULL		/* 200 ms */
 #define BFC_WATCHDOG_BYTES	(8U << 20)	/* what the link takes for so much */
+#define BFC_SYNC_MIN		10000ULL		/* 10 us */
+#define BFC_SYNC_MAX		1000000000ULL		/* 1 s */
+#define BFC_SYNC_DEFAULT	200000ULL		/* 200 us */
 
 /* Generated from spec/bfc.yaml: options */
 enum {
@@ -114,6 +117,13 @@ enum {
 	BFC_STAMP_NATIVE,	/* upstreamQ, by ourselves (default) */
 	BFC_STAMP_PINNED,	/* upstreamQ and more, by an eBPF program */
 	__BFC_STAMP_MAX
+};
+
+enum {
+	BFC_TXQS_AUTO,	/* each, if the other options allow it (default) */
+	BFC_TXQS_ONE,	/* one scheduler, and lock, for all TX queues */
+	BFC_TXQS_EACH,	/* one for each TX queue */
+	__BFC_TXQS_MAX
 };
 
 enum {
@@ -177,6 +187,9 @@ enum {
 	/* assign destination: leading bits that tell addresses apart */
 	TCA_BFC_DST_PREFIX,	/* u32, 0 to 32 of IPv4 */
 	TCA_BFC_DST_PREFIX6,	/* u32, 0 to 128 of IPv6 */
+	/* devices with several TX queues */
+	TCA_BFC_TXQS,		/* u8, BFC_TXQS_* */
+	TCA_BFC_SYNC,		/* u64 ns */
 	__TCA_BFC_MAX
 };
 
@@ -292,6 +305,9 @@ enum {
 	/* assign destination */
 	TCA_BFC_STATS_TOLD_TO_SHARE,	/* u64 flows that got one of their destination */
 	TCA_BFC_STATS_JOINED,		/* u64 queues that went to the end of another */
+	/* a device with a scheduler for each TX queue */
+	TCA_BFC_STATS_TXQS,		/* u32 TX queues in use */
+	TCA_BFC_STATS_TXQS_SENT,	/* u32 of these, those that have sent packets of flows */
 	__TCA_BFC_STATS_MAX
 };
 

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Life of a scheduler: made, configured, reset, freed. A device has one, or each of its TX
+ * queues has (bfc_mq.c).
+ */
+#include <linux/bfc_int.h>
+
+#include "bfc.h"
+
+/**
+ * bfc_sched_init() - a scheduler that can be destroyed
+ * @sch: its qdisc
+ */
+void bfc_sched_init(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	unsigned int prio;
+
+	INIT_LIST_HEAD(&q->drr.active);
+	INIT_LIST_HEAD(&q->drr.fresh);
+	INIT_LIST_HEAD(&q->dest.cooling);
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		INIT_LIST_HEAD(&q->strict[prio]);
+	q->idle = true;
+	q->drr.times = 1;
+	q->storm.due = U64_MAX;
+	prandom_seed_state(&q->random, get_random_u64());
+	qdisc_watchdog_init(&q->watchdog, sch);
+}
+
+/**
+ * bfc_sched_alloc() - queues and tables of a scheduler
+ * @q: the scheduler
+ * @p: how many
+ *
+ * Context: process, before it is used.
+ * Return: 0 or -ENOMEM: bfc_sched_free() frees what there is then.
+ */
+int bfc_sched_alloc(struct bfc_sched *q, const struct bfc_params *p)
+{
+	unsigned int i, entries, ports = ARRAY_SIZE(q->dest.ingress);
+	unsigned int more = ports * BFC_FLOW_OVERFLOW;
+
+	q->nqueues = p->queues;
+	/* a set at least for each priority */
+	entries = max(DIV_ROUND_UP(p->flows, p->ways), BFC_PRIORITIES + 0U) * p->ways;
+	q->flows = kvcalloc(entries + more, sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
+	q->over.entries = q->flows + entries;
+	q->over.ports = kvcalloc(ports, sizeof(*q->over.ports), GFP_KERNEL_ACCOUNT);
+	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
+			     GFP_KERNEL_ACCOUNT);
+	q->obeyed.pauses = kvcalloc(p->queues, sizeof(*q->obeyed.pauses), GFP_KERNEL_ACCOUNT);
+	q->dest.sets = DIV_ROUND_UP(2 * p->queues, BFC_DEST_WAYS);
+	q->dest.table = kvcalloc(q->dest.sets * BFC_DEST_WAYS, sizeof(*q->dest.table),
+				 GFP_KERNEL_ACCOUNT);
+	q->dest.free = bitmap_zalloc(p->queues, GFP_KERNEL);
+	q->empty = bitmap_zalloc(p->queues, GFP_KERNEL);
+	q->usable = bitmap_zalloc(p->queues, GFP_KERNEL);
+	q->obeyed.paused = bitmap_zalloc(p->queues, GFP_KERNEL);
+	if (!q->flows || !q->over.ports || !q->queues || !q->obeyed.pauses || !q->dest.table ||
+	    !q->dest.free || !q->empty || !q->usable || !q->obeyed.paused)
+		return -ENOMEM;
+
+	bitmap_fill(q->empty, p->queues);
+	bitmap_fill(q->usable, p->queues);
+	for (i = 0; i < more; i++)
+		q->over.entries[i].shared = true;
+	for (i = 0; i < p->queues; i++) {
+		INIT_LIST_HEAD(&q->queues[i].active);
+		INIT_LIST_HEAD(&q->queues[i].cooling);
+		q->queues[i].dest = BFC_DEST_NONE;
+		gnet_stats_basic_sync_init(&q->queues[i].bstats);
+	}
+	return 0;
+}
+
+/**
+ * bfc_keeps_egress() - does the mode keep something of an egress port?
+ * @cfg: the configuration
+ *
+ * Return: not at a NIC, which sends no pauses.
+ */
+bool bfc_keeps_egress(const struct bfc_cfg *cfg)
+{
+	return cfg->role == BFC_ROLE_SWITCH && cfg->fc->egress_new;
+}
+
+static void bfc_watch_reset(struct bfc_sched *q)
+{
+	q->storm.ignoring = 0;
+	memset(q->storm.watch, 0, sizeof(q->storm.watch));
+	q->storm.due = U64_MAX;
+}
+
+/**
+ * bfc_sched_apply() - a new configuration takes effect at a scheduler
+ * @sch: its qdisc
+ * @cfg: the configuration
+ * @egress: what its mode keeps of the port, or NULL: it has that already, or keeps nothing;
+ *	    result: of the mode before
+ *
+ * Context: RTNL and root lock.
+ */
+void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
+{
+	const struct bfc_fc_ops *fc = cfg->fc, *was = &bfc_fc_none;
+	struct bfc_sched *q = qdisc_priv(sch);
+	const struct bfc_cfg *old = q->cfg;
+	u64 now;
+
+	bfc_begin(q);
+	now = bfc_now(q);
+	if (old)
+		was = old->fc;
+	if (q->egress && was->clear)
+		was->clear(q);
+	q->cfg = cfg;
+	q->room = cfg->limit;
+	q->brim = cfg->limit;
+	if (q->txq.all)
+		bfc_txqs_configured(q);
+	/* Not at each event of the device: a host that was paused stays slow. */
+	if (!old || old->rate != cfg->rate || fc != was || old->role != cfg->role)
+		q->host.paced = 0;
+	if (*egress) {
+		swap(*egress, q->egress);
+		if (fc->adopt)
+			bfc_egress_adopt(q, now);
+	} else if (!bfc_keeps_egress(cfg)) {
+		swap(*egress, q->egress);
+	}
+	if (fc->prios != was->prios) {
+		bfc_watch_reset(q);
+		bfc_rx_prio_end(q, now);
+	}
+	if (!bfc_carrier(qdisc_dev(sch)))
+		bfc_rx_prio_end(q, now);
+	bfc_dest_configure(q, old);
+	if (!cfg->storm.watchdog)
+		bfc_watch_reset(q);
+	if (!old || old->p.rate != cfg->p.rate)
+		q->next_tx = 0;
+	q->stamp.facts = bfc_int_speed_code(cfg->rate) << BFC_STAMP_SPEED_SHIFT;
+	if (cfg->strict || (old && old->strict))
+		bfc_requeue(q);
+	bfc_trim(sch);
+}
+
+/**
+ * bfc_sched_reset() - forget all packets
+ * @sch: the qdisc; or a root, which has none
+ *
+ * Context: RTNL, root lock.
+ */
+void bfc_sched_reset(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+
+	if (q->queues)
+		bfc_purge(sch);
+	/* The device was deactivated, and may go on at once: a pause that became due
+	 * meanwhile found no qdisc to run.
+	 */
+	if (q->port)
+		bfc_refresh_start(q->port);
+}
+
+/**
+ * bfc_sched_free() - the end of a scheduler, or of a root
+ * @sch: its qdisc, which may be half made
+ *
+ * Context: RTNL.
+ */
+void bfc_sched_free(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+
+	qdisc_watchdog_cancel(&q->watchdog);
+	if (q->port) {
+		if (q->egress)
+			q->cfg->fc->egress_free(q->port, q->egress);
+		bfc_port_detach(q->port);
+	}
+	bfc_stamp_put(q->stamp.prog);
+	bfc_cfg_put(q->cfg);
+	kvfree(q->flows);
+	kvfree(q->over.ports);
+	kvfree(q->queues);
+	kvfree(q->obeyed.pauses);
+	kvfree(q->dest.table);
+	bitmap_free(q->dest.free);
+	bitmap_free(q->empty);
+	bitmap_free(q->usable);
+	bitmap_free(q->obeyed.paused);
+}

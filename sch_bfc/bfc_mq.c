@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A scheduler for each TX queue: a card with several lets several CPUs send at once, and a
+ * scheduler for all of them would have them wait for its lock. The root holds the
+ * configuration, and a qdisc for each TX queue, as mq does; each of these is a bfc_sched
+ * with queues, a flow table and a lock of its own.
+ *
+ * They have one port: one neighbour, one set of pauses. Queue q of TX queue t is number
+ * t x queues + q there. Numbers that do not fit the frame are given twice: a pause is that
+ * of both. What else they share: bfc_txqs.c.
+ *
+ * What mq has for the qdiscs below it holds here: they have no handle, and the core sees
+ * them come and go with the number of TX queues in use (ethtool -L).
+ */
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+
+#include "bfc.h"
+
+/**
+ * bfc_mq_check() - can a port with these options have several schedulers?
+ * @p: the options
+ * @extack: why not
+ *
+ * Modes that pause priorities predict what an egress port holds (FAFC), or hold a port
+ * responsible for it (CaPFC): that is one account under one lock. And a program that stamps
+ * is told of the port, not of a TX queue.
+ *
+ * Return: 0 or -EOPNOTSUPP.
+ */
+int bfc_mq_check(const struct bfc_params *p, struct netlink_ext_ack *extack)
+{
+	if (bfc_fc_of(p)->prios) {
+		NL_SET_ERR_MSG(extack, "bfc: fc: modes that pause priorities need one scheduler: replace it with txqs one");
+		return -EOPNOTSUPP;
+	}
+	if (p->stamp == BFC_STAMP_PINNED || p->stamp_fd >= 0) {
+		NL_SET_ERR_MSG(extack, "bfc: stamp: a program needs one scheduler: replace it with txqs one");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/* Are the queues of all TX queues not too many? Each takes some 3 KB with its flows. */
+static bool bfc_mq_fits(const struct net_device *dev, const struct bfc_params *p)
+{
+	return (u64)dev->num_tx_queues * p->queues <= BFC_TXQS_QUEUES_MAX;
+}
+
+/**
+ * bfc_mq_wanted() - shall a new root have a scheduler for each TX queue?
+ * @sch: the qdisc
+ * @p: its options; BFC_TXQS_AUTO: if they allow it
+ *
+ * Context: RTNL.
+ * Return: whether.
+ */
+bool bfc_mq_wanted(struct Qdisc *sch, const struct bfc_params *p)
+{
+	if (sch->parent != TC_H_ROOT || !netif_is_multiqueue(qdisc_dev(sch)))
+		return false;
+	if (p->txqs != BFC_TXQS_AUTO)
+		return p->txqs == BFC_TXQS_EACH;
+	return bfc_mq_fits(qdisc_dev(sch), p) && !bfc_stamp_goes_on(sch, p) &&
+	       !bfc_mq_check(p, NULL);
+}
+
+/* It may be half made. */
+static void bfc_txq_destroy(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_txqs *all = q->txq.all;
+
+	bfc_sched_free(sch);
+	if (!all)
+		return;
+	RCU_INIT_POINTER(all->each[q->txq.index].q, NULL);
+	atomic_long_sub(q->txq.told, &all->mem);
+	bfc_txqs_put(all);
+}
+
+static int bfc_txq_init(struct Qdisc *sch, struct nlattr *opt,
+			struct netlink_ext_ack *extack)
+{
+	bfc_sched_init(sch);
+	return 0;
+}
+
+/* No change: all of it is configured at the root. */
+static struct Qdisc_ops bfc_txq_ops __read_mostly = {
+	.id		= "bfc",
+	.cl_ops		= &bfc_class_ops,
+	.priv_size	= sizeof(struct bfc_sched),
+	.enqueue	= bfc_enqueue,
+	.dequeue	= bfc_dequeue,
+	.peek		= qdisc_peek_dequeued,
+	.init		= bfc_txq_init,
+	.reset		= bfc_sched_reset,
+	.destroy	= bfc_txq_destroy,
+	.dump_stats	= bfc_dump_stats,
+	.owner		= THIS_MODULE,
+};
+
+/**
+ * bfc_mq_new() - make the schedulers of a new root
+ * @sch: the root
+ * @p: its options
+ * @extack: for errors
+ *
+ * Context: RTNL.
+ * Return: 0 or an error; bfc_mq_drop() undoes what there is then.
+ */
+int bfc_mq_new(struct Qdisc *sch, const struct bfc_params *p,
+	       struct netlink_ext_ack *extack)
+{
+	struct net_device *dev = qdisc_dev(sch);
+	struct bfc_sched *q = qdisc_priv(sch);
+	unsigned int i, n = dev->num_tx_queues;
+	struct bfc_txqs *all;
+	int err;
+
+	err = bfc_mq_check(p, extack);
+	if (err)
+		return err;
+	if (!bfc_mq_fits(dev, p)) {
+		NL_SET_ERR_MSG(extack, "bfc: queues: at most 8192 with those of all TX queues, or txqs one");
+		return -EINVAL;
+	}
+	if (bfc_stamp_goes_on(sch, p)) {
+		NL_SET_ERR_MSG(extack, "bfc: stamp: the program of the qdisc before needs one scheduler: txqs one, or stamp native");
+		return -EOPNOTSUPP;
+	}
+	all = kvzalloc(struct_size(all, each, n), GFP_KERNEL_ACCOUNT);
+	if (!all)
+		return -ENOMEM;
+	refcount_set(&all->users, 1);
+	all->n = n;
+	all->used = dev->real_num_tx_queues;
+	q->txq.all = all;
+	q->nqueues = p->queues;
+	sch->flags |= TCQ_F_MQROOT;
+	for (i = 0; i < n; i++) {
+		struct bfc_sched *one;
+		struct Qdisc *child;
+
+		child = qdisc_create_dflt(netdev_get_tx_queue(dev, i), &bfc_txq_ops,
+					  TC_H_MAKE(TC_H_MAJ(sch->handle), TC_H_MIN(i + 1)),
+					  extack);
+		if (!child)
+			return -ENOMEM;
+		child->flags |= TCQ_F_ONETXQUEUE | TCQ_F_NOPARENT;
+		one = qdisc_priv(child);
+		one->txq.all = all;
+		one->txq.index = i;
+		refcount_inc(&all->users);
+		all->each[i].sch = child;
+		rcu_assign_pointer(all->each[i].q, one);
+		err = bfc_sched_alloc(one, p);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * bfc_mq_join() - the schedulers use their root's port
+ * @sch: the root
+ *
+ * Context: RTNL.
+ */
+void bfc_mq_join(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_txqs *all = q->txq.all;
+	unsigned int i;
+
+	for (i = 0; i < all->n; i++) {
+		struct bfc_sched *one = qdisc_priv(all->each[i].sch);
+
+		one->life.no_port = q->life.no_port;
+		one->port = q->port;
+		bfc_port_hold(q->port);
+	}
+}
+
+/* Numbers of the queues in the port; those that do not fit are given twice. */
+static u16 bfc_mq_base(const struct bfc_sched *one, const struct bfc_cfg *cfg)
+{
+	return one->txq.index % (cfg->port_queues / cfg->p.queues) * cfg->p.queues;
+}
+
+/**
+ * bfc_mq_apply() - a new configuration takes effect at each TX queue
+ * @sch: the root
+ * @cfg: the configuration
+ *
+ * Context: RTNL.
+ */
+void bfc_mq_apply(struct Qdisc *sch, struct bfc_cfg *cfg)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_txqs *all = q->txq.all;
+	unsigned int i;
+
+	for (i = 0; i < all->n; i++) {
+		struct Qdisc *child = all->each[i].sch;
+		struct bfc_sched *one = qdisc_priv(child);
+		struct bfc_cfg *old = one->cfg;
+		void *egress = NULL;
+
+		refcount_inc(&cfg->users);
+		spin_lock_bh(qdisc_lock(child));
+		one->base = bfc_mq_base(one, cfg);
+		bfc_sched_apply(child, cfg, &egress);
+		spin_unlock_bh(qdisc_lock(child));
+		bfc_cfg_put(old);
+	}
+	/* Turns at another rate may have been long. */
+	if (!q->cfg || q->cfg->p.rate != cfg->p.rate)
+		atomic64_set(&all->next_tx, 0);
+}
+
+/**
+ * bfc_mq_attach() - the TX queues get their schedulers
+ * @sch: the root
+ *
+ * Packets are as long as the root's size table (tc ... stab) says, if it has one.
+ *
+ * Context: RTNL, the device is deactivated or down.
+ */
+void bfc_mq_attach(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_txqs *all = q->txq.all;
+	struct qdisc_size_table *stab = rtnl_dereference(sch->stab);
+	unsigned int i;
+
+	for (i = 0; i < all->n; i++) {
+		struct Qdisc *child = all->each[i].sch, *old;
+
+		if (stab) {
+			stab->refcnt++;
+			rcu_assign_pointer(child->stab, stab);
+		}
+		qdisc_refcount_inc(child);	/* another is the root's */
+		old = dev_graft_qdisc(child->dev_queue, child);
+		if (old)
+			qdisc_put(old);
+		if (i < all->used)
+			qdisc_hash_add(child, false);
+	}
+}
+
+/**
+ * bfc_mq_drop() - the root gives its schedulers up
+ * @sch: the root
+ *
+ * Context: RTNL.
+ */
+void bfc_mq_drop(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_txqs *all = q->txq.all;
+	unsigned int i;
+
+	if (!all)
+		return;
+	for (i = 0; i < all->n && all->each[i].sch; i++)
+		qdisc_put(all->each[i].sch);
+	q->txq.all = NULL;
+	bfc_txqs_put(all);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A scheduler, and a lock, for each TX queue of a port (bfc_mq.c), and what they share
+ * (bfc_txqs.c).
+ */
+#ifndef _BFC_TXQS_H
+#define _BFC_TXQS_H
+
+#include <linux/atomic.h>
+#include <linux/cache.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+
+struct Qdisc;
+struct bfc_cfg;
+struct bfc_params;
+struct bfc_port;
+struct bfc_sched;
+struct netlink_ext_ack;
+
+/**
+ * struct bfc_txqs - what the schedulers of a port's TX queues share
+ *
+ * @mem changes once in &bfc_cfg.batch bytes, @next_tx once or twice in a turn, and how many
+ * queues another scheduler has in its round is read each &bfc_cfg.sync.
+ */
+struct bfc_txqs {
+	atomic_long_t mem;	/* truesize that they hold beyond their reserves */
+	atomic64_t next_tx ____cacheline_aligned_in_smp;	/* ns: shaper: when the next
+								 * turn begins
+								 */
+	refcount_t users ____cacheline_aligned_in_smp;	/* the root and its schedulers */
+	unsigned int n;		/* TX queues of the device */
+	unsigned int used;	/* of these, that it sends through; written under RTNL */
+	struct {
+		struct Qdisc *sch;	/* held by the root; RTNL */
+		struct bfc_sched __rcu *q;	/* its private data, until it is destroyed */
+	} each[];
+};
+
+/**
+ * struct bfc_sched_txq - the part of a scheduler that others share its port with
+ */
+struct bfc_sched_txq {
+	struct bfc_txqs *all;	/* at the root, too; NULL: this one has all TX queues */
+	u64 look;		/* ns: when to look at the others again */
+	u64 fair;		/* ns: when its next turn may begin if others have taken one; 0: as
+				 * soon as they have sent
+				 */
+	u32 told;		/* of &bfc_txqs.mem: of this one */
+	u32 turn;		/* bytes that may leave before the next turn is taken */
+	u32 excess;		/* bytes that left beyond the present one */
+	u16 index;		/* of the TX queue */
+};
+
+/* bfc_txqs.c */
+void bfc_txqs_put(struct bfc_txqs *all);
+void bfc_txqs_configured(struct bfc_sched *q);
+void bfc_txqs_account(struct bfc_sched *q);
+bool bfc_txqs_over(struct bfc_sched *q);
+void bfc_txqs_settled(struct bfc_sched *q, u64 now);
+void bfc_txqs_turn(struct bfc_sched *q, u64 now);
+void bfc_txqs_spend(struct bfc_sched *q, u32 bytes);
+
+/* bfc_mq.c */
+int bfc_mq_check(const struct bfc_params *p, struct netlink_ext_ack *extack);
+bool bfc_mq_wanted(struct Qdisc *sch, const struct bfc_params *p);
+int bfc_mq_new(struct Qdisc *sch, const struct bfc_params *p,
+	       struct netlink_ext_ack *extack);
+void bfc_mq_join(struct Qdisc *sch);
+void bfc_mq_apply(struct Qdisc *sch, struct bfc_cfg *cfg);
+void bfc_mq_attach(struct Qdisc *sch);
+void bfc_mq_drop(struct Qdisc *sch);
+
+#endif /* _BFC_TXQS_H */

@@ -1,0 +1,333 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A device with several TX queues: a scheduler for each, one port.
+#
+#   s1 ---\
+#   s2 ---- sw (br0) --- r	All links 20 Mbit/s, 4 TX queues at each end.
+#   s3 ---/
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+tx_queues=4
+
+star() {
+	local i
+	switch sw
+	host r 10.0.0.100/24
+	cable sw r0 r e0
+	bfc sw r0 hrtt 6ms
+	bfc r e0 role nic hrtt 6ms
+	for i in 1 2 3; do
+		host "s$i" "10.0.0.$i/24"
+		cable sw "p$i" "s$i" e0
+		bfc sw "p$i" hrtt 6ms
+		bfc "s$i" e0 role nic hrtt 6ms
+	done
+	peers_up
+	meet 10.0.0.100 s1 s2 s3
+}
+
+# refuses TEXT TC-ARGS...: in the namespace s, with these words
+refuses() {
+	local text=$1 said
+	shift
+	said=$(tc -n s "$@" 2>&1) && fail "tc takes $*"
+	[[ $said == *"$text"* ]] || fail "tc $* said: $said"
+}
+
+# children NS PORT: qdiscs below the root
+children() { tc -n "$1" -j qdisc show dev "$2" | jq '[.[] | select(.parent)] | length'; }
+
+pair() {
+	host s 10.0.0.1/24
+	host r 10.0.0.2/24
+	cable s e0 r e0 "$@"
+}
+
+# root HANDLE OPTIONS...: a new one on s
+root() {
+	local handle=$1
+	shift
+	check "tc refuses bfc $*" tc -n s qdisc replace dev e0 root handle "$handle:" bfc "$@"
+}
+
+test_shape() {
+	pair
+	root 5 queues 16 role nic
+	equal "handle" "$(tc -n s -j qdisc show dev e0 root | jq -r '.[0].handle')" 5:
+	equal "parents" "$(tc -n s -j qdisc show dev e0 |
+		jq -r '[.[] | select(.parent) | .parent] | sort | join(" ")')" \
+		"5:1 5:2 5:3 5:4"
+	equal "TX queues" "$(stat s e0 txqs)" 4
+	equal "classes" "$(tc -n s class show dev e0 | grep -c '^class bfc')" $((4 + 4 * 16))
+	equal "numbers of queues" "$(tc -n s class show dev e0 |
+		sed -n 's/^class bfc :\([0-9a-f]*\) .*/\1/p' | sort -u | wc -l)" 64
+	refuses "change the root" qdisc add dev e0 parent 5:1 fq
+	refuses "txqs one" qdisc change dev e0 root bfc fc pfc
+	refuses "txqs cannot change" qdisc change dev e0 root bfc txqs one
+	tc -n s qdisc change dev e0 parent 5:1 bfc hrtt 1ms 2>/dev/null &&
+		fail "the qdisc of a TX queue can be changed"
+	tc -n s qdisc change dev e0 root bfc hrtt 1ms || fail "the root cannot be changed"
+	root 6 txqs one role nic
+	equal "qdiscs below one" "$(children s e0)" 0
+	equal "TX queues with one scheduler" "$(stat s e0 txqs)" 0
+	refuses "txqs one" qdisc replace dev e0 root handle 7: bfc fc pfc txqs each
+	root 8 fc pfc role nic
+	equal "qdiscs below fc pfc" "$(children s e0)" 0
+	root 9 fc none
+	equal "qdiscs below fc none" "$(children s e0)" 4
+	tc -n s qdisc del dev e0 root
+	equal "bfc that is left" "$(tc -n s -j qdisc show dev e0 |
+		jq '[.[] | select(.kind == "bfc")] | length')" 0
+	# Half made: the schedulers are there, but not configured.
+	refuses "too small" qdisc add dev e0 root bfc buffer b size 64kb reserve 64kb
+	ip -n s link add many numtxqueues 64 type dummy
+	tc -n s qdisc add dev many root bfc queues 1024 || fail "too many are refused"
+	equal "qdiscs where queues would be too many" "$(children s many)" 0
+	tc -n s qdisc del dev many root
+	refuses "at most 8192" qdisc add dev many root bfc queues 1024 txqs each
+	# The frame has 1024 numbers: 32 TX queues have theirs, the others the same again.
+	tc -n s qdisc add dev many root bfc queues 32 || fail "64 TX queues are refused"
+	equal "classes of many" "$(tc -n s class show dev many | grep -c '^class bfc :')" \
+		$((64 * 32))
+	equal "numbers of many" "$(tc -n s class show dev many |
+		sed -n 's/^class bfc :\([0-9a-f]*\) .*/\1/p' | sort -u | wc -l)" 1024
+}
+
+# Nothing is lost and nothing overtakes, by pauses of queues of all TX queues.
+test_incast() {
+	star
+	equal "queues that the switch hears of" "$(stat sw p1 peer_queues)" 128
+	receive r 5000 -n 900 -t 60 -i 3
+	local receiver=$bg all=() i
+	for i in 1 2 3; do
+		send "s$i" 10.0.0.100 5000 -F $((i * 100)) -f 10 -n 30
+		all+=("$bg")
+	done
+	finish "${all[@]}" "$receiver"
+	equal "packets received" "$(received r 5000 .packets)" 900
+	equal "reordered" "$(received r 5000 .reordered)" 0
+	equal "drops" "$(sum_stat drops)" 0
+	at_least "pauses sent" "$(sum_stat pause_tx)" 10
+	at_least "TX queues of s1 that sent" "$(stat s1 e0 txqs_sent)" 2
+	# A HELLO may leave in the middle of the dump.
+	between "packets of all TX queues beyond the root's" "$(tc -n s1 -s -j qdisc show \
+		dev e0 | jq '([.[] | select(.parent) | .packets] | add) - .[0].packets')" 0 1
+	all_idle
+}
+
+# The neighbour pauses queues of the third TX queue, number 2 x 8 and on: flows of the
+# others go on.
+test_paused_there() {
+	local total
+	pair rate 4mbit delay 100us ring 16
+	meet 10.0.0.2 s
+	bfc s e0 queues 8 peer on hrtt 4ms sticky 10s
+	frames open r r e0
+	send s 10.0.0.2 5000 -f 40 -t 20 -b 20000
+	sleep 2
+	frames pause r queues=32 bits=16,17,18,19,20,21,22,23 hold=3000000000
+	sleep 0.5
+	numbers_17_to_24 >"$scratch/before"
+	total=$(stat s e0 bytes)
+	sleep 2
+	numbers_17_to_24 >"$scratch/after"
+	equal "packets of paused queues" "$(cat "$scratch/before")" "$(cat "$scratch/after")"
+	at_least "bytes of others" $(($(stat s e0 bytes) - total)) 900000
+	equal "paused" "$(stat s e0 paused)" 8
+	sleep 2
+	equal "paused behind the hold time" "$(stat s e0 paused)" 0
+	cmp -s <(numbers_17_to_24) "$scratch/after" && fail "they do not go on"
+	frames close
+}
+# numbers_17_to_24: packets that these queues have sent
+numbers_17_to_24() { classes s e0 | awk '$1 ~ /^1[1-8]$/ { print $1, $3 }'; }
+
+# The rate is the port's, and flows of all TX queues get the same of it.
+test_rate() {
+	local bytes shares n
+	pair rate 50mbit delay 100us ring 8
+	bfc s e0 queues 32 hrtt 4ms rate 8mbit flows 10000
+	meet 10.0.0.2 s
+	for n in 1 24; do
+		receive r $((5000 + n)) -t 60 -i 3
+		local receiver=$bg
+		send s 10.0.0.2 $((5000 + n)) -f "$n" -t 8 -b 20000
+		sleep 2
+		bytes=$(stat s e0 bytes)
+		sleep 4
+		bytes=$(($(stat s e0 bytes) - bytes))
+		say "$n flows: $(calc "$bytes * 8 / 4e6") Mbit/s, TX queues $(stat s e0 txqs_sent)"
+		between "rate with $n flows" "$(calc "$bytes * 8 / 4e6")" 7.85 8.15
+		finish "$bg" "$receiver"
+	done
+	shares=$(received r 5024 '.flows | map(.bytes) | "\(min) \(max)"')
+	say "bytes of flows $shares"
+	at_most "most against least" "$(calc "${shares#* } / ${shares% *}")" 1.2
+}
+
+# Packets longer than a turn
+test_long_packets() {
+	local bytes
+	pair rate 50mbit delay 100us ring 8
+	bfc s e0 queues 32 hrtt 100ms rate 800kbit quantum 256 flows 10000
+	meet 10.0.0.2 s
+	send s 10.0.0.2 5000 -f 10 -t 9 -b 20000
+	sleep 2
+	bytes=$(stat s e0 bytes)
+	sleep 6
+	bytes=$(calc "($(stat s e0 bytes) - $bytes) * 8 / 6e3")
+	say "$bytes kbit/s, TX queues $(stat s e0 txqs_sent)"
+	between "rate" "$bytes" 760 840
+}
+
+# What a TX queue was told of others that have ended meanwhile does not keep it back.
+test_others_end() {
+	local i
+	pair rate 50mbit delay 100us ring 8
+	bfc s e0 queues 32 hrtt 100ms rate 1mbit flows 10000 sync 1s
+	meet 10.0.0.2 s
+	send s 10.0.0.2 5000 -f 6 -t 14 -b 60000
+	send s 10.0.0.2 6000 -f 60 -F 100 -t 3 -b 4000
+	finish "$bg"
+	wait_for 10 active_are 6 || fail "the many do not end"
+	send s 10.0.0.2 7000 -F 200 -t 6 -b 60000
+	for i in 1 2 3 4; do
+		of_txqs '"\(.active) \(.bytes)"' | tr -d '"' >"$scratch/before"
+		sleep 1
+		of_txqs '"\(.active) \(.bytes)"' | tr -d '"' >"$scratch/after"
+		# shellcheck disable=SC2016
+		check "second $i: $(paste "$scratch/before" "$scratch/after" | tr '\n' ' ')" \
+			awk 'NR == FNR { active[FNR] = $1; sent[FNR] = $2; next }
+			     active[FNR] && $2 - sent[FNR] < active[FNR] * 5000 { exit 1 }' \
+			"$scratch/before" "$scratch/after"
+	done
+}
+active_are() { [ "$(stat s e0 active)" -le "$1" ]; }
+
+# Th is that of all queues that share the link: TX queues that have something to send take
+# turns there, or with a rate all their queues do.
+test_threshold() {
+	local rate options
+	pair rate 4mbit delay 100us ring 16
+	for rate in '' 2mbit; do
+		options=(queues 32 flows 10000 hrtt 100ms ${rate:+rate $rate})
+		root 5 "${options[@]}"
+		meet 10.0.0.2 s
+		send s 10.0.0.2 5000 -f 12 -t 5 -b 100000
+		sleep 2
+		of_txqs '[.active, .threshold, .parent]' >"$scratch/txqs"
+		kill "$bg"
+		wait "$bg" 2>/dev/null
+		say "rate $rate: $(tr '\n' ' ' <"$scratch/txqs")"
+		# shellcheck disable=SC2016
+		check "Th: $(tr '\n' ' ' <"$scratch/txqs")" awk -F'[],[]' -v "rate=${rate%mbit}" '
+			{ active[NR] = $2; th[NR] = $3; all += $2; busy += $2 > 0 }
+			END { for (i in active) {
+				n = rate ? all : active[i] * busy
+				bdp = (rate ? rate : 4) * 1e6 / 8 * 0.1
+				if (active[i] && (th[i] < int(bdp / n) || th[i] > int(bdp / n) + 1))
+					exit 1
+			      }
+			      exit !(busy > 1 && all == 12) }' "$scratch/txqs"
+		tc -n s qdisc del dev e0 root
+	done
+}
+# of_txqs JQ: of each TX queue of s
+of_txqs() { tc -n s -s -j qdisc show dev e0 | jq -c ".[] | select(.parent) | $1"; }
+
+# The limit is the port's. A flow alone may fill most of it; then others find room in
+# their TX queues.
+test_limit() {
+	local memory txq
+	pair rate 2mbit delay 100us ring 4
+	bfc s e0 queues 32 fc none limit 512kb
+	meet 10.0.0.2 s
+	send s 10.0.0.2 5000 -t 12 -b 4000000 -s 1000
+	sleep 2
+	memory=$(stat s e0 memory)
+	say "one flow holds $memory"
+	between "bytes of one flow" "$memory" $((512 * 1024 * 3 / 4)) $((512 * 1024 + 16384))
+	send s 10.0.0.2 6000 -f 30 -F 50 -t 6 -b 4000000 -s 1000
+	sleep 3
+	memory=$(stat s e0 memory)
+	say "31 flows hold $memory"
+	between "bytes of many flows" "$memory" $((512 * 1024 * 4 / 5)) $((512 * 1024 + 65536))
+	of_txqs .packets >"$scratch/before"
+	sleep 2
+	of_txqs .packets >"$scratch/after"
+	for txq in 1 2 3 4; do
+		at_least "packets of TX queue $txq" "$(paste "$scratch/before" "$scratch/after" |
+			awk -v n="$txq" 'NR == n { print $2 - $1 }')" 30
+	done
+	tc -n s qdisc change dev e0 root bfc limit 64kb
+	at_most "bytes behind a lower limit" "$(stat s e0 memory)" $((80 * 1024))
+	tc -n s qdisc del dev e0 root
+}
+
+# With fewer TX queues the port has fewer queues; what waits in those that go is dropped,
+# and counted for no neighbour any more.
+test_channels() {
+	local n
+	star
+	flood 12 s1 s2 s3
+	for n in 2 1 3 4; do
+		sleep 1
+		in_ns sw ethtool -L r0 tx "$n" || fail "no $n TX queues"
+		in_ns s1 ethtool -L e0 tx "$n" || fail "no $n TX queues"
+		sleep 1
+		equal "TX queues" "$(stat sw r0 txqs) $(stat s1 e0 txqs)" "$n $n"
+		equal "qdiscs" "$(children sw r0) $(children s1 e0)" "$n $n"
+		check "s1 has not told of its queues" wait_for 10 hears_of sw p1 $((n * 32))
+	done
+	flood_ends
+	peers_up
+	all_idle
+	check "nothing sent behind it" incast_again
+}
+hears_of() { [ "$(stat "$1" "$2" peer_queues)" = "$3" ]; }
+incast_again() {
+	receive r 5000 -n 90 -t 60 -i 3
+	all_send 30 s1 s2 s3
+	[ "$(received r 5000 .packets)" = 90 ]
+}
+
+# Whatever happens to the device and the qdisc while packets wait in all TX queues
+test_churn() {
+	local i
+	star
+	flood 14 s1 s2 s3
+	for i in 1 2; do
+		sleep 0.5
+		ip -n sw link set r0 down
+		sleep 0.2
+		ip -n sw link set r0 up
+		sleep 0.5
+		tc -n sw qdisc replace dev r0 root handle 6: bfc hrtt 6ms txqs one ||
+			fail "refused"
+		sleep 0.5
+		tc -n sw qdisc replace dev r0 root handle 7: bfc hrtt 6ms || fail "refused"
+		sleep 0.3
+		tc -n sw qdisc change dev r0 root bfc rate 10mbit limit 1mb || fail "refused"
+		sleep 0.5
+		tc -n sw qdisc change dev r0 root bfc fc none || fail "refused"
+		tc -n sw qdisc change dev r0 root bfc fc bfc rate 0 || fail "refused"
+		tc -n s1 qdisc del dev e0 root
+		bfc s1 e0 role nic hrtt 6ms queues 64
+		sleep 0.5
+		tc -n sw qdisc replace dev r0 root handle 8: fq
+		bfc sw r0 hrtt 6ms
+	done
+	ip -n sw link del p2
+	flood_ends
+	all_idle_but_s2
+}
+all_idle_but_s2() {
+	ip netns del s2
+	namespaces=(sw r s1 s3)
+	check "$(not_idle)" wait_for 15 is_empty not_idle
+}
+
+run_tests shape incast paused_there rate long_packets others_end threshold limit channels churn
