@@ -100,12 +100,12 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 static void bfc_derive_txqs(struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	u32 fit = BFC_QUEUES_MAX / d->p->queues, limit = d->p->limit;
-	/* Two packets always fit. */
-	u32 least = 2 * SKB_TRUESIZE(d->mtu);
+	/* Two packets always fit, and two frames of the control band, which are not jumbo. */
+	u32 least = 2 * SKB_TRUESIZE(d->mtu), ctrl_least = 2 * SKB_TRUESIZE(ETH_FRAME_LEN);
 
 	c->port_queues = min(d->txqs, fit) * d->p->queues;
 	c->sync = d->p->sync;
-	c->ctrl_limit = max(limit / BFC_CTRL_SHARE / d->txqs, least);
+	c->ctrl_limit = max_t(u32, limit / BFC_CTRL_SHARE / d->txqs, ctrl_least);
 	c->ctrl_rate = max(div_u64(d->rate / BFC_CTRL_RATE, d->txqs), 1ULL);
 	c->reserve = max(limit / BFC_TXQ_RESERVE / d->txqs, min(least, limit / 2 / d->txqs));
 	c->batch = limit / BFC_TXQ_BATCH / d->txqs;

@@ -215,15 +215,21 @@ static inline struct bfc_ingress *bfc_ingress_of(const struct bfc_port *port)
 					 lockdep_is_held(&port->lock));
 }
 
+/* TX queues with a scheduler of their own; one that has all of them runs by the first. */
+static inline unsigned int bfc_port_txqs(const struct bfc_port *port)
+{
+	return READ_ONCE(port->each) ? READ_ONCE(port->dev->real_num_tx_queues) : 1;
+}
+
 /**
  * bfc_port_run() - let one of the port's schedulers run, for a frame of the port itself
  * @port: the port
  *
- * The first whose TX queue is not full; if all are, the one that is not first.
+ * The first whose TX queue is not full; if all are, the one that first is not any more.
  */
 static inline void bfc_port_run(const struct bfc_port *port)
 {
-	unsigned int i, n = READ_ONCE(port->dev->real_num_tx_queues);
+	unsigned int i, n = bfc_port_txqs(port);
 	struct netdev_queue *txq;
 
 	for (i = 0; i < n; i++) {
@@ -243,7 +249,7 @@ static inline void bfc_port_run(const struct bfc_port *port)
  */
 static inline void bfc_port_wake(const struct bfc_port *port)
 {
-	unsigned int i, n = READ_ONCE(port->each) ? READ_ONCE(port->dev->real_num_tx_queues) : 1;
+	unsigned int i, n = bfc_port_txqs(port);
 
 	for (i = 0; i < n; i++)
 		netif_schedule_queue(netdev_get_tx_queue(port->dev, i));

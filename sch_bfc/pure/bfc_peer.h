@@ -13,8 +13,9 @@
  * with a VLAN id within the neighbour's queues would be taken for a stamp.)
  *
  * A link may lose and repeat frames, but keeps their order. Where one does
- * not, and the neighbour starts over at that moment, an old HELLO that comes
- * late can let us stamp for the one round trip until its answer.
+ * not, or the neighbour sends through several TX queues, and it starts over at
+ * that moment, an old HELLO that comes late can let us stamp for the one round
+ * trip until its answer.
  *
  * A nonce is random: a HELLO that echoes this port's comes from one that hears it,
  * and proves it. A neighbour that has proved itself is given up only for another
