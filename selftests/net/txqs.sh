@@ -96,6 +96,26 @@ test_shape() {
 		sed -n 's/^class bfc :\([0-9a-f]*\) .*/\1/p' | sort -u | wc -l)" 1024
 }
 
+# A program that stamps has one scheduler; it is not passed on to several, where it would
+# never run.
+test_program() {
+	local prog=/run/bpf/txqs
+	pair
+	check "bpftool" bpftool prog load "$top/build/bpf/bfc_stamp.bpf.o" $prog \
+		type classifier
+	root 5
+	refuses "txqs one" qdisc change dev e0 root bfc stamp pinned $prog
+	root 6 txqs one stamp pinned $prog
+	rm -f $prog
+	refuses "the program of the qdisc before" qdisc replace dev e0 root handle 7: bfc \
+		txqs each
+	root 8
+	equal "qdiscs below a program" "$(children s e0)" 0
+	equal "stamp" "$(stat s e0 options.stamp)" pinned
+	root 9 txqs each stamp native
+	equal "qdiscs without one" "$(children s e0)" 4
+}
+
 # Nothing is lost and nothing overtakes, by pauses of queues of all TX queues.
 test_incast() {
 	star
@@ -330,4 +350,4 @@ all_idle_but_s2() {
 	check "$(not_idle)" wait_for 15 is_empty not_idle
 }
 
-run_tests shape incast paused_there rate long_packets others_end threshold limit channels churn
+run_tests shape program incast paused_there rate long_packets others_end threshold limit channels churn
