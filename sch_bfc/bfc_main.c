@@ -233,7 +233,7 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 	}
 	bfc_stamp_set(sch, prog);
 	bfc_port_wake(q->port);
-	if (!p->rate && !bfc_link_rate(qdisc_dev(sch)))
+	if (!p->rate && !q->life.speed)
 		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");
 out:
 	kfree(p);
@@ -310,7 +310,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 		goto out;
 	if (inherited)
 		NL_SET_ERR_MSG(extack, "bfc: stamp: goes on with the program of the qdisc before (stamp native: without)");
-	if (!p->rate && !bfc_link_rate(dev))
+	if (!p->rate && !q->life.speed)
 		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");
 out:
 	kfree(p);

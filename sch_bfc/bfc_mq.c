@@ -41,10 +41,24 @@ int bfc_mq_check(const struct bfc_params *p, struct netlink_ext_ack *extack)
 	return 0;
 }
 
-/* Are the queues of all TX queues not too many? Each takes some 3 KB with its flows. */
-static bool bfc_mq_fits(const struct net_device *dev, const struct bfc_params *p)
+/* The same of a new root, which may be to go on with what there was before. */
+static int bfc_mq_check_new(struct Qdisc *sch, const struct bfc_params *p,
+			    struct netlink_ext_ack *extack)
 {
-	return (u64)dev->num_tx_queues * p->queues <= BFC_TXQS_QUEUES_MAX;
+	int err = bfc_mq_check(p, extack);
+
+	if (err)
+		return err;
+	/* Each takes some 3 KB with its flows. */
+	if ((u64)qdisc_dev(sch)->num_tx_queues * p->queues > BFC_TXQS_QUEUES_MAX) {
+		NL_SET_ERR_MSG(extack, "bfc: queues: at most 8192 with those of all TX queues, or txqs one");
+		return -EINVAL;
+	}
+	if (bfc_stamp_goes_on(sch, p)) {
+		NL_SET_ERR_MSG(extack, "bfc: stamp: the program of the qdisc before needs one scheduler: txqs one, or stamp native");
+		return -EOPNOTSUPP;
+	}
+	return 0;
 }
 
 /**
@@ -61,8 +75,7 @@ bool bfc_mq_wanted(struct Qdisc *sch, const struct bfc_params *p)
 		return false;
 	if (p->txqs != BFC_TXQS_AUTO)
 		return p->txqs == BFC_TXQS_EACH;
-	return bfc_mq_fits(qdisc_dev(sch), p) && !bfc_stamp_goes_on(sch, p) &&
-	       !bfc_mq_check(p, NULL);
+	return !bfc_mq_check_new(sch, p, NULL);
 }
 
 /* It may be half made. */
@@ -119,17 +132,9 @@ int bfc_mq_new(struct Qdisc *sch, const struct bfc_params *p,
 	struct bfc_txqs *all;
 	int err;
 
-	err = bfc_mq_check(p, extack);
+	err = bfc_mq_check_new(sch, p, extack);
 	if (err)
 		return err;
-	if (!bfc_mq_fits(dev, p)) {
-		NL_SET_ERR_MSG(extack, "bfc: queues: at most 8192 with those of all TX queues, or txqs one");
-		return -EINVAL;
-	}
-	if (bfc_stamp_goes_on(sch, p)) {
-		NL_SET_ERR_MSG(extack, "bfc: stamp: the program of the qdisc before needs one scheduler: txqs one, or stamp native");
-		return -EOPNOTSUPP;
-	}
 	all = kvzalloc(struct_size(all, each, n), GFP_KERNEL_ACCOUNT);
 	if (!all)
 		return -ENOMEM;

@@ -194,15 +194,14 @@ static int bfc_put_tx_stats(struct sk_buff *skb, const struct bfc_port *port)
 
 static void bfc_stats_add(struct bfc_sched *q, const struct bfc_sched *one)
 {
-	const u64 *from = &one->stats.assigned;
+	const u64 *from = &one->stats.assigned, *end = (const u64 *)(&one->stats + 1);
 	u64 *to = &q->stats.assigned;
-	unsigned int i;
 
+	/* From there on all are of that type. */
 	static_assert((sizeof(one->stats) - offsetof(struct bfc_sched_stats, assigned)) %
 		      sizeof(*to) == 0);
-	for (i = 0; i < (sizeof(one->stats) - offsetof(struct bfc_sched_stats, assigned)) /
-		    sizeof(*to); i++)
-		to[i] += from[i];
+	while (from < end)
+		*to++ += *from++;
 	q->stats.mem_peak += one->stats.mem_peak;
 	q->stats.backlog_peak += one->stats.backlog_peak;
 	q->noccupied += one->noccupied;
@@ -267,15 +266,12 @@ static unsigned int bfc_stats_sent(const struct bfc_txqs *all)
 static int bfc_put_txqs_stats(struct sk_buff *skb, struct Qdisc *sch)
 {
 	const struct bfc_sched *q = qdisc_priv(sch);
-	struct bfc_stat u32s[] = {
-		{ TCA_BFC_STATS_TXQS, 0 },
-		{ TCA_BFC_STATS_TXQS_SENT, 0 },
+	const struct bfc_txqs *all = bfc_is_mq(sch) ? q->txq.all : NULL;
+	const struct bfc_stat u32s[] = {
+		{ TCA_BFC_STATS_TXQS, all ? all->used : 0 },
+		{ TCA_BFC_STATS_TXQS_SENT, all ? bfc_stats_sent(all) : 0 },
 	};
 
-	if (!bfc_is_mq(sch))
-		return 0;
-	u32s[0].value = q->txq.all->used;
-	u32s[1].value = bfc_stats_sent(q->txq.all);
 	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s));
 }
 

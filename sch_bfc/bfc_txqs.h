@@ -15,7 +15,6 @@
 struct Qdisc;
 struct bfc_cfg;
 struct bfc_params;
-struct bfc_port;
 struct bfc_sched;
 struct netlink_ext_ack;
 
