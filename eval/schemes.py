@@ -255,6 +255,8 @@ def make(
     if name in simple:
         options, label = simple[name]
         return bfc(queues, nic_queues, hrtt, options, limit, name=name, label=label)
+    if name == "bfc-hrtt":
+        return bfc(queues, nic_queues, "auto", "", limit, name=name, label="BFC, HRTT measured")
     if name == "bfc-128":
         # NICs of 63, so that the handles suffice for 128 hosts
         return bfc(128, 63, hrtt, "", limit, name=name, label="BFC 128")
@@ -328,6 +330,7 @@ NAMES = (
     "bfc-paper",
     "bfc-drained",
     "bfc-prefix",
+    "bfc-hrtt",
     "bfc-dynamic",
     "bfc-any",
     "bfc-128",

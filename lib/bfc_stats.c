@@ -99,6 +99,8 @@ const struct bfc_stat bfc_qdisc_table[] = {
 	QDISC("peer_id", PEER_ID, NUMBER, PEER, 0),
 	QDISC("peer_refused", REFUSED, NUMBER, PEER, 0),
 	QDISC("hello_rtt", HELLO_RTT, TIME, PEER, 0),
+	QDISC("hrtt_measured", HRTT_MEASURED, TIME, PEER, 0),
+	QDISC("hrtt_samples", HRTT_SAMPLES, NUMBER, PEER, 0),
 	{}
 };
 

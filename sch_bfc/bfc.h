@@ -606,6 +606,22 @@ static inline u64 bfc_pace_from(u64 next, bool timed, u64 now)
 	return timed && next + BFC_PACE_LATE_NS >= now ? next : max(next, now);
 }
 
+/**
+ * bfc_hrtt_of() - the HRTT that a port with `hrtt auto` is to use
+ * @port: the port
+ *
+ * What stands on a port has no neighbour, and no pauses that take effect.
+ *
+ * Context: RTNL.
+ * Return: ns.
+ */
+static inline u64 bfc_hrtt_of(const struct bfc_port *port)
+{
+	if (port->bare)
+		return BFC_HRTT_DEFAULT;
+	return port->life.hrtt ?: port->sw->hrtt ?: BFC_HRTT_DEFAULT;
+}
+
 static inline struct bfc_skb_cb *bfc_cb(const struct sk_buff *skb)
 {
 	qdisc_cb_private_validate(skb, sizeof(struct bfc_skb_cb));
@@ -615,6 +631,7 @@ static inline struct bfc_skb_cb *bfc_cb(const struct sk_buff *skb)
 /* bfc_main.c */
 extern struct Qdisc_ops bfc_qdisc_ops;
 void bfc_update_link(struct Qdisc *sch);
+int bfc_update_hrtt(struct Qdisc *sch);
 
 /* bfc_life.c */
 void bfc_sched_init(struct Qdisc *sch);

@@ -116,6 +116,7 @@ struct bfc_cfg {
 	struct bfc_buffer *buffer;	/* or NULL */
 	u64 undo;		/* size that @buffer had, while this may yet fail */
 	u64 fixed;		/* reserves and headroom of the port, bytes */
+	u64 hrtt;		/* ns: the one that was asked for, or measured */
 	u16 port_queues;	/* numbers of queues, as told in HELLO */
 	struct bfc_params p;	/* what was asked for */
 

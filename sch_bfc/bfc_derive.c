@@ -68,7 +68,7 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->p.buffer_size = 0;
 	c->p.stamp_fd = -1;
 	c->rate = d->rate;
-	c->sticky = p->sticky == BFC_STICKY_AUTO ? 2 * p->hrtt : p->sticky;
+	c->sticky = p->sticky == BFC_STICKY_AUTO ? 2 * c->hrtt : p->sticky;
 	c->limit = p->limit;
 	c->quantum = p->quantum ?: d->frame;
 	c->ecn = p->ecn;
@@ -159,9 +159,10 @@ struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 	if (!c)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&c->users, 1);
+	c->hrtt = p->hrtt ?: bfc_hrtt_of(port);
 	bfc_derive_txqs(c, &d);
 	bfc_derive_sched(c, &d);
-	bfc_thresh_fill(c->thresh, queues, rate, p->hrtt, d.frame, p->threshold);
+	bfc_thresh_fill(c->thresh, queues, rate, c->hrtt, d.frame, p->threshold);
 	err = bfc_derive_mode(c, &d);
 	if (err)
 		goto free;

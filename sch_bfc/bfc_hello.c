@@ -77,7 +77,7 @@ static u64 bfc_hello_next(struct bfc_port *port, u64 now)
 		return BFC_HELLO_WAIT_NS;
 	if (bfc_peer_settled(&port->neighbour.peer, now)) {
 		port->neighbour.tries = 0;
-		return BFC_HELLO_SLOW_NS;
+		return BFC_HELLO_CALM_NS;
 	}
 	if (port->neighbour.tries >= BFC_HELLO_FAST_TRIES)
 		return BFC_HELLO_SLOW_NS;

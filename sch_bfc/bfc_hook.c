@@ -100,6 +100,8 @@ unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 			return NF_DROP;
 		} else if (vid) {
 			this_cpu_inc(port->pcpu->tagged);
+			if (unlikely(vid == READ_ONCE(port->watched)))
+				bfc_hrtt_came(port, vid);
 			if (ing && likely(vid <= ing->queues))
 				handle += vid;	/* base + 1 + upstreamQ */
 		}

@@ -143,6 +143,20 @@ void bfc_update_link(struct Qdisc *sch)
 	bfc_port_relink(q->port, speed ?: q->cfg->rate);
 }
 
+/**
+ * bfc_update_hrtt() - the measured HRTT changed
+ * @sch: the qdisc, with `hrtt auto`
+ *
+ * Context: RTNL.
+ * Return: 0 or an error: then all is as it was.
+ */
+int bfc_update_hrtt(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+
+	return bfc_configure(sch, &q->cfg->p, q->life.speed, NULL);
+}
+
 static bool bfc_has_lower(struct net_device *dev)
 {
 	struct net_device *lower;

@@ -143,8 +143,14 @@ void bfc_port_tags(struct bfc_port *port)
 		bfc_sweep_soon();
 	}
 
-	if (!live)
+	if (!live) {
 		bfc_port_unpause(port);
+		spin_lock(&port->tx.lock);
+		bfc_hrtt_forget(port);
+		port->tx.rtt = 0;
+		spin_unlock(&port->tx.lock);
+	}
+	bfc_hrtt_look_soon(port);
 	WRITE_ONCE(port->tags, tags);
 	WRITE_ONCE(port->told, told);
 	WRITE_ONCE(port->live, live);

@@ -94,6 +94,7 @@ int bfc_netdev_init(void)
 	int err;
 
 	bfc_sweep_init();
+	bfc_hrtt_init();
 	err = bfc_switch_init();
 	if (err)
 		return err;
@@ -111,6 +112,7 @@ void bfc_netdev_exit(void)
 	/* Calls bfc_netdev_event() with NETDEV_UNREGISTER for each device. */
 	unregister_netdevice_notifier(&bfc_netdev_notifier);
 	WARN_ON(!list_empty(&bfc_switches));
+	bfc_hrtt_stop();
 	bfc_sweep_stop();
 	bfc_switch_exit();
 }

@@ -68,6 +68,7 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_DST_PREFIX6]	= { .type = NLA_U32 },
 	[TCA_BFC_TXQS]		= { .type = NLA_U8 },
 	[TCA_BFC_SYNC]		= { .type = NLA_U64 },
+	[TCA_BFC_HRTT_MAX]	= { .type = NLA_U64 },
 };
 
 /* End of policy */
@@ -97,7 +98,6 @@ void bfc_params_default(struct bfc_params *p)
 		.dst_prefix6 = BFC_DST_PREFIX6_MAX,
 		.avoid_paused = 1,
 		.sticky = BFC_STICKY_AUTO,
-		.hrtt = BFC_HRTT_DEFAULT,
 		.resume = BFC_RESUME_EARLY,
 		.limit = BFC_LIMIT_DEFAULT,
 		.new_first = 1,
@@ -167,8 +167,8 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 		BFC_OPTION(sticky, u64, 0, BFC_STICKY_MAX, false,
 			   "sticky: at most 10 s"),
 	[TCA_BFC_HRTT] =
-		BFC_OPTION(hrtt, u64, BFC_HRTT_MIN, BFC_HRTT_MAX, false,
-			   "hrtt: 100 ns to 1 s"),
+		BFC_OPTION(hrtt, u64, BFC_HRTT_MIN, BFC_HRTT_MAX, true,
+			   "hrtt: 100 ns to 1 s, or 0 for auto"),
 	[TCA_BFC_THRESHOLD] =
 		BFC_OPTION(threshold, u32, 1, BFC_THRESHOLD_MAX, true,
 			   "threshold: at most 1073741824 bytes, or 0 for auto"),
@@ -286,6 +286,9 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_SYNC] =
 		BFC_OPTION(sync, u64, BFC_SYNC_MIN, BFC_SYNC_MAX, false,
 			   "sync: 10 us to 1 s"),
+	[TCA_BFC_HRTT_MAX] =
+		BFC_OPTION(hrtt_max, u64, BFC_HRTT_MIN, BFC_HRTT_MAX, true,
+			   "hrtt-max: 100 ns to 1 s, or 0 for auto"),
 };
 
 /* End of ranges */

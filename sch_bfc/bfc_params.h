@@ -16,7 +16,8 @@
  */
 struct bfc_params {
 	u64 sticky;		/* ns or BFC_STICKY_AUTO */
-	u64 hrtt;		/* ns */
+	u64 hrtt;		/* ns, 0 = measured */
+	u64 hrtt_max;		/* ns, most that is believed of a neighbour, 0 = auto */
 	u64 rate;		/* bytes/s, 0 = link speed */
 	u64 refresh;		/* ns, 0 = auto */
 	u64 hold;		/* ns, 0 = auto */

@@ -18,6 +18,7 @@
 #include <linux/xarray.h>
 
 #include "bfc_bucket.h"
+#include "bfc_hrtt.h"
 #include "bfc_peer.h"
 #include "bfc_wire.h"
 
@@ -118,6 +119,12 @@ struct bfc_tx {
 		u64 ns;		/* all but that one took */
 	} prio[BFC_PRIORITIES];
 	u64 dirty_since;	/* ns: oldest change that no frame has told of */
+	struct bfc_hrtt hrtt;	/* the loop of &bfc_port.watched */
+	u64 rtt;		/* ns: how long HELLOs take now */
+	struct {
+		u64 hrtt;	/* ns: @hrtt.value when bfc_hrtt_work() looked last */
+		u64 rtt;	/* ns: likewise @rtt */
+	} seen;
 	struct hrtimer refresh;	/* repeats the newest frame */
 };
 
@@ -132,6 +139,7 @@ struct bfc_port_life {
 				 */
 	bool fresh;		/* the first has come, but not configured the port yet */
 	bool carrier;		/* as seen last */
+	u64 hrtt;		/* ns: used with hrtt auto; 0: that of @sw */
 	bool unplugged;		/* the device has left the namespace, a qdisc is held */
 	bool promisc;		/* the device is promiscuous for the port's tags */
 	u32 carrier_downs;	/* times that the carrier had gone by then */
@@ -146,7 +154,8 @@ struct bfc_port_life {
  *	  works and under RTNL; never with hard interrupts off
  *
  * The first cache line is read by the hook and by enqueue and dequeue, and written
- * seldom: under @lock, with WRITE_ONCE(), but for @flags, which is atomic.
+ * seldom: under @lock, with WRITE_ONCE(), but for @flags, which is atomic, and @watched,
+ * which is written under &bfc_tx.lock twice for each pause that is timed.
  */
 struct bfc_port {
 	struct net_device *dev;	/* held */
@@ -168,7 +177,7 @@ struct bfc_port {
 				 * upper device, and for each qdisc below mq
 				 */
 	u8 slot;		/* number in the namespace, or BFC_SLOT_NONE */
-	bool each;		/* each TX queue has a scheduler */
+	u16 watched;		/* VLAN id of the neighbour's queue whose pause is timed, or 0 */
 
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	struct bfc_rx rx;
@@ -185,13 +194,14 @@ struct bfc_port {
 		u64 quick;
 	} opt;			/* in effect; they stay when the qdisc goes */
 	u16 queues;		/* of the port, as told in HELLO */
+	bool each;		/* each TX queue has a scheduler */
 
 	struct bfc_tx tx ____cacheline_aligned_in_smp;
 	struct bfc_port_life life;
 };
 
 #ifdef CONFIG_64BIT
-static_assert(offsetof(struct bfc_port, slot) < 64);
+static_assert(offsetofend(struct bfc_port, watched) <= 64);
 static_assert(offsetof(struct bfc_port, rx.deadline) -
 	      offsetof(struct bfc_port, lock) < 64 ||
 	      sizeof(spinlock_t) > 4);	/* debugging makes locks long */
@@ -269,6 +279,19 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate);
 void bfc_port_detach(struct bfc_port *port);
 void bfc_sweep_init(void);
 void bfc_sweep_stop(void);
+
+/* bfc_hrtt.c */
+#define BFC_HRTT_EVERY	(HZ / 5)	/* jiffies from a change to a look at all ports */
+extern struct delayed_work bfc_hrtt_look;
+void bfc_hrtt_look_soon(const struct bfc_port *port);
+void bfc_hrtt_told(struct bfc_port *port, const struct bfc_cfg *cfg, u16 fresh, u64 now);
+void bfc_hrtt_came(struct bfc_port *port, u16 vid);
+void bfc_hrtt_forget(struct bfc_port *port);
+void bfc_hrtt_heard(struct bfc_port *port);
+
+/* bfc_hrtt_use.c */
+void bfc_hrtt_init(void);
+void bfc_hrtt_stop(void);
 
 /* bfc_netdev.c */
 int bfc_netdev_init(void);

@@ -185,6 +185,8 @@ static int bfc_put_tx_stats(struct sk_buff *skb, const struct bfc_port *port)
 		{ TCA_BFC_STATS_FRAMES_TX, port->tx.frames },
 		{ TCA_BFC_STATS_REFRESH_TX, port->tx.refreshes },
 		{ TCA_BFC_STATS_PFC_TX, port->tx.pfc },
+		{ TCA_BFC_STATS_HRTT_MEASURED, port->tx.hrtt.value },
+		{ TCA_BFC_STATS_HRTT_SAMPLES, port->tx.hrtt.samples },
 	};
 
 	lockdep_assert_held(&port->tx.lock);
@@ -290,7 +292,7 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 	const struct bfc_stat u64s[] = {
 		{ TCA_BFC_STATS_LINK_RATE, q->cfg->rate },
 		{ TCA_BFC_STATS_STICKY, q->cfg->sticky },
-		{ TCA_BFC_STATS_HRTT, q->cfg->p.hrtt },
+		{ TCA_BFC_STATS_HRTT, q->cfg->hrtt },
 		{ TCA_BFC_STATS_ASSIGNED, q->stats.assigned },
 		{ TCA_BFC_STATS_COLLISIONS, q->stats.collisions },
 		{ TCA_BFC_STATS_TOLD_TO_SHARE, q->stats.told_to_share },

@@ -492,6 +492,7 @@ void bfc_switch_leave(struct bfc_port *port)
 
 	list_del(&port->life.list);
 	if (!--sw->nports) {
+		sw->hrtt = 0;
 		list_del_init(&sw->list);
 		list_for_each_entry_safe(guard, next, &sw->guards, list)
 			bfc_guard_kill(guard);

@@ -39,6 +39,9 @@ struct sk_buff;
  * @long_queues: by priority, bit k: the queue of egress k is over its th_c, or was
  *		 when a packet last left it
  * @paused: by priority, bit i: ingress i has slots that may not be over
+ * @hrtt: the longest of its ports', as measured or asked for, ns; 0: none is known;
+ *	  written under RTNL
+ * @hrtt_changed: when, jiffies; RTNL
  * @users: the namespace, ports, and counters
  * @nports: entries of @ports
  * @ports: RTNL
@@ -54,6 +57,8 @@ struct bfc_switch {
 	struct bfc_fafc __rcu *fafc[BFC_SLOTS];
 	atomic64_t long_queues[BFC_PRIORITIES];
 	atomic64_t paused[BFC_PRIORITIES];
+	u64 hrtt;
+	unsigned long hrtt_changed;
 	refcount_t users;
 	unsigned int nports;
 	bool unguarded;

@@ -12,7 +12,7 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 				       const struct bfc_cfg *cfg, u64 now)
 {
 	struct bfc_pause pause = { .hold_ns = READ_ONCE(port->opt.hold) };
-	unsigned int upq, changed = 0, paused = 0;
+	unsigned int upq, changed = 0, paused = 0, fresh = ing->queues;
 	u64 since = READ_ONCE(port->tx.dirty_since);
 	struct sk_buff *skb;
 	u32 seq;
@@ -30,6 +30,7 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 	if (port->tx.layout != ing->layout) {
 		bitmap_zero(port->tx.paused, BFC_WIRE_QUEUES_MAX);
 		port->tx.layout = ing->layout;
+		bfc_hrtt_forget(port);
 	}
 	bfc_put_pause(skb->data, READ_ONCE(port->neighbour.epoch), seq, &pause);
 	for (upq = 0; upq < ing->queues; upq++) {
@@ -43,11 +44,14 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 			continue;
 		__change_bit(upq, port->tx.paused);
 		changed++;
-		if (on)
+		if (on) {
 			port->tx.pauses++;
-		else
+			fresh = upq;
+		} else {
 			port->tx.resumes++;
+		}
 	}
+	bfc_hrtt_told(port, cfg, fresh < ing->queues ? BFC_VID(fresh) : BFC_VID_NONE, now);
 	port->tx.frames++;
 	bfc_pause_sent(port, paused, changed, now);
 	trace_bfc_pause_tx(port->dev, seq, paused, changed,

@@ -17,7 +17,7 @@ static int bfc_capfc_egress(struct bfc_cfg *c, const struct bfc_derive *d)
 	const struct bfc_params *p = d->p;
 	struct bfc_capfc_thresh *t = &c->capfc;
 
-	if (!bfc_capfc_defaults(t, d->rate, p->hrtt, d->frame, p->egress_max) &&
+	if (!bfc_capfc_defaults(t, d->rate, c->hrtt, d->frame, p->egress_max) &&
 	    !(p->egress_max && p->egress_xoff && p->egress_xon))
 		return bfc_cfg_refuse(extack, "bfc: egress-max: too small for frames of this MTU, or hrtt too long");
 	/* The paper's switch has memory of its own at each egress; here it is one,

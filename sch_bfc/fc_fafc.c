@@ -620,6 +620,19 @@ static void bfc_fafc_free(struct bfc_port *port, void *egress)
 	kvfree(egress);
 }
 
+/* T_hop need not be HRTT / 2 to the last: with another one all predictions start over. */
+static u64 bfc_fafc_slot(const struct bfc_cfg *c, const struct bfc_derive *d)
+{
+	const struct bfc_cfg *before = d->before;
+
+	if (d->p->t_hop)
+		return d->p->t_hop;
+	if (before && before->fc == c->fc && !before->p.t_hop &&
+	    before->holt.t_hop <= c->hrtt && before->holt.t_hop >= c->hrtt / 4)
+		return before->holt.t_hop;
+	return c->hrtt / 2;
+}
+
 /* Below PFC, the backstop, FAFC has to have room to work in. Hosts tell its pauses from
  * others by their length (bfc_host_paused()).
  */
@@ -627,11 +640,11 @@ static int bfc_fafc_derive(struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	const struct bfc_params *p = d->p;
 
-	bfc_holt_configure(&c->holt, clamp_t(u64, p->t_hop ?: p->hrtt / 2,
+	bfc_holt_configure(&c->holt, clamp_t(u64, bfc_fafc_slot(c, d),
 					     BFC_THOP_MIN, BFC_THOP_MAX),
 			   p->alpha, p->beta);
 	c->f_dec = bfc_share(p->fdec);
-	c->threshold = p->threshold ?: bfc_fafc_threshold(d->link_rate, p->hrtt,
+	c->threshold = p->threshold ?: bfc_fafc_threshold(d->link_rate, c->hrtt,
 							  d->frame);
 	c->congested = p->congested ?: c->threshold;
 	return bfc_pfc_derive(c, d, 2ULL * c->threshold, 3ULL * c->holt.t_hop);

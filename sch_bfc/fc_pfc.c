@@ -28,13 +28,13 @@ static int bfc_pfc_ingress(struct bfc_cfg *c, const struct bfc_derive *d, u64 xo
 	struct bfc_pfc_thresh *t = &c->in;
 	u32 frame = d->frame;
 	/* The neighbour sends at the speed of the link, whatever we shape to. */
-	u64 headroom = p->headroom ?: bfc_pfc_headroom_auto(d->link_rate, p->hrtt, frame);
+	u64 headroom = p->headroom ?: bfc_pfc_headroom_auto(d->link_rate, c->hrtt, frame);
 	u64 xoff = p->xoff;
 
 	if (!xoff && p->max)
 		xoff = p->max > headroom ? p->max - headroom : 0;
 	else if (!xoff)
-		xoff = xoff_auto ?: bfc_pfc_xoff_auto(d->link_rate, p->hrtt, frame);
+		xoff = xoff_auto ?: bfc_pfc_xoff_auto(d->link_rate, c->hrtt, frame);
 	if (xoff + headroom > BFC_POOL_MAX)
 		return bfc_cfg_refuse(extack, "bfc: xoff and headroom are over 1073741824 bytes, give smaller ones or a smaller hrtt");
 	t->alpha = p->dynamic;

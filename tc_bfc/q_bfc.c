@@ -102,7 +102,9 @@ static const struct bfc_option {
 	  NULL, NULL, 0 },
 	{ "sticky", "sticky", TCA_BFC_STICKY, UNIT_TIME,
 	  NULL, "auto", BFC_STICKY_AUTO },
-	{ "hrtt", "hrtt", TCA_BFC_HRTT, UNIT_TIME, NULL, NULL, 0 },
+	{ "hrtt", "hrtt", TCA_BFC_HRTT, UNIT_TIME, NULL, "auto", 0 },
+	{ "hrtt-max", "hrtt_max", TCA_BFC_HRTT_MAX, UNIT_TIME,
+	  NULL, "auto", 0 },
 	{ "threshold", "threshold", TCA_BFC_THRESHOLD, UNIT_SIZE,
 	  NULL, "auto", 0 },
 	{ "resume", "resume", TCA_BFC_RESUME, UNIT_WORD,
@@ -190,7 +192,7 @@ static const char usage[] =
 	"               [ assign destination* | dynamic | stochastic | single ]\n"
 	"               [ dst-prefix N ] [ dst-prefix6 N ]\n"
 	"               [ avoid-paused on* | off ] [ sticky TIME | auto* ]\n"
-	"               [ hrtt TIME ] [ threshold BYTES | auto* ]\n"
+	"               [ hrtt TIME | auto* ] [ hrtt-max TIME | auto* ] [ threshold BYTES | auto* ]\n"
 	"               [ resume early* | drained ]\n"
 	"               [ rate RATE | link* ] [ limit BYTES ]\n"
 	"               [ quantum BYTES | auto* ] [ new-first on* | off ]\n"
@@ -216,8 +218,8 @@ static const char usage[] =
 	"               [ reserve BYTES ] [ headroom BYTES | auto* ]\n"
 	"               [ share PERCENT | off ]\n"
 	"               (* marks defaults; queues 32, ways 4, dst-prefix 32,\n"
-	"               dst-prefix6 128, hrtt 100us, limit 16Mb, sync 200us, cut\n"
-	"               80%, alpha, beta and fdec 0.8, reserve 0b, share 100%)\n";
+	"               dst-prefix6 128, limit 16Mb, sync 200us, cut 80%, alpha,\n"
+	"               beta and fdec 0.8, reserve 0b, share 100%)\n";
 
 /* End of help */
 

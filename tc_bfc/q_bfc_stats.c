@@ -176,6 +176,7 @@ static void print_peer(const uint64_t *value)
 	uint64_t state = value[TCA_BFC_STATS_PEER_STATE];
 	uint64_t refused = value[TCA_BFC_STATS_REFUSED];
 	uint64_t rtt = value[TCA_BFC_STATS_HELLO_RTT];
+	uint64_t hrtt = value[TCA_BFC_STATS_HRTT_MEASURED];
 	char buf[SPRINT_BSIZE];
 	const char *word;
 	bool known;
@@ -213,6 +214,10 @@ static void print_peer(const uint64_t *value)
 	json_number("hello_rtt", rtt);
 	if (known && rtt && rtt <= INT64_MAX)
 		print_text(" rtt %s", sprint_time64(rtt, buf));
+	json_number("hrtt_measured", hrtt);
+	json_number("hrtt_samples", value[TCA_BFC_STATS_HRTT_SAMPLES]);
+	if (hrtt && hrtt <= INT64_MAX)
+		print_text(" hrtt %s", sprint_time64(hrtt, buf));
 }
 
 static void print_qdisc_stats(const struct bfc_stats *stats)

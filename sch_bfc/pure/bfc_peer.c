@@ -2,7 +2,31 @@
 /*
  * The three-way HELLO: steps of the state machine at the top of bfc_peer.h.
  */
+#include <linux/string.h>
+
 #include "bfc_peer.h"
+
+static void bfc_peer_forget_rtt(struct bfc_peer *p)
+{
+	memset(p->rtt, 0, sizeof(p->rtt));
+	p->rtt_now = 0;
+	p->rtt_ns = 0;
+}
+
+static void bfc_peer_took(struct bfc_peer *p, u64 ns)
+{
+	unsigned int i;
+
+	for (i = BFC_PEER_RTTS - 1; i; i--)
+		p->rtt[i] = p->rtt[i - 1];
+	p->rtt[0] = ns;
+	p->rtt_now = ns;
+	for (i = 1; i < BFC_PEER_RTTS && p->rtt[i]; i++)
+		if (p->rtt[i] < p->rtt_now)
+			p->rtt_now = p->rtt[i];
+	if (!p->rtt_ns || ns < p->rtt_ns)
+		p->rtt_ns = ns;
+}
 
 static void bfc_peer_forget(struct bfc_peer *p)
 {
@@ -19,7 +43,7 @@ static void bfc_peer_forget(struct bfc_peer *p)
 	p->queues = 0;
 	p->modes = 0;
 	p->echo_ns = 0;
-	p->rtt_ns = 0;
+	bfc_peer_forget_rtt(p);
 }
 
 /**
@@ -223,7 +247,7 @@ enum bfc_bad bfc_peer_hello(struct bfc_peer *p, const struct bfc_hdr *hdr,
 		p->epoch = hdr->epoch;
 		p->queues = h->queues;
 		p->modes = h->modes;
-		p->rtt_ns = 0;
+		bfc_peer_forget_rtt(p);
 		p->state = BFC_PEER_STATE_SEARCHING;
 		*events |= BFC_EV_LAYOUT | BFC_EV_STATE | BFC_EV_REPLY;
 	} else if ((s32)(hdr->seq - p->seq) <= 0) {
@@ -244,9 +268,8 @@ enum bfc_bad bfc_peer_hello(struct bfc_peer *p, const struct bfc_hdr *hdr,
 		if (!other)
 			state = BFC_PEER_STATE_UP;
 		rtt = now - h->echo_ns - h->held_ns;
-		if (h->echo_ns && (s64)rtt > 0 && rtt <= BFC_HRTT_MAX &&
-		    (!p->rtt_ns || rtt < p->rtt_ns))
-			p->rtt_ns = rtt;
+		if (h->echo_ns && (s64)rtt > 0 && rtt <= BFC_HRTT_MAX)
+			bfc_peer_took(p, rtt);
 		/* It has not heard our echo: an answer is on its way to be lost, or
 		 * was. One that is UP gets none, or the two would never end.
 		 */

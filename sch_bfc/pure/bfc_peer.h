@@ -32,10 +32,13 @@
 #include "bfc_wire.h"
 
 #define BFC_HELLO_FAST_NS	100000000ULL	/* until both are UP, for a while */
-#define BFC_HELLO_SLOW_NS	1000000000ULL
+#define BFC_HELLO_SLOW_NS	1000000000ULL	/* then, if there is nobody */
+#define BFC_HELLO_CALM_NS	250000000ULL	/* both are: hrtt auto follows within a second */
 #define BFC_HELLO_FAST_TRIES	20
 #define BFC_HELLO_WAIT_NS	10000000ULL	/* for a qdisc to send it */
 #define BFC_PEER_QUIET_NS	1500000000ULL	/* silent for so long: ask it */
+/* One that had to wait says little; a longer cable shows when as many have come. */
+#define BFC_PEER_RTTS		3
 #define BFC_PEER_DEAD_NS	3500000000ULL	/* silent for so long: gone */
 
 /**
@@ -57,7 +60,9 @@
  * @heard_ns: when it was heard last
  * @echo_ns: its clock in the newest HELLO
  * @conflict_ns: until when two talkers count as a conflict, 0 = none
- * @rtt_ns: smallest HELLO round trip seen in this epoch, 0 = none
+ * @rtt: of the last HELLOs of this epoch, the newest first, ns; 0 = none
+ * @rtt_now: the smallest of these, 0 = none
+ * @rtt_ns: smallest of this epoch, 0 = none
  */
 struct bfc_peer {
 	u64 id;
@@ -77,6 +82,8 @@ struct bfc_peer {
 	u64 heard_ns;
 	u64 echo_ns;
 	u64 conflict_ns;
+	u64 rtt[BFC_PEER_RTTS];
+	u64 rtt_now;
 	u64 rtt_ns;
 };
 

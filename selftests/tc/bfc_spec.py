@@ -45,9 +45,9 @@ OPTIONS = [
     Option('sticky', 9, 8, 0, 10000000000, False,
            18446744073709551615, 'time', '',
            'bfc: sticky: at most 10 s'),
-    Option('hrtt', 10, 8, 100, 1000000000, False,
+    Option('hrtt', 10, 8, 100, 1000000000, True,
            None, 'time', '',
-           'bfc: hrtt: 100 ns to 1 s'),
+           'bfc: hrtt: 100 ns to 1 s, or 0 for auto'),
     Option('threshold', 11, 4, 1, 1073741824, True,
            None, 'size', 'bfc-fafc',
            'bfc: threshold: at most 1073741824 bytes, or 0 for auto'),
@@ -165,6 +165,9 @@ OPTIONS = [
     Option('sync', 57, 8, 10000, 1000000000, False,
            None, 'time', '',
            'bfc: sync: 10 us to 1 s'),
+    Option('hrtt-max', 58, 8, 100, 1000000000, True,
+           None, 'time', '',
+           'bfc: hrtt-max: 100 ns to 1 s, or 0 for auto'),
 ]
 
 # Every option that tc has.
@@ -221,6 +224,7 @@ KEYWORDS = [
     'dst-prefix6',
     'txqs',
     'sync',
+    'hrtt-max',
 ]
 
 # The defaults as tc shows them.
@@ -236,7 +240,8 @@ DEFAULT_TEXT = (
     "dst-prefix6 128 "
     "avoid-paused on "
     "sticky auto "
-    "hrtt 100us "
+    "hrtt auto "
+    "hrtt-max auto "
     "threshold auto "
     "resume early "
     "rate link "
@@ -289,7 +294,8 @@ DEFAULT_JSON: dict[str, object] = {
     'dst_prefix6': 128,
     'avoid_paused': True,
     'sticky': 'auto',
-    'hrtt': 100000,
+    'hrtt': 'auto',
+    'hrtt_max': 'auto',
     'threshold': 'auto',
     'resume': 'early',
     'rate': 'link',
@@ -425,4 +431,6 @@ STATISTICS = [
     Statistic('peer_id', 47, 8, 'peer', 'peer'),
     Statistic('peer_refused', 80, 4, 'peer', 'peer'),
     Statistic('hello_rtt', 49, 8, 'peer', 'peer'),
+    Statistic('hrtt_measured', 86, 8, 'peer', 'peer'),
+    Statistic('hrtt_samples', 87, 8, 'peer', 'peer'),
 ]

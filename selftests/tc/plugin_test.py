@@ -83,6 +83,9 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("hrtt 101ns", [("HRTT", u64(101))]),
     ("hrtt 200", [("HRTT", u64(200_000))]),         # tc(8): a number alone is us
     ("hrtt 0.25", [("HRTT", u64(250))]),
+    ("hrtt auto", [("HRTT", u64(0))]),
+    ("hrtt-max 4ms", [("HRTT_MAX", u64(4_000_000))]),
+    ("hrtt-max auto", [("HRTT_MAX", u64(0))]),
     ("threshold 10000", [("THRESHOLD", u32(10000))]),
     ("threshold 64Kb", [("THRESHOLD", u32(65536))]),
     ("threshold auto", [("THRESHOLD", u32(0))]),
@@ -236,7 +239,8 @@ REFUSE: List[Tuple[str, int, str]] = [
     ("sticky -1us", 1, r'^bfc: illegal "sticky" value "-1us"\n$'),
     ("sticky 0.1ns", 1, r'^bfc: illegal "sticky" value "0.1ns"\n$'),
     ("hrtt 1min", 1, r'^bfc: illegal "hrtt" value "1min"\n$'),
-    ("hrtt auto", 1, r'^bfc: illegal "hrtt" value "auto"\n$'),
+    ("hrtt automatic", 1, r'^bfc: illegal "hrtt" value "automatic"\n$'),
+    ("hrtt-max 1min", 1, r'^bfc: illegal "hrtt-max" value "1min"\n$'),
     ("hrtt 1e30s", 1, r'^bfc: illegal "hrtt" value "1e30s"\n$'),
     ("hrtt 1e16", 1, r'^bfc: illegal "hrtt" value "1e16"\n$'),
     ("hrtt 0.0001", 1, r'^bfc: illegal "hrtt" value "0.0001"\n$'),
@@ -316,7 +320,7 @@ DEFAULTS: Dict[str, bytes] = {
     "FC": u8(N["BFC_FC_BFC"]), "ROLE": u8(0), "PEER": u8(0), "QUEUES": u32(32),
     "FLOWS": u32(0), "WAYS": u32(4), "ASSIGN": u8(N["BFC_ASSIGN_DESTINATION"]), "DST_PREFIX": u32(32),
     "DST_PREFIX6": u32(128), "AVOID_PAUSED": u8(1), "STICKY": u64(AUTO64),
-    "HRTT": u64(100_000), "THRESHOLD": u32(0), "RESUME": u8(N["BFC_RESUME_EARLY"]),
+    "HRTT": u64(0), "HRTT_MAX": u64(0), "THRESHOLD": u32(0), "RESUME": u8(N["BFC_RESUME_EARLY"]),
     "RATE": u64(0), "LIMIT": u32(16 << 20), "QUANTUM": u32(0), "NEW_FIRST": u8(1), "REFRESH": u64(0),
     "HOLD": u64(0), "SPLIT_GSO": u8(1), "TXQS": u8(N["BFC_TXQS_AUTO"]), "SYNC": u64(200_000),
     "TPID": u16(0x88A8), "ACCEPT_PAUSE": u8(0),
@@ -332,7 +336,7 @@ OTHER: Dict[str, bytes] = {
     "FC": u8(N["BFC_FC_CAPFC_CAL"]), "ROLE": u8(1), "PEER": u8(2), "QUEUES": u32(1024),
     "FLOWS": u32(4194304), "WAYS": u32(1), "ASSIGN": u8(1), "DST_PREFIX": u32(0),
     "DST_PREFIX6": u32(127), "AVOID_PAUSED": u8(0), "STICKY": u64(0),
-    "HRTT": u64(123_456), "THRESHOLD": u32(65_537), "RESUME": u8(N["BFC_RESUME_DRAINED"]),
+    "HRTT": u64(123_456), "HRTT_MAX": u64(7_000_001), "THRESHOLD": u32(65_537), "RESUME": u8(N["BFC_RESUME_DRAINED"]),
     "RATE": u64(1_234_567), "LIMIT": u32(1 << 30), "QUANTUM": u32(1514), "NEW_FIRST": u8(0),
     "REFRESH": u64(1_500_000), "HOLD": u64(4_000_000_000), "SPLIT_GSO": u8(0),
     "TXQS": u8(N["BFC_TXQS_ONE"]), "SYNC": u64(1_000_000),
@@ -347,7 +351,7 @@ OTHER: Dict[str, bytes] = {
 }
 OTHER_TEXT = (
     "fc capfc-cal role nic peer off queues 1024 flows 4194304 ways 1 assign stochastic "
-    "dst-prefix 0 dst-prefix6 127 avoid-paused off sticky 0ns hrtt 123456ns threshold 65537b resume drained rate 9876536bit limit 1Gb "
+    "dst-prefix 0 dst-prefix6 127 avoid-paused off sticky 0ns hrtt 123456ns hrtt-max 7000001ns threshold 65537b resume drained rate 9876536bit limit 1Gb "
     "quantum 1514b new-first off refresh 1500us hold 4s split-gso off "
     "txqs one sync 1ms tpid 8100 accept-pause on "
     "elide lo,if7777 prio dscp map 0:0,46:5,63:7 lossless 3,4 strict 6,7 xoff 100Kb xon 81921b max 1Mb "
@@ -357,6 +361,7 @@ OTHER_TEXT = (
 OTHER_JSON: Json = {
     "fc": "capfc-cal", "role": "nic", "peer": "off", "queues": 1024, "flows": 4194304,
     "ways": 1, "assign": "stochastic", "dst_prefix": 0, "dst_prefix6": 127, "avoid_paused": False, "sticky": 0, "hrtt": 123456,
+    "hrtt_max": 7_000_001,
     "threshold": 65537, "resume": "drained", "rate": 1234567, "limit": 1 << 30,
     "quantum": 1514, "new_first": False, "refresh": 1500000, "hold": 4000000000, "split_gso": False,
     "txqs": "one", "sync": 1_000_000,
@@ -584,7 +589,7 @@ class PluginTest:
                                          "backlog_peak": 1500, "bad_short": 0, "bad_version": 0,
                                          "bad_epoch": 0, "bad_range": 0, "bad_role": 0,
                                          "bad_rate": 0, "bad_tag": 0, "ctrl_excess": 0,
-                                         "hrtt": 100_000,
+                                         "hrtt": 100_000, "hrtt_measured": 98_760,
                                          "sticky": 200_000, "refresh": 1_000_000,
                                          "hold": 50_000_000}, PORT_STATS + STAMP_STATS))
         done = self.bench.run("-s", "qdisc", "show", "dev", "lo", dump=message)
@@ -593,7 +598,7 @@ class PluginTest:
             "refresh": "1ms", "hold": "50ms", "memory": "64Kb", "memory_peak": "1Mb",
             "backlog_peak": "1500b"}) + f"""\
   bad_seq {self.stat('bad_seq')} bad_loop {self.stat('bad_loop')}
-  peer up role nic queues 32 id 0000000000abcdef rtt 12.3us
+  peer up role nic queues 32 id 0000000000abcdef rtt 12.3us hrtt 98.8us
 """
         return "" if want in done.stdout and not done.stderr else done.stdout + done.stderr
 

@@ -172,7 +172,7 @@ def cases() -> List[Case]:
         Case("TPID in network order", options(bfc("TPID", struct.pack(">H", 0x88A8))),
              "^bfc: tpid: 88a8 or 8100$"),
         Case("HRTT 2^32 + 100us", options(bfc("HRTT", u64((1 << 32) + 100000))),
-             "^bfc: hrtt: 100 ns to 1 s$"),
+             "^bfc: hrtt: 100 ns to 1 s, or 0 for auto$"),
         Case("STICKY 2^64-1 is auto", options(bfc("STICKY", u64(MAX64)))),
         Case("STICKY 2^64-2", options(bfc("STICKY", u64(MAX64 - 1))), "^bfc: sticky: at most 10 s$"),
         Case("STICKY 2^63", options(bfc("STICKY", u64(1 << 63))), "^bfc: sticky: at most 10 s$"),

@@ -275,16 +275,21 @@ class Sink:
         self.sock.bind((dev, 0))
 
     def collect(self, src: bytes, wanted: int, wait: float) -> List[Fields]:
-        """Frames from src: until so many came, or nothing for a while."""
+        """Frames from src: until so many came, or none for a while, whatever others send."""
         got: List[Fields] = []
+        end = time.monotonic() + wait
         while len(got) < wanted:
-            self.sock.settimeout(wait)
+            left = end - time.monotonic()
+            if left <= 0:
+                break
+            self.sock.settimeout(left)
             try:
                 data, ancillary, _, addr = self.sock.recvmsg(65536, 256)
             except socket.timeout:
                 break
             if addr[2] == PACKET_OUTGOING or data[6:12] != src:
                 continue
+            end = time.monotonic() + wait
             aux = None
             for level, kind, value in ancillary:
                 if level == SOL_PACKET and kind == PACKET_AUXDATA:

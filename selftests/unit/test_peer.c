@@ -626,7 +626,7 @@ static void test_hub(void)
 	}
 }
 
-static void round_trip(u64 sent, u64 there, u64 back, u64 home, u64 want)
+static void round_trip(u64 sent, u64 there, u64 back, u64 home, u64 want_now, u64 want)
 {
 	struct frame f;
 	unsigned int events;
@@ -635,6 +635,7 @@ static void round_trip(u64 sent, u64 there, u64 back, u64 home, u64 want)
 	hear(&a, &f, there, &events);	/* a takes it in */
 	f = say(&a, back);		/* and answers later */
 	hear(&b, &f, home, &events);
+	CHECK(b.p.rtt_now == want_now, "now %llu, not %llu", b.p.rtt_now, want_now);
 	CHECK(b.p.rtt_ns == want, "rtt %llu, not %llu", b.p.rtt_ns, want);
 }
 
@@ -649,11 +650,16 @@ static void test_rtt(void)
 	a.skew = 0x8000000000000000ULL;
 	b.skew = 123456789 * SEC;
 	/* the first answer makes b UP and gives the first time */
-	round_trip(1000, 1300, 50000, 50400, 700);
+	round_trip(1000, 1300, 50000, 50400, 700, 700);
 	/* a worse one does not count, a better one does */
-	round_trip(100000, 100500, 200000, 200500, 700);
-	round_trip(300000, 300100, 400000, 400100, 200);
-	round_trip(500000, 500100, 600000, 600101, 200);
+	round_trip(100000, 100500, 200000, 200500, 700, 700);
+	round_trip(300000, 300100, 400000, 400100, 200, 200);
+	round_trip(500000, 500100, 600000, 600101, 200, 200);
+	/* what is true now is told by the last three */
+	round_trip(700000, 700300, 800000, 800100, 200, 200);
+	round_trip(900000, 900300, 950000, 950100, 201, 200);
+	round_trip(960000, 960300, 970000, 970100, 400, 200);
+	round_trip(980000, 980100, 990000, 990100, 200, 200);
 	CHECK(b.p.state == UP);
 	/* no time without a trip, none of zero, none of more than a second */
 	f = say(&a, SEC);
@@ -679,13 +685,13 @@ static void test_rtt(void)
 	hears(&b, f, SEC + 1000, LAYOUT | STATE | REPLY, UP);
 	CHECK(!b.p.rtt_ns);
 	now = 2 * SEC;
-	round_trip(now, now + 400, now + 500, now + 900, 800);
+	round_trip(now, now + 400, now + 500, now + 900, 800, 800);
 
 	/* 1 s is the longest HRTT there is */
 	fresh();
-	round_trip(SEC, SEC + SEC / 2, 2 * SEC, 2 * SEC + SEC / 2, SEC);
+	round_trip(SEC, SEC + SEC / 2, 2 * SEC, 2 * SEC + SEC / 2, SEC, SEC);
 	fresh();
-	round_trip(SEC, SEC + SEC / 2, 2 * SEC, 2 * SEC + SEC / 2 + 1, 0);
+	round_trip(SEC, SEC + SEC / 2, 2 * SEC, 2 * SEC + SEC / 2 + 1, 0, 0);
 
 	/* an echo of another life of this side is no round trip */
 	both_up();
@@ -698,7 +704,9 @@ static void test_rtt(void)
 /* Times of the module: how long both sides need from nothing, at most. */
 static void test_times(void)
 {
-	CHECK(BFC_HELLO_FAST_NS < BFC_HELLO_SLOW_NS);
+	CHECK(BFC_HELLO_FAST_NS < BFC_HELLO_CALM_NS);
+	CHECK(BFC_HELLO_CALM_NS < BFC_HELLO_SLOW_NS);
+	CHECK(BFC_HELLO_CALM_NS * BFC_PEER_RTTS < BFC_HELLO_SLOW_NS);
 	CHECK(BFC_HELLO_SLOW_NS * 3 < BFC_PEER_DEAD_NS,
 	      "two lost HELLOs would end a neighbourhood");
 }

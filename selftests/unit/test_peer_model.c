@@ -168,6 +168,8 @@ static bool deliver(struct model *m, unsigned int i, struct frame f)
 
 	bad = bfc_peer_hello(&s->p, &hdr, &h, clock_of(s), &events);
 	/* not what this is about: fewer states */
+	memset(s->p.rtt, 0, sizeof(s->p.rtt));
+	s->p.rtt_now = 0;
 	s->p.rtt_ns = 0;
 	s->p.heard_ns = s->p.peer_nonce ? 1 : 0;
 	/* What proves nothing may be a forgery. */

@@ -190,6 +190,8 @@ enum {
 	/* devices with several TX queues */
 	TCA_BFC_TXQS,		/* u8, BFC_TXQS_* */
 	TCA_BFC_SYNC,		/* u64 ns */
+	/* measured HRTT */
+	TCA_BFC_HRTT_MAX,	/* u64 ns, 0 = 2 ms and 16 full frames */
 	__TCA_BFC_MAX
 };
 
@@ -308,6 +310,9 @@ enum {
 	/* a device with a scheduler for each TX queue */
 	TCA_BFC_STATS_TXQS,		/* u32 TX queues in use */
 	TCA_BFC_STATS_TXQS_SENT,	/* u32 of these, those that have sent packets of flows */
+	/* measured HRTT */
+	TCA_BFC_STATS_HRTT_MEASURED,	/* u64 ns, HRTT by this port's own pauses, 0 = none yet */
+	TCA_BFC_STATS_HRTT_SAMPLES,	/* u64 pauses of this port that were timed */
 	__TCA_BFC_STATS_MAX
 };
 

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The HRTT of a link, measured.
+ */
+#include <linux/math64.h>
+
+#include "bfc_hrtt.h"
+#include "bfc_thresh.h"
+
+/* Frames of full length that the loop has beside a HELLO's: the one that the PAUSE waits
+ * for, the one that the neighbour has begun, and one in its ring.
+ */
+#define BFC_HRTT_FRAMES	3
+
+/**
+ * bfc_hrtt_begin() - a frame that pauses a queue is sent: watch it
+ * @h: the loop
+ * @now: ns
+ *
+ * Context: the user of @h serializes.
+ */
+void bfc_hrtt_begin(struct bfc_hrtt *h, u64 now)
+{
+	h->sent = now;
+	h->again = 0;
+	h->resumed = 0;
+	h->last = now;
+}
+
+/* Of two halves of the window the second longest loop, or 0. */
+static u64 bfc_hrtt_second(u64 most[2][2])
+{
+	const u64 *a = most[0], *b = most[1];
+
+	if (a[0] < b[0]) {
+		a = most[1];
+		b = most[0];
+	}
+	return a[1] > b[0] ? a[1] : b[0];
+}
+
+static void bfc_hrtt_add(struct bfc_hrtt *h, u64 ns, u64 now)
+{
+	u64 elapsed = now > h->begun ? now - h->begun : 0;
+	u64 *most = h->most[0], second;
+
+	if (elapsed >= BFC_HRTT_HALF_NS) {
+		bool next = elapsed < 2 * BFC_HRTT_HALF_NS;
+
+		h->most[1][0] = next ? most[0] : 0;
+		h->most[1][1] = next ? most[1] : 0;
+		h->n[1] = next ? h->n[0] : 0;
+		most[0] = 0;
+		most[1] = 0;
+		h->n[0] = 0;
+		h->begun = now;
+	}
+	if (ns > most[0]) {
+		most[1] = most[0];
+		most[0] = ns;
+	} else if (ns > most[1]) {
+		most[1] = ns;
+	}
+	h->samples++;
+	h->n[0]++;
+	second = bfc_hrtt_second(h->most);
+	if (second > h->value || h->n[0] + h->n[1] >= BFC_HRTT_ENOUGH)
+		h->value = second;
+}
+
+/* The watched queue has stopped. The value stays until there are others: without pauses
+ * nothing depends on it. Return: false.
+ */
+static bool bfc_hrtt_end(struct bfc_hrtt *h, u64 rtt, u64 now)
+{
+	u64 sent = h->sent;
+
+	h->sent = 0;
+	if (h->last <= sent)
+		return false;
+	if (h->again && h->last >= h->again + rtt) {
+		if (h->late < BFC_HRTT_LATE) {
+			h->late++;
+			sent = h->again;
+		}
+	} else if (h->last - sent >= rtt) {
+		h->late = 0;
+	}
+	bfc_hrtt_add(h, h->last - sent, now);
+	return false;
+}
+
+/**
+ * bfc_hrtt_frame() - another frame is sent: is the watched queue paused in it?
+ * @h: the loop, of a queue that is watched
+ * @paused: whether it is
+ * @refresh: ns between repetitions that nothing else causes
+ * @rtt: the shortest that a pause can take, that of HELLOs, ns
+ * @now: ns
+ *
+ * Frames that follow each other soon say nothing of a loss: whichever of them came
+ * first, the error is small. A queue that is paused once more before the gap was seen,
+ * though there was time for it, has had one that was too short.
+ *
+ * Context: the user of @h serializes.
+ * Return: whether to go on; false: that was it.
+ */
+bool bfc_hrtt_frame(struct bfc_hrtt *h, bool paused, u64 refresh, u64 rtt, u64 now)
+{
+	u64 quiet = 4 * h->value > BFC_HRTT_QUIET_NS ? 4 * h->value : BFC_HRTT_QUIET_NS;
+	s64 since = now - h->sent;	/* another processor's clock may be a little ahead */
+
+	if (!paused && !h->resumed)
+		h->resumed = now;
+	if (paused && !h->resumed && !h->again && since >= (s64)refresh / 2)
+		h->again = now;
+	if (since > (s64)BFC_HRTT_WATCH_NS || (paused && h->resumed && since >= (s64)rtt))
+		h->sent = 0;
+	else if (now > h->last && now - h->last > quiet &&
+		 (!h->resumed || h->last <= h->resumed))
+		bfc_hrtt_end(h, rtt, now);
+	return h->sent;
+}
+
+/**
+ * bfc_hrtt_packet() - a packet of the watched queue came
+ * @h: the loop, of a queue that is watched
+ * @rtt: the shortest that a pause can take, that of HELLOs, ns
+ * @now: ns
+ *
+ * Context: the user of @h serializes.
+ * Return: whether to go on; false: that was it.
+ */
+bool bfc_hrtt_packet(struct bfc_hrtt *h, u64 rtt, u64 now)
+{
+	u64 gap = now > h->last ? now - h->last : 0;
+	u64 length = h->resumed - h->sent;
+
+	if (h->resumed && gap >= length / 2) {
+		/* It had stopped before it was resumed, or stops for that long. */
+		if (h->last <= h->resumed || gap <= 2 * length)
+			return bfc_hrtt_end(h, rtt, now);
+		h->sent = 0;	/* it had nothing to send */
+		return false;
+	}
+	h->last += gap;
+	return true;
+}
+
+/**
+ * bfc_hrtt_guess() - the loop of a link on which none was measured
+ * @rate: of the link, bytes/s, not 0
+ * @frame: bytes of a full frame
+ * @rtt: of HELLOs, ns
+ *
+ * Return: ns.
+ */
+u64 bfc_hrtt_guess(u64 rate, u32 frame, u64 rtt)
+{
+	return rtt + div64_u64(BFC_HRTT_FRAMES * frame * BFC_NSEC_PER_SEC, rate);
+}
+
+/**
+ * bfc_hrtt_differs() - is it worth to change what was derived from an HRTT?
+ * @hrtt: the one that it was derived from, ns
+ * @other: the new one, ns
+ *
+ * Return: whether they differ by more than a sixteenth.
+ */
+bool bfc_hrtt_differs(u64 hrtt, u64 other)
+{
+	u64 most = hrtt > other ? hrtt : other;
+	u64 least = hrtt > other ? other : hrtt;
+
+	return most - least > most / 16;
+}

@@ -1,0 +1,279 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# hrtt auto: the HRTT that ports measure, against the one that the cable has.
+#
+#   h1 --p1-\                  /-- r
+#            sw1 --x-->--x-- sw2		all links 20 Mbit/s, ring 2
+#   h2 --p2-/                  \-- h3
+#
+# sw2 pauses queues of sw1's end of x. Its loop: the PAUSE and the last packet need the
+# cable's delay each; sw1 has two packets in its ring, and one on the way out or not.
+
+# Functions are called by name.
+# shellcheck disable=SC2317
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+frame_us=418		# 1046 bytes at 20 Mbit/s: udpflow's
+ring=2
+
+# cables DELAY-OF-X-US
+rate=20mbit
+short_us=20
+cables() {
+	local i short=(rate "$rate" delay "${short_us}us" ring "$ring")
+	switch sw1
+	switch sw2
+	for i in 1 2 3; do
+		host "h$i" "10.0.0.$i/24"
+	done
+	host r 10.0.0.100/24
+	cable sw1 p1 h1 e0 "${short[@]}"
+	cable sw1 p2 h2 e0 "${short[@]}"
+	cable sw2 p3 h3 e0 "${short[@]}"
+	cable sw2 r0 r e0 "${short[@]}"
+	cable sw1 x sw2 x rate "$rate" delay "${1}us" ring "$ring"
+}
+
+# All links 100 Gbit/s, 1 us: the loop of x, in ns.
+test_data_center() {
+	local port ring=2
+	exact_clock || return
+	rate=100gbit short_us=1 cables 1
+	for port in "${ports_of_two_switches[@]}"; do
+		# shellcheck disable=SC2086
+		case $port in
+		s*) bfc $port hrtt auto ;;
+		*) bfc $port role nic queues 128 hrtt auto ;;
+		esac
+	done
+	peers_up
+	meet 10.0.0.100 h1 h2 h3
+	sleep 1
+	# 2 us, a HELLO each way, three full frames
+	at_least "before" "$(stat sw2 x hrtt)" 2360
+	at_most "before" "$(stat sw2 x hrtt)" 2500
+	receive r 5000 -t 60 -i 3
+	all_send 20000 h1 h2 h3
+	say "measured $(stat sw2 x hrtt_measured) ns"
+	at_least "samples" "$(stat sw2 x hrtt_samples)" 20
+	# a PAUSE, and the neighbour's ring and packet on the way: 84 ns each
+	at_least "measured" "$(stat sw2 x hrtt_measured)" 2000
+	at_most "measured" "$(stat sw2 x hrtt_measured)" 2500
+	sleep 0.5
+	at_most "in use" "$(stat sw2 r0 hrtt)" 2600
+	all_idle
+}
+
+# topology DELAY-OF-X-US [OPTIONS...]: for each port
+topology() {
+	local delay=$1 port
+	shift
+	cables "$delay"
+	for port in "sw1 p1" "sw1 p2" "sw1 x" "sw2 x" "sw2 p3" "sw2 r0"; do
+		# shellcheck disable=SC2086
+		bfc $port "$@"
+	done
+	for port in h1 h2 h3 r; do
+		bfc "$port" e0 role nic queues 128 "$@"
+	done
+	peers_up
+	meet 10.0.0.100 h1 h2 h3
+}
+
+# load SECONDS: r0 is full, and pauses reach sw1's end of x
+load() { flood "$1" h1 h2 h3; }
+
+us() { calc "$(stat "$1" "$2" "$3") / 1000"; }
+
+# What a cable of a delay makes, us, with 10 % around it
+least() { calc "(2 * $1 + ($ring - 1) * $frame_us) * 0.9"; }
+most() { calc "(2 * $1 + ($ring + 1.5) * $frame_us + 50) * 1.1"; }
+
+# close_to WHAT US DELAY-US
+close_to() {
+	say "$1: $2 us, the cable's delay $3 us"
+	at_least "$1, delay $3 us" "$2" "$(least "$3")"
+	at_most "$1, delay $3 us" "$2" "$(most "$3")"
+}
+
+# is_close NS DELAY-US
+is_close() {
+	awk -v us="$(calc "$1 / 1000")" -v least="$(least "$2")" -v most="$(most "$2")" \
+		'BEGIN { exit !(us >= least && us <= most) }'
+}
+uses() { is_close "$(stat sw2 r0 hrtt)" "$1"; }
+
+# What is measured does not depend on what is asked for.
+test_measured() {
+	local delay
+	for delay in 20 1000 10000; do
+		topology "$delay" hrtt 5ms
+		load 3
+		flood_ends
+		close_to "measured" "$(us sw2 x hrtt_measured)" "$delay"
+		at_least "samples" "$(stat sw2 x hrtt_samples)" 20
+		equal "in use" "$(stat sw2 x hrtt)" 5000000
+		all_idle
+		clean_up
+	done
+}
+
+# set_delay US: of both ends
+set_delay() { ip -n sw1 link set x type wire delay "${1}us" &&
+	ip -n sw2 link set x type wire delay "${1}us"; }
+
+test_follows() {
+	local delay
+	# The cable is much too long for what is believed by default.
+	topology 3000 hrtt auto hrtt-max 50ms
+	load 12
+	for delay in 3000 8000 2000; do
+		check "delay" set_delay "$delay"
+		# The window is a second; then all ports are looked at.
+		poll=0.1 wait_for 3 uses "$delay"
+		close_to "in use" "$(us sw2 r0 hrtt)" "$delay"
+	done
+	equal "all ports of a box" "$(stat sw2 x hrtt)" "$(stat sw2 r0 hrtt)"
+	equal "sticky" "$(stat sw2 r0 sticky)" $((2 * $(stat sw2 r0 hrtt)))
+	flood_ends
+	equal "lost" "$(received r 5000 .lost)" 0
+	all_idle
+}
+
+# A tenth of the PAUSEs gets lost; the time until they are repeated is none of the loop's.
+test_lost_pauses() {
+	topology 1000 hrtt auto
+	ip -n sw2 link set x type wire drop 88b5 10%
+	load 4
+	flood_ends
+	at_least "frames dropped" "$(ip -n sw2 -s -d -j link show x |
+		jq '.[].linkinfo.info_xstats.drops[0].dropped')" 5
+	close_to "measured" "$(us sw2 x hrtt_measured)" 1000
+	ip -n sw2 link set x type wire drop none
+	all_idle
+}
+
+# Another cable, another neighbour: what was measured is not true any more.
+test_forgotten() {
+	topology 1000 hrtt auto
+	load 2
+	flood_ends
+	at_least "samples" "$(stat sw2 x hrtt_samples)" 1
+	ip -n sw1 link set x down
+	check "carrier gone" wait_for 5 peer_not_up sw2 x
+	ip -n sw1 link set x up
+	peers_up
+	equal "samples after a new cable" "$(stat sw2 x hrtt_samples)" 0
+	equal "measured after a new cable" "$(stat sw2 x hrtt_measured)" 0
+}
+
+# A neighbour with 100 Mbit/s, of a role, that obeys no pause; r0 has 20 Mbit/s.
+disobeys() {
+	local role=$1 i
+	shift
+	switch sw
+	new_ns n
+	host r 10.0.0.2/24
+	cable sw p1 n e0 rate 100mbit delay 200us ring 2
+	cable sw r0 r e0 rate 20mbit delay 200us ring 2
+	bfc sw p1 hrtt auto "$@"
+	bfc sw r0 hrtt auto "$@"
+	bfc r e0 role nic hrtt auto
+	frames open n n e0
+	frames set n id=7 nonce=77 epoch=777 role="$role" queues=32
+	frames talk n 0.1
+	peers_up
+	sleep 2
+	before=$(stat sw r0 hrtt)
+	# A single one would not count.
+	for ((i = 0; i < 4; i++)); do
+		frames udp n dst="$(mac r e0)" from=10.0.0.9 to=10.0.0.2 sport=7 dport=7 \
+			count=200 size=1000 tags=88a8:6
+		sleep 0.2
+	done
+	at_least "pauses" "$(stat sw p1 pause_tx)" 4
+	at_least "measured (ns)" "$(stat sw p1 hrtt_measured)" 10000000
+}
+
+hrtt_is() { [ "$(stat "$1" "$2" hrtt)" = "$3" ]; }
+
+# The loop looks as long as 200 packets take.
+test_not_believed() {
+	local before
+	disobeys 0 hrtt-max 7ms
+	check "in use" wait_for 3 hrtt_is sw r0 7000000
+	bfc sw p1 hrtt auto hrtt-max 4ms
+	check "in use with another bound" wait_for 3 hrtt_is sw r0 4000000
+	frames close
+	clean_up
+	disobeys 1
+	at_most "in use with a host" "$(stat sw r0 hrtt)" $((before * 17 / 16))
+	# It goes: then it is no host any more, but what it did is forgotten.
+	frames talk n 0
+	frames hello n flags=1
+	check "gone" wait_for 5 peer_not_up sw p1
+	equal "measured" "$(stat sw p1 hrtt_measured)" 0
+	sleep 1
+	at_most "in use after a host" "$(stat sw r0 hrtt)" $((before * 17 / 16))
+	frames close
+}
+
+shorter_than() { [ "$(stat sw2 r0 hrtt)" -lt "$1" ]; }
+
+# A port that was given a time counts with it; none is known without it.
+test_given() {
+	cables 20
+	bfc sw2 r0 fc pfc hrtt auto
+	equal "nothing is known" "$(stat sw2 r0 hrtt)" 100000
+	bfc sw2 x hrtt 7ms
+	check "given" wait_for 3 hrtt_is sw2 r0 7000000
+	bfc sw2 x hrtt 5ms
+	check "another" wait_for 3 hrtt_is sw2 r0 5000000
+	bfc sw1 x hrtt auto
+	bfc sw2 x hrtt auto
+	check "measured" wait_for 3 shorter_than 2100000
+	equal "by all" "$(stat sw2 r0 hrtt)" "$(stat sw2 x hrtt)"
+}
+
+# What does not fit another HRTT stays as it is, and can be changed otherwise.
+test_does_not_fit() {
+	cables 20
+	bfc sw2 x hrtt 1ms
+	bfc sw2 r0 fc pfc hrtt auto buffer b size 200kb
+	check "1 ms" wait_for 3 hrtt_is sw2 r0 1000000
+	# headroom for eight priorities is more than the buffer
+	bfc sw2 x hrtt 900ms
+	sleep 1
+	equal "in use" "$(stat sw2 r0 hrtt)" 1000000
+	check "another option" tc -n sw2 qdisc change dev r0 root bfc fc pfc ecn 20kb
+	bfc sw2 x hrtt 2ms
+	check "2 ms" wait_for 3 hrtt_is sw2 r0 2000000
+}
+
+longer_than() { [ "$(stat sw2 r0 hrtt)" -gt "$1" ]; }
+
+# XOFF and headroom of a port with PFC, whose neighbour says no HELLO, are for the box's.
+test_port_level() {
+	local before
+	cables 10
+	bfc sw1 x hrtt auto
+	bfc sw2 x hrtt auto
+	bfc sw2 r0 fc pfc hrtt auto
+	check "neighbour" wait_for 5 peer_up sw2 x
+	sleep 2
+	# HELLOs, and three full frames of 1514 bytes
+	at_least "without a pause" "$(stat sw2 x hrtt)" 1837000
+	at_most "without a pause" "$(stat sw2 x hrtt)" 2000000
+	equal "of all ports" "$(stat sw2 r0 hrtt)" "$(stat sw2 x hrtt)"
+	before=$(stat sw2 r0 headroom)
+	check "delay" set_delay 3000
+	check "longer cable" wait_for 3 longer_than 7800000
+	# 6 ms more of 20 Mbit/s
+	at_least "headroom" "$(stat sw2 r0 headroom)" $((before + 14500))
+}
+
+run_tests data_center measured follows lost_pauses forgotten not_believed given does_not_fit \
+	port_level
