@@ -30,7 +30,8 @@ need() {
 # those of this repository. Before pack_initramfs the indices are in $dir/depmod.
 stage_modules() {
 	local release=$1 moddir=$2 ko f name
-	lib=$dir/depmod/lib/modules/$release
+	modules=$dir/modules module_root=$dir/depmod
+	lib=$module_root/lib/modules/$release
 	mkdir -p "$lib/extra"
 	own=''
 	if [ -d "$build/modules/$release" ]; then
@@ -51,6 +52,11 @@ stage_modules() {
 		fi
 	done
 	depmod -b "$dir/depmod" "$release" || die "depmod failed"
+}
+
+# root_modules: those of the guest's root as they are, which it can change
+root_modules() {
+	modules='' module_root=$guest_root own=sch_bfc
 }
 
 # pack_initramfs MACHINE RELEASE MODDIR MODULE...: only what it takes to mount
@@ -74,13 +80,18 @@ pack_initramfs() {
 				continue
 			fi
 			have[$file]=1
-			cp "$file" "$root/mod/$n.${file##*/}"
+			case $file in
+			*.xz)	xz -dc "$file" >"$root/mod/$n.$(basename "$file" .xz)" ;;
+			*)	cp "$file" "$root/mod/$n.${file##*/}" ;;
+			esac
 			n=$((n + 1))
-		done < <(modprobe -C /dev/null -d "$dir/depmod" -S "$release" \
+		done < <(modprobe -C /dev/null -d "$module_root" -S "$release" \
 				--show-depends "$mod")
 	done
-	rm -f "$lib/kernel"
-	mv "$lib" "$dir/modules"
+	if [ -n "$modules" ]; then
+		rm -f "$lib/kernel"
+		mv "$lib" "$modules"
+	fi
 
 	# What this run is about, sourced by the guest's scripts.
 	# (As long as ever, as all that may differ between two runs: in the
@@ -94,7 +105,7 @@ pack_initramfs() {
 		printf 'release=%q\n' "$release"
 		printf 'moddir=%q\n' \
 			"$([ ! -d "$moddir/kernel" ] || echo "$moddir")"
-		printf 'modules=%q\n' "$dir/modules"
+		printf 'modules=%q\n' "$modules"
 		printf 'host_dir=%q\n' "$dir"
 		printf 'own=%q\n' "$own"
 		printf 'unload=%q\n' "$unload"
