@@ -7,6 +7,7 @@
 #   make sim          a simulated machine for 100 Gbit/s networks: scripts/sim
 #   make              module for the running kernel, tc plugin, eBPF, bfcctl
 #   make install      the same into the system (DESTDIR honoured), uninstall
+#   make deb          Debian packages, in build/deb/
 #   make check-long   the same on four kernels, and under KASAN, lockdep and kmemleak
 #   make help         the rest
 
@@ -16,7 +17,7 @@ RELEASE = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"$$/\1/p' \
 MODULE_DIR = $(CURDIR)/build/modules/$(RELEASE)/sch_bfc
 
 .PHONY: all help headers modules plugin bpf tools demo sim sim-debug bench check \
-	check-long install uninstall clean
+	check-long install uninstall install-dkms deb clean
 
 # eBPF programs are left out where there is nothing to build them with.
 bpf := $(and $(shell command -v $(or $(CLANG),clang)), \
@@ -28,13 +29,14 @@ all: modules plugin $(bpf)
 		"libbpf (Debian: libbpf-dev).")
 
 help:
-	@sed -n '4,10s/^# \{0,3\}//p' Makefile
+	@sed -n '4,11s/^# \{0,3\}//p' Makefile
 	@echo 'make modules      the kernel module, for KDIR=$(KDIR)'
 	@echo 'make plugin       q_bfc.so for tc'
 	@echo 'make bpf          eBPF programs and bfcctl; needs clang, bpftool, libbpf'
 	@echo 'make tools        what the tests use'
 	@echo 'make bench        what packets and pause times cost'
 	@echo 'make sim-debug    the simulated machine with KASAN, lockdep, kmemleak'
+	@echo 'make install-dkms the module'"'"'s sources for dkms(8), in /usr/src'
 	@echo 'make clean        remove what was built, keep downloads and kernels'
 
 headers:
@@ -86,6 +88,18 @@ install: headers modules plugin $(bpf)
 	$(if $(bpf),$(MAKE) -C bpf install DESTDIR="$(DESTDIR)")
 	$(if $(DESTDIR),,depmod $(RELEASE))
 
+# Then "dkms install bfc/$(VERSION)" builds it, and for each new kernel again.
+VERSION = $(shell scripts/version)
+install-dkms: dir = $(DESTDIR)/usr/src/bfc-$(VERSION)
+install-dkms:
+	rm -rf "$(dir)"
+	install -d "$(dir)"
+	cp -r --no-preserve=ownership Kbuild dkms.conf include sch_bfc "$(dir)"
+
+deb:
+	scripts/install-deps deb
+	scripts/build-deb
+
 uninstall: headers
 	rm -f "$(DESTDIR)/lib/modules/$(RELEASE)/extra/sch_bfc.ko"*
 	$(MAKE) -C tc_bfc uninstall DESTDIR="$(DESTDIR)"
@@ -95,4 +109,4 @@ uninstall: headers
 clean:
 	rm -rf build/modules build/tc build/bpf build/tools build/unit build/check \
 		build/debian/*/srv/build \
-		build/demo build/link_wire.so
+		build/deb build/demo build/link_wire.so
