@@ -53,13 +53,20 @@ static void window_init(struct sock *sk)
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 }
 
+/* What kernels call differently; see sch_bfc/probe/ */
+#ifndef BFC_HAVE_CCSTART
 static void window_event(struct sock *sk, enum tcp_ca_event event)
 {
 	if (event == CA_EVENT_TX_START)
 		window_apply(sk);
 }
+#endif
 
+#ifdef BFC_HAVE_CCACK
+static void window_control(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+#else
 static void window_control(struct sock *sk, const struct rate_sample *rs)
+#endif
 {
 	window_apply(sk);
 }
@@ -68,7 +75,11 @@ static struct tcp_congestion_ops window __read_mostly = {
 	.init		= window_init,
 	.ssthresh	= tcp_reno_ssthresh,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
+#ifdef BFC_HAVE_CCSTART
+	.cwnd_event_tx_start = window_apply,
+#else
 	.cwnd_event	= window_event,
+#endif
 	.cong_control	= window_control,
 	.owner		= THIS_MODULE,
 	.name		= "bfc_window",
