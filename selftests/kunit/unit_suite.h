@@ -6,16 +6,12 @@
  */
 #include <kunit/test.h>
 
-static const void *unit_next(const void *prev, char *name)
+static void unit_name(const struct unit_case *c, char *name)
 {
-	const struct unit_case *c = prev ? (const struct unit_case *)prev + 1 :
-				    cases;
-
-	if (c == cases + UNIT_SIZE(cases))
-		return NULL;
 	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
-	return c;
 }
+
+KUNIT_ARRAY_PARAM(unit, cases, unit_name);
 
 /* A case that checks nothing fails: it has been broken, not passed. */
 static void unit_run(struct kunit *test)
@@ -30,7 +26,7 @@ static void unit_run(struct kunit *test)
 }
 
 static struct kunit_case unit_kunit_cases[] = {
-	KUNIT_CASE_PARAM(unit_run, unit_next),
+	KUNIT_CASE_PARAM(unit_run, unit_gen_params),
 	{}
 };
 
