@@ -255,10 +255,12 @@ test_tiny_table() {
 # one of 1000 with four: none does (5 in 250 sets do once in 6000 runs).
 test_ways() {
 	topology
-	bfc s e0 queues 64 flows 100 ways 1 hrtt 4ms
+	# Of 60 flows in 128 entries 12 or so meet others. (With "destination", those that
+	# come after the first such one find no entry either, and are not counted.)
+	bfc s e0 queues 64 flows 100 ways 1 assign dynamic hrtt 4ms
 	backlog 60
-	at_least "entries shared, one way" "$(stat s e0 shared)" 2
-	at_most "queues with packets" "$(stat s e0 occupied)" 58
+	at_least "entries shared, one way" "$(stat s e0 shared)" 5
+	at_most "queues with packets" "$(stat s e0 occupied)" 55
 	wait_for 30 idle
 	fresh queues 64 flows 1000 ways 4 hrtt 4ms
 	backlog 40
