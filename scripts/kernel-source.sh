@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The source of Debian 12's kernel: scripts/debug-kernel and scripts/sim-kernel make a
+# The source of Debian's kernels: scripts/debug-kernel and scripts/sim-kernel make a
 # kernel of it, configured by a fragment; scripts/tc-testing and scripts/check-style
 # take some files. The caller defines say, and for a kernel die and mk (make in the
 # tree), and sets top.
@@ -11,17 +11,31 @@
 # shellcheck source=scripts/apt.sh
 . "$top/scripts/apt.sh"
 
-pkg=linux-source-6.1
+# newest_source: the package that Debian unstable's linux-source stands for. It is
+# asked once, as what it names is fetched once.
+newest_source() {
+	local note=$top/build/source/newest
 
-# fetch_source DIR: the package's tarball there, and its version in DIR/version. It
-# stays: a newer one would be another kernel.
+	if ! [ -s "$note" ]; then
+		apt_suite sid || return 1
+		mkdir -p "${note%/*}"
+		apt-cache "${apt_options[@]}" depends linux-source 2>/dev/null |
+			sed -n 's/^ *Depends: *\(linux-source-[0-9.]*\)$/\1/p' >"$note.$$"
+		mv "$note.$$" "$note"
+	fi
+	grep -m 1 . "$note"
+}
+
+# fetch_source SUITE DIR: the package's tarball there, and its version in DIR/version.
+# It stays: a newer one would be another kernel. "rm -r build/source" asks for that.
 fetch_source() {
-	local lock
+	local suite=$1 lock
+	shift
 	mkdir -p "$1"
 	exec {lock}>"$1/.lock"
 	flock "$lock"
 	if ! [ -e "$1/version" ]; then
-		apt_unpack bookworm "$pkg" "$1/unpacked" &&
+		apt_unpack "$suite" "$pkg" "$1/unpacked" &&
 			mv "$1/unpacked/usr/src/$pkg.tar.xz" "$1" &&
 			rm -rf "$1/unpacked" &&
 			echo "$apt_version" >"$1/version" || return 1
@@ -29,15 +43,25 @@ fetch_source() {
 	exec {lock}>&-
 }
 
-# find_source: $tarball of the source, $package_version and $version; exit code 4
-# where there is none. If the package is installed, that is it.
+# find_source [6.1|6.12|newest]: $tarball of the source, $package_version and $version;
+# exit code 4 where there is none. If the package is installed, that is it. 6.1 and
+# 6.12 are what Debian 12 offers, as for scripts/kernel.
 find_source() {
-	local dir=$top/build/source/$pkg
+	local dir suite=bookworm
+	case ${1:-6.1} in
+	newest)	suite=sid
+		pkg=$(newest_source) || {
+			say "SKIP: cannot ask which is Debian unstable's kernel source"
+			exit 4
+		} ;;
+	*)	pkg=linux-source-${1:-6.1} ;;
+	esac
+	dir=$top/build/source/$pkg
 	tarball=/usr/src/$pkg.tar.xz
 	# shellcheck disable=SC2016
 	if [ -e "$tarball" ]; then
 		package_version=$(dpkg-query -W -f '${Version}' "$pkg")
-	elif fetch_source "$dir"; then
+	elif fetch_source "$suite" "$dir"; then
 		tarball=$dir/$pkg.tar.xz
 		package_version=$(cat "$dir/version")
 	else

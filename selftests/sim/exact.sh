@@ -11,7 +11,7 @@
 # On the first cable a 1000-byte frame takes 80 + 1000 ns, to the bridge's own
 # address (10.0.0.2); to the far host (10.0.0.3) it takes twice that.
 #
-# Usage: exact.sh [--no-debug]
+# Usage: exact.sh [--no-debug] [6.1|6.12|newest]
 # Exit code: 0, 1 a test failed, 4 cannot run here.
 
 # Functions are called by name.
@@ -158,23 +158,28 @@ other_seed() { ! cmp -s "$dir/a/random" "$dir/seed2/random"; }
 machine() {
 	local name=$1
 	shift
-	"$top/scripts/sim" "$@" --out "$place" -- \
+	"$top/scripts/sim" --kernel "$kernel" "$@" --out "$place" -- \
 		selftests/sim/exact.sh --guest "$place" &&
 		mv "$place" "$dir/$name"
 }
 
 debug=1
-[ "${1:-}" != --no-debug ] || debug=''
+if [ "${1:-}" = --no-debug ]; then
+	debug=''
+	shift
+fi
+kernel=${1:-6.1}
+sim=sim-$kernel
 
-# build FLAVOUR: of scripts/build-modules
+# build SIM: of scripts/build-modules
 build() {
 	"$top/scripts/build-modules" "$1" >/dev/null && return
 	[ $? -eq 4 ] || exit 1
 	skip_all "no kernel source"
 }
 
-build sim
-[ -z "$debug" ] || build sim-debug
+build "${sim%-6.1}"
+[ -z "$debug" ] || build "${sim%-6.1}-debug"
 make -s -C "$top/selftests/tools" >&2 || exit 1
 make -s -C "$top/lab/wire" >&2 || exit 1
 dir=$(mktemp -d)
