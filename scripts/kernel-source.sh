@@ -43,18 +43,18 @@ fetch_source() {
 	exec {lock}>&-
 }
 
-# find_source [6.1|6.12|newest]: $tarball of the source, $package_version and $version;
+# find_source 6.1|6.12|newest: $tarball of the source, $package_version and $version;
 # exit code 4 where there is none. If the package is installed, that is it. 6.1 and
 # 6.12 are what Debian 12 offers, as for scripts/kernel.
 find_source() {
 	local dir suite=bookworm
-	case ${1:-6.1} in
+	case $1 in
 	newest)	suite=sid
 		pkg=$(newest_source) || {
 			say "SKIP: cannot ask which is Debian unstable's kernel source"
 			exit 4
 		} ;;
-	*)	pkg=linux-source-${1:-6.1} ;;
+	*)	pkg=linux-source-$1 ;;
 	esac
 	dir=$top/build/source/$pkg
 	tarball=/usr/src/$pkg.tar.xz
