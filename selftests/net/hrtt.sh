@@ -143,7 +143,8 @@ test_follows() {
 	all_idle
 }
 
-# A tenth of the PAUSEs gets lost; the time until they are repeated is none of the loop's.
+# A tenth of the PAUSEs gets lost. The time until they are repeated is none of the loop's,
+# but what comes within half of that is not told apart.
 test_lost_pauses() {
 	topology 1000 hrtt auto
 	ip -n sw2 link set x type wire drop 88b5 10%
@@ -151,7 +152,10 @@ test_lost_pauses() {
 	flood_ends
 	at_least "frames dropped" "$(ip -n sw2 -s -d -j link show x |
 		jq '.[].linkinfo.info_xstats.drops[0].dropped')" 5
-	close_to "measured" "$(us sw2 x hrtt_measured)" 1000
+	say "measured: $(us sw2 x hrtt_measured) us"
+	at_least "measured" "$(us sw2 x hrtt_measured)" "$(least 1000)"
+	at_most "measured" "$(us sw2 x hrtt_measured)" \
+		"$(calc "$(most 1000) + $(us sw2 x refresh) / 2")"
 	ip -n sw2 link set x type wire drop none
 	all_idle
 }
