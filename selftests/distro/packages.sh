@@ -140,7 +140,7 @@ newer_kernel() {
 			grep backports >"$root/etc/apt/sources.list.d/backports.list" &&
 			inside apt-get -q update || return 1
 	fi
-	inside apt-get -qy install "${newer[@]}" || return 1
+	inside apt-get -qy --no-install-recommends install "${newer[@]}" || return 1
 	other=$(find "$modules" -mindepth 1 -maxdepth 1 ! -name "$kernel" -printf '%f\n')
 	[ "$(printf '%s\n' "$kernel" "$other" | sort -V | tail -n 1)" = "$other" ] ||
 		{ echo "not newer than $kernel: $other"; return 1; }
