@@ -98,14 +98,15 @@ in_ns() {
 # ctl ARGS...: bfcctl, which must succeed
 ctl() { check "bfcctl $*" bfcctl "$@"; }
 
-# cable A PORT B PORT [WIRE-OPTIONS]: a test wire (default 20mbit, 100us)
+# cable A PORT B PORT [WIRE-OPTIONS]: a test wire (default $default_link)
 # between two ports, with $tx_queues TX queues each if that is set; ports of a switch
 # join its bridge, a host's take its addresses
 tx_queues=
+default_link=(rate 20mbit delay 100us ring 8)
 cable() {
 	local a=$1 pa=$2 b=$3 pb=$4
 	shift 4
-	[ $# -gt 0 ] || set -- rate 20mbit delay 100us ring 8
+	[ $# -gt 0 ] || set -- "${default_link[@]}"
 	ip link add name "$pa" netns "$a" ${tx_queues:+numtxqueues $tx_queues} \
 		type wire "$@" \
 		peer name "$pb" netns "$b" ${tx_queues:+numtxqueues $tx_queues} || return 1

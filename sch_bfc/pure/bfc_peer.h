@@ -32,7 +32,7 @@
 #include "bfc_wire.h"
 
 #define BFC_HELLO_FAST_NS	100000000ULL	/* until both are UP, for a while */
-#define BFC_HELLO_SLOW_NS	1000000000ULL	/* then, if there is nobody */
+#define BFC_HELLO_SLOW_NS	1000000000ULL	/* then, without a neighbour */
 #define BFC_HELLO_CALM_NS	250000000ULL	/* both are: hrtt auto follows within a second */
 #define BFC_HELLO_FAST_TRIES	20
 #define BFC_HELLO_WAIT_NS	10000000ULL	/* for a qdisc to send it */

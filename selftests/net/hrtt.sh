@@ -23,48 +23,8 @@ ring=2
 rate=20mbit
 short_us=20
 cables() {
-	local i short=(rate "$rate" delay "${short_us}us" ring "$ring")
-	switch sw1
-	switch sw2
-	for i in 1 2 3; do
-		host "h$i" "10.0.0.$i/24"
-	done
-	host r 10.0.0.100/24
-	cable sw1 p1 h1 e0 "${short[@]}"
-	cable sw1 p2 h2 e0 "${short[@]}"
-	cable sw2 p3 h3 e0 "${short[@]}"
-	cable sw2 r0 r e0 "${short[@]}"
-	cable sw1 x sw2 x rate "$rate" delay "${1}us" ring "$ring"
-}
-
-# All links 100 Gbit/s, 1 us: the loop of x, in ns.
-test_data_center() {
-	local port ring=2
-	exact_clock || return
-	rate=100gbit short_us=1 cables 1
-	for port in "${ports_of_two_switches[@]}"; do
-		# shellcheck disable=SC2086
-		case $port in
-		s*) bfc $port hrtt auto ;;
-		*) bfc $port role nic queues 128 hrtt auto ;;
-		esac
-	done
-	peers_up
-	meet 10.0.0.100 h1 h2 h3
-	sleep 1
-	# 2 us, a HELLO each way, three full frames
-	at_least "before" "$(stat sw2 x hrtt)" 2360
-	at_most "before" "$(stat sw2 x hrtt)" 2500
-	receive r 5000 -t 60 -i 3
-	all_send 20000 h1 h2 h3
-	say "measured $(stat sw2 x hrtt_measured) ns"
-	at_least "samples" "$(stat sw2 x hrtt_samples)" 20
-	# a PAUSE, and the neighbour's ring and packet on the way: 84 ns each
-	at_least "measured" "$(stat sw2 x hrtt_measured)" 2000
-	at_most "measured" "$(stat sw2 x hrtt_measured)" 2500
-	sleep 0.5
-	at_most "in use" "$(stat sw2 r0 hrtt)" 2600
-	all_idle
+	local default_link=(rate "$rate" delay "${short_us}us" ring "$ring")
+	two_switches rate "$rate" delay "${1}us" ring "$ring"
 }
 
 # topology DELAY-OF-X-US [OPTIONS...]: for each port
@@ -81,6 +41,27 @@ topology() {
 	done
 	peers_up
 	meet 10.0.0.100 h1 h2 h3
+}
+
+# All links 100 Gbit/s, 1 us: the loop of x, in ns.
+test_data_center() {
+	local rate=100gbit short_us=1
+	exact_clock || return
+	topology 1 hrtt auto
+	sleep 1
+	# 2 us, a HELLO each way, three full frames
+	at_least "before" "$(stat sw2 x hrtt)" 2360
+	at_most "before" "$(stat sw2 x hrtt)" 2500
+	receive r 5000 -t 60 -i 3
+	all_send 20000 h1 h2 h3
+	say "measured $(stat sw2 x hrtt_measured) ns"
+	at_least "samples" "$(stat sw2 x hrtt_samples)" 20
+	# a PAUSE, and the neighbour's ring and packet on the way: 84 ns each
+	at_least "measured" "$(stat sw2 x hrtt_measured)" 2000
+	at_most "measured" "$(stat sw2 x hrtt_measured)" 2500
+	sleep 0.5
+	at_most "in use" "$(stat sw2 r0 hrtt)" 2600
+	all_idle
 }
 
 # load SECONDS: r0 is full, and pauses reach sw1's end of x
