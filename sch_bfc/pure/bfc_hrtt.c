@@ -69,15 +69,15 @@ static void bfc_hrtt_add(struct bfc_hrtt *h, u64 ns, u64 now)
 }
 
 /* The watched queue has stopped. The value stays until there are others: without pauses
- * nothing depends on it. Return: false.
+ * nothing depends on it.
  */
-static bool bfc_hrtt_end(struct bfc_hrtt *h, u64 rtt, u64 now)
+static void bfc_hrtt_end(struct bfc_hrtt *h, u64 rtt, u64 now)
 {
 	u64 sent = h->sent;
 
 	h->sent = 0;
 	if (h->last <= sent)
-		return false;
+		return;
 	if (h->again && h->last >= h->again + rtt) {
 		if (h->late < BFC_HRTT_LATE) {
 			h->late++;
@@ -87,7 +87,6 @@ static bool bfc_hrtt_end(struct bfc_hrtt *h, u64 rtt, u64 now)
 		h->late = 0;
 	}
 	bfc_hrtt_add(h, h->last - sent, now);
-	return false;
 }
 
 /**
@@ -139,8 +138,8 @@ bool bfc_hrtt_packet(struct bfc_hrtt *h, u64 rtt, u64 now)
 	if (h->resumed && gap >= length / 2) {
 		/* It had stopped before it was resumed, or stops for that long. */
 		if (h->last <= h->resumed || gap <= 2 * length)
-			return bfc_hrtt_end(h, rtt, now);
-		h->sent = 0;	/* it had nothing to send */
+			bfc_hrtt_end(h, rtt, now);
+		h->sent = 0;	/* else it had nothing to send */
 		return false;
 	}
 	h->last += gap;
