@@ -117,6 +117,8 @@ struct bfc_cfg {
 	u64 undo;		/* size that @buffer had, while this may yet fail */
 	u64 fixed;		/* reserves and headroom of the port, bytes */
 	u64 hrtt;		/* ns: the one that was asked for, or measured */
+	u64 loop;		/* ns: likewise, of this port's link alone */
+	u64 longest;		/* ns: that this may be yet; @loop once it is known */
 	u16 port_queues;	/* numbers of queues, as told in HELLO */
 	struct bfc_params p;	/* what was asked for */
 

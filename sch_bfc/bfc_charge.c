@@ -49,6 +49,16 @@ void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_cfg *cfg)
 	}
 }
 
+/* The pause of a priority is timed, and this is one of it that came all the same. */
+static void bfc_hold_watch(const struct bfc_ingress *ing, unsigned int prio)
+{
+	struct bfc_port *port = rcu_dereference(ing->port);
+	u16 what = BFC_WATCH_PRIO | prio;
+
+	if (unlikely(port && READ_ONCE(port->watched) == what))
+		bfc_hrtt_came(port, what);
+}
+
 static void bfc_hold_grace_ends(struct bfc_ingress *ing, struct bfc_held *held,
 				u64 bytes)
 {
@@ -91,6 +101,8 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 		return true;
 	}
 	lossless = cfg->lossless & BIT(cb->prio);
+	if (lossless)
+		bfc_hold_watch(ing, cb->prio);
 	held = &ing->held[cb->prio];
 	if (ing->buffer) {
 		room = bfc_pool_charge(&ing->buffer->pool, &held->cell,

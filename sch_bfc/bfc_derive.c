@@ -112,6 +112,17 @@ static void bfc_derive_txqs(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->pool = limit - d->txqs * (c->reserve + c->batch);
 }
 
+/* Th, and what is decided at an egress, is for packets of all ports; what a neighbour sends
+ * after XOFF is a matter of its link alone.
+ */
+static void bfc_derive_hrtt(struct bfc_cfg *c, const struct bfc_port *port,
+			    const struct bfc_params *p, u64 link_rate)
+{
+	c->hrtt = p->hrtt ?: bfc_hrtt_of(port);
+	c->loop = p->hrtt ?: port->life.loop ?: c->hrtt;
+	c->longest = bfc_hrtt_longest(port, p, link_rate, c->loop);
+}
+
 static int bfc_derive_mode(struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	const struct bfc_params *p = d->p;
@@ -159,7 +170,7 @@ struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 	if (!c)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&c->users, 1);
-	c->hrtt = p->hrtt ?: bfc_hrtt_of(port);
+	bfc_derive_hrtt(c, port, p, link_rate);
 	bfc_derive_txqs(c, &d);
 	bfc_derive_sched(c, &d);
 	bfc_thresh_fill(c->thresh, queues, rate, c->hrtt, d.frame, p->threshold);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * hrtt auto: each port times its pauses (bfc_hrtt.h). While frames are built it watches one
- * queue of its neighbour at a time. What becomes of it: bfc_hrtt_use.c.
+ * queue of its neighbour at a time, or one priority. What becomes of it: bfc_hrtt_use.c.
  */
 #include <linux/workqueue.h>
 
 #include "bfc.h"
+
+/* hrtt-max auto: 100 km of cable there and back, as much again, and a ring. */
+#define BFC_HRTT_MAX_CABLE	2000000ULL	/* ns */
+#define BFC_HRTT_MAX_FRAMES	16
 
 struct delayed_work bfc_hrtt_look;	/* bfc_hrtt_use.c says what it does */
 
@@ -29,15 +33,74 @@ void bfc_hrtt_look_soon(const struct bfc_port *port)
 void bfc_hrtt_forget(struct bfc_port *port)
 {
 	lockdep_assert_held(&port->tx.lock);
-	WRITE_ONCE(port->watched, BFC_VID_NONE);
+	WRITE_ONCE(port->watched, BFC_WATCH_NONE);
 	memset(&port->tx.hrtt, 0, sizeof(port->tx.hrtt));
 }
 
 /**
- * bfc_hrtt_told() - a frame with a set of paused queues is built
- * @port: the port; port->tx.paused has the set
+ * bfc_hrtt_most() - the longest loop that a port believes in
+ * @port: the port
+ * @p: its options
+ * @link_rate: of its MAC, bytes/s
+ *
+ * Return: ns.
+ */
+u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate)
+{
+	u64 most = p->hrtt_max ?: BFC_HRTT_MAX_CABLE +
+		   div64_u64((u64)BFC_HRTT_MAX_FRAMES * psched_mtu(port->dev) *
+			     BFC_NSEC_PER_SEC, link_rate);
+
+	return clamp_t(u64, most, BFC_HRTT_MIN, BFC_HRTT_MAX);
+}
+
+/**
+ * bfc_hrtt_longest() - how long the loop of a link may be, as far as that is known
+ * @port: the port
+ * @p: its options
+ * @link_rate: of its MAC, bytes/s
+ * @loop: that is in use, ns
+ *
+ * Before a loop is known there is room for the longest where that costs nothing. In a shared
+ * buffer others would lack it; a neighbour that obeys no pause would only fill it.
+ *
+ * Context: RTNL.
+ * Return: ns.
+ */
+u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate,
+		     u64 loop)
+{
+	if (p->hrtt || port->bare || port->life.loop || port->life.disobeyed ||
+	    *p->buffer || p->max)
+		return loop;
+	return max(bfc_hrtt_most(port, p, link_rate), loop);
+}
+
+static bool bfc_hrtt_is_paused(const struct bfc_port *port)
+{
+	u16 what = port->watched;
+
+	if (what & BFC_WATCH_PRIO)
+		return port->tx.prio_paused & BIT(what & ~BFC_WATCH_PRIO);
+	return test_bit(what - 1, port->tx.paused);
+}
+
+/* Is it worth a look at all ports? */
+static bool bfc_hrtt_is_news(const struct bfc_port *port)
+{
+	const struct bfc_hrtt *h = &port->tx.hrtt;
+
+	return bfc_hrtt_differs(port->tx.seen.rtt, port->tx.rtt) ||
+	       bfc_hrtt_differs(port->tx.seen.hrtt, bfc_hrtt_known(h)) ||
+	       port->tx.seen.proved != h->proved;
+}
+
+/**
+ * bfc_hrtt_told() - a frame that tells what is paused is built
+ * @port: the port; port->tx.paused or port->tx.prio_paused has it
  * @cfg: its configuration
- * @fresh: VLAN id of a queue that was not paused in the frame before, or BFC_VID_NONE
+ * @fresh: what was not paused in the frame before: VLAN id of a queue, BFC_WATCH_PRIO and a
+ *	   priority, or BFC_WATCH_NONE
  * @now: ns
  *
  * Context: port->tx.lock held, BH off; any root lock may be held.
@@ -45,35 +108,64 @@ void bfc_hrtt_forget(struct bfc_port *port)
 void bfc_hrtt_told(struct bfc_port *port, const struct bfc_cfg *cfg, u16 fresh, u64 now)
 {
 	struct bfc_hrtt *h = &port->tx.hrtt;
+	u64 most;
 
 	lockdep_assert_held(&port->tx.lock);
-	if (port->watched != BFC_VID_NONE) {
-		if (bfc_hrtt_frame(h, test_bit(port->watched - 1, port->tx.paused),
+	if (port->watched != BFC_WATCH_NONE) {
+		if (bfc_hrtt_frame(h, bfc_hrtt_is_paused(port),
 				   READ_ONCE(port->opt.refresh), port->tx.rtt, now))
 			return;
-		WRITE_ONCE(port->watched, BFC_VID_NONE);
+		WRITE_ONCE(port->watched, BFC_WATCH_NONE);
 	}
-	if (!cfg->p.hrtt && bfc_hrtt_differs(port->tx.seen.hrtt, h->value))
+	if (!cfg->p.hrtt && bfc_hrtt_is_news(port))
 		bfc_hrtt_look_soon(port);
-	if (fresh == BFC_VID_NONE)
+	if (fresh == BFC_WATCH_NONE)
 		return;
-	bfc_hrtt_begin(h, now);
+	most = port->tx.rtt ? 0 : bfc_hrtt_most(port, &cfg->p, READ_ONCE(port->link_rate));
+	bfc_hrtt_begin(h, most, now);
 	WRITE_ONCE(port->watched, fresh);
 }
 
 /**
- * bfc_hrtt_came() - a packet of the watched queue came
+ * bfc_hrtt_over() - the pause of a priority was for a time, and that is over
  * @port: the port
- * @vid: VLAN id that stands for its queue
+ * @prio: the priority
+ * @until: when, ns
  *
- * Context: softirq, from the hook.
+ * Context: port->tx.lock held.
  */
-void bfc_hrtt_came(struct bfc_port *port, u16 vid)
+void bfc_hrtt_over(struct bfc_port *port, unsigned int prio, u64 until)
 {
+	lockdep_assert_held(&port->tx.lock);
+	if (port->watched == (BFC_WATCH_PRIO | prio))
+		bfc_hrtt_frame(&port->tx.hrtt, false, READ_ONCE(port->opt.refresh),
+			       port->tx.rtt, until);
+}
+
+/**
+ * bfc_hrtt_came() - a packet came of the queue or the priority that is watched
+ * @port: the port
+ * @what: as &bfc_port.watched
+ *
+ * Context: softirq, from the hook or under the root lock of an egress.
+ */
+void bfc_hrtt_came(struct bfc_port *port, u16 what)
+{
+	u64 now = ktime_get_ns();
+
 	spin_lock(&port->tx.lock);
-	if (port->watched == vid &&
-	    !bfc_hrtt_packet(&port->tx.hrtt, port->tx.rtt, ktime_get_ns()))
-		WRITE_ONCE(port->watched, BFC_VID_NONE);
+	if (port->watched != what)
+		goto out;
+	if (what & BFC_WATCH_PRIO) {
+		unsigned int prio = what & ~BFC_WATCH_PRIO;
+		u64 until = port->tx.until[prio];
+
+		if (until && until <= now)
+			bfc_hrtt_over(port, prio, until);
+	}
+	if (!bfc_hrtt_packet(&port->tx.hrtt, port->tx.rtt, now))
+		WRITE_ONCE(port->watched, BFC_WATCH_NONE);
+out:
 	spin_unlock(&port->tx.lock);
 }
 
@@ -88,9 +180,7 @@ void bfc_hrtt_heard(struct bfc_port *port)
 	lockdep_assert_held(&port->lock);
 	spin_lock(&port->tx.lock);
 	port->tx.rtt = port->neighbour.peer.rtt_now;
-	if (!port->cfg->p.hrtt &&
-	    (bfc_hrtt_differs(port->tx.seen.rtt, port->tx.rtt) ||
-	     bfc_hrtt_differs(port->tx.seen.hrtt, port->tx.hrtt.value)))
+	if (!port->cfg->p.hrtt && bfc_hrtt_is_news(port))
 		bfc_hrtt_look_soon(port);
 	spin_unlock(&port->tx.lock);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hrtt auto: the HRTT of the box is the longest of its ports' (bfc_hrtt.c): Th at an egress
- * is one table for packets of all ingress ports (BFC §3.3.2, App. A.9). Ports with `hrtt auto`
- * are configured anew if it is another one.
+ * hrtt auto: what follows from the loops that ports have measured (bfc_hrtt.c). The HRTT of the
+ * box is the longest of its ports': Th at an egress is one table for packets of all ingress
+ * ports (BFC §3.3.2, App. A.9). XOFF and headroom of a port are for its own link. Ports with
+ * `hrtt auto` are configured anew if these are others.
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -11,9 +12,8 @@
 #include "bfc.h"
 
 #define BFC_HRTT_LOWER		HZ	/* jiffies from a change to a lower one */
-/* hrtt-max auto: 100 km of cable there and back, as much again, and a ring. */
-#define BFC_HRTT_MAX_CABLE	2000000ULL	/* ns */
-#define BFC_HRTT_MAX_FRAMES	16
+/* A loop is taken over if it differs by a sixteenth: headroom is for one that does not yet. */
+#define BFC_HRTT_SPARE		16
 
 /* The loop of a port, ns; 0: not known. That of a host is what HELLOs say, not how long it
  * goes on to send. A neighbour can make both look long: hrtt-max is what it can do.
@@ -21,46 +21,79 @@
 static u64 bfc_hrtt_port(struct bfc_port *port)
 {
 	const struct bfc_peer *peer = &port->neighbour.peer;
-	u32 frame = psched_mtu(port->dev);
+	const struct bfc_params *p;
 	u64 rtt, value, most;
 
 	lockdep_assert_held(&port->lock);
 	spin_lock(&port->tx.lock);
-	value = port->tx.hrtt.value;
+	value = bfc_hrtt_known(&port->tx.hrtt);
 	rtt = port->tx.rtt;
 	port->tx.seen.hrtt = value;
 	port->tx.seen.rtt = rtt;
+	port->tx.seen.proved = port->tx.hrtt.proved;
 	spin_unlock(&port->tx.lock);
 	if (!port->cfg || !bfc_carrier(port->dev))
 		return 0;
-	if (port->cfg->p.hrtt)
-		return port->cfg->p.hrtt;
+	p = &port->cfg->p;
+	if (p->hrtt)
+		return p->hrtt;
 	if (!port->live)
 		return 0;
 	if (!value || peer->role == BFC_ROLE_NIC) {
 		if (!rtt)
 			return 0;
-		value = bfc_hrtt_guess(port->link_rate, frame, rtt);
+		value = bfc_hrtt_guess(port->link_rate, psched_mtu(port->dev), rtt);
 	}
-	most = port->cfg->p.hrtt_max ?:
-	       BFC_HRTT_MAX_CABLE + div64_u64((u64)BFC_HRTT_MAX_FRAMES * frame *
-					      BFC_NSEC_PER_SEC, port->link_rate);
-	return clamp_t(u64, max(rtt, value), BFC_HRTT_MIN, min(most, BFC_HRTT_MAX));
+	most = bfc_hrtt_most(port, p, port->link_rate);
+	return clamp_t(u64, max(rtt, value), BFC_HRTT_MIN, most);
 }
 
-/* Where what follows from it is refused, the port goes on with the one that it has. */
+/* Is it time to take over a loop that was measured? *@again: not yet, look later. A neighbour
+ * that keeps changing its mind costs no more than this.
+ */
+static bool bfc_hrtt_is_due(u64 before, u64 loop, unsigned long changed, bool *again)
+{
+	if (!bfc_hrtt_differs(before, loop))
+		return false;
+	if (!before || loop > before || time_after_eq(jiffies, changed + BFC_HRTT_LOWER))
+		return true;
+	*again = true;
+	return false;
+}
+
+static void bfc_hrtt_keep(struct bfc_port *port, u64 loop, bool *again)
+{
+	u64 spare = loop ? min(loop + loop / BFC_HRTT_SPARE, (u64)BFC_HRTT_MAX) : 0;
+
+	if (!bfc_hrtt_is_due(port->life.loop, spare, port->life.loop_changed, again))
+		return;
+	port->life.loop = spare;
+	port->life.loop_changed = jiffies;
+}
+
+/* Does what is in use follow from what is known? */
+static bool bfc_hrtt_is_used(const struct bfc_port *port, u64 hrtt)
+{
+	const struct bfc_cfg *cfg = port->cfg;
+
+	return cfg->hrtt == hrtt && cfg->loop == (port->life.loop ?: hrtt) &&
+	       cfg->longest == bfc_hrtt_longest(port, &cfg->p, port->link_rate, cfg->loop);
+}
+
+/* Where what follows from it is refused, the port goes on with what it has. */
 static void bfc_hrtt_use(struct bfc_port *port, u64 hrtt)
 {
 	struct Qdisc *sch = rtnl_dereference(port->dev->qdisc);
 	u64 before = port->life.hrtt;
 
 	if (!port->cfg || port->cfg->p.hrtt || !sch || sch->ops != &bfc_qdisc_ops ||
-	    port->cfg->hrtt == hrtt)
+	    bfc_hrtt_is_used(port, hrtt ?: port->cfg->hrtt))
 		return;
-	port->life.hrtt = hrtt;
+	port->life.hrtt = hrtt ?: port->cfg->hrtt;
 	if (!bfc_update_hrtt(sch))
 		return;
 	port->life.hrtt = before ?: port->cfg->hrtt;
+	port->life.loop = port->cfg->loop == port->cfg->longest ? port->cfg->loop : 0;
 	net_warn_ratelimited("bfc: %s: thresholds are those of another HRTT\n", port->dev->name);
 }
 
@@ -68,25 +101,24 @@ static void bfc_hrtt_use(struct bfc_port *port, u64 hrtt)
 static bool bfc_hrtt_switch(struct bfc_switch *sw)
 {
 	struct bfc_port *port;
-	u64 most = 0;
+	bool again = false;
+	u64 most = 0, loop;
 
 	list_for_each_entry(port, &sw->ports, life.list) {
 		spin_lock_bh(&port->lock);
-		most = max(most, bfc_hrtt_port(port));
+		loop = bfc_hrtt_port(port);
+		port->life.disobeyed = port->tx.seen.proved < 0;
 		spin_unlock_bh(&port->lock);
+		bfc_hrtt_keep(port, loop, &again);
+		most = max(most, loop);
 	}
-	if (!most)
-		return false;
-	if (bfc_hrtt_differs(sw->hrtt, most)) {
-		/* A neighbour that keeps changing its mind costs no more than this. */
-		if (most < sw->hrtt && time_before(jiffies, sw->hrtt_changed + BFC_HRTT_LOWER))
-			return true;
+	if (most && bfc_hrtt_is_due(sw->hrtt, most, sw->hrtt_changed, &again)) {
 		WRITE_ONCE(sw->hrtt, most);
 		sw->hrtt_changed = jiffies;
 	}
 	list_for_each_entry(port, &sw->ports, life.list)
 		bfc_hrtt_use(port, sw->hrtt);
-	return false;
+	return again;
 }
 
 static void bfc_hrtt_work(struct work_struct *work)

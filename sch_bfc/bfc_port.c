@@ -326,7 +326,7 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 		refresh = max(min(refresh, p->hold / 3), BFC_REFRESH_MIN);
 	if (level)
 		refresh = bfc_refresh_pfc(port, cfg, link_rate, refresh);
-	quick = level ? bfc_pfc_quick(link_rate, cfg->hrtt, refresh) : refresh;
+	quick = level ? bfc_pfc_quick(link_rate, cfg->loop, refresh) : refresh;
 
 	spin_lock_bh(&port->lock);
 	/* Else another object takes the place of the one that is charged now. */

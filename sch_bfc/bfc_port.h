@@ -33,6 +33,10 @@ struct netlink_ext_ack;
 #define BFC_PORT_DIRTY	0	/* the set of paused upstream queues changed */
 #define BFC_PORT_HELLO	1	/* it is time for a HELLO */
 
+/* &bfc_port.watched if it is no VLAN id */
+#define BFC_WATCH_NONE	BFC_VID_NONE
+#define BFC_WATCH_PRIO	0x8000	/* and a priority */
+
 /**
  * struct bfc_port_pcpu - counters of the ingress hook, one set a CPU
  */
@@ -122,8 +126,9 @@ struct bfc_tx {
 	struct bfc_hrtt hrtt;	/* the loop of &bfc_port.watched */
 	u64 rtt;		/* ns: how long HELLOs take now */
 	struct {
-		u64 hrtt;	/* ns: @hrtt.value when bfc_hrtt_work() looked last */
+		u64 hrtt;	/* ns: bfc_hrtt_known() when bfc_hrtt_work() looked last */
 		u64 rtt;	/* ns: likewise @rtt */
+		s8 proved;	/* likewise @hrtt.proved */
 	} seen;
 	struct hrtimer refresh;	/* repeats the newest frame */
 };
@@ -140,6 +145,9 @@ struct bfc_port_life {
 	bool fresh;		/* the first has come, but not configured the port yet */
 	bool carrier;		/* as seen last */
 	u64 hrtt;		/* ns: used with hrtt auto; 0: that of @sw */
+	u64 loop;		/* ns: of this link, as far as known, or 0 */
+	unsigned long loop_changed;	/* jiffies */
+	bool disobeyed;		/* by a neighbour that says no HELLO */
 	bool unplugged;		/* the device has left the namespace, a qdisc is held */
 	bool promisc;		/* the device is promiscuous for the port's tags */
 	u32 carrier_downs;	/* times that the carrier had gone by then */
@@ -177,7 +185,9 @@ struct bfc_port {
 				 * upper device, and for each qdisc below mq
 				 */
 	u8 slot;		/* number in the namespace, or BFC_SLOT_NONE */
-	u16 watched;		/* VLAN id of the neighbour's queue whose pause is timed, or 0 */
+	u16 watched;		/* VLAN id of the neighbour's queue whose pause is timed, or
+				 * BFC_WATCH_*
+				 */
 
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	struct bfc_rx rx;
@@ -285,7 +295,11 @@ void bfc_sweep_stop(void);
 extern struct delayed_work bfc_hrtt_look;
 void bfc_hrtt_look_soon(const struct bfc_port *port);
 void bfc_hrtt_told(struct bfc_port *port, const struct bfc_cfg *cfg, u16 fresh, u64 now);
-void bfc_hrtt_came(struct bfc_port *port, u16 vid);
+void bfc_hrtt_over(struct bfc_port *port, unsigned int prio, u64 until);
+void bfc_hrtt_came(struct bfc_port *port, u16 what);
+u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate);
+u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate,
+		     u64 loop);
 void bfc_hrtt_forget(struct bfc_port *port);
 void bfc_hrtt_heard(struct bfc_port *port);
 

@@ -125,6 +125,8 @@ void bfc_tx_prio_end(struct bfc_port *port, u64 now)
 					  port->tx.prio[prio].since;
 	port->tx.prio_paused = 0;
 	port->tx.over = 0;
+	if (port->watched & BFC_WATCH_PRIO)
+		WRITE_ONCE(port->watched, BFC_WATCH_NONE);
 	spin_unlock(&port->tx.lock);
 }
 
@@ -141,6 +143,7 @@ static void bfc_prio_expire(struct bfc_port *port, u64 now)
 			continue;
 		port->tx.prio[prio].ns += until - port->tx.prio[prio].since;
 		port->tx.prio_paused &= ~BIT(prio);
+		bfc_hrtt_over(port, prio, until);
 		port->tx.resumes++;
 	}
 }
@@ -163,6 +166,7 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 	bool told = READ_ONCE(port->told);
 	u64 since = READ_ONCE(port->tx.dirty_since);
 	u64 ns[BFC_PRIORITIES] = {};
+	u16 fresh = BFC_WATCH_NONE;
 	unsigned long changed;
 	struct sk_buff *skb;
 	u8 before = port->tx.prio_paused;
@@ -186,6 +190,7 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 			port->tx.prio[prio].since = now;
 			port->tx.prio[prio].pauses++;
 			port->tx.pauses++;
+			fresh = BFC_WATCH_PRIO | prio;
 		} else {
 			port->tx.prio[prio].ns += now -
 						  port->tx.prio[prio].since;
@@ -208,6 +213,7 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 		bfc_put_prio_pause(port, skb->data, ns);
 	else
 		bfc_put_prio_quanta(port, skb, cfg->lossless | before, ns);
+	bfc_hrtt_told(port, cfg, fresh, now);
 	bfc_pause_repeat(port, over, hold, now);
 	bfc_pause_sent(port, hweight8(repeat), hweight_long(changed), now);
 	trace_bfc_pause_tx(port->dev, port->tx.pfc + port->tx.frames,

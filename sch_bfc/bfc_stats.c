@@ -185,7 +185,7 @@ static int bfc_put_tx_stats(struct sk_buff *skb, const struct bfc_port *port)
 		{ TCA_BFC_STATS_FRAMES_TX, port->tx.frames },
 		{ TCA_BFC_STATS_REFRESH_TX, port->tx.refreshes },
 		{ TCA_BFC_STATS_PFC_TX, port->tx.pfc },
-		{ TCA_BFC_STATS_HRTT_MEASURED, port->tx.hrtt.value },
+		{ TCA_BFC_STATS_HRTT_MEASURED, bfc_hrtt_known(&port->tx.hrtt) },
 		{ TCA_BFC_STATS_HRTT_SAMPLES, port->tx.hrtt.samples },
 	};
 

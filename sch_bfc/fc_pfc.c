@@ -20,6 +20,15 @@ static u16 bfc_pfc_quanta(const struct bfc_params *p, u64 link_rate, u64 hold_le
 	return bfc_ns_to_quanta(p->hold ?: max(hold, hold_least), link_rate);
 }
 
+/* For the longest loop that the link may have, but no more than an egress could queue. */
+static u64 bfc_pfc_headroom(const struct bfc_cfg *c, const struct bfc_derive *d)
+{
+	u64 least = bfc_pfc_headroom_auto(d->link_rate, c->loop, d->frame);
+	u64 most = bfc_pfc_headroom_auto(d->link_rate, c->longest, d->frame);
+
+	return clamp_t(u64, d->p->limit, least, most);
+}
+
 /* PFC's thresholds: those given, and the rest from link and HRTT. */
 static int bfc_pfc_ingress(struct bfc_cfg *c, const struct bfc_derive *d, u64 xoff_auto)
 {
@@ -28,13 +37,13 @@ static int bfc_pfc_ingress(struct bfc_cfg *c, const struct bfc_derive *d, u64 xo
 	struct bfc_pfc_thresh *t = &c->in;
 	u32 frame = d->frame;
 	/* The neighbour sends at the speed of the link, whatever we shape to. */
-	u64 headroom = p->headroom ?: bfc_pfc_headroom_auto(d->link_rate, c->hrtt, frame);
+	u64 headroom = p->headroom ?: bfc_pfc_headroom(c, d);
 	u64 xoff = p->xoff;
 
 	if (!xoff && p->max)
 		xoff = p->max > headroom ? p->max - headroom : 0;
 	else if (!xoff)
-		xoff = xoff_auto ?: bfc_pfc_xoff_auto(d->link_rate, c->hrtt, frame);
+		xoff = xoff_auto ?: bfc_pfc_xoff_auto(d->link_rate, c->loop, frame);
 	if (xoff + headroom > BFC_POOL_MAX)
 		return bfc_cfg_refuse(extack, "bfc: xoff and headroom are over 1073741824 bytes, give smaller ones or a smaller hrtt");
 	t->alpha = p->dynamic;

@@ -15,12 +15,14 @@
 /**
  * bfc_hrtt_begin() - a frame that pauses a queue is sent: watch it
  * @h: the loop
+ * @most: of a neighbour that says no HELLO: no loop is longer, ns; else 0
  * @now: ns
  *
  * Context: the user of @h serializes.
  */
-void bfc_hrtt_begin(struct bfc_hrtt *h, u64 now)
+void bfc_hrtt_begin(struct bfc_hrtt *h, u64 most, u64 now)
 {
+	h->most = most;
 	h->sent = now;
 	h->again = 0;
 	h->resumed = 0;
@@ -28,13 +30,13 @@ void bfc_hrtt_begin(struct bfc_hrtt *h, u64 now)
 }
 
 /* Of two halves of the window the second longest loop, or 0. */
-static u64 bfc_hrtt_second(u64 most[2][2])
+static u64 bfc_hrtt_second(u64 longest[2][2])
 {
-	const u64 *a = most[0], *b = most[1];
+	const u64 *a = longest[0], *b = longest[1];
 
 	if (a[0] < b[0]) {
-		a = most[1];
-		b = most[0];
+		a = longest[1];
+		b = longest[0];
 	}
 	return a[1] > b[0] ? a[1] : b[0];
 }
@@ -42,28 +44,28 @@ static u64 bfc_hrtt_second(u64 most[2][2])
 static void bfc_hrtt_add(struct bfc_hrtt *h, u64 ns, u64 now)
 {
 	u64 elapsed = now > h->begun ? now - h->begun : 0;
-	u64 *most = h->most[0], second;
+	u64 *longest = h->longest[0], second;
 
 	if (elapsed >= BFC_HRTT_HALF_NS) {
 		bool next = elapsed < 2 * BFC_HRTT_HALF_NS;
 
-		h->most[1][0] = next ? most[0] : 0;
-		h->most[1][1] = next ? most[1] : 0;
+		h->longest[1][0] = next ? longest[0] : 0;
+		h->longest[1][1] = next ? longest[1] : 0;
 		h->n[1] = next ? h->n[0] : 0;
-		most[0] = 0;
-		most[1] = 0;
+		longest[0] = 0;
+		longest[1] = 0;
 		h->n[0] = 0;
 		h->begun = now;
 	}
-	if (ns > most[0]) {
-		most[1] = most[0];
-		most[0] = ns;
-	} else if (ns > most[1]) {
-		most[1] = ns;
+	if (ns > longest[0]) {
+		longest[1] = longest[0];
+		longest[0] = ns;
+	} else if (ns > longest[1]) {
+		longest[1] = ns;
 	}
 	h->samples++;
 	h->n[0]++;
-	second = bfc_hrtt_second(h->most);
+	second = bfc_hrtt_second(h->longest);
 	if (second > h->value || h->n[0] + h->n[1] >= BFC_HRTT_ENOUGH)
 		h->value = second;
 }
@@ -78,7 +80,7 @@ static void bfc_hrtt_end(struct bfc_hrtt *h, u64 rtt, u64 now)
 	h->sent = 0;
 	if (h->last <= sent)
 		return;
-	if (h->again && h->last >= h->again + rtt) {
+	if (h->again && !h->most && h->last >= h->again + rtt) {
 		if (h->late < BFC_HRTT_LATE) {
 			h->late++;
 			sent = h->again;
@@ -87,6 +89,31 @@ static void bfc_hrtt_end(struct bfc_hrtt *h, u64 rtt, u64 now)
 		h->late = 0;
 	}
 	bfc_hrtt_add(h, h->last - sent, now);
+}
+
+/* Whether the neighbour obeyed a pause. */
+static void bfc_hrtt_prove(struct bfc_hrtt *h, bool obeyed)
+{
+	if (obeyed && ++h->obeyed >= BFC_HRTT_PROOF) {
+		h->obeyed = BFC_HRTT_PROOF;
+		h->proved = 1;
+	} else if (!obeyed && --h->obeyed <= -BFC_HRTT_PROOF) {
+		h->obeyed = -BFC_HRTT_PROOF;
+		h->proved = -1;
+	}
+}
+
+/* It had stopped, and goes on now. One that had nothing to send proves nothing. */
+static bool bfc_hrtt_obeyed(struct bfc_hrtt *h, u64 now)
+{
+	u64 loop = h->last - h->sent;
+
+	if (!h->most)
+		return true;
+	if (h->last <= h->sent || 2 * (now - h->resumed) > 3 * loop)
+		return false;
+	bfc_hrtt_prove(h, true);
+	return true;
 }
 
 /**
@@ -115,7 +142,7 @@ bool bfc_hrtt_frame(struct bfc_hrtt *h, bool paused, u64 refresh, u64 rtt, u64 n
 		h->again = now;
 	if (since > (s64)BFC_HRTT_WATCH_NS || (paused && h->resumed && since >= (s64)rtt))
 		h->sent = 0;
-	else if (now > h->last && now - h->last > quiet &&
+	else if (now > h->last && now - h->last > quiet && !h->most &&
 		 (!h->resumed || h->last <= h->resumed))
 		bfc_hrtt_end(h, rtt, now);
 	return h->sent;
@@ -137,13 +164,29 @@ bool bfc_hrtt_packet(struct bfc_hrtt *h, u64 rtt, u64 now)
 
 	if (h->resumed && gap >= length / 2) {
 		/* It had stopped before it was resumed, or stops for that long. */
-		if (h->last <= h->resumed || gap <= 2 * length)
+		if ((h->last <= h->resumed || gap <= 2 * length) && bfc_hrtt_obeyed(h, now))
 			bfc_hrtt_end(h, rtt, now);
 		h->sent = 0;	/* else it had nothing to send */
 		return false;
 	}
 	h->last += gap;
-	return true;
+	if (!h->most || h->last - (h->resumed ?: h->sent) <= h->most)
+		return true;
+	bfc_hrtt_prove(h, false);
+	h->sent = 0;
+	return false;
+}
+
+/**
+ * bfc_hrtt_known() - the loop of a link
+ * @h: the loop
+ *
+ * Return: ns; 0: not known, or not to be believed, as the neighbour says no HELLO and has not
+ * been seen to obey.
+ */
+u64 bfc_hrtt_known(const struct bfc_hrtt *h)
+{
+	return h->most && h->proved <= 0 ? 0 : h->value;
 }
 
 /**

@@ -27,7 +27,8 @@ cables() {
 	two_switches rate "$rate" delay "${1}us" ring "$ring"
 }
 
-# topology DELAY-OF-X-US [OPTIONS...]: for each port
+# topology DELAY-OF-X-US [OPTIONS...]: for each port; with PFC there are no HELLOs
+hellos=1
 topology() {
 	local delay=$1 port
 	shift
@@ -39,7 +40,7 @@ topology() {
 	for port in h1 h2 h3 r; do
 		bfc "$port" e0 role nic queues 128 "$@"
 	done
-	peers_up
+	[ -z "$hellos" ] || peers_up
 	meet 10.0.0.100 h1 h2 h3
 }
 
@@ -238,11 +239,114 @@ test_does_not_fit() {
 	check "2 ms" wait_for 3 hrtt_is sw2 r0 2000000
 }
 
+# pfc_topology DELAY-OF-X-US [OPTIONS...]: all links 200 Mbit/s; neighbours say no HELLO
+pfc_topology() {
+	local rate=200mbit short_us=2 hellos=
+	topology "$1" fc pfc limit 16mb "${@:2}"
+}
+
+# pfc_load PACKETS [OPTION]: three senders to r at once; every packet has to arrive, or with
+# loses some have not to
+pfc_load() {
+	local got
+	receive r 5000 -n $((3 * $1)) -t 60 -i 1
+	all_send "$1" h1 h2 h3
+	got=$(received r 5000 .packets)
+	if [ "${2-}" = loses ]; then
+		at_most "packets received" "$got" $((3 * $1 - 1))
+	else
+		equal "packets received" "$got" $((3 * $1))
+	fi
+}
+
+# No frame is lost on 1, 10 and 100 km: not before the loop is known, and not with what
+# follows from it; each port has room for its own link alone.
+test_pfc_distance() {
+	local us loop
+	exact_clock || return
+	for us in 5 50 500; do
+		pfc_topology $us hrtt auto
+		equal "measured before" "$(stat sw2 x hrtt_measured)" 0
+		# 2 ms and 16 frames of 1514 bytes, and three more
+		at_least "headroom before" "$(stat sw2 x headroom)" 74224
+		pfc_load 1000
+		loop=$(stat sw2 x hrtt_measured)
+		say "$us us: measured $loop ns, p1 $(stat sw1 p1 hrtt_measured) ns"
+		# the ring has two frames of 1046 bytes, and one may be on its way out
+		at_least "measured" "$loop" $((2 * us * 1000))
+		at_most "measured" "$loop" $((2 * us * 1000 + 4 * 42000))
+		sleep 1.5
+		# 25 bytes a us; three full frames and the PFC frame, and a sixteenth
+		at_least "headroom" "$(stat sw2 x headroom)" $((loop / 40 + 4600))
+		at_most "headroom" "$(stat sw2 x headroom)" $((loop * 18 / 640 + 4700))
+		at_most "headroom of p1" "$(stat sw1 p1 headroom)" 10000
+		pfc_load 1000
+		at_least "queued beyond XOFF" "$(stat sw2 x prios[0].peak)" \
+			"$(stat sw2 x xoff)"
+		equal "dropped" "$(sum_stat drops)" 0
+		all_idle
+		clean_up
+	done
+	# Not for nothing: with room for 100 us there are losses.
+	pfc_topology 500 hrtt 100us
+	pfc_load 1000 loses
+	at_least "dropped" "$(stat sw2 r0 drops)" 1
+	all_idle
+}
+
+# Pauses for a time, which end without a frame: the loop is the same.
+test_fafc() {
+	local rate=200mbit short_us=2 loop
+	exact_clock || return
+	topology 50 fc fafc hrtt auto limit 16mb
+	pfc_load 1000
+	loop=$(stat sw2 x hrtt_measured)
+	say "measured $loop ns of $(stat sw2 x hrtt_samples) pauses"
+	at_least "samples" "$(stat sw2 x hrtt_samples)" 4
+	at_least "measured" "$loop" 100000
+	at_most "measured" "$loop" $((100000 + 4 * 42000))
+	all_idle
+}
+
+# A neighbour that obeys no pause gets no room for a loop, whatever it looks like.
+test_pfc_obeys_nothing() {
+	local before after i
+	switch sw
+	new_ns n
+	host r 10.0.0.2/24
+	cable sw p1 n e0 rate 100mbit delay 200us ring 2
+	cable sw r0 r e0 rate 20mbit delay 200us ring 2
+	bfc sw p1 fc pfc hrtt auto
+	bfc sw r0 fc pfc hrtt auto
+	frames open n n e0
+	sleep 0.5
+	before=$(stat sw p1 headroom)
+	for ((i = 0; i < 6; i++)); do
+		frames udp n dst="$(mac r e0)" from=10.0.0.9 to=10.0.0.2 sport=7 dport=7 \
+			count=200 size=1000
+		sleep 0.3
+	done
+	at_least "pauses" "$(stat sw p1 pause_tx)" 4
+	equal "measured" "$(stat sw p1 hrtt_measured)" 0
+	sleep 1.5
+	after=$(stat sw p1 headroom)
+	say "headroom before $before, after $after"
+	# 2 ms and 16 frames; 100 us; and three frames
+	at_least "headroom before" "$before" 49000
+	at_most "headroom after" "$after" 6000
+	# Another neighbour may obey.
+	ip -n n link set e0 down
+	sleep 0.5
+	ip -n n link set e0 up
+	check "as before" wait_for 5 headroom_is "$before"
+	frames close
+}
+headroom_is() { [ "$(stat sw p1 headroom)" = "$1" ]; }
+
 longer_than() { [ "$(stat sw2 r0 hrtt)" -gt "$1" ]; }
 
-# XOFF and headroom of a port with PFC, whose neighbour says no HELLO, are for the box's.
+# XOFF of a port with PFC that has not paused its neighbour yet is for the box' loop.
 test_port_level() {
-	local before
 	cables 10
 	bfc sw1 x hrtt auto
 	bfc sw2 x hrtt auto
@@ -253,12 +357,12 @@ test_port_level() {
 	at_least "without a pause" "$(stat sw2 x hrtt)" 1837000
 	at_most "without a pause" "$(stat sw2 x hrtt)" 2000000
 	equal "of all ports" "$(stat sw2 r0 hrtt)" "$(stat sw2 x hrtt)"
-	before=$(stat sw2 r0 headroom)
+	at_most "XOFF" "$(stat sw2 r0 xoff)" 6500
 	check "delay" set_delay 3000
 	check "longer cable" wait_for 3 longer_than 7800000
-	# 6 ms more of 20 Mbit/s
-	at_least "headroom" "$(stat sw2 r0 headroom)" $((before + 14500))
+	# 5/4 of 7.8 ms of 20 Mbit/s
+	at_least "XOFF" "$(stat sw2 r0 xoff)" 24375
 }
 
 run_tests data_center measured follows lost_pauses forgotten not_believed given does_not_fit \
-	port_level
+	port_level pfc_distance fafc pfc_obeys_nothing

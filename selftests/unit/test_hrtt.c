@@ -13,11 +13,13 @@
 static const u64 loops[] = { 100, 2 * US, 100 * US, 5 * MS, 200 * MS };
 
 static u64 now;
+static u64 most;	/* as bfc_hrtt_begin() takes it */
 
 static void fresh(struct bfc_hrtt *h)
 {
 	memset(h, 0, sizeof(*h));
 	now = 5 * SEC;
+	most = 0;
 }
 
 /* A pause of some length of a queue that sends a packet each @space ns; its packets come
@@ -26,27 +28,25 @@ static void fresh(struct bfc_hrtt *h)
  */
 static void pause_of(struct bfc_hrtt *h, u64 loop, u64 length, u64 space, u64 rtt, bool lost)
 {
-	u64 start = now, heard = start + (lost ? REFRESH : 0), frame = start + REFRESH;
-	u64 packet = start + space, end = start + length, on = true;
+	u64 start = now, heard = start + (lost ? REFRESH : 0), packet = start + space;
+	u64 end = start + length, frame = length < REFRESH ? end : start + REFRESH, on = true;
 
-	bfc_hrtt_begin(h, start);
+	bfc_hrtt_begin(h, most, start);
 	while (on && packet < end + 3 * loop + 30 * MS) {
-		bool stopped = heard < end && packet > heard + loop && packet <= end + loop;
-
-		if (frame < packet || stopped) {
+		if (frame < packet) {
 			now = frame;
 			on = bfc_hrtt_frame(h, frame < end, REFRESH, rtt, now);
 			frame += REFRESH;
 			/* the resume is a frame of its own */
 			if (frame > end && frame - REFRESH < end)
 				frame = end;
-			while (stopped && packet < frame)
-				packet += space;
-		} else {
+			continue;
+		}
+		if (heard >= end || packet <= heard + loop || packet > end + loop) {
 			now = packet;
 			on = bfc_hrtt_packet(h, rtt, now);
-			packet += space;
 		}
+		packet += space;
 	}
 	CHECK(!on, "%llu, length %llu: no end", loop, length);
 	if (now < end)
@@ -56,7 +56,7 @@ static void pause_of(struct bfc_hrtt *h, u64 loop, u64 length, u64 space, u64 rt
 /* What most tests want of it: the queue stops, and that is seen. */
 static void pause_takes(struct bfc_hrtt *h, u64 loop, u64 rtt)
 {
-	bfc_hrtt_begin(h, now);
+	bfc_hrtt_begin(h, 0, now);
 	bfc_hrtt_packet(h, rtt, now + loop);
 	now += 2 * loop;
 	if (bfc_hrtt_frame(h, false, REFRESH, rtt, now))
@@ -124,11 +124,11 @@ static void test_pause_between(void)
 	struct bfc_hrtt h;
 
 	fresh(&h);
-	bfc_hrtt_begin(&h, now);
+	bfc_hrtt_begin(&h, 0, now);
 	CHECK(bfc_hrtt_packet(&h, 0, now + 5 * US));
 	CHECK(bfc_hrtt_frame(&h, false, REFRESH, 0, now + 10 * US));
 	CHECK(!bfc_hrtt_packet(&h, 0, now + 5 * MS));
-	CHECK(h.samples == 1 && h.most[0][0] == 5 * US, "%llu", h.most[0][0]);
+	CHECK(h.samples == 1 && h.longest[0][0] == 5 * US, "%llu", h.longest[0][0]);
 }
 
 /* Paused once more before the gap can have been seen; and when it should have been. */
@@ -137,14 +137,14 @@ static void test_paused_again(void)
 	struct bfc_hrtt h;
 
 	fresh(&h);
-	bfc_hrtt_begin(&h, now);
+	bfc_hrtt_begin(&h, 0, now);
 	CHECK(bfc_hrtt_packet(&h, 20 * US, now + 4 * US));
 	CHECK(bfc_hrtt_frame(&h, false, REFRESH, 20 * US, now + 10 * US));
 	CHECK(bfc_hrtt_frame(&h, true, REFRESH, 20 * US, now + 19 * US));
 	CHECK(!bfc_hrtt_frame(&h, true, REFRESH, 20 * US, now + 20 * US));
 	CHECK(!h.samples && !h.sent);
 	/* that is no repetition, however late it is */
-	bfc_hrtt_begin(&h, now);
+	bfc_hrtt_begin(&h, 0, now);
 	CHECK(bfc_hrtt_frame(&h, false, REFRESH, 20 * MS, now + 8 * MS));
 	CHECK(bfc_hrtt_frame(&h, true, REFRESH, 20 * MS, now + 9 * MS));
 	CHECK(!h.again && h.sent);
@@ -156,24 +156,24 @@ static void test_nothing_came(void)
 	struct bfc_hrtt h;
 
 	fresh(&h);
-	bfc_hrtt_begin(&h, now);
+	bfc_hrtt_begin(&h, 0, now);
 	CHECK(bfc_hrtt_frame(&h, false, REFRESH, 0, now + MS));
 	CHECK(!bfc_hrtt_packet(&h, 0, now + 2 * MS));
 	CHECK(!h.samples && !h.value && !h.sent);
 	/* a packet at the moment of the frame, and one of an older clock */
-	bfc_hrtt_begin(&h, now);
+	bfc_hrtt_begin(&h, 0, now);
 	CHECK(bfc_hrtt_packet(&h, 0, now) && bfc_hrtt_packet(&h, 0, now - 1));
 	CHECK(!bfc_hrtt_frame(&h, true, REFRESH, 0, now + 11 * MS));
 	CHECK(!h.samples && !h.value && !h.sent);
 	/* it went on behind the resume, and then had nothing to send for a while */
-	bfc_hrtt_begin(&h, now);
+	bfc_hrtt_begin(&h, 0, now);
 	CHECK(bfc_hrtt_frame(&h, false, REFRESH, 0, now + MS));
 	CHECK(bfc_hrtt_packet(&h, 0, now + 400 * US) && bfc_hrtt_packet(&h, 0, now + 800 * US));
 	CHECK(bfc_hrtt_packet(&h, 0, now + 1200 * US));
 	CHECK(!bfc_hrtt_packet(&h, 0, now + 1200 * US + 2 * MS + 1));
 	CHECK(!h.samples && !h.value && !h.sent);
 	/* which is seen only when it goes on */
-	bfc_hrtt_begin(&h, now);
+	bfc_hrtt_begin(&h, 0, now);
 	CHECK(bfc_hrtt_packet(&h, 0, now + 4 * US) && bfc_hrtt_packet(&h, 0, now + 8 * US));
 	CHECK(bfc_hrtt_frame(&h, false, REFRESH, 0, now + 10 * US));
 	CHECK(bfc_hrtt_packet(&h, 0, now + 12 * US));
@@ -181,12 +181,12 @@ static void test_nothing_came(void)
 	CHECK(!bfc_hrtt_packet(&h, 0, now + 101 * MS));
 	CHECK(!h.samples && !h.value && !h.sent);
 	/* a packet of an older clock, and the pause is over already */
-	bfc_hrtt_begin(&h, now);
+	bfc_hrtt_begin(&h, 0, now);
 	CHECK(bfc_hrtt_frame(&h, false, REFRESH, 0, now + 10 * US));
 	CHECK(bfc_hrtt_packet(&h, 0, now - 1));
 	h.sent = 0;
 	/* or never stops */
-	bfc_hrtt_begin(&h, now);
+	bfc_hrtt_begin(&h, 0, now);
 	bfc_hrtt_packet(&h, 0, now + 2 * SEC);
 	CHECK(bfc_hrtt_frame(&h, true, REFRESH, 0, now + 2 * SEC));
 	CHECK(!bfc_hrtt_frame(&h, true, REFRESH, 0, now + 2 * SEC + 1));
@@ -322,7 +322,7 @@ static void test_busy_port(void)
 
 	fresh(&h);
 	for (n = 0; n < 100; n++) {
-		bfc_hrtt_begin(&h, now);
+		bfc_hrtt_begin(&h, 0, now);
 		for (i = 0; i < 20; i++) {
 			now += US;
 			CHECK(bfc_hrtt_packet(&h, 2 * US, now));
@@ -361,7 +361,7 @@ static void test_long_pause(void)
 		pause_takes(&h, loops[i], 0);
 		pause_takes(&h, loops[i], 0);
 		last = now + loops[i];
-		bfc_hrtt_begin(&h, now);
+		bfc_hrtt_begin(&h, 0, now);
 		CHECK(bfc_hrtt_packet(&h, 0, last));
 		/* The hook's clock may be a moment ahead. */
 		CHECK(bfc_hrtt_frame(&h, true, REFRESH, 0, last - 1));
@@ -369,13 +369,13 @@ static void test_long_pause(void)
 		CHECK(!bfc_hrtt_frame(&h, true, REFRESH, 2 * loops[i], last + quiet + 1));
 		CHECK(h.samples == 3 && h.value == loops[i]);
 		/* nor one that is over, and of which nothing comes any more */
-		bfc_hrtt_begin(&h, now);
+		bfc_hrtt_begin(&h, 0, now);
 		CHECK(bfc_hrtt_packet(&h, 0, last));
 		CHECK(bfc_hrtt_frame(&h, false, REFRESH, 0, last + 1));
 		CHECK(!bfc_hrtt_frame(&h, false, REFRESH, 2 * loops[i], last + quiet + 1));
 		CHECK(h.samples == 4 && h.value == loops[i]);
 		/* nor one of which nothing came */
-		bfc_hrtt_begin(&h, now);
+		bfc_hrtt_begin(&h, 0, now);
 		CHECK(!bfc_hrtt_frame(&h, true, REFRESH, 0, now + quiet + 1));
 		CHECK(h.samples == 4);
 	}
@@ -402,6 +402,122 @@ static void test_longer_cable(void)
 	for (n = 0, now += SEC; n < 10; n++)
 		pause_of(&h, 5 * MS / 2, 10 * MS, MS / 10, 2 * MS, n % 3 == 2);
 	CHECK(h.value == 5 * MS / 2, "%llu", h.value);
+}
+
+/* Of a neighbour that says no HELLO, each pause has to show that it is obeyed. */
+static void test_without_hello(void)
+{
+	static const unsigned int tenths[] = { 2, 9, 15, 30 };
+	unsigned int i, j, n;
+
+	for (i = 0; i < UNIT_SIZE(loops); i++) {
+		for (j = 0; j < UNIT_SIZE(tenths); j++) {
+			struct bfc_hrtt h;
+
+			fresh(&h);
+			most = 2 * loops[i];
+			for (n = 1; n <= 10; n++) {
+				pause_of(&h, loops[i], loops[i] / 10 * tenths[j],
+					 loops[i] / 20, 0, false);
+				CHECK(bfc_hrtt_known(&h) == (n < BFC_HRTT_PROOF ? 0 : loops[i]),
+				      "pause %u of %llu, %u tenths: %llu", n, loops[i],
+				      tenths[j], bfc_hrtt_known(&h));
+			}
+			CHECK(h.samples == 10 && h.proved == 1);
+		}
+	}
+}
+
+/* A pause of 10 us, packets until @last, and the next one @then; us. Whether that goes on. */
+static bool stops(struct bfc_hrtt *h, u64 last, u64 then)
+{
+	bfc_hrtt_begin(h, most, now);
+	CHECK(bfc_hrtt_packet(h, 0, now + last * US));
+	CHECK(bfc_hrtt_frame(h, false, REFRESH, 0, now + 10 * US));
+	return bfc_hrtt_packet(h, 0, now + then * US);
+}
+
+/* It goes on when it has heard of the resume, which takes no longer than the loop; later it
+ * was for another reason.
+ */
+static void test_goes_on_late(void)
+{
+	struct bfc_hrtt h;
+
+	fresh(&h);
+	most = MS;
+	CHECK(!stops(&h, 8, 22));
+	CHECK(h.samples == 1 && h.obeyed == 1);
+	CHECK(!stops(&h, 8, 23));
+	CHECK(h.samples == 1 && h.obeyed == 1);
+	/* nothing came after the pause: there is no loop */
+	CHECK(!stops(&h, 0, 10));
+	CHECK(!stops(&h, 0, 15));
+	CHECK(h.samples == 1 && h.obeyed == 1 && !h.sent);
+	/* behind the resume, and too long a gap */
+	CHECK(!stops(&h, 12, 33));
+	CHECK(h.samples == 1 && h.obeyed == 1);
+	/* another processor's clock is behind */
+	bfc_hrtt_begin(&h, most, now);
+	CHECK(bfc_hrtt_packet(&h, 0, now + US));
+	CHECK(bfc_hrtt_frame(&h, false, REFRESH, 0, now + 3 * US));
+	CHECK(!bfc_hrtt_packet(&h, 0, now + 2 * US + 999));
+	CHECK(h.samples == 1 && h.obeyed == 1);
+}
+
+/* One that sends as it likes. It is not believed, whatever it did before, until it obeys. */
+static void test_obeys_nothing(void)
+{
+	struct bfc_hrtt h;
+	int n;
+
+	fresh(&h);
+	most = 20 * US;
+	for (n = 1; n <= 10; n++) {
+		bfc_hrtt_begin(&h, most, now);
+		CHECK(bfc_hrtt_packet(&h, 0, now + 20 * US));
+		CHECK(!bfc_hrtt_packet(&h, 0, now + 20 * US + 1) && !h.sent);
+		CHECK(h.proved == (n < BFC_HRTT_PROOF ? 0 : -1), "%d: %d", n, h.proved);
+	}
+	CHECK(!h.samples);
+	for (n = 1; n <= 10; n++) {
+		CHECK(!stops(&h, 8, 20));
+		CHECK(h.proved == (n < 2 * BFC_HRTT_PROOF ? -1 : 1), "%d: %d", n, h.proved);
+		CHECK(bfc_hrtt_known(&h) == (h.proved > 0 ? 8 * US : 0));
+	}
+	/* time counts from the resume */
+	for (n = 1; n <= 10; n++) {
+		CHECK(stops(&h, 9, 13));
+		CHECK(bfc_hrtt_packet(&h, 0, now + 17 * US));
+		CHECK(bfc_hrtt_packet(&h, 0, now + 21 * US));
+		CHECK(bfc_hrtt_packet(&h, 0, now + 25 * US));
+		CHECK(bfc_hrtt_packet(&h, 0, now + 29 * US));
+		CHECK(bfc_hrtt_packet(&h, 0, now + 30 * US));
+		CHECK(!bfc_hrtt_packet(&h, 0, now + 30 * US + 1) && !h.sent);
+		CHECK(h.proved == (n < 2 * BFC_HRTT_PROOF ? 1 : -1), "%d: %d", n, h.proved);
+	}
+	CHECK(!bfc_hrtt_known(&h));
+	/* one that says HELLO needs no proof */
+	h.most = 0;
+	CHECK(bfc_hrtt_known(&h) == 8 * US);
+}
+
+/* However long it stands still: what counts is that it goes on. And repetitions of the
+ * pause are not looked at, as its loop is not told by HELLOs.
+ */
+static void test_long_pause_without_hello(void)
+{
+	struct bfc_hrtt h;
+
+	fresh(&h);
+	most = SEC;
+	bfc_hrtt_begin(&h, most, now);
+	CHECK(bfc_hrtt_frame(&h, true, REFRESH, 0, now + MS));
+	CHECK(bfc_hrtt_packet(&h, 0, now + 3 * MS));
+	CHECK(bfc_hrtt_frame(&h, true, REFRESH, 0, now + 300 * MS));
+	CHECK(bfc_hrtt_frame(&h, false, REFRESH, 0, now + 400 * MS));
+	CHECK(!bfc_hrtt_packet(&h, 0, now + 403 * MS));
+	CHECK(h.samples == 1 && h.longest[0][0] == 3 * MS, "%llu", h.longest[0][0]);
 }
 
 static void test_guess(void)
@@ -437,6 +553,10 @@ static const struct unit_case cases[] = {
 	{ "hrtt: longer than some repetitions", test_long_cable },
 	{ "hrtt: longer than HELLOs have told yet", test_longer_cable },
 	{ "hrtt: a long pause is not watched to its end", test_long_pause },
+	{ "hrtt: a neighbour without HELLOs has to obey", test_without_hello },
+	{ "hrtt: and to go on at once", test_goes_on_late },
+	{ "hrtt: or it is known not to", test_obeys_nothing },
+	{ "hrtt: a long pause of a neighbour without HELLOs", test_long_pause_without_hello },
 	{ "hrtt: before anything is measured", test_guess },
 	{ "hrtt: when it is worth a change", test_differs },
 };
