@@ -95,7 +95,7 @@ def shared(ports: int) -> Memory:
     """
     reserve = 8 * KB
     size = 350 * KB + ports * 8 * (reserve + 1)
-    options = f"buffer chip size {size} reserve {reserve} headroom 1 share off"
+    options = f"buffer chip size {size}b reserve {reserve}b headroom 1b share off"
     return Memory(88 * KB, 30 * KB, 20 * KB, 88 * KB, 50 * KB, 35 * KB, options)
 
 
@@ -112,19 +112,24 @@ def scheme(name: str, scenario: Scenario, memory: Memory, rto: int) -> Scheme:
     )
     # Only the egress decides: the input buffers, which the qdisc does not see, pause
     # by themselves.
-    port = f"{prio} queues 8 limit 64Mb xoff {NEVER} ecn {ECN} {memory.shared}"
-    drop = f"egress-max {memory.out_max} egress-xon {memory.out_xon} warn {memory.out_xon}"
+    port = f"{prio} queues 8 limit 64Mb xoff {NEVER}b ecn {ECN}b {memory.shared}"
+    drop = (
+        f"egress-max {memory.out_max}b egress-xon {memory.out_xon}b "
+        f"warn {memory.out_xon}b"
+    )
     switches = {
         # No port is blamed between XOFF and MAX if there is nothing between them.
-        "pfc-drop": f"bfc fc capfc-max {port} {drop} egress-xoff {memory.out_max - 1}",
+        "pfc-drop": f"bfc fc capfc-max {port} {drop} egress-xoff {memory.out_max - 1}b",
         "pfc-stop": f"bfc fc pfc {port}",
         "pfc": "bfc fc pfc "
-        + port.replace(f"xoff {NEVER}", f"xoff {memory.in_xoff} xon {memory.in_xon}"),
-        "capfc-max": f"bfc fc capfc-max {port} {drop} egress-xoff {memory.out_xoff}",
-        "capfc-cal": f"bfc fc capfc-cal {port} {drop} egress-xoff {memory.out_xoff} cut 80%",
+        + port.replace(
+            f"xoff {NEVER}b", f"xoff {memory.in_xoff}b xon {memory.in_xon}b"
+        ),
+        "capfc-max": f"bfc fc capfc-max {port} {drop} egress-xoff {memory.out_xoff}b",
+        "capfc-cal": f"bfc fc capfc-cal {port} {drop} egress-xoff {memory.out_xoff}b cut 80%",
     }
     if name == "bfc":
-        options = memory.shared.replace("headroom 1 ", "")  # of port-level modes
+        options = memory.shared.replace("headroom 1b ", "")  # of port-level modes
         base = bfc(hrtt=HRTT, options=options, name=name, label=LABELS[name])
     elif name in switches:
         nic = f"bfc fc pfc role nic {prio} queues 1024 flows 65536 limit 1Gb"

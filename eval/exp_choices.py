@@ -33,7 +33,7 @@ VARIANTS: Dict[str, Dict[str, Any]] = {
     "table-10x": {"table": 10, "options": "ways 1"},
     "table-100x": {"options": "ways 1"},
     # The one-hop BDP, 100 Gbit/s x 2 us, whatever the number of active queues
-    "th-fixed": {"options": "threshold 25000"},
+    "th-fixed": {"options": "threshold 25000b"},
 }
 
 

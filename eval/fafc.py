@@ -62,14 +62,14 @@ def _mode(name: str, threshold: int, xoff: int) -> str:
     if name == "inf":
         return f"bfc fc pfc lossless none queues {PRIORITIES} hrtt {HRTT}"
     if name == "pfc":
-        return f"bfc fc pfc queues {PRIORITIES} hrtt {HRTT} xoff {xoff}"
+        return f"bfc fc pfc queues {PRIORITIES} hrtt {HRTT} xoff {xoff}b"
     if name == "inf-wfq":
-        return f"bfc fc fafc {fair} threshold {NEVER} xoff {NEVER}"
+        return f"bfc fc fafc {fair} threshold {NEVER}b xoff {NEVER}b"
     if name == "pfc-wfq":
         # Its predictions pause no port, and its backstop is PFC.
-        return f"bfc fc fafc {fair} threshold {NEVER} xoff {xoff}"
+        return f"bfc fc fafc {fair} threshold {NEVER}b xoff {xoff}b"
     if name == "fafc":
-        return f"bfc fc fafc {fair} threshold {threshold}"
+        return f"bfc fc fafc {fair} threshold {threshold}b"
     raise ValueError(f"no scheme {name}; there are {', '.join(NAMES)}")
 
 
@@ -121,7 +121,7 @@ def make(
     unlimited = name in ("inf", "inf-wfq")
     lossless = "lossless none " if name == "inf" else ""
     pace = f"fc fafc hrtt {HRTT} thop {DELAY}" if fafc else f"fc pfc hrtt {HRTT}"
-    marks = f" ecn {ecn}" if how.ecn else ""
+    marks = f" ecn {ecn}b" if how.ecn else ""
     return Scheme(
         name=called,
         label=label,

@@ -245,7 +245,7 @@ class Topology:
                 lines.append(
                     f"tc {node.name} qdisc replace dev "
                     f"{self._port_of(n, number)} root {switch}"
-                    + (f" ecn {ecn}" if ecn else "")
+                    + (f" ecn {ecn}b" if ecn else "")
                 )
         return "\n".join(lines) + "\n"
 

@@ -240,17 +240,18 @@ class Spec:
         return "\n".join(out[1:])
 
     def table(self) -> str:
-        out = ["} options[] = {"]
+        out = ["const struct bfc_option bfc_options[] = {"]
         for o in self.printed:
             tc = o["tc"]
             keyword = tc["keyword"]
             auto = f"\"{tc['auto']}\"" if "auto" in tc else "NULL"
             start = (f"\t{{ \"{keyword}\", \"{keyword.replace('-', '_')}\", "
                      f"TCA_BFC_{macro(o['name'])}, UNIT_{tc['unit'].upper()},")
-            rest = f"{tc.get('words', 'NULL')}, {auto}, {tc.get('auto-value', 0)} }},"
+            rest = (f"{tc.get('words', 'NULL')}, {auto}, {tc.get('auto-value', 0)}, "
+                    f"\"{default_word(o)}\" }},")
             fits = len(start) + 7 + 1 + len(rest) <= 80
             out.append(start + (" " if fits else "\n\t  ") + rest)
-        return "\n".join(out + ["};"])
+        return "\n".join(out + ["\t{}", "};"])
 
     def usage(self, where: str) -> list[tuple[Row, list[list[Row]]]]:
         """Of each group the lines of options in the help text or the man page."""
@@ -290,6 +291,7 @@ class Spec:
                     f"[ {o['tc']['keyword']} {o['tc']['values']} ]" for o in line))
         out += [" " * 15 + line for line in textwrap.wrap(
             self.defaults(), 60, break_on_hyphens=False)]
+        out.append("See tc-bfc(8).")
         return "\n".join(["static const char usage[] ="] +
                          [f'\t"{line}\\n"' for line in out]) + ";"
 
@@ -391,9 +393,8 @@ class Spec:
         out = {}
         for o in self.printed:
             tc = o["tc"]
-            if tc["unit"] != "stamp":
-                word = words.get(tc["keyword"], default_word(o)).replace(".", "\\.")
-                out[tc["keyword"]] = f"{tc['keyword']} {tc.get('shown', word)} "
+            word = words.get(tc["keyword"], default_word(o)).replace(".", "\\.")
+            out[tc["keyword"]] = f"{tc['keyword']} {tc.get('shown', word)} "
         return out
 
     def shown(self, **words: str) -> str:
@@ -401,9 +402,23 @@ class Spec:
         return BEGIN + "".join(self.as_shown(**words).values()) + "$"
 
     def shown_some(self, **words: str) -> str:
-        """A pattern for these options."""
+        """A pattern for these options, among others."""
         return BEGIN + "".join("(.* )?" + pattern for keyword, pattern
                                in self.as_shown(**words).items() if keyword in words)
+
+    def shown_only(self, **words: str) -> str:
+        """A pattern for those of these options that are not at their defaults, and no others
+        but what follows from them.
+        """
+        out = BEGIN
+        for o in self.printed:
+            keyword = o["tc"]["keyword"]
+            pattern = self.as_shown(**words)[keyword]
+            if words.get(keyword, default_word(o)) != default_word(o):
+                out += pattern
+            elif "shown" in o["tc"]:
+                out += f"({pattern})?"
+        return out + "$"
 
     def cases(self) -> str:
         """What each option looks like, and that a change of it changes nothing else."""
@@ -412,7 +427,8 @@ class Spec:
         pairs = ",".join(f'"{o["tc"]["keyword"].replace("-", "_")}":{json_value(o)}'
                          for o in self.printed if o["tc"]["unit"] != "stamp")
         escaped = re.sub(r"[][{}.]", lambda m: "\\" + m[0], pairs)
-        out = [tdc_case("Create BFC with default setting", [], add, self.shown()),
+        out = [tdc_case("Create BFC with default setting", [], add, BEGIN + "$", ""),
+               tdc_case("Create BFC with default setting, in detail", [], add, self.shown()),
                tdc_case("Create BFC with default setting, in JSON", [], add,
                         '"kind":"bfc","handle":"1:","root":true,.*"options":\\{' + escaped +
                         "[,}]", "-j ")]
@@ -424,7 +440,7 @@ class Spec:
             for given, word in samples.items():
                 out.append(tdc_case(f"Create BFC with{begin} {keyword} {given}", [],
                                     f"{add}{begin} {keyword} {given}",
-                                    self.shown_some(**needed, **{keyword: word})))
+                                    self.shown_only(**needed, **{keyword: word}), ""))
             if not samples or o.get("fixed"):
                 continue
             given, word = next(iter(samples.items()))
@@ -539,7 +555,7 @@ def json_value(row: Row) -> str:
     return f"{float(number[1]) * scale[number[2]]:.12g}"
 
 
-def tdc_case(name: str, setup: list[str], command: str, pattern: str, show: str = "") -> Row:
+def tdc_case(name: str, setup: list[str], command: str, pattern: str, show: str = "-d ") -> Row:
     """A test case of the kernel's tdc.py."""
     device = "$IP link {} dev $DUMMY type dummy"
     return {"id": "", "name": name, "category": ["qdisc", "bfc"],

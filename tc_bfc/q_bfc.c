@@ -4,7 +4,8 @@
  *
  * tc loads it by itself as q_bfc.so when it meets "bfc" on the command line or
  * in a dump. Tables, here of options, in q_bfc_stats.c of statistics, hold all
- * names, numbers and units; parsing, encoding, text and JSON walk over them.
+ * names, numbers, units and defaults; parsing and encoding (here), text and JSON
+ * (q_bfc_show.c) walk over them.
  *
  * Only what was given on the command line is sent, so that "tc qdisc change"
  * changes just that. Ranges are the kernel's business (it knows them best and
@@ -76,107 +77,106 @@ static const char * const hints[] = {
 };
 
 /* In the order in which they are printed. */
-static const struct bfc_option {
-	const char *name;		/* on the command line and as text */
-	const char *key;		/* in JSON */
-	__u16 attr;
-	enum unit unit;
-	const char * const *words;	/* UNIT_WORD */
-	const char *auto_word;		/* NULL: has no automatic value */
-	__u64 auto_value;
 /* Generated from spec/bfc.yaml: table */
-} options[] = {
-	{ "fc", "fc", TCA_BFC_FC, UNIT_WORD, fc_words, NULL, 0 },
-	{ "role", "role", TCA_BFC_ROLE, UNIT_WORD, role_words, NULL, 0 },
-	{ "peer", "peer", TCA_BFC_PEER, UNIT_WORD, peer_words, NULL, 0 },
-	{ "queues", "queues", TCA_BFC_QUEUES, UNIT_NUMBER, NULL, NULL, 0 },
-	{ "flows", "flows", TCA_BFC_FLOWS, UNIT_NUMBER, NULL, "auto", 0 },
-	{ "ways", "ways", TCA_BFC_WAYS, UNIT_NUMBER, NULL, NULL, 0 },
+const struct bfc_option bfc_options[] = {
+	{ "fc", "fc", TCA_BFC_FC, UNIT_WORD, fc_words, NULL, 0, "bfc" },
+	{ "role", "role", TCA_BFC_ROLE, UNIT_WORD,
+	  role_words, NULL, 0, "switch" },
+	{ "peer", "peer", TCA_BFC_PEER, UNIT_WORD,
+	  peer_words, NULL, 0, "auto" },
+	{ "queues", "queues", TCA_BFC_QUEUES, UNIT_NUMBER,
+	  NULL, NULL, 0, "32" },
+	{ "flows", "flows", TCA_BFC_FLOWS, UNIT_NUMBER,
+	  NULL, "auto", 0, "auto" },
+	{ "ways", "ways", TCA_BFC_WAYS, UNIT_NUMBER, NULL, NULL, 0, "4" },
 	{ "assign", "assign", TCA_BFC_ASSIGN, UNIT_WORD,
-	  assign_words, NULL, 0 },
+	  assign_words, NULL, 0, "destination" },
 	{ "dst-prefix", "dst_prefix", TCA_BFC_DST_PREFIX, UNIT_NUMBER,
-	  NULL, NULL, 0 },
+	  NULL, NULL, 0, "32" },
 	{ "dst-prefix6", "dst_prefix6", TCA_BFC_DST_PREFIX6, UNIT_NUMBER,
-	  NULL, NULL, 0 },
+	  NULL, NULL, 0, "128" },
 	{ "avoid-paused", "avoid_paused", TCA_BFC_AVOID_PAUSED, UNIT_SWITCH,
-	  NULL, NULL, 0 },
+	  NULL, NULL, 0, "on" },
 	{ "sticky", "sticky", TCA_BFC_STICKY, UNIT_TIME,
-	  NULL, "auto", BFC_STICKY_AUTO },
-	{ "hrtt", "hrtt", TCA_BFC_HRTT, UNIT_TIME, NULL, "auto", 0 },
+	  NULL, "auto", BFC_STICKY_AUTO, "auto" },
+	{ "hrtt", "hrtt", TCA_BFC_HRTT, UNIT_TIME, NULL, "auto", 0, "auto" },
 	{ "hrtt-max", "hrtt_max", TCA_BFC_HRTT_MAX, UNIT_TIME,
-	  NULL, "auto", 0 },
+	  NULL, "auto", 0, "auto" },
 	{ "threshold", "threshold", TCA_BFC_THRESHOLD, UNIT_SIZE,
-	  NULL, "auto", 0 },
+	  NULL, "auto", 0, "auto" },
 	{ "resume", "resume", TCA_BFC_RESUME, UNIT_WORD,
-	  resume_words, NULL, 0 },
-	{ "rate", "rate", TCA_BFC_RATE, UNIT_RATE, NULL, "link", 0 },
-	{ "limit", "limit", TCA_BFC_LIMIT, UNIT_SIZE, NULL, NULL, 0 },
-	{ "quantum", "quantum", TCA_BFC_QUANTUM, UNIT_SIZE, NULL, "auto", 0 },
+	  resume_words, NULL, 0, "early" },
+	{ "rate", "rate", TCA_BFC_RATE, UNIT_RATE, NULL, "link", 0, "link" },
+	{ "limit", "limit", TCA_BFC_LIMIT, UNIT_SIZE, NULL, NULL, 0, "16Mb" },
+	{ "quantum", "quantum", TCA_BFC_QUANTUM, UNIT_SIZE,
+	  NULL, "auto", 0, "auto" },
 	{ "new-first", "new_first", TCA_BFC_NEW_FIRST, UNIT_SWITCH,
-	  NULL, NULL, 0 },
-	{ "refresh", "refresh", TCA_BFC_REFRESH, UNIT_TIME, NULL, "auto", 0 },
-	{ "hold", "hold", TCA_BFC_HOLD, UNIT_TIME, NULL, "auto", 0 },
+	  NULL, NULL, 0, "on" },
+	{ "refresh", "refresh", TCA_BFC_REFRESH, UNIT_TIME,
+	  NULL, "auto", 0, "auto" },
+	{ "hold", "hold", TCA_BFC_HOLD, UNIT_TIME, NULL, "auto", 0, "auto" },
 	{ "split-gso", "split_gso", TCA_BFC_SPLIT_GSO, UNIT_SWITCH,
-	  NULL, NULL, 0 },
-	{ "txqs", "txqs", TCA_BFC_TXQS, UNIT_WORD, txqs_words, NULL, 0 },
-	{ "sync", "sync", TCA_BFC_SYNC, UNIT_TIME, NULL, NULL, 0 },
-	{ "tpid", "tpid", TCA_BFC_TPID, UNIT_TPID, NULL, NULL, 0 },
+	  NULL, NULL, 0, "on" },
+	{ "txqs", "txqs", TCA_BFC_TXQS, UNIT_WORD,
+	  txqs_words, NULL, 0, "auto" },
+	{ "sync", "sync", TCA_BFC_SYNC, UNIT_TIME, NULL, NULL, 0, "200us" },
+	{ "tpid", "tpid", TCA_BFC_TPID, UNIT_TPID, NULL, NULL, 0, "88a8" },
 	{ "accept-pause", "accept_pause", TCA_BFC_ACCEPT_PAUSE, UNIT_SWITCH,
-	  NULL, NULL, 0 },
-	{ "elide", "elide", TCA_BFC_ELIDE, UNIT_DEVICES, NULL, "none", 0 },
-	{ "prio", "prio", TCA_BFC_PRIO, UNIT_WORD, prio_words, NULL, 0 },
-	{ "map", "map", TCA_BFC_PRIO_MAP, UNIT_MAP, NULL, "auto", 0 },
-	{ "lossless", "lossless", TCA_BFC_LOSSLESS, UNIT_PRIOS, NULL, NULL, 0 },
-	{ "strict", "strict", TCA_BFC_STRICT, UNIT_PRIOS, NULL, NULL, 0 },
-	{ "xoff", "xoff", TCA_BFC_XOFF, UNIT_SIZE, NULL, "auto", 0 },
-	{ "xon", "xon", TCA_BFC_XON, UNIT_SIZE, NULL, "auto", 0 },
-	{ "max", "max", TCA_BFC_MAX_BYTES, UNIT_SIZE, NULL, "auto", 0 },
-	{ "dynamic", "dynamic", TCA_BFC_DYNAMIC, UNIT_SHARE, NULL, "off", 0 },
+	  NULL, NULL, 0, "off" },
+	{ "elide", "elide", TCA_BFC_ELIDE, UNIT_DEVICES,
+	  NULL, "none", 0, "none" },
+	{ "prio", "prio", TCA_BFC_PRIO, UNIT_WORD, prio_words, NULL, 0, "pcp" },
+	{ "map", "map", TCA_BFC_PRIO_MAP, UNIT_MAP, NULL, "auto", 0, "auto" },
+	{ "lossless", "lossless", TCA_BFC_LOSSLESS, UNIT_PRIOS,
+	  NULL, NULL, 0, "all" },
+	{ "strict", "strict", TCA_BFC_STRICT, UNIT_PRIOS,
+	  NULL, NULL, 0, "none" },
+	{ "xoff", "xoff", TCA_BFC_XOFF, UNIT_SIZE, NULL, "auto", 0, "auto" },
+	{ "xon", "xon", TCA_BFC_XON, UNIT_SIZE, NULL, "auto", 0, "auto" },
+	{ "max", "max", TCA_BFC_MAX_BYTES, UNIT_SIZE, NULL, "auto", 0, "auto" },
+	{ "dynamic", "dynamic", TCA_BFC_DYNAMIC, UNIT_SHARE,
+	  NULL, "off", 0, "off" },
 	{ "egress-xoff", "egress_xoff", TCA_BFC_EGRESS_XOFF, UNIT_SIZE,
-	  NULL, "auto", 0 },
+	  NULL, "auto", 0, "auto" },
 	{ "egress-xon", "egress_xon", TCA_BFC_EGRESS_XON, UNIT_SIZE,
-	  NULL, "auto", 0 },
+	  NULL, "auto", 0, "auto" },
 	{ "egress-max", "egress_max", TCA_BFC_EGRESS_MAX, UNIT_SIZE,
-	  NULL, "auto", 0 },
-	{ "warn", "warn", TCA_BFC_WARN, UNIT_SIZE, NULL, "auto", 0 },
-	{ "cut", "cut", TCA_BFC_CUT, UNIT_PERCENT, NULL, NULL, 0 },
-	{ "thop", "thop", TCA_BFC_T_HOP, UNIT_TIME, NULL, "auto", 0 },
-	{ "alpha", "alpha", TCA_BFC_ALPHA, UNIT_PERMILLE, NULL, NULL, 0 },
-	{ "beta", "beta", TCA_BFC_BETA, UNIT_PERMILLE, NULL, NULL, 0 },
-	{ "fdec", "fdec", TCA_BFC_FDEC, UNIT_PERMILLE, NULL, NULL, 0 },
+	  NULL, "auto", 0, "auto" },
+	{ "warn", "warn", TCA_BFC_WARN, UNIT_SIZE, NULL, "auto", 0, "auto" },
+	{ "cut", "cut", TCA_BFC_CUT, UNIT_PERCENT, NULL, NULL, 0, "80%" },
+	{ "thop", "thop", TCA_BFC_T_HOP, UNIT_TIME, NULL, "auto", 0, "auto" },
+	{ "alpha", "alpha", TCA_BFC_ALPHA, UNIT_PERMILLE,
+	  NULL, NULL, 0, "0.8" },
+	{ "beta", "beta", TCA_BFC_BETA, UNIT_PERMILLE, NULL, NULL, 0, "0.8" },
+	{ "fdec", "fdec", TCA_BFC_FDEC, UNIT_PERMILLE, NULL, NULL, 0, "0.8" },
 	{ "congested", "congested", TCA_BFC_CONGESTED, UNIT_SIZE,
-	  NULL, "auto", 0 },
-	{ "ecn", "ecn", TCA_BFC_ECN, UNIT_SIZE, NULL, "off", 0 },
+	  NULL, "auto", 0, "auto" },
+	{ "ecn", "ecn", TCA_BFC_ECN, UNIT_SIZE, NULL, "off", 0, "off" },
 	{ "watchdog", "watchdog", TCA_BFC_WATCHDOG, UNIT_TIMEOUT,
-	  NULL, "auto", BFC_WATCHDOG_AUTO },
-	{ "buffer", "buffer", TCA_BFC_BUFFER, UNIT_NAME, NULL, "none", 0 },
-	{ "size", "size", TCA_BFC_BUFFER_SIZE, UNIT_SIZE, NULL, "keep", 0 },
-	{ "reserve", "reserve", TCA_BFC_RESERVE, UNIT_SIZE, NULL, NULL, 0 },
+	  NULL, "auto", BFC_WATCHDOG_AUTO, "auto" },
+	{ "buffer", "buffer", TCA_BFC_BUFFER, UNIT_NAME,
+	  NULL, "none", 0, "none" },
+	{ "size", "size", TCA_BFC_BUFFER_SIZE, UNIT_SIZE,
+	  NULL, "keep", 0, "keep" },
+	{ "reserve", "reserve", TCA_BFC_RESERVE, UNIT_SIZE,
+	  NULL, NULL, 0, "0b" },
 	{ "headroom", "headroom", TCA_BFC_HEADROOM, UNIT_SIZE,
-	  NULL, "auto", 0 },
-	{ "share", "share", TCA_BFC_SHARE, UNIT_SHARE, NULL, "off", 0 },
+	  NULL, "auto", 0, "auto" },
+	{ "share", "share", TCA_BFC_SHARE, UNIT_SHARE, NULL, "off", 0, "100%" },
 	{ "stamp", "stamp", TCA_BFC_STAMP, UNIT_STAMP,
-	  bfc_stamp_words, NULL, 0 },
+	  bfc_stamp_words, NULL, 0, "native" },
+	{}
 };
 
 /* End of table */
 
-/* Millionths are ten-thousandths of a per cent. */
-#define SHARE_DECIMALS		4
-#define PERMILLE_DECIMALS	3
-
-/* Of ns in 63 bits; the kernel takes 60 s at most. */
-#define TIME_MAX_US		9e15
-
-#define PRIOS_ALL		((1 << PRIOS) - 1)
-
 /* More than the kernel takes, so that it is the kernel that says how many. */
 #define ELIDE_ROOM	(4 * BFC_ELIDE_MAX)
 
-/* The command line, understood. */
+/* The command line, understood: by attribute. */
 struct bfc_args {
-	bool given[ARRAY_SIZE(options)];
-	__u64 value[ARRAY_SIZE(options)];
+	bool given[TCA_BFC_MAX + 1];
+	__u64 value[TCA_BFC_MAX + 1];
 	__u32 elide[ELIDE_ROOM];
 	unsigned int elide_count;
 	__u8 map[BFC_PRIO_VALUES];
@@ -219,7 +219,8 @@ static const char usage[] =
 	"               [ share PERCENT | off ]\n"
 	"               (* marks defaults; queues 32, ways 4, dst-prefix 32,\n"
 	"               dst-prefix6 128, limit 16Mb, sync 200us, cut 80%, alpha,\n"
-	"               beta and fdec 0.8, reserve 0b, share 100%)\n";
+	"               beta and fdec 0.8, reserve 0b, share 100%)\n"
+	"See tc-bfc(8).\n";
 
 /* End of help */
 
@@ -258,6 +259,23 @@ static int illegal(const struct bfc_option *opt, const char *arg)
 	return -1;
 }
 
+/* A bare number is read as bytes, us or bit/s by tc's readers: not what most have in
+ * mind who write "hrtt 1" or "rate 10".
+ */
+static int needs_unit(const struct bfc_option *opt, const char *arg)
+{
+	static const char * const units[][2] = {
+		[UNIT_SIZE] = { "b", "kb" },
+		[UNIT_TIME] = { "us", "ms" },
+		[UNIT_TIMEOUT] = { "us", "ms" },
+		[UNIT_RATE] = { "mbit", "gbit" },
+	};
+
+	fprintf(stderr, "bfc: %s needs a unit, as %s%s or %s%s\n", opt->name,
+		arg, units[opt->unit][0], arg, units[opt->unit][1]);
+	return -1;
+}
+
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -273,18 +291,18 @@ static bool starts_as_number(const char *arg)
 	return is_digit(*arg);
 }
 
-/* As in tc(8), a number alone is microseconds; get_time64() takes it for ns. */
-static int parse_time(const char *arg, __s64 *ns)
+/* Nothing is as much in every unit. */
+static bool is_zero(const char *arg)
+{
+	return arg[strspn(arg, "0.")] == '\0';
+}
+
+static bool is_bare(const char *arg)
 {
 	char *unit;
-	double us = strtod(arg, &unit);
 
-	if (*unit)
-		return get_time64(ns, arg);
-	if (us > TIME_MAX_US)
-		return -1;
-	*ns = us * 1000;
-	return 0;
+	strtod(arg, &unit);
+	return !*unit;
 }
 
 static int parse_number(const struct bfc_option *opt, const char *arg,
@@ -296,6 +314,8 @@ static int parse_number(const struct bfc_option *opt, const char *arg,
 
 	if (!starts_as_number(arg))
 		return illegal(opt, arg);
+	if (opt->unit != UNIT_NUMBER && is_bare(arg) && !is_zero(arg))
+		return needs_unit(opt, arg);
 
 	switch (opt->unit) {
 	case UNIT_NUMBER:
@@ -308,7 +328,7 @@ static int parse_number(const struct bfc_option *opt, const char *arg,
 		break;
 	case UNIT_TIME:
 	case UNIT_TIMEOUT:
-		err = parse_time(arg, &s64);
+		err = get_time64(&s64, arg);
 		if (s64 < 0)
 			err = -1;
 		*value = s64;
@@ -465,13 +485,13 @@ static int parse_devices(const struct bfc_option *opt, const char *arg,
 	}
 }
 
-static int parse_value(unsigned int i, const char *arg, struct bfc_args *args)
+static int parse_value(const struct bfc_option *opt, const char *arg,
+		       struct bfc_args *args)
 {
-	const struct bfc_option *opt = &options[i];
-	__u64 *value = &args->value[i];
+	__u64 *value = &args->value[opt->attr];
 	int word;
 
-	args->given[i] = true;
+	args->given[opt->attr] = true;
 
 	if (opt->auto_word && strcmp(arg, opt->auto_word) == 0) {
 		*value = opt->auto_value;
@@ -529,42 +549,43 @@ static int parse_value(unsigned int i, const char *arg, struct bfc_args *args)
 static void encode(struct nlmsghdr *n, const struct bfc_args *args)
 {
 	const int room = 4096;	/* of the 64 KiB that tc has for the message */
+	const struct bfc_option *opt;
 	struct rtattr *nest, *devices;
-	unsigned int i, d;
+	unsigned int d;
 
 	nest = addattr_nest(n, room, TCA_OPTIONS | NLA_F_NESTED);
-	for (i = 0; i < ARRAY_SIZE(options); i++) {
-		const __u64 u64 = args->value[i];
+	for (opt = bfc_options; opt->name; opt++) {
+		const __u64 u64 = args->value[opt->attr];
 		const __u32 u32 = u64;
 		const __u16 u16 = u64;
 		const __u8 u8 = u64;
 
-		if (!args->given[i])
+		if (!args->given[opt->attr])
 			continue;
-		switch (options[i].unit) {
+		switch (opt->unit) {
 		case UNIT_WORD:
 		case UNIT_SWITCH:
 		case UNIT_PRIOS:
 		case UNIT_PERCENT:
-			addattr_l(n, room, options[i].attr, &u8, sizeof(u8));
+			addattr_l(n, room, opt->attr, &u8, sizeof(u8));
 			break;
 		case UNIT_TPID:
-			addattr_l(n, room, options[i].attr, &u16, sizeof(u16));
+			addattr_l(n, room, opt->attr, &u16, sizeof(u16));
 			break;
 		case UNIT_NUMBER:
 		case UNIT_SIZE:
 		case UNIT_SHARE:
 		case UNIT_PERMILLE:
-			addattr_l(n, room, options[i].attr, &u32, sizeof(u32));
+			addattr_l(n, room, opt->attr, &u32, sizeof(u32));
 			break;
 		case UNIT_TIME:
 		case UNIT_TIMEOUT:
 		case UNIT_RATE:
-			addattr_l(n, room, options[i].attr, &u64, sizeof(u64));
+			addattr_l(n, room, opt->attr, &u64, sizeof(u64));
 			break;
 		case UNIT_DEVICES:
 			devices = addattr_nest(n, room,
-					       options[i].attr | NLA_F_NESTED);
+					       opt->attr | NLA_F_NESTED);
 			for (d = 0; d < args->elide_count; d++)
 				addattr_l(n, room, TCA_BFC_ELIDE_IFINDEX,
 					  &args->elide[d],
@@ -572,15 +593,15 @@ static void encode(struct nlmsghdr *n, const struct bfc_args *args)
 			addattr_nest_end(n, devices);
 			break;
 		case UNIT_MAP:
-			addattr_l(n, room, options[i].attr, args->map,
+			addattr_l(n, room, opt->attr, args->map,
 				  sizeof(args->map));
 			break;
 		case UNIT_NAME:
-			addattr_l(n, room, options[i].attr, args->name,
+			addattr_l(n, room, opt->attr, args->name,
 				  strlen(args->name) + 1);
 			break;
 		case UNIT_STAMP:
-			addattr_l(n, room, options[i].attr, &u8, sizeof(u8));
+			addattr_l(n, room, opt->attr, &u8, sizeof(u8));
 			if (u8 == BFC_STAMP_PINNED)
 				addattr_l(n, room, TCA_BFC_STAMP_FD,
 					  &args->stamp_fd,
@@ -591,31 +612,133 @@ static void encode(struct nlmsghdr *n, const struct bfc_args *args)
 	addattr_nest_end(n, nest);
 }
 
+/* --- options that there are not --------------------------------------- */
+
+#define NEAR_ROOM	32	/* no option's name is as long */
+
+static char folded(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c == '_' ? '-' : c;
+}
+
+/* How many letters must be changed, left out or put in to make one of the other, those
+ * next to each other swapped counted as one (the optimal string alignment distance).
+ */
+static unsigned int letters_off(const char *a, const char *b)
+{
+	unsigned int row[3][NEAR_ROOM], *last2 = row[0], *last = row[1];
+	unsigned int *now = row[2], *spare, len = strlen(b), i, j, least;
+
+	for (j = 0; j <= len; j++)
+		last[j] = j;
+	for (i = 1; a[i - 1]; i++) {
+		now[0] = i;
+		for (j = 1; j <= len; j++) {
+			bool same = folded(a[i - 1]) == folded(b[j - 1]);
+
+			least = last[j - 1] + !same;
+			if (least > last[j] + 1)
+				least = last[j] + 1;
+			if (least > now[j - 1] + 1)
+				least = now[j - 1] + 1;
+			if (i > 1 && j > 1 && least > last2[j - 2] + 1 &&
+			    folded(a[i - 1]) == folded(b[j - 2]) &&
+			    folded(a[i - 2]) == folded(b[j - 1]))
+				least = last2[j - 2] + 1;
+			now[j] = least;
+		}
+		spare = last2;
+		last2 = last;
+		last = now;
+		now = spare;
+	}
+	return last[len];
+}
+
+/* The option whose name is nearest, or NULL: none is near. */
+static const struct bfc_option *nearest(const char *arg)
+{
+	const struct bfc_option *opt, *best = NULL;
+	size_t len = strlen(arg);
+	unsigned int off, least;
+
+	if (len < 2 || len >= NEAR_ROOM)
+		return NULL;
+	least = (len + 2) / 3 + 1;	/* a third of the letters may be wrong */
+	for (opt = bfc_options; opt->name; opt++) {
+		off = letters_off(arg, opt->name);
+		/* The beginning of a name is as good as one wrong letter, a
+		 * part of it as two.
+		 */
+		if (strncmp(arg, opt->name, len) == 0 && off > 1)
+			off = 1;
+		else if (len > 2 && strstr(opt->name, arg) && off > 2)
+			off = 2;
+		if (off < least) {
+			least = off;
+			best = opt;
+		}
+	}
+	return best;
+}
+
+/* "pfc" for "fc pfc" */
+static const struct bfc_option *option_of_word(const char *arg)
+{
+	const struct bfc_option *opt;
+
+	for (opt = bfc_options; opt->name; opt++)
+		if (opt->unit == UNIT_WORD && find_word(opt->words, arg) >= 0)
+			return opt;
+	return NULL;
+}
+
+static int unknown(const char *arg)
+{
+	const struct bfc_option *of_word = option_of_word(arg);
+	const struct bfc_option *near = nearest(arg);
+
+	fprintf(stderr, "bfc: unknown option \"%s\"", arg);
+	if (of_word)
+		fprintf(stderr, ", did you mean \"%s %s\"?\n",
+			of_word->name, arg);
+	else if (near)
+		fprintf(stderr, ", did you mean \"%s\"?\n", near->name);
+	else
+		fprintf(stderr, ", \"help\" lists those that there are\n");
+	return -1;
+}
+
+static const struct bfc_option *find_option(const char *arg)
+{
+	const struct bfc_option *opt;
+
+	for (opt = bfc_options; opt->name; opt++)
+		if (strcmp(arg, opt->name) == 0)
+			return opt;
+	return NULL;
+}
+
 static int bfc_parse_opt(const struct qdisc_util *qu __unused, int argc,
 			 char **argv, struct nlmsghdr *n,
 			 const char *dev __unused)
 {
+	const struct bfc_option *opt;
 	struct bfc_args args = {};
-	unsigned int i;
 
 	for (; argc > 0; argc--, argv++) {
 		if (strcmp(*argv, "help") == 0) {
 			explain();
 			return -1;
 		}
-		for (i = 0; i < ARRAY_SIZE(options); i++)
-			if (strcmp(*argv, options[i].name) == 0)
-				break;
-		if (i == ARRAY_SIZE(options)) {
-			fprintf(stderr, "What is \"%s\"?\n", *argv);
-			explain();
-			return -1;
-		}
+		opt = find_option(*argv);
+		if (!opt)
+			return unknown(*argv);
 		NEXT_ARG();
-		if (parse_value(i, *argv, &args))
+		if (parse_value(opt, *argv, &args))
 			return -1;
-		if (options[i].unit == UNIT_STAMP &&
-		    args.value[i] == BFC_STAMP_PINNED) {
+		if (opt->unit == UNIT_STAMP &&
+		    args.value[opt->attr] == BFC_STAMP_PINNED) {
 			NEXT_ARG();
 			args.stamp_fd = bfc_stamp_open(*argv);
 			if (args.stamp_fd < 0)
@@ -635,229 +758,6 @@ static int bfc_parse_class_opt(const struct qdisc_util *qu __unused,
 	fprintf(stderr,
 		"bfc: classes are the queues themselves and have no options; their number is \"queues\" of the qdisc\n");
 	return -1;
-}
-
-/* --- printing ----------------------------------------------------------- */
-
-static const struct scale times[] = {
-	{ 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" },
-};
-
-static const struct scale bit_rates[] = {
-	{ 1000000000000, "Tbit" }, { 1000000000, "Gbit" },
-	{ 1000000, "Mbit" }, { 1000, "Kbit" }, { 1, "bit" },
-};
-
-/* All decimals that it needs. */
-static const char *sprint_decimal(char *buf, __u64 value, unsigned int decimals,
-				  const char *suffix)
-{
-	__u64 one = 1;
-	unsigned int i;
-
-	for (i = 0; i < decimals; i++)
-		one *= 10;
-	for (; decimals && value % 10 == 0; decimals--) {
-		value /= 10;
-		one /= 10;
-	}
-	if (decimals)
-		snprintf(buf, SPRINT_BSIZE, "%llu.%0*llu%s",
-			 (unsigned long long)(value / one), (int)decimals,
-			 (unsigned long long)(value % one), suffix);
-	else
-		snprintf(buf, SPRINT_BSIZE, "%llu%s",
-			 (unsigned long long)value, suffix);
-	return buf;
-}
-
-static void print_devices(const struct bfc_option *opt, struct rtattr *nest)
-{
-	const char *sep = "";
-	struct rtattr *attr = NULL;
-	int len = 0;
-	uint64_t index;
-
-	open_json_array(PRINT_JSON, opt->key);
-	print_text("%s ", opt->name);
-	if (nest) {
-		attr = RTA_DATA(nest);
-		len = RTA_PAYLOAD(nest);
-	}
-	for (; len > 0 && RTA_OK(attr, len); attr = RTA_NEXT(attr, len)) {
-		if (attr->rta_type != TCA_BFC_ELIDE_IFINDEX ||
-		    !bfc_attr_number(attr, &index))
-			continue;
-		print_text("%s", sep);
-		print_text("%s", ll_index_to_name(index));
-		json_string(NULL, ll_index_to_name(index));
-		sep = ",";
-	}
-	print_text("%s ", *sep ? "" : opt->auto_word);
-	close_json_array(PRINT_JSON, NULL);
-}
-
-static void print_prios(const struct bfc_option *opt, __u64 value)
-{
-	const char *sep = "";
-	unsigned int prio;
-	char buf[2];
-
-	open_json_array(PRINT_JSON, opt->key);
-	print_text("%s ", opt->name);
-	for (prio = 0; prio < PRIOS; prio++) {
-		if (!(value & 1 << prio))
-			continue;
-		json_number(NULL, prio);
-		if (value == PRIOS_ALL)
-			continue;
-		snprintf(buf, sizeof(buf), "%u", prio);
-		print_text("%s", sep);
-		print_text("%s", buf);
-		sep = ",";
-	}
-	close_json_array(PRINT_JSON, NULL);
-	print_text("%s ", value == PRIOS_ALL ? "all" : *sep ? "" : "none");
-}
-
-/* In JSON an object with the entries that are not automatic. */
-static void print_map(const struct bfc_option *opt, const struct rtattr *attr)
-{
-	const __u8 *map = RTA_DATA(attr);
-	unsigned int len = RTA_PAYLOAD(attr), i;
-	char value[SPRINT_BSIZE], prio[SPRINT_BSIZE];
-	const char *sep = "";
-
-	open_json_object(opt->key);
-	print_text("%s ", opt->name);
-	for (i = 0; i < len && i < BFC_PRIO_VALUES; i++) {
-		if (map[i] == BFC_PRIO_AUTO)
-			continue;
-		snprintf(value, sizeof(value), "%u", i);
-		snprintf(prio, sizeof(prio), ":%u", map[i]);
-		json_number(value, map[i]);
-		print_text("%s", sep);
-		print_text("%s", value);
-		print_text("%s", prio);
-		sep = ",";
-	}
-	close_json_object();
-	print_text("%s ", *sep ? "" : opt->auto_word);
-}
-
-static void print_name(const struct bfc_option *opt, const struct rtattr *attr)
-{
-	char name[BFC_BUFFER_NAMSIZ];
-
-	get_name(attr, name, sizeof(name));
-	print_text("%s ", opt->name);
-	print_text("%s ", *name ? name : opt->auto_word);
-	json_string(opt->key, *name ? name : opt->auto_word);
-}
-
-static void print_option(const struct bfc_option *opt, __u64 value)
-{
-	char buf[SPRINT_BSIZE];
-	const char *text = "";
-
-	if (opt->unit == UNIT_PRIOS) {
-		print_prios(opt, value & PRIOS_ALL);
-		return;
-	}
-	print_text("%s ", opt->name);
-	if (opt->auto_word && value == opt->auto_value) {
-		json_string(opt->key, opt->auto_word);
-		print_text("%s ", opt->auto_word);
-		return;
-	}
-	if (opt->unit == UNIT_TIMEOUT && !value) {
-		json_string(opt->key, "off");
-		print_text("%s ", "off");
-		return;
-	}
-
-	switch (opt->unit) {
-	case UNIT_WORD:
-		text = word_or_number(buf, opt->words, value);
-		json_string(opt->key, text);
-		break;
-	case UNIT_SWITCH:
-		text = switch_words[value != 0];
-		json_bool(opt->key, value);
-		break;
-	case UNIT_TPID:
-		snprintf(buf, sizeof(buf), "%04x", (unsigned int)value);
-		text = buf;
-		json_string(opt->key, text);
-		break;
-	case UNIT_NUMBER:
-		snprintf(buf, sizeof(buf), "%llu", (unsigned long long)value);
-		text = buf;
-		json_number(opt->key, value);
-		break;
-	case UNIT_SIZE:
-		text = sprint_exact(buf, value, sizes);
-		json_number(opt->key, value);
-		break;
-	case UNIT_TIME:
-	case UNIT_TIMEOUT:
-		text = sprint_exact(buf, value, times);
-		json_number(opt->key, value);
-		break;
-	case UNIT_RATE:
-		text = sprint_exact(buf, value * 8, bit_rates);
-		json_number(opt->key, value);
-		break;
-	case UNIT_SHARE:
-		text = sprint_decimal(buf, value, SHARE_DECIMALS, "%");
-		json_fraction(opt->key, value / 1e6);
-		break;
-	case UNIT_PERCENT:
-		text = sprint_decimal(buf, value, 0, "%");
-		json_fraction(opt->key, value / 1e2);
-		break;
-	case UNIT_PERMILLE:
-		text = sprint_decimal(buf, value, PERMILLE_DECIMALS, "");
-		json_fraction(opt->key, value / 1e3);
-		break;
-	case UNIT_DEVICES:
-	case UNIT_PRIOS:
-	case UNIT_MAP:
-	case UNIT_NAME:
-	case UNIT_STAMP:
-		return;		/* have functions of their own */
-	}
-	print_text("%s ", text);
-}
-
-static int bfc_print_opt(const struct qdisc_util *qu __unused, FILE *f __unused,
-			 struct rtattr *opt)
-{
-	struct rtattr *tb[TCA_BFC_MAX + 1];
-	unsigned int i;
-	uint64_t value;
-
-	if (!opt)
-		return 0;
-	parse_rtattr_flags(tb, TCA_BFC_MAX, RTA_DATA(opt), RTA_PAYLOAD(opt),
-			   NLA_F_NESTED);
-
-	for (i = 0; i < ARRAY_SIZE(options); i++) {
-		struct rtattr *attr = tb[options[i].attr];
-
-		if (options[i].unit == UNIT_DEVICES)
-			print_devices(&options[i], attr);
-		else if (options[i].unit == UNIT_MAP && attr)
-			print_map(&options[i], attr);
-		else if (options[i].unit == UNIT_NAME && attr)
-			print_name(&options[i], attr);
-		else if (options[i].unit == UNIT_STAMP &&
-			 bfc_attr_number(attr, &value))
-			bfc_print_stamp(value, tb);
-		else if (bfc_attr_number(attr, &value))
-			print_option(&options[i], value);
-	}
-	return 0;
 }
 
 static int bfc_print_class_opt(const struct qdisc_util *qu __unused,

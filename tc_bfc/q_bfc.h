@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What options (q_bfc.c) and statistics (q_bfc_stats.c) of the plugin share:
+ * What options (q_bfc.c, q_bfc_show.c) and statistics (q_bfc_stats.c) of the plugin share:
  * units, words, and how they are printed.
  *
  * tc looks for a plugin's global symbols among its own first: so all is static
@@ -38,6 +38,23 @@ enum unit {
 	UNIT_PERCENT,	/* whole per cent, u8 */
 	UNIT_PERMILLE,	/* a number with three decimals, u32 thousandths */
 	UNIT_STAMP,	/* native, or pinned and a path: u8 and a descriptor */
+};
+
+/* Millionths are ten-thousandths of a per cent. */
+#define SHARE_DECIMALS		4
+#define PERMILLE_DECIMALS	3
+
+#define PRIOS_ALL		((1 << PRIOS) - 1)
+
+struct bfc_option {
+	const char *name;		/* on the command line and as text */
+	const char *key;		/* in JSON */
+	__u16 attr;
+	enum unit unit;
+	const char * const *words;	/* UNIT_WORD */
+	const char *auto_word;		/* NULL: has no automatic value */
+	__u64 auto_value;
+	const char *usual;		/* the default, as text */
 };
 
 static const char * const role_words[] = {
@@ -120,10 +137,16 @@ static inline void get_name(const struct rtattr *attr, char *name, size_t size)
 	name[i] = '\0';
 }
 
+/* q_bfc.c; the end is one without a name */
+extern const struct bfc_option bfc_options[];
+
+/* q_bfc_show.c */
+int bfc_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *options);
+
 /* q_bfc_stamp.c */
 extern const char * const bfc_stamp_words[];
 int bfc_stamp_open(const char *path);
-void bfc_print_stamp(__u64 value, struct rtattr *tb[]);
+void bfc_print_stamp(__u64 value, struct rtattr *tb[], bool details);
 
 /* q_bfc_stats.c */
 int bfc_print_xstats(const struct qdisc_util *qu, FILE *f,

@@ -57,14 +57,14 @@ static void print_tag(const struct rtattr *attr)
 	print_text("tag %s ", text);
 }
 
-/* As text only if there is something to say: most ports stamp natively. */
-void bfc_print_stamp(__u64 value, struct rtattr *tb[])
+/* As text only if there is something to say, or all is asked for. */
+void bfc_print_stamp(__u64 value, struct rtattr *tb[], bool details)
 {
 	char buf[SPRINT_BSIZE];
 	uint64_t id;
 
 	json_string("stamp", word_or_number(buf, bfc_stamp_words, value));
-	if (value != BFC_STAMP_NATIVE)
+	if (value != BFC_STAMP_NATIVE || details)
 		print_text("stamp %s ",
 			   word_or_number(buf, bfc_stamp_words, value));
 	if (bfc_attr_number(tb[TCA_BFC_STAMP_ID], &id)) {

@@ -102,8 +102,8 @@ class Networks(unittest.TestCase):
         t = topology.clos(2, 2, 1, 100 * GBIT, 400 * GBIT)
         job = Job("a", t, hpcc.make("dctcp", 100 * GBIT, 13_000, 3), [], 1)
         text = describe(job)
-        self.assertEqual(text.count(" ecn 300000\n"), 4)
-        self.assertEqual(text.count(" ecn 1200000\n"), 4)
+        self.assertEqual(text.count(" ecn 300000b\n"), 4)
+        self.assertEqual(text.count(" ecn 1200000b\n"), 4)
         self.assertFalse(
             [li for li in text.splitlines() if li.startswith("tc h") and " ecn " in li]
         )

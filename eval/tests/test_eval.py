@@ -454,9 +454,9 @@ class Fafc(unittest.TestCase):
     def test_names_of_schemes(self) -> None:
         ctx = self.context(0, "control=dctcp")
         for name, words in (
-            ("pfc-250", "fc pfc queues 8 hrtt 2us xoff 250000 ecn 150000"),
-            ("pfc-wfq-350", "threshold 400000000 xoff 350000 ecn 200000"),
-            ("fafc-350", "threshold 350000 ecn 200000"),
+            ("pfc-250", "fc pfc queues 8 hrtt 2us xoff 250000b ecn 150000b"),
+            ("pfc-wfq-350", "threshold 400000000b xoff 350000b ecn 200000b"),
+            ("fafc-350", "threshold 350000b ecn 200000b"),
             ("inf", "lossless none"),
             ("bfc-sticky", "sticky 20us"),
         ):
@@ -603,7 +603,7 @@ class Hpcc(unittest.TestCase):
     def test_dctcp_differs_in_marks(self) -> None:
         with_int, dctcp = self.job("hpcc").scheme, self.job("dctcp").scheme
         self.assertEqual(dctcp.switch, with_int.switch)
-        self.assertEqual(describe(self.job("dctcp")).count(" ecn 75000\n"), 3)
+        self.assertEqual(describe(self.job("dctcp")).count(" ecn 75000b\n"), 3)
         self.assertNotIn(" ecn ", describe(self.job("hpcc")))
         self.assertEqual(dctcp.nic, with_int.nic)
         self.assertEqual(dctcp.header, with_int.header - 20)

@@ -86,13 +86,13 @@ test_options_that_keep_the_neighbour() {
 	local lost drops busy="sw2 r0,sw1 x"
 	topology
 	load
-	change "$busy" "threshold 2000" "hrtt 20ms" "resume drained" \
-		"sticky 50ms" "quantum 300" "rate 10mbit" "refresh 20ms" \
+	change "$busy" "threshold 2000b" "hrtt 20ms" "resume drained" \
+		"sticky 50ms" "quantum 300b" "rate 10mbit" "refresh 20ms" \
 		"hold 70ms" "assign single" "avoid-paused off" "split-gso off" \
 		"elide x" "accept-pause on" "assign destination" "dst-prefix 0" \
 		"dst-prefix6 0" "dst-prefix 24 dst-prefix6 64" "fc none" "fc bfc"
 	change "$busy" "threshold 200k" "hrtt 100us" "resume early" "sticky 0" \
-		"quantum 20000" "rate 100mbit" "refresh 1ms" "hold 30ms" \
+		"quantum 20000b" "rate 100mbit" "refresh 1ms" "hold 30ms" \
 		"assign stochastic" "elide none" "assign dynamic"
 	change "$busy" "threshold auto" "hrtt 4ms" "sticky auto" \
 		"quantum auto" "rate link" "refresh auto" "hold auto" \
@@ -165,7 +165,7 @@ test_options_of_other_modes() {
 	new_ns x
 	ip -n x link add d0 type dummy
 	bfc x d0 rate 1gbit
-	before=$(tc -n x qdisc show dev d0)
+	before=$(tc -n x -d qdisc show dev d0)
 	for option in "xoff 10kb" "xon 20kb" "max 1mb" "dynamic 11%" "lossless 3" \
 		"strict 7" "ecn 40kb" "headroom 64kb"; do
 		for mode in bfc none; do
@@ -216,7 +216,7 @@ test_options_of_other_modes() {
 	done
 	# The present mode counts, if none is given; nothing was changed so far.
 	refused "queues 32 thop 10us" "thop: used by fc fafc only"
-	equal "options" "$(tc -n x qdisc show dev d0)" "$before"
+	equal "options" "$(tc -n x -d qdisc show dev d0)" "$before"
 }
 
 # What a mode does not use is kept for another one, and what repeats it is taken: all
@@ -229,7 +229,7 @@ test_options_are_kept_for_their_mode() {
 	for mode in none capfc-cal bfc pfc; do
 		bfc x d0 fc "$mode"
 		equal "thop with fc $mode" "$(stat x d0 options.thop)" 20000
-		shown=$(tc -n x qdisc show dev d0)
+		shown=$(tc -n x -d qdisc show dev d0)
 		# shellcheck disable=SC2086
 		tc -n x qdisc change dev d0 root bfc ${shown#*refcnt * } ||
 			fail "refused with fc $mode: ${shown#*refcnt * }"

@@ -78,7 +78,7 @@ test_quantum() {
 	for quantum in 1514 10000; do
 		tc -n s qdisc del dev e0 root 2>/dev/null
 		# shellcheck disable=SC2086
-		bfc s e0 queues 32 $plenty quantum "$quantum"
+		bfc s e0 queues 32 $plenty quantum "${quantum}b"
 		send s 10.0.0.2 5000 -f 2 -t 30
 		sleep 1
 		frames clear r

@@ -750,7 +750,7 @@ test_default_qdisc_of_many_queues() {
 	tc -n c qdisc replace dev e0 root handle 1: mq
 	refuses "must be the root qdisc" -n c qdisc replace dev e0 parent 1:2 bfc fc pfc
 	refuses "must be the root qdisc" -n c qdisc add dev e0 parent 1:2 handle 20: bfc
-	refuses "not found" -n c qdisc change dev e0 parent 1:2 bfc quantum 3000
+	refuses "not found" -n c qdisc change dev e0 parent 1:2 bfc quantum 3000b
 	equal "fair queues" "$(tc -n c -j qdisc show dev e0 | jq "$queues")" 4
 	in_ns c ethtool -L e0 tx 2 || fail "not two queues"
 	equal "fair queues for two" "$(tc -n c -j qdisc show dev e0 | jq "$queues")" 2

@@ -192,7 +192,7 @@ test_rate() {
 test_long_packets() {
 	local bytes
 	pair rate 50mbit delay 100us ring 8
-	bfc s e0 queues 32 hrtt 100ms rate 800kbit quantum 256 flows 10000
+	bfc s e0 queues 32 hrtt 100ms rate 800kbit quantum 256b flows 10000
 	meet 10.0.0.2 s
 	send s 10.0.0.2 5000 -f 10 -t 9 -b 20000
 	sleep 2

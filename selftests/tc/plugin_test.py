@@ -25,7 +25,7 @@ import tempfile
 from pathlib import Path
 from typing import Callable, Dict, List, Optional, Tuple
 
-from bfc_spec import DEFAULT_JSON, DEFAULT_TEXT, KEYWORDS, STATISTICS
+from bfc_spec import DEFAULT_JSON, DEFAULT_TEXT, KEYWORDS, OPTIONS, STATISTICS
 from bfc_uapi import (N, NLA_F_NESTED, RTM_NEWQDISC, RTM_NEWTCLASS, TCA_KIND, TCA_OPTIONS,
                       TCA_STATS2, TCA_STATS_APP, TOP, Ktap, attr, attrs, nest, s32,
                       tc_message, u8, u16, u32, u64)
@@ -81,12 +81,15 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("hrtt 12usecs", [("HRTT", u64(12_000))]),
     ("hrtt 12.345us", [("HRTT", u64(12_345))]),
     ("hrtt 101ns", [("HRTT", u64(101))]),
-    ("hrtt 200", [("HRTT", u64(200_000))]),         # tc(8): a number alone is us
-    ("hrtt 0.25", [("HRTT", u64(250))]),
+    ("hrtt 0.25us", [("HRTT", u64(250))]),
+    ("hrtt 0", [("HRTT", u64(0))]),             # nothing is as much in every unit
+    ("hrtt 0.00", [("HRTT", u64(0))]),
     ("hrtt auto", [("HRTT", u64(0))]),
     ("hrtt-max 4ms", [("HRTT_MAX", u64(4_000_000))]),
     ("hrtt-max auto", [("HRTT_MAX", u64(0))]),
-    ("threshold 10000", [("THRESHOLD", u32(10000))]),
+    ("threshold 10000b", [("THRESHOLD", u32(10000))]),
+    ("threshold 0", [("THRESHOLD", u32(0))]),
+    ("threshold 80kbit", [("THRESHOLD", u32(10240))]),
     ("threshold 64Kb", [("THRESHOLD", u32(65536))]),
     ("threshold auto", [("THRESHOLD", u32(0))]),
     ("resume early", [("RESUME", u8(N["BFC_RESUME_EARLY"]))]),
@@ -95,10 +98,11 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("rate 1Tbit", [("RATE", u64(125_000_000_000))]),
     ("rate 1000Bps", [("RATE", u64(1000))]),
     ("rate 8kbit", [("RATE", u64(1000))]),
+    ("rate 0", [("RATE", u64(0))]),
     ("rate link", [("RATE", u64(0))]),
     ("limit 16Mb", [("LIMIT", u32(16 << 20))]),
-    ("limit 4294967295", [("LIMIT", u32(0xFFFFFFFF))]),
-    ("quantum 1514", [("QUANTUM", u32(1514))]),
+    ("limit 4294967295b", [("LIMIT", u32(0xFFFFFFFF))]),
+    ("quantum 1514b", [("QUANTUM", u32(1514))]),
     ("quantum auto", [("QUANTUM", u32(0))]),
     ("refresh 20us", [("REFRESH", u64(20_000))]),
     ("refresh auto", [("REFRESH", u64(0))]),
@@ -131,7 +135,7 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("lossless 0,1,2,3,4,5,6,7", [("LOSSLESS", u8(0xFF))]),
     ("xoff 100Kb", [("XOFF", u32(102_400))]),
     ("xoff auto", [("XOFF", u32(0))]),
-    ("xon 80000", [("XON", u32(80_000))]),
+    ("xon 80000b", [("XON", u32(80_000))]),
     ("xon auto", [("XON", u32(0))]),
     ("max 1Mb", [("MAX_BYTES", u32(1 << 20))]),
     ("max auto", [("MAX_BYTES", u32(0))]),
@@ -155,7 +159,6 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("cut 100.0%", [("CUT", u8(100))]),
     ("cut 255%", [("CUT", u8(255))]),       # the kernel's to refuse
     ("thop 50us", [("T_HOP", u64(50_000))]),
-    ("thop 50", [("T_HOP", u64(50_000))]),
     ("thop auto", [("T_HOP", u64(0))]),
     ("alpha 0.8", [("ALPHA", u32(800))]),
     ("alpha 1", [("ALPHA", u32(1000))]),
@@ -164,14 +167,14 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("beta 4294967.295", [("BETA", u32(0xFFFFFFFF))]),
     ("fdec 0.5000", [("FDEC", u32(500))]),
     ("fdec 0", [("FDEC", u32(0))]),
-    ("congested 30000", [("CONGESTED", u32(30_000))]),
+    ("congested 30000b", [("CONGESTED", u32(30_000))]),
     ("congested auto", [("CONGESTED", u32(0))]),
     ("ecn 40000b", [("ECN", u32(40_000))]),
     ("ecn off", [("ECN", u32(0))]),
     ("watchdog 200ms", [("WATCHDOG", u64(200_000_000))]),
     ("watchdog off", [("WATCHDOG", u64(0))]),
     ("watchdog auto", [("WATCHDOG", u64(2**64 - 1))]),
-    ("watchdog 2e6", [("WATCHDOG", u64(2_000_000_000))]),
+    ("watchdog 2e6us", [("WATCHDOG", u64(2_000_000_000))]),
     ("watchdog 0", [("WATCHDOG", u64(0))]),
     ("buffer a", [("BUFFER", b"a\0")]),
     ("buffer chip0_5678-abcd", [("BUFFER", b"chip0_5678-abcd\0")]),
@@ -206,14 +209,19 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("sticky auto sticky 1us", [("STICKY", u64(1000))]),
 ]
 
+# Those that a message offers to a number that has none.
+UNITS = {"size": ("b", "kb"), "time": ("us", "ms"), "timeout": ("us", "ms"),
+         "rate": ("mbit", "gbit")}
+
 # Command line, exit code, message (a regular expression).
 USAGE = r"Usage: \.\.\. bfc \[ fc bfc\*"
 REFUSE: List[Tuple[str, int, str]] = [
     ("help", 1, USAGE),
     ("queues 8 help", 1, USAGE),
-    ("nonsense", 1, r'^What is "nonsense"\?\n' + USAGE),
-    ("queue 8", 1, r'^What is "queue"\?\n' + USAGE),
-    ("Queues 8", 1, r'^What is "Queues"\?\n' + USAGE),
+    ("help", 1, r"\nSee tc-bfc\(8\)\.\n$"),
+    ("nonsense", 1, r'^bfc: unknown option "nonsense", "help" lists those that there are\n$'),
+    ("q 8", 1, r'^bfc: unknown option "q", "help" lists those that there are\n$'),
+    ("x" * 500, 1, r'^bfc: unknown option "x{500}", "help" lists those that there are\n$'),
     ("fc ecn", 1, r'^bfc: illegal "fc" value "ecn": '
      r'give none, bfc, pfc, capfc-max, capfc-cal or fafc\n$'),
     ("fc capfc", 1, r'^bfc: illegal "fc" value "capfc": give none, bfc, '),
@@ -242,8 +250,8 @@ REFUSE: List[Tuple[str, int, str]] = [
     ("hrtt automatic", 1, r'^bfc: illegal "hrtt" value "automatic"\n$'),
     ("hrtt-max 1min", 1, r'^bfc: illegal "hrtt-max" value "1min"\n$'),
     ("hrtt 1e30s", 1, r'^bfc: illegal "hrtt" value "1e30s"\n$'),
-    ("hrtt 1e16", 1, r'^bfc: illegal "hrtt" value "1e16"\n$'),
-    ("hrtt 0.0001", 1, r'^bfc: illegal "hrtt" value "0.0001"\n$'),
+    ("hrtt 1e16us", 1, r'^bfc: illegal "hrtt" value "1e16us"\n$'),
+    ("hrtt 0.0001ns", 1, r'^bfc: illegal "hrtt" value "0.0001ns"\n$'),
     ("hrtt nan", 1, r'^bfc: illegal "hrtt" value "nan"\n$'),
     ("hrtt inf", 1, r'^bfc: illegal "hrtt" value "inf"\n$'),
     ("refresh 0.5ns", 1, r'^bfc: illegal "refresh" value "0.5ns"\n$'),
@@ -251,10 +259,10 @@ REFUSE: List[Tuple[str, int, str]] = [
     ("threshold 4Gb", 1, r'^bfc: illegal "threshold" value "4Gb"\n$'),
     ("threshold -1", 1, r'^bfc: illegal "threshold" value "-1"\n$'),
     ("threshold 0.5b", 1, r'^bfc: illegal "threshold" value "0.5b"\n$'),
-    ("limit 4294967296", 1, r'^bfc: illegal "limit" value "4294967296"\n$'),
+    ("limit 4294967296b", 1, r'^bfc: illegal "limit" value "4294967296b"\n$'),
     ("limit 5Xb", 1, r'^bfc: illegal "limit" value "5Xb"\n$'),
     ("limit auto", 1, r'^bfc: illegal "limit" value "auto"\n$'),
-    ("quantum 1e20", 1, r'^bfc: illegal "quantum" value "1e20"\n$'),
+    ("quantum 1e20b", 1, r'^bfc: illegal "quantum" value "1e20b"\n$'),
     ("rate fast", 1, r'^bfc: illegal "rate" value "fast"\n$'),
     ("rate -1mbit", 1, r'^bfc: illegal "rate" value "-1mbit"\n$'),
     ("rate 1bit", 1, r'^bfc: illegal "rate" value "1bit"\n$'),
@@ -280,7 +288,7 @@ REFUSE: List[Tuple[str, int, str]] = [
      r'46:5,48:7, values from 0 to 63, priorities from 0 to 7\n$'),
     ("map 46:5,46:5", 1, r'^bfc: "map" has the value 46 twice\n$'),
     ("map 1:0,2:0,01:3", 1, r'^bfc: "map" has the value 1 twice\n$'),
-    ("xoff 0.5", 1, r'^bfc: illegal "xoff" value "0.5"\n$'),
+    ("xoff 0.5b", 1, r'^bfc: illegal "xoff" value "0.5b"\n$'),
     ("max 4Gb", 1, r'^bfc: illegal "max" value "4Gb"\n$'),
     ("size none", 1, r'^bfc: illegal "size" value "none"\n$'),
     ("reserve auto", 1, r'^bfc: illegal "reserve" value "auto"\n$'),
@@ -312,6 +320,17 @@ REFUSE: List[Tuple[str, int, str]] = [
       'give a number with at most three decimals as in 0.8\n$')
      for option in ("alpha", "beta", "fdec")
      for value in ("0.8005", "0.0001", "80%", "-0.8", "1e-1", "4294967.296", ".", "auto", "0,8")
+] + [(f"{wrong} 8", 1, f'^bfc: unknown option "{wrong}", did you mean "{near}"\\?\n$')
+     for wrong, near in (
+         ("querres", "queues"), ("queue", "queues"), ("Queues", "queues"), ("qeuues", "queues"),
+         ("hrtt_max", "hrtt-max"), ("thresh", "threshold"), ("treshold", "threshold"),
+         ("egress_xof", "egress-xoff"), ("rat", "rate"), ("watchdgo", "watchdog"),
+         ("prefix6", "dst-prefix6"), ("bufer", "buffer"), ("los", "lossless"), ("loss", "lossless"),
+         # a word without its option
+         ("pfc", "fc pfc"), ("nic", "role nic"), ("destination", "assign destination"))
+] + [(f"{o.keyword} {number}", 1, f'^bfc: {o.keyword} needs a unit, '
+      f'as {number}{UNITS[o.unit][0]} or {number}{UNITS[o.unit][1]}\n$')
+     for o in OPTIONS if o.unit in UNITS for number in ("40", "0.5", "1", "4294967296", "1e3")
 ] + [(option, 255, r'^Command line is not complete\. Try option "help"\n$') for option in KEYWORDS]
 
 # Options as the kernel dumps them, text, JSON.
@@ -483,18 +502,39 @@ class PluginTest:
 
     def show(self, values: Dict[str, bytes], text: str, json_options: Json) -> str:
         message = qdisc(options_nest(values))
-        done = self.bench.run("qdisc", "show", "dev", "lo", dump=message)
+        done = self.bench.run("-d", "qdisc", "show", "dev", "lo", dump=message)
         want = f"qdisc bfc 1: root {text} \n"
         if done.stdout != want or done.stderr:
             return f"text {done.stdout}{done.stderr}\nwant {want}"
-        done = self.bench.run("-j", "qdisc", "show", "dev", "lo", dump=message)
-        got = json.loads(done.stdout)[0]["options"]
-        if got != json_options:
-            return f"JSON {got}\nwant {json_options}"
+        for flags in (("-j",), ("-d", "-j")):
+            done = self.bench.run(*flags, "qdisc", "show", "dev", "lo", dump=message)
+            got = json.loads(done.stdout)[0]["options"]
+            if got != json_options:
+                return f"JSON {got}\nwant {json_options}"
+        return ""
+
+    def show_changed(self) -> str:
+        """As text without -d only what is not the default, in JSON all the same."""
+        words = OTHER_TEXT.split()
+        other = dict(zip(words[::2], words[1::2]))
+        cases: List[Tuple[Dict[str, bytes], str]] = [
+            (DEFAULTS, ""), ({**DEFAULTS, "STAMP": u8(0)}, ""), (OTHER, OTHER_TEXT + " ")]
+        for name, keyword in zip(DEFAULTS, other):
+            cases.append(({**DEFAULTS, name: OTHER[name]}, f"{keyword} {other[keyword]} "))
+        for values, text in cases:
+            message = qdisc(options_nest(values))
+            done = self.bench.run("qdisc", "show", "dev", "lo", dump=message)
+            want = f"qdisc bfc 1: root {text}\n"
+            if done.stdout != want or done.stderr:
+                return f"text {done.stdout}{done.stderr}\nwant {want}"
+            done = self.bench.run("-j", "qdisc", "show", "dev", "lo", dump=message)
+            missing = set(DEFAULT_JSON) - set(json.loads(done.stdout)[0]["options"])
+            if missing:
+                return f"not in JSON: {missing}"
         return ""
 
     def paste(self, values: Dict[str, bytes], backwards: bool = False) -> str:
-        done = self.bench.run("qdisc", "show", "dev", "lo", dump=qdisc(options_nest(values)))
+        done = self.bench.run("-d", "qdisc", "show", "dev", "lo", dump=qdisc(options_nest(values)))
         text = done.stdout.split(" root ", 1)[1]
         if backwards:
             words = text.split()
@@ -538,7 +578,7 @@ class PluginTest:
         nest_ = (attr(N["TCA_BFC_FC"], u8(9)) + attr(N["__TCA_BFC_MAX"] + 5, u32(1))
                  + attr(N["TCA_BFC_QUEUES"], u64(5)) + attr(N["TCA_BFC_HRTT"], u32(7000)))
         done = self.bench.run("qdisc", "show", "dev", "lo", dump=qdisc(nest_))
-        want = "qdisc bfc 1: root fc 9 queues 5 hrtt 7us elide none \n"
+        want = "qdisc bfc 1: root fc 9 queues 5 hrtt 7us \n"
         return "" if done.stdout == want and not done.stderr else done.stdout + done.stderr
 
     def odd_values(self) -> str:
@@ -558,7 +598,7 @@ class PluginTest:
             if wrong:
                 return wrong
         programs: List[Tuple[Dict[str, bytes], str, Json]] = [
-            ({"STAMP": u8(0)}, "", {"stamp": "native"}),
+            ({"STAMP": u8(0)}, "stamp native", {"stamp": "native"}),
             ({"STAMP": u8(1), "STAMP_ID": u32(12), "STAMP_NAME": b"bfc_stamp\0",
               "STAMP_TAG": bytes.fromhex("0123456789abcdef")},
              "stamp pinned id 12 name bfc_stamp tag 0123456789abcdef",
@@ -571,8 +611,7 @@ class PluginTest:
              "stamp pinned name  tag ",
              {"stamp": "pinned", "stamp_name": "", "stamp_tag": ""})]
         for program, shown, added in programs:
-            wrong = self.show(program, f"elide none {shown}" if shown else "elide none",
-                              {"elide": [], **added})
+            wrong = self.show(program, f"elide none {shown}", {"elide": [], **added})
             if wrong:
                 return wrong
         return self.show({"LOSSLESS": u32(0x103), "CUT": u32(1000), "FDEC": u8(7), "ECN": b"123",
@@ -807,6 +846,7 @@ def main() -> int:
             ("refuse names with blanks", test.refuse_names),
             ("refuse class options", test.refuse_class),
             ("show defaults", lambda: test.show(DEFAULTS, DEFAULT_TEXT, DEFAULT_JSON)),
+            ("show what is not the default", test.show_changed),
             ("show other values", lambda: test.show(OTHER, OTHER_TEXT, OTHER_JSON)),
             ("give defaults back", lambda: test.paste(DEFAULTS)),
             ("give other values back", lambda: test.paste(OTHER)),

@@ -159,7 +159,7 @@ test_pfc() {
 test_both_pause() {
 	router 1gbit pipe 1000000 pipe-buffer 200000 pipe-xoff 20000 pipe-xon 3000
 	bfc h1 e0 fc pfc role nic hrtt 10us
-	bfc router p1 fc pfc hrtt 10us xoff 200000 xon 100000 headroom 300kb
+	bfc router p1 fc pfc hrtt 10us xoff 200000b xon 100000b headroom 300kb
 	bfc router p3 fc pfc hrtt 10us limit 64mb
 	flow h1 4000 1001
 	arrived
