@@ -203,13 +203,16 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct bpf_prog *prog;
-	struct bfc_params *p;
+	struct bfc_params *p, *was;
 	int err;
 
-	p = kmemdup(&q->cfg->p, sizeof(q->cfg->p), GFP_KERNEL);
+	p = kmalloc_array(2, sizeof(*p), GFP_KERNEL);
 	if (!p)
 		return -ENOMEM;
-	err = bfc_params_parse(sch, opt, &q->cfg->p, p, extack);
+	was = &p[1];
+	*was = q->cfg->p;
+	*p = *was;
+	err = bfc_params_parse(sch, opt, p, extack);
 	if (err)
 		goto out;
 	err = bfc_check_place(q, p, extack);
@@ -247,7 +250,9 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 	}
 	bfc_stamp_set(sch, prog);
 	bfc_port_wake(q->port);
-	if (!p->rate && !q->life.speed)
+	if (bfc_params_given_up(qdisc_dev(sch), was, p))
+		NL_SET_ERR_MSG(extack, "bfc: options that are not used any more have their defaults again: the kernel's log names them");
+	else if (!p->rate && !q->life.speed)
 		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");
 out:
 	kfree(p);
@@ -281,7 +286,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 		return -EOPNOTSUPP;
 	}
 
-	p = kmalloc_array(2, sizeof(*p), GFP_KERNEL);
+	p = kmalloc(sizeof(*p), GFP_KERNEL);
 	if (!p)
 		return -ENOMEM;
 	bfc_params_default(p);
@@ -292,8 +297,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 			netdev_info(dev, "bfc: by default, fair queueing for each TX queue; for flow control: tc qdisc replace dev %s root bfc\n",
 				    dev->name);
 	}
-	p[1] = p[0];
-	err = bfc_params_parse(sch, opt, &p[1], p, extack) ?:
+	err = bfc_params_parse(sch, opt, p, extack) ?:
 	      bfc_check_place(q, p, extack);
 	if (err)
 		goto out;

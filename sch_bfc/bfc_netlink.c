@@ -77,43 +77,46 @@ static const struct nla_policy bfc_elide_policy[TCA_BFC_ELIDE_MAX + 1] = {
 	[TCA_BFC_ELIDE_IFINDEX]	= { .type = NLA_U32 },
 };
 
+/* All of them in one place. */
+static const struct bfc_params bfc_defaults = {
+	.fc = BFC_FC_BFC,
+	.role = BFC_ROLE_SWITCH,
+	.peer = BFC_PEER_AUTO,
+	.queues = BFC_QUEUES_DEFAULT,
+	.flows_auto = true,
+	.flows = BFC_QUEUES_DEFAULT * BFC_FLOWS_PER_QUEUE,
+	.ways = BFC_WAYS_DEFAULT,
+	.assign = BFC_ASSIGN_DESTINATION,
+	.txqs = BFC_TXQS_AUTO,
+	.sync = BFC_SYNC_DEFAULT,
+	.dst_prefix = BFC_DST_PREFIX_MAX,
+	.dst_prefix6 = BFC_DST_PREFIX6_MAX,
+	.avoid_paused = 1,
+	.sticky = BFC_STICKY_AUTO,
+	.resume = BFC_RESUME_EARLY,
+	.limit = BFC_LIMIT_DEFAULT,
+	.new_first = 1,
+	.split_gso = 1,
+	.tpid = ETH_P_8021AD,
+	.stamp = BFC_STAMP_UNSET,
+	.stamp_fd = -1,
+	.prio_map = { [0 ... BFC_PRIO_VALUES - 1] = BFC_PRIO_AUTO },
+	.lossless = 0xff,
+	.watchdog = BFC_WATCHDOG_AUTO,
+	.cut = BFC_CUT_DEFAULT,
+	.alpha = BFC_PERMILLE_DEFAULT,
+	.beta = BFC_PERMILLE_DEFAULT,
+	.fdec = BFC_FDEC_DEFAULT,
+	.share = BFC_PPM_ONE,
+};
+
 /**
- * bfc_params_default() - the defaults, all of them in one place
+ * bfc_params_default() - what holds without options
  * @p: result
  */
 void bfc_params_default(struct bfc_params *p)
 {
-	*p = (struct bfc_params){
-		.fc = BFC_FC_BFC,
-		.role = BFC_ROLE_SWITCH,
-		.peer = BFC_PEER_AUTO,
-		.queues = BFC_QUEUES_DEFAULT,
-		.flows_auto = true,
-		.flows = BFC_QUEUES_DEFAULT * BFC_FLOWS_PER_QUEUE,
-		.ways = BFC_WAYS_DEFAULT,
-		.assign = BFC_ASSIGN_DESTINATION,
-		.txqs = BFC_TXQS_AUTO,
-		.sync = BFC_SYNC_DEFAULT,
-		.dst_prefix = BFC_DST_PREFIX_MAX,
-		.dst_prefix6 = BFC_DST_PREFIX6_MAX,
-		.avoid_paused = 1,
-		.sticky = BFC_STICKY_AUTO,
-		.resume = BFC_RESUME_EARLY,
-		.limit = BFC_LIMIT_DEFAULT,
-		.new_first = 1,
-		.split_gso = 1,
-		.tpid = ETH_P_8021AD,
-		.stamp = BFC_STAMP_UNSET,
-		.stamp_fd = -1,
-		.lossless = 0xff,
-		.watchdog = BFC_WATCHDOG_AUTO,
-		.cut = BFC_CUT_DEFAULT,
-		.alpha = BFC_PERMILLE_DEFAULT,
-		.beta = BFC_PERMILLE_DEFAULT,
-		.fdec = BFC_FDEC_DEFAULT,
-		.share = BFC_PPM_ONE,
-	};
-	memset(p->prio_map, BFC_PRIO_AUTO, sizeof(p->prio_map));
+	*p = bfc_defaults;
 }
 
 /**
@@ -295,7 +298,7 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 
 /**
  * struct bfc_use - an option that not every mode uses
- * @modes: bit fc: used by that; 0: by all
+ * @modes: bit fc: used by that
  * @buffer: used by the others, too, with a shared buffer
  * @assigns: bit assign: used with that only; 0: with each
  * @msg: what a user of another mode or assignment is told
@@ -320,12 +323,17 @@ struct bfc_use {
 	"bfc: " _name ": used by fc fafc only" }
 #define BFC_USE_BFC(_name) { BFC_IN(BFC), .msg =		\
 	"bfc: " _name ": used by fc bfc only" }
+#define BFC_USE_BFC_NONE(_name) { BFC_IN(BFC) | BFC_IN(NONE), .msg = \
+	"bfc: " _name ": used by fc bfc and none only" }
 #define BFC_USE_BFC_FAFC(_name) { BFC_IN(BFC) | BFC_IN(FAFC), .msg = \
 	"bfc: " _name ": used by fc bfc and fafc only" }
 #define BFC_USE_ALL(_name) { BFC_IN_ALL, .msg =			\
 	"bfc: " _name ": not used by fc none" }
 #define BFC_USE_BUFFER(_modes, _name, _others) { _modes, true, .msg =	\
 	"bfc: " _name ": not used by fc " _others " without a buffer" }
+
+#define BFC_USE_SHARED(_name) { 0, true, .msg =			\
+	"bfc: " _name ": used with a buffer only" }
 
 #define BFC_USE_DEST(_name) {					\
 	BFC_IN(BFC), false, BIT(BFC_ASSIGN_DESTINATION),	\
@@ -360,10 +368,13 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_CONGESTED] = BFC_USE_FAFC("congested"),
 	[TCA_BFC_ECN] = BFC_USE_PORT("ecn"),
 	[TCA_BFC_WATCHDOG] = BFC_USE_ALL("watchdog"),
+	[TCA_BFC_RESERVE] = BFC_USE_SHARED("reserve"),
 	[TCA_BFC_HEADROOM] = BFC_USE_PORT("headroom"),
+	[TCA_BFC_SHARE] = BFC_USE_SHARED("share"),
 	[TCA_BFC_STRICT] = BFC_USE_PORT("strict"),
 	[TCA_BFC_DST_PREFIX] = BFC_USE_DEST("dst-prefix"),
 	[TCA_BFC_DST_PREFIX6] = BFC_USE_DEST("dst-prefix6"),
+	[TCA_BFC_SYNC] = BFC_USE_BFC_NONE("sync"),
 };
 
 /* End of uses */
@@ -453,6 +464,7 @@ static int bfc_check_name(const struct nlattr *a, struct netlink_ext_ack *extack
 	return 0;
 }
 
+/* An option that is not in the table of numbers has a member of its own type. */
 static bool bfc_same(const struct bfc_params *was, const struct bfc_params *p,
 		     unsigned int option)
 {
@@ -473,19 +485,39 @@ static bool bfc_same(const struct bfc_params *was, const struct bfc_params *p,
 	}
 }
 
+static void bfc_set_default(struct bfc_params *p, unsigned int option)
+{
+	const struct bfc_option *o = &bfc_options[option];
+
+	switch (option) {
+	case TCA_BFC_TPID:
+		p->tpid = bfc_defaults.tpid;
+		break;
+	case TCA_BFC_PRIO_MAP:
+		memcpy(p->prio_map, bfc_defaults.prio_map, sizeof(p->prio_map));
+		break;
+	case TCA_BFC_ELIDE:
+		p->nelide = 0;
+		break;
+	default:
+		memcpy((u8 *)p + o->offset, (const u8 *)&bfc_defaults + o->offset,
+		       o->width);
+	}
+}
+
 static bool bfc_uses_it(const struct bfc_use *use, const struct bfc_params *p)
 {
-	if (!use->modes || (use->buffer && *p->buffer))
+	if (!use->msg || (use->buffer && *p->buffer))
 		return true;
 	return use->modes & BIT(p->fc) &&
 	       (!use->assigns || use->assigns & BIT(p->assign));
 }
 
-/* Is everything given here of use in the mode that it is given with? What only
- * repeats the present value does no harm: what tc prints can be given back.
+/* What the mode does not use has its default: another value is refused if it is given
+ * here, and given up if it was given for another mode. So what tc prints is what is in
+ * effect, and can be given back, to another port as well.
  */
-static int bfc_check_used(const struct bfc_params *was, struct nlattr **tb,
-			  const struct bfc_params *p,
+static int bfc_check_used(struct nlattr **tb, struct bfc_params *p,
 			  struct netlink_ext_ack *extack)
 {
 	unsigned int i;
@@ -493,26 +525,52 @@ static int bfc_check_used(const struct bfc_params *was, struct nlattr **tb,
 	for (i = 0; i <= TCA_BFC_MAX; i++) {
 		const struct bfc_use *use = &bfc_uses[i];
 
-		if (tb[i] && !bfc_uses_it(use, p) && !bfc_same(was, p, i))
+		if (bfc_uses_it(use, p) || bfc_same(&bfc_defaults, p, i))
+			continue;
+		if (tb[i])
 			return bfc_refuse(tb[i], use->msg, extack);
+		bfc_set_default(p, i);
 	}
 	return 0;
+}
+
+/**
+ * bfc_params_given_up() - tell what another mode has cost
+ * @dev: the device
+ * @was: options until now
+ * @p: options now
+ *
+ * Return: whether any of them went back to its default for that.
+ */
+bool bfc_params_given_up(const struct net_device *dev, const struct bfc_params *was,
+			 const struct bfc_params *p)
+{
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i <= TCA_BFC_MAX; i++) {
+		const struct bfc_use *use = &bfc_uses[i];
+
+		if (bfc_uses_it(use, p) || bfc_same(was, p, i))
+			continue;
+		netdev_info(dev, "%s: it has its default again\n", use->msg);
+		any = true;
+	}
+	return any;
 }
 
 /**
  * bfc_params_parse() - read and check TCA_OPTIONS
  * @sch: the qdisc
  * @opt: the attribute, NULL = no options given
- * @was: present values
- * @p: in: a copy of these; out: with the given ones instead
+ * @p: in: present values; out: with the given ones instead
  * @extack: what is wrong, in words
  *
  * Context: RTNL.
  * Return: 0 or -EINVAL.
  */
 int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
-		     const struct bfc_params *was, struct bfc_params *p,
-		     struct netlink_ext_ack *extack)
+		     struct bfc_params *p, struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_BFC_MAX + 1];
 	unsigned int i;
@@ -582,7 +640,7 @@ int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
 		if (err)
 			return err;
 	}
-	return bfc_check_used(was, tb, p, extack);
+	return bfc_check_used(tb, p, extack);
 }
 
 /**

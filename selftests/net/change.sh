@@ -210,6 +210,14 @@ test_options_of_other_modes() {
 	done
 	refused "dst-prefix 33" "dst-prefix: 0 to 32"
 	refused "dst-prefix6 129" "dst-prefix6: 0 to 128"
+	for option in "reserve 1kb" "share 50%"; do
+		for mode in bfc none pfc capfc-max fafc; do
+			refused "fc $mode $option" "${option% *}: used with a buffer only"
+		done
+	done
+	for mode in pfc capfc-max capfc-cal fafc; do
+		refused "fc $mode sync 1ms" "sync: used by fc bfc and none only"
+	done
 	refused "fc none elide lo" "elide: not used by fc none without a buffer"
 	for option in "refresh 2ms" "hold 60ms" "watchdog 90ms"; do
 		refused "fc none $option" "${option% *}: not used by fc none"
@@ -219,29 +227,60 @@ test_options_of_other_modes() {
 	equal "options" "$(tc -n x -d qdisc show dev d0)" "$before"
 }
 
-# What a mode does not use is kept for another one, and what repeats it is taken: all
-# that tc prints can be given back.
-test_options_are_kept_for_their_mode() {
-	local shown mode
+# shown DEV [-d]: the options that tc shows, as it shows them
+shown() { tc -n x ${2-} qdisc show dev "$1" | sed 's/.*refcnt [0-9]* //'; }
+
+# gives_up "OPTION..." CHANGE...: which are told in the kernel's log, and that there is
+# such in tc's warning
+gives_up() {
+	local options=$1 said log
+	shift
+	dmesg -C
+	said=$(tc -n x qdisc change dev d0 root bfc "$@" 2>&1) || fail "$*: refused: $said"
+	log=$(dmesg | sed -n 's/.* d0: bfc: \([a-z0-9-]*\): .*: it has its default again$/\1/p')
+	equal "$*: given up" "${log//$'\n'/ }" "$options"
+	[ -z "$options" ] || [[ $said == *"have their defaults again"* ]] ||
+		fail "$*: said: $said"
+	[ -n "$options" ] || [ -z "$said" ] || fail "$*: said: $said"
+	# What tc shows is all there is: with it another port has the same.
+	# shellcheck disable=SC2046
+	bfc x d1 $(shown d0)
+	equal "$*: options of another port" "$(shown d1 -d)" "$(shown d0 -d)"
+	tc -n x qdisc del dev d1 root
+}
+
+# What a mode does not use has its default there, and afterwards.
+test_options_are_given_up() {
+	local said
 	new_ns x
 	ip -n x link add d0 type dummy
-	bfc x d0 fc fafc rate 1gbit thop 20us prio dscp map 46:5 ecn 40kb
-	for mode in none capfc-cal bfc pfc; do
-		bfc x d0 fc "$mode"
-		equal "thop with fc $mode" "$(stat x d0 options.thop)" 20000
-		shown=$(tc -n x -d qdisc show dev d0)
-		# shellcheck disable=SC2086
-		tc -n x qdisc change dev d0 root bfc ${shown#*refcnt * } ||
-			fail "refused with fc $mode: ${shown#*refcnt * }"
-	done
-	bfc x d0 fc capfc-cal cut 50%
-	bfc x d0 fc fafc
-	equal "cut, thop and ecn" "$(stat x d0 options.cut) $(stat x d0 options.thop) \
-$(stat x d0 options.ecn)" "0.5 20000 40960"
-	# With a buffer there are priorities in all modes.
-	bfc x d0 fc none buffer b
-	bfc x d0 fc none prio skb map 3:4
-	bfc x d0 fc bfc prio pcp
+	ip -n x link add d1 type dummy
+	bfc x d0 rate 1gbit threshold 20kb resume drained elide d1 hold 60ms dst-prefix 24
+	gives_up "" hrtt 1ms
+	gives_up dst-prefix assign dynamic
+	gives_up "" dst-prefix 32 accept-pause on
+	gives_up "threshold resume accept-pause" fc pfc
+	equal "fc pfc" "$(shown d0)" "fc pfc assign dynamic hrtt 1ms rate 1Gbit hold 60ms elide d1 "
+	gives_up "hold elide" fc none
+	gives_up "" fc fafc hold 60ms threshold 30kb thop 20us prio dscp map 46:5 ecn 40kb
+	# Nothing is given up for what is refused.
+	dmesg -C
+	refused "fc capfc-max egress-xon 10kb warn 30kb egress-xoff 20kb" \
+		"egress-xoff must be above warn"
+	equal "told" "$(dmesg | grep -c 'default again')" 0
+	equal "fc fafc" "$(shown d0)" "fc fafc assign dynamic hrtt 1ms threshold 30Kb rate 1Gbit \
+hold 60ms prio dscp map 46:5 thop 20us ecn 40Kb "
+	gives_up "" threshold auto
+	gives_up "thop" fc capfc-cal cut 50%
+	gives_up "prio map cut ecn" fc bfc
+	# With a buffer there are priorities in all modes, and shares of it.
+	gives_up "" buffer b prio skb map 3:4 reserve 1kb share 50%
+	gives_up "hold" fc none
+	gives_up "prio map reserve share" buffer none
+	equal "fc none" "$(shown d0)" "fc none assign dynamic hrtt 1ms rate 1Gbit "
+	# The default may be given, whatever the mode.
+	# shellcheck disable=SC2046
+	bfc x d0 $(shown d0 -d)
 }
 
 test_replace() {
@@ -407,6 +446,6 @@ test_replace_is_told() {
 }
 
 run_tests options_that_keep_the_neighbour options_that_start_over \
-	tpid_and_forced_peer options_of_other_modes options_are_kept_for_their_mode \
+	tpid_and_forced_peer options_of_other_modes options_are_given_up \
 	replace other_qdisc_and_back wire_goes \
 	namespace_goes port_moves module_goes replace_is_told

@@ -664,7 +664,7 @@ test_mode_change_ends_pauses() {
 	sleep 2
 	equal "paused" "$(stat sw pn 'prios[3].paused')" false
 	equal "pausing" "$(stat sw pn 'prios[0].pausing')" false
-	tc -n sw qdisc change dev pn root bfc fc pfc
+	tc -n sw qdisc change dev pn root bfc fc pfc xoff 20kb headroom 200kb
 	sleep 0.5
 	frames clear n
 	at_most "ms paused" "$(($(stat sw pn 'prios[3].paused_time') / 1000000))" 1000
@@ -679,7 +679,8 @@ test_mode_change_ends_pauses() {
 	ip -n n link set e0 up
 	for way in "change dev pn root bfc peer off" \
 		   "replace dev pn root handle 99: bfc fc bfc buffer b queues 64"; do
-		tc -n sw qdisc change dev pn root bfc fc pfc peer auto
+		tc -n sw qdisc change dev pn root bfc fc pfc peer auto \
+			xoff 20kb headroom 200kb
 		sleep 0.5
 		frames clear n
 		to_h1 size=1000 count=120

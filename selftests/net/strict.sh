@@ -96,7 +96,7 @@ test_changes_under_traffic() {
 	# Queues without priorities, and back; what is in them stays there.
 	change fc bfc
 	sleep 0.3
-	change fc capfc-cal
+	change fc capfc-cal prio dscp strict all
 	sleep 0.1
 	change strict none
 	sleep 0.3

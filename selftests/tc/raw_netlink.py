@@ -183,6 +183,13 @@ def cases() -> List[Case]:
         Case("T_HOP 2^32 + 100us", options(bfc("T_HOP", u64((1 << 32) + 100_000))), "^bfc: thop: "),
         Case("WATCHDOG 2^64-1 is auto", options(bfc("WATCHDOG", u64(MAX64)))),
         Case("WATCHDOG 2^64-2", options(bfc("WATCHDOG", u64(MAX64 - 1))), "^bfc: watchdog: "),
+        Case("XOFF without its mode", options(bfc("XOFF", u32(70_000))),
+             "^bfc: xoff: used by fc pfc, capfc-max, capfc-cal and fafc only$"),
+        Case("XOFF, its default, without its mode", options(bfc("XOFF", u32(0)))),
+        Case("TPID without its mode", options(bfc("FC", u8(N["BFC_FC_PFC"])), bfc("TPID", u16(0x8100))),
+             "^bfc: tpid: used by fc bfc only$"),
+        Case("RESERVE without a buffer", options(bfc("RESERVE", u32(1000))),
+             "^bfc: reserve: used with a buffer only$"),
         Case("PRIO_MAP, all automatic", options(bfc("PRIO_MAP", b"\xff" * N["BFC_PRIO_VALUES"]))),
         Case("PRIO_MAP with priority 8", options(bfc("PRIO_MAP", b"\7" * 63 + b"\10")), "^bfc: map: "),
         Case("PRIO_MAP with priority 254", options(bfc("PRIO_MAP", b"\xfe" + b"\7" * 63)),
@@ -361,6 +368,21 @@ class Bench:
             wrong.append("other options")
         return answer, "\n".join(wrong)
 
+    def given_up(self) -> str:
+        """What another mode does not use is as if it had never been given."""
+        kept = [bfc("HOLD", u64(77_000_000)), bfc("BUFFER", b"b\0"), bfc("BUFFER_SIZE", u32(900_000))]
+        self.add(options(*kept))
+        want = self.route.options(self.ifindex)
+        self.delete()
+        self.add(options(*kept, bfc("FC", u8(N["BFC_FC_PFC"])), bfc("XOFF", u32(70_000)),
+                         bfc("XON", u32(50_000)), bfc("LOSSLESS", u8(8)), bfc("ECN", u32(9000))))
+        answer = self.change(options(bfc("FC", u8(N["BFC_FC_BFC"]))))
+        got = self.route.options(self.ifindex)
+        self.delete()
+        if answer.error or not re.search("have their defaults again", answer.text):
+            return f"said: {answer}"
+        return "" if got and got == want else f"{got!r}\nwant {want!r}"
+
     def below(self) -> str:
         """Without options below a qdisc: only what has no handle is a default qdisc."""
         tc = ["tc", "qdisc", "add", "dev", DEVICE, "root", "handle", "1:", "prio"]
@@ -424,7 +446,7 @@ def main() -> int:
 
     bench = Bench()
     todo = cases()
-    ktap = Ktap(2 * len(todo) + len(LATE) * len(REFUSED) + 2)
+    ktap = Ktap(2 * len(todo) + len(LATE) * len(REFUSED) + 3)
     for verb, run in (("add", bench.run_add), ("change", bench.run_change)):
         for case in todo:
             answer, wrong = run(case)
@@ -435,6 +457,8 @@ def main() -> int:
             answer, wrong = bench.run_late(case, refused)
             print(f"# {answer}")
             ktap.result(not wrong, f"replace: {case.name}, refused for its {name}", wrong)
+    wrong = bench.given_up()
+    ktap.result(not wrong, "options that another mode does not use", wrong)
     wrong = bench.below()
     ktap.result(not wrong, "no options below another qdisc", wrong)
     wrong = bench.fuzz(args.fuzz, args.seed)
