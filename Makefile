@@ -22,17 +22,17 @@ MODULE_DIR = $(CURDIR)/build/modules/$(RELEASE)/sch_bfc
 # eBPF programs are left out where there is nothing to build them with.
 bpf := $(and $(shell command -v $(or $(CLANG),clang)), \
 	$(or $(BPFTOOL),$(shell command -v bpftool),$(wildcard /usr/sbin/bpftool)), \
-	$(shell $(CC) -include bpf/bpf.h -E -xc /dev/null >/dev/null 2>&1 && echo y),bpf)
+	$(shell $(CC) -include bpf/bpf.h -include libmnl/libmnl.h -E -xc /dev/null >/dev/null 2>&1 && echo y),bpf)
 
 all: modules plugin $(bpf)
 	$(if $(bpf),,@echo "Without eBPF and bfcctl: these need clang, bpftool and" \
-		"libbpf (Debian: libbpf-dev).")
+		"libbpf and libmnl (Debian: libbpf-dev, libmnl-dev).")
 
 help:
 	@sed -n '4,11s/^# \{0,3\}//p' Makefile
 	@echo 'make modules      the kernel module, for KDIR=$(KDIR)'
 	@echo 'make plugin       q_bfc.so for tc'
-	@echo 'make bpf          eBPF programs and bfcctl; needs clang, bpftool, libbpf'
+	@echo 'make bpf          eBPF programs and bfcctl; needs clang, bpftool, libbpf, libmnl'
 	@echo 'make tools        what the tests use'
 	@echo 'make bench        what packets and pause times cost'
 	@echo 'make sim-debug    the simulated machine with KASAN, lockdep, kmemleak'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfcctl - eBPF for the bfc qdisc: stamping, in-band telemetry, HPCC
+ * bfcctl - eBPF for the bfc qdisc: stamping, in-band telemetry, HPCC; its events
  *
  * The command line, and what all commands need to read it. See bfcctl(8).
  */
@@ -51,6 +51,8 @@ static const struct command {
 	  "  delay off|show\n" },
 	{ "watch", cmd_watch,
 	  "  watch [DEV] [interval TIME] [count N]  ports and INT, again and again\n" },
+	{ "monitor", cmd_monitor,
+	  "  monitor [DEV|all-nsid] [count N]       what happens to ports, as it happens\n" },
 };
 
 static const char usage_begin[] = "usage: bfcctl [OPTIONS] COMMAND\n";

@@ -54,6 +54,7 @@ void cmd_int(int argc, char **argv);
 void cmd_hpcc(int argc, char **argv);
 void cmd_delay(int argc, char **argv);
 void cmd_watch(int argc, char **argv);
+void cmd_monitor(int argc, char **argv);
 
 /* ---- bfcctl_bpf.c ---- */
 
@@ -102,6 +103,7 @@ void out_open(const char *key, char bracket);
 void out_close(char bracket);
 void out_string(const char *key, const char *value);
 void out_number(const char *key, uint64_t value);
+void out_seconds(const char *key, uint64_t ns);
 void out_fraction(const char *key, double value);
 void out_bool(const char *key, bool value);
 void text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -114,6 +114,16 @@ void out_number(const char *key, uint64_t value)
 	printf("%llu", (unsigned long long)value);
 }
 
+/* Of a time in ns, to the microsecond: a double takes no more of the time since 1970. */
+void out_seconds(const char *key, uint64_t ns)
+{
+	if (!ctl.json)
+		return;
+	item(key);
+	printf("%llu.%06llu", (unsigned long long)ns / 1000000000,
+	       (unsigned long long)ns / 1000 % 1000000);
+}
+
 void out_fraction(const char *key, double value)
 {
 	if (!ctl.json)

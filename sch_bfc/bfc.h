@@ -35,6 +35,7 @@
  *   bfc_port.tx.lock  the pauses that it is told of
  *   bfc_fafc_in.lock  FAFC's account of an ingress port
  *   bfc_handle_lock   the table of handles
+ *   bfc_events.lock   what is to be told of a port; inside of all others
  *
  * Never take a root lock, or transmit, while holding another port's root
  * lock: A -> B and B -> A would deadlock. Enqueue and dequeue on B therefore

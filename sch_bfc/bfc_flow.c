@@ -537,7 +537,8 @@ bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash
 unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 			     const struct sk_buff *skb, u64 hash, u8 class)
 {
-	bool collision;
+	u64 told = q->stats.told_to_share;
+	bool collision, picked = false;
 
 	if (!bfc_flow_is_idle(q, flow) &&
 	    likely(bfc_queue_class(q, flow->queue) == class))
@@ -546,8 +547,8 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 	switch (q->cfg->assign) {
 	case BFC_ASSIGN_DYNAMIC:
 	case BFC_ASSIGN_DESTINATION:
-		flow->queue = !hash && q->cfg->identity == BFC_FLOW_PRIO ? class :
-			      bfc_pick_queue(q, flow, skb, class);
+		picked = hash || q->cfg->identity != BFC_FLOW_PRIO;
+		flow->queue = picked ? bfc_pick_queue(q, flow, skb, class) : class;
 		break;
 	case BFC_ASSIGN_STOCHASTIC:
 		flow->queue = class + reciprocal_scale(hash >> 32,
@@ -561,6 +562,8 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 	collision = !test_bit(flow->queue, q->empty);
 	q->stats.assigned++;
 	q->stats.collisions += collision;
+	if (unlikely(collision) && picked && told == q->stats.told_to_share)
+		bfc_event_queues(q->port);
 	trace_bfc_assign(q->port->dev, flow - q->flows, flow->queue, collision,
 			 q->noccupied);
 	return flow->queue;

@@ -85,8 +85,14 @@ bool bfc_keeps_egress(const struct bfc_cfg *cfg)
 	return cfg->role == BFC_ROLE_SWITCH && cfg->fc->egress_new;
 }
 
-static void bfc_watch_reset(struct bfc_sched *q)
+/* Forget storms of a mode that pauses priorities, or does not. Each was told, so its end is. */
+static void bfc_watch_reset(struct bfc_sched *q, bool prios)
 {
+	unsigned int prio;
+
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		if (q->storm.watch[prio].state == BFC_WD_IGNORE)
+			bfc_event_storm(q->port, prio, prios, false, 0);
 	q->storm.ignoring = 0;
 	memset(q->storm.watch, 0, sizeof(q->storm.watch));
 	q->storm.due = U64_MAX;
@@ -130,14 +136,14 @@ void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 		swap(*egress, q->egress);
 	}
 	if (fc->prios != was->prios) {
-		bfc_watch_reset(q);
+		bfc_watch_reset(q, was->prios);
 		bfc_rx_prio_end(q, now);
 	}
 	if (!bfc_carrier(qdisc_dev(sch)))
 		bfc_rx_prio_end(q, now);
 	bfc_dest_configure(q, old);
 	if (!cfg->storm.watchdog)
-		bfc_watch_reset(q);
+		bfc_watch_reset(q, was->prios);
 	if (!old || old->p.rate != cfg->p.rate)
 		q->next_tx = 0;
 	q->stamp.facts = bfc_int_speed_code(cfg->rate) << BFC_STAMP_SPEED_SHIFT;
@@ -177,6 +183,8 @@ void bfc_sched_free(struct Qdisc *sch)
 
 	qdisc_watchdog_cancel(&q->watchdog);
 	if (q->port) {
+		if (q->cfg)
+			bfc_watch_reset(q, q->cfg->prios);
 		if (q->egress)
 			q->cfg->fc->egress_free(q->port, q->egress);
 		bfc_port_detach(q->port);

@@ -14,12 +14,21 @@ static int __init bfc_module_init(void)
 
 	bfc_flow_init();
 	bfc_dest_init();
-	err = bfc_netdev_init();
+	err = bfc_event_init();
 	if (err)
 		return err;
+	err = bfc_netdev_init();
+	if (err)
+		goto silent;
 	err = register_qdisc(&bfc_qdisc_ops);
 	if (err)
-		bfc_netdev_exit();
+		goto blind;
+	return 0;
+
+blind:
+	bfc_netdev_exit();
+silent:
+	bfc_event_exit();
 	return err;
 }
 
@@ -27,6 +36,7 @@ static void __exit bfc_module_exit(void)
 {
 	unregister_qdisc(&bfc_qdisc_ops);
 	bfc_netdev_exit();
+	bfc_event_exit();
 }
 
 module_init(bfc_module_init);

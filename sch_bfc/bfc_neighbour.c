@@ -30,13 +30,17 @@ static const char * const bfc_refused_words[] = {
 };
 
 /**
- * bfc_port_refuse() - tell the log why a neighbour is not served
+ * bfc_port_refuse() - tell why a neighbour is not served
  * @port: the port
  * @queues: of the neighbour
  * @why: BFC_REFUSED_*
+ *
+ * Context: port->lock held.
  */
-void bfc_port_refuse(const struct bfc_port *port, unsigned int queues, u8 why)
+void bfc_port_refuse(struct bfc_port *port, unsigned int queues, u8 why)
 {
+	if (why == BFC_REFUSED_HANDLES)
+		bfc_event_handles(port, true);
 	if (why != BFC_REFUSED_WAIT)
 		net_warn_ratelimited("bfc: %s: cannot count for a neighbour with %u queues, nor pause it: %s\n",
 				     port->dev->name, queues,
@@ -68,6 +72,8 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
 			refused = BFC_REFUSED_MTU;
 		if (refused)
 			bfc_port_refuse(port, queues, refused);
+		else
+			bfc_event_handles(port, false);
 	}
 	old = bfc_ingress_of(port);
 	rcu_assign_pointer(port->ingress, new);
@@ -120,7 +126,7 @@ void bfc_port_tags(struct bfc_port *port)
 	const struct bfc_fc_ops *fc = port->fc;
 	u8 state = port->neighbour.peer.state;
 	bool lived = port->live, agreed, tags, pop;
-	bool live, told;
+	bool live, told, up;
 
 	lockdep_assert_held(&port->lock);
 	agreed = bfc_carrier(port->dev) &&
@@ -129,6 +135,7 @@ void bfc_port_tags(struct bfc_port *port)
 	tags = pop && agreed && !port->neighbour.refused;
 	told = talks && fc->prios && fc->hello && agreed &&
 	       (forced || port->neighbour.peer.modes & fc->hello);
+	up = talks && fc->hello && agreed && !port->neighbour.refused;
 	live = tags || (talks && fc->prios && bfc_carrier(port->dev));
 	if (pop) {
 		WRITE_ONCE(port->pop_max, port->neighbour.peer.queues ?: port->queues);
@@ -164,6 +171,7 @@ void bfc_port_tags(struct bfc_port *port)
 			bfc_refresh_start(port);
 		}
 	}
+	bfc_event_neighbour(port, up);
 	trace_bfc_peer(port->dev, state, port->neighbour.peer.queues, tags, port->pop);
 }
 

@@ -63,9 +63,10 @@ static void bfc_watch(struct bfc_sched *q, unsigned int prio, bool paused,
 		q->stats.restored++;
 	}
 	q->storm.due = min(q->storm.due, bfc_watchdog_due(w, &q->cfg->storm));
-	if (what)
-		trace_bfc_storm(q->port->dev, prio, what & BFC_WD_STORM,
-				w->holdoff);
+	if (!what)
+		return;
+	bfc_event_storm(q->port, prio, q->cfg->prios, what & BFC_WD_STORM, w->holdoff);
+	trace_bfc_storm(q->port->dev, prio, what & BFC_WD_STORM, w->holdoff);
 }
 
 static void bfc_watch_prios(struct bfc_sched *q, u8 paused, u64 now)

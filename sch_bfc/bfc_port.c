@@ -95,6 +95,7 @@ static struct bfc_port *bfc_port_alloc(struct net_device *dev)
 	port->tpid = htons(ETH_P_8021AD);
 	spin_lock_init(&port->lock);
 	spin_lock_init(&port->tx.lock);
+	bfc_events_start(port);
 	INIT_DELAYED_WORK(&port->neighbour.hello, bfc_hello_work);
 	hrtimer_setup(&port->tx.refresh, bfc_refresh_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
@@ -184,6 +185,7 @@ void bfc_port_unplug(struct bfc_port *port)
 	synchronize_net();
 	cancel_delayed_work_sync(&port->neighbour.hello);
 	hrtimer_cancel(&port->tx.refresh);
+	bfc_events_stop(port);
 }
 
 static void bfc_port_kill(struct bfc_port *port)

@@ -18,6 +18,7 @@
 #include <linux/xarray.h>
 
 #include "bfc_bucket.h"
+#include "bfc_event.h"
 #include "bfc_hrtt.h"
 #include "bfc_peer.h"
 #include "bfc_wire.h"
@@ -208,6 +209,7 @@ struct bfc_port {
 
 	struct bfc_tx tx ____cacheline_aligned_in_smp;
 	struct bfc_port_life life;
+	struct bfc_events events;	/* to be told to programs that listen */
 };
 
 #ifdef CONFIG_64BIT
@@ -316,7 +318,7 @@ unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 		      const struct nf_hook_state *state);
 
 /* bfc_neighbour.c */
-void bfc_port_refuse(const struct bfc_port *port, unsigned int queues, u8 why);
+void bfc_port_refuse(struct bfc_port *port, unsigned int queues, u8 why);
 u8 bfc_port_layout(struct bfc_port *port, unsigned int queues);
 bool bfc_port_lacks_counters(const struct bfc_port *port);
 void bfc_port_tags(struct bfc_port *port);

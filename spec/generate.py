@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Write what follows from spec/bfc.yaml into the sources.
+"""Write what follows from spec/bfc.yaml, and spec/bfc-event.yaml, into the sources.
 
   spec/generate.py           write
   spec/generate.py --check   write nothing, name the files that are stale; exit code 1
@@ -54,8 +54,10 @@ import yaml
 
 TOP = Path(__file__).resolve().parent.parent
 SPEC = "spec/bfc.yaml"
+EVENT_SPEC = "spec/bfc-event.yaml"
 BEGIN = "qdisc bfc 1: root refcnt [0-9]+ "  # of what tc shows of a test's qdisc
 UAPI = "include/uapi/linux/pkt_sch_bfc.h"
+EVENT_UAPI = "include/uapi/linux/bfc_event.h"
 PARAMS = "sch_bfc/bfc_netlink.c"
 MODES_H = "sch_bfc/bfc_fc.h"
 MODES_C = "sch_bfc/bfc_fc.c"
@@ -134,13 +136,17 @@ class Spec:
         self.stats_lines: list[Row] = spec["stats-lines"]
 
     def uapi_enum(self, name: str) -> list[str]:
-        its = self.sets[name]
+        return self.enum_of(self.sets[name])
+
+    @classmethod
+    def enum_of(cls, its: Row) -> list[str]:
+        name: str = its["name"]
         prefix: str = its["name-prefix"]
         rows: list[Row] = its.get("attributes") or its["entries"]
         names = [prefix + macro(r["name"]) +
                  (f" = {r['value']}" if "value" in r else "") + "," for r in rows]
         column = max((8 + len(n)) // 8 * 8 + 8
-                     for n, r in zip(names, rows) if self.comment(name, r))
+                     for n, r in zip(names, rows) if cls.comment(name, r))
         out: list[str] = []
         if "doc" in its:
             lines = its["doc"].rstrip("\n").split("\n")
@@ -153,7 +159,7 @@ class Spec:
         for text, row in zip(names, rows):
             if "section" in row:
                 out.append(f"\t/* {row['section']} */")
-            comment = self.comment(name, row)
+            comment = cls.comment(name, row)
             out.append("\t" + text +
                        (tabs_to(text, column) + f"/* {comment} */" if comment else ""))
         if its.get("max"):
@@ -583,6 +589,16 @@ def identify(cases: list[Row]) -> None:
         taken.add(case["id"])
 
 
+def event_numbers() -> str:
+    """The enums of the events' header"""
+    spec: Row = yaml.safe_load((TOP / EVENT_SPEC).read_text())
+    commands, events = spec["operations"], spec["attribute-sets"][0]
+    sets = [{**commands, "name": "commands",
+             "attributes": [{"name": "unspec"}] + commands["list"]},
+            {**events, "attributes": [{"name": "unspec"}] + events["attributes"]}]
+    return "\n\n".join("\n".join(Spec.enum_of(s)) for s in sets)
+
+
 def put(text: str, name: str, body: str, path: str) -> str:
     """text with the region's body replaced"""
     form, gap = "/* {} */\n", "\n\n"
@@ -590,7 +606,8 @@ def put(text: str, name: str, body: str, path: str) -> str:
         form, gap = ".\\\" {}\n", "\n"    # where an empty line is one
     elif path == COMPLETION:
         form, gap = "# {}\n", "\n"
-    start = form.format(f"Generated from {SPEC}: {name}")
+    source = EVENT_SPEC if path == EVENT_UAPI else SPEC
+    start = form.format(f"Generated from {source}: {name}")
     a = text.find(start)
     b = text.find(form.format(f"End of {name}").rstrip("\n"), a)
     if a < 0 or b < a:
@@ -603,6 +620,7 @@ def main() -> int:
     spec = Spec(yaml.safe_load((TOP / SPEC).read_text()))
     regions = {
         UAPI: {"options": spec.uapi(OPTION_ENUMS), "statistics": spec.uapi(STATS_ENUMS)},
+        EVENT_UAPI: {"numbers": event_numbers()},
         PARAMS: {"policy": spec.policy(), "ranges": spec.ranges(), "uses": spec.uses()},
         MODES_H: {"modes": "\n".join(
             spec.modes("extern const struct bfc_fc_ops bfc_fc_{1};"))},
@@ -623,7 +641,7 @@ def main() -> int:
              if not (TOP / p).exists() or (TOP / p).read_text() != text]
     if "--check" in sys.argv[1:]:
         for path in stale:
-            print(f"{path}: not what {SPEC} says: run spec/generate.py")
+            print(f"{path}: not what spec/ says: run spec/generate.py")
         return 1 if stale else 0
     for path in stale:
         (TOP / path).write_text(files[path])

@@ -71,6 +71,10 @@ test_usage() {
 	refuses 2 'illegal "1d" for "interval"' watch interval 1d
 	refuses 2 'illegal "nan" for "interval"' watch interval nan
 	refuses 2 'illegal "0" for "count"' watch count 0
+	refuses 2 'illegal "0" for "count"' monitor count 0
+	refuses 2 'what is "f"' monitor e f
+	refuses 2 'give a device or "all-nsid"' monitor e all-nsid
+	refuses 2 'illegal "a123456789012345": .* 15 characters' monitor a123456789012345
 	refuses 2 'what is "f"' stamp show e f
 	refuses 2 'what is "f"' int show e f
 }

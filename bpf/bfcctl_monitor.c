@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bfcctl monitor: what happens to ports, as the module tells it by generic netlink.
+ */
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include <linux/bfc_event.h>
+#include "bfcctl.h"
+
+#define NO_NSID		(-1)
+
+/**
+ * struct monitor - the command
+ * @nl: the socket
+ * @family: number of the module's family, 0: it is not loaded
+ * @dev: only of this device, or NULL
+ * @all: of all namespaces that have an id in this one
+ * @left: events to print yet
+ */
+struct monitor {
+	struct mnl_socket *nl;
+	uint16_t family;
+	const char *dev;
+	bool all;
+	uint64_t left;
+};
+
+/* ---- the module comes and goes ---- */
+
+static int keep_attr(const struct nlattr *attr, void *data)
+{
+	const struct nlattr **attrs = data;
+
+	if (mnl_attr_get_type(attr) <= CTRL_ATTR_MCAST_GROUPS)
+		attrs[mnl_attr_get_type(attr)] = attr;
+	return MNL_CB_OK;
+}
+
+/* Listen to the group in a nest CTRL_ATTR_MCAST_GROUPS. */
+static void join(struct monitor *m, const struct nlattr *groups)
+{
+	const struct nlattr *group, *attr;
+	const char *name;
+	uint32_t id;
+
+	mnl_attr_for_each_nested(group, groups) {
+		name = NULL;
+		id = 0;
+		mnl_attr_for_each_nested(attr, group) {
+			if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_NAME)
+				name = mnl_attr_get_str(attr);
+			else if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_ID)
+				id = mnl_attr_get_u32(attr);
+		}
+		if (!name || strcmp(name, BFC_MCGRP_EVENTS))
+			continue;
+		if (mnl_socket_setsockopt(m->nl, NETLINK_ADD_MEMBERSHIP, &id, sizeof(id)))
+			fail("cannot listen to the module's events: %s", strerror(errno));
+	}
+}
+
+/* What the kernel says of generic netlink's families: that of the module. */
+static int family(const struct nlmsghdr *h, void *data)
+{
+	const struct nlattr *attrs[CTRL_ATTR_MCAST_GROUPS + 1] = {};
+	const struct genlmsghdr *genl = mnl_nlmsg_get_payload(h);
+	struct monitor *m = data;
+
+	mnl_attr_parse(h, sizeof(*genl), keep_attr, attrs);
+	if (!attrs[CTRL_ATTR_FAMILY_NAME] || !attrs[CTRL_ATTR_FAMILY_ID] ||
+	    strcmp(mnl_attr_get_str(attrs[CTRL_ATTR_FAMILY_NAME]), BFC_FAMILY_NAME))
+		return MNL_CB_OK;
+	if (genl->cmd == CTRL_CMD_DELFAMILY) {
+		m->family = 0;
+	} else if (genl->cmd == CTRL_CMD_NEWFAMILY && attrs[CTRL_ATTR_MCAST_GROUPS]) {
+		m->family = mnl_attr_get_u16(attrs[CTRL_ATTR_FAMILY_ID]);
+		join(m, attrs[CTRL_ATTR_MCAST_GROUPS]);
+	}
+	return MNL_CB_OK;
+}
+
+/* Ask for the family; if there is none, the kernel tells when it comes. */
+static void find_family(struct monitor *m)
+{
+	char buf[MNL_SOCKET_BUFFER_SIZE];
+	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
+	struct genlmsghdr *genl;
+	int n = GENL_ID_CTRL;
+
+	if (mnl_socket_setsockopt(m->nl, NETLINK_ADD_MEMBERSHIP, &n, sizeof(n)))
+		fail("cannot listen to generic netlink: %s", strerror(errno));
+	h->nlmsg_type = GENL_ID_CTRL;
+	h->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	h->nlmsg_seq = 1;
+	genl = mnl_nlmsg_put_extra_header(h, sizeof(*genl));
+	genl->cmd = CTRL_CMD_GETFAMILY;
+	genl->version = 1;
+	mnl_attr_put_strz(h, CTRL_ATTR_FAMILY_NAME, BFC_FAMILY_NAME);
+	if (mnl_socket_sendto(m->nl, h, h->nlmsg_len) < 0)
+		fail("generic netlink: %s", strerror(errno));
+	do {
+		n = mnl_socket_recvfrom(m->nl, buf, sizeof(buf));
+		if (n >= 0)
+			n = mnl_cb_run(buf, n, 0, 0, family, m);
+	} while (n > 0);
+	if (n < 0 && errno != ENOENT)
+		fail("generic netlink: %s", strerror(errno));
+	if (!m->family)
+		fprintf(stderr, "bfcctl: the module sch_bfc is not loaded: waiting for it\n");
+}
+
+/* ---- events ---- */
+
+static const char *const names[] = {
+	[BFC_CMD_NEIGHBOUR_UP] = "neighbour_up",
+	[BFC_CMD_NEIGHBOUR_DOWN] = "neighbour_down",
+	[BFC_CMD_STORM] = "storm",
+	[BFC_CMD_RESTORE] = "restore",
+	[BFC_CMD_QUEUES_EXHAUSTED] = "queues_exhausted",
+	[BFC_CMD_HANDLES_EXHAUSTED] = "handles_exhausted",
+};
+
+static const struct {
+	uint16_t attr;
+	const char *key;
+} numbers[] = {
+	{ BFC_A_EVENT_PRIO, "prio" },
+	{ BFC_A_EVENT_HOLDOFF, "holdoff" },
+	{ BFC_A_EVENT_QUEUES, "queues" },
+	{ BFC_A_EVENT_FLOWS, "flows" },
+	{ BFC_A_EVENT_HELD, "held" },
+};
+
+static uint64_t any_number(const struct nlattr *attr)
+{
+	switch (mnl_attr_get_payload_len(attr)) {
+	case sizeof(uint8_t):
+		return mnl_attr_get_u8(attr);
+	case sizeof(uint32_t):
+		return mnl_attr_get_u32(attr);
+	case sizeof(uint64_t):
+		return mnl_attr_get_u64(attr);
+	}
+	return 0;
+}
+
+static int keep_event(const struct nlattr *attr, void *data)
+{
+	const struct nlattr **attrs = data;
+
+	if (mnl_attr_get_type(attr) <= BFC_A_EVENT_MAX)
+		attrs[mnl_attr_get_type(attr)] = attr;
+	return MNL_CB_OK;
+}
+
+static void begin(uint64_t ns)
+{
+	time_t seconds = ns / 1000000000;
+	struct tm tm;
+	char buf[32];
+
+	out_open(NULL, '{');
+	out_seconds("time", ns);
+	localtime_r(&seconds, &tm);
+	strftime(buf, sizeof(buf), "%F %T", &tm);
+	text("%s.%06u ", buf, (unsigned int)(ns / 1000 % 1000000));
+}
+
+static void end(struct monitor *m)
+{
+	out_close('}');
+	text("\n");
+	out_flush();
+	m->left--;
+}
+
+/* What the socket itself has to say. */
+static void print_own(struct monitor *m, const char *event)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	begin(now.tv_sec * 1000000000ULL + now.tv_nsec);
+	out_string("event", event);
+	text("%s", event);
+	end(m);
+}
+
+static void print_event(struct monitor *m, const struct nlmsghdr *h, int nsid)
+{
+	const struct nlattr *attrs[BFC_A_EVENT_MAX + 1] = {}, *attr;
+	const struct genlmsghdr *genl = mnl_nlmsg_get_payload(h);
+	const char *dev = "?";
+	unsigned int i;
+	uint64_t n;
+	char buf[32];
+
+	mnl_attr_parse(h, sizeof(*genl), keep_event, attrs);
+	if (attrs[BFC_A_EVENT_IFNAME])
+		dev = mnl_attr_get_str(attrs[BFC_A_EVENT_IFNAME]);
+	if (genl->cmd >= ARRAY_SIZE(names) || !names[genl->cmd] ||
+	    (m->dev && strcmp(m->dev, dev)))
+		return;
+	begin(attrs[BFC_A_EVENT_TIME] ? any_number(attrs[BFC_A_EVENT_TIME]) : 0);
+	if (nsid != NO_NSID) {
+		out_number("nsid", nsid);
+		text("[nsid %d] ", nsid);
+	}
+	out_string("dev", dev);
+	if (attrs[BFC_A_EVENT_IFINDEX])
+		out_number("ifindex", any_number(attrs[BFC_A_EVENT_IFINDEX]));
+	out_string("event", names[genl->cmd]);
+	text("%s %s", dev, names[genl->cmd]);
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		attr = attrs[numbers[i].attr];
+		if (!attr)
+			continue;
+		n = any_number(attr);
+		out_number(numbers[i].key, n);
+		if (numbers[i].attr == BFC_A_EVENT_HOLDOFF)
+			text(" holdoff %s", time_text(buf, sizeof(buf), n));
+		else
+			text(" %s %llu", numbers[i].key, (unsigned long long)n);
+	}
+	end(m);
+}
+
+/* Is an event of this namespace? If not, its id is the number of the event's. */
+static int nsid_of(struct msghdr *msg)
+{
+	const struct cmsghdr *c;
+	int nsid = NO_NSID;
+
+	for (c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, (struct cmsghdr *)c))
+		if (c->cmsg_level == SOL_NETLINK && c->cmsg_type == NETLINK_LISTEN_ALL_NSID)
+			memcpy(&nsid, CMSG_DATA(c), sizeof(nsid));
+	return nsid;
+}
+
+static void take(struct monitor *m, const struct nlmsghdr *h, int nsid)
+{
+	uint16_t was = m->family;
+
+	if (h->nlmsg_type == GENL_ID_CTRL) {
+		/* It is told in each namespace. */
+		if (nsid != NO_NSID)
+			return;
+		family(h, m);
+		if (was != m->family)
+			print_own(m, m->family ? "loaded" : "unloaded");
+	} else if (m->family && h->nlmsg_type == m->family) {
+		print_event(m, h, nsid);
+	}
+}
+
+/* One datagram. Where memory for what was to come was short, events are missing. */
+static void receive(struct monitor *m)
+{
+	char buf[MNL_SOCKET_BUFFER_SIZE] __attribute__((aligned(NLMSG_ALIGNTO)));
+	char control[CMSG_SPACE(sizeof(int))];
+	struct iovec iov = { buf, sizeof(buf) };
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t got = recvmsg(mnl_socket_get_fd(m->nl), &msg, 0);
+	const struct nlmsghdr *h = (const struct nlmsghdr *)buf;
+	int room = got, nsid;
+
+	if (got < 0) {
+		if (errno == EINTR)
+			return;
+		if (errno != ENOBUFS)
+			fail("events: %s", strerror(errno));
+		print_own(m, "lost");
+		return;
+	}
+	nsid = nsid_of(&msg);
+	for (; mnl_nlmsg_ok(h, room) && m->left; h = mnl_nlmsg_next(h, &room))
+		take(m, h, nsid);
+}
+
+void cmd_monitor(int argc, char **argv)
+{
+	struct monitor m = { .left = UINT64_MAX };
+	const char *word;
+	int on = 1;
+
+	while (argc) {
+		word = next_word(&argc, &argv, "");
+		if (!strcmp(word, "count"))
+			m.left = number(word, next_word(&argc, &argv, word), 1, UINT64_MAX);
+		else if (!strcmp(word, "all-nsid") && !m.all)
+			m.all = true;
+		else if (!m.dev)
+			m.dev = word;
+		else
+			usage_fail("what is \"%s\"?", word);
+	}
+	if (m.all && m.dev)
+		usage_fail("give a device or \"all-nsid\"");
+	if (m.dev && strlen(m.dev) >= IF_NAMESIZE)
+		usage_fail("illegal \"%s\": the name of a device has 15 characters at most",
+			   m.dev);
+	m.nl = mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC);
+	if (!m.nl || mnl_socket_bind(m.nl, 0, MNL_SOCKET_AUTOPID))
+		fail("generic netlink: %s", strerror(errno));
+	find_family(&m);
+	if (m.all && mnl_socket_setsockopt(m.nl, NETLINK_LISTEN_ALL_NSID, &on, sizeof(on)))
+		fail("all-nsid: %s", strerror(errno));
+	if (ctl.verbose)
+		fprintf(stderr, "bfcctl: listening\n");
+	while (m.left)
+		receive(&m);
+	mnl_socket_close(m.nl);
+}
