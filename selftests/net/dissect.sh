@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# wireshark/bfc.lua on what ports really send: it finds as many tags and control frames
+# as these have counted, and the telemetry that they wrote.
+#
+#   h1 --p1-\                  /-- r
+#            sw1 --x-->--x-- sw2
+#   h2 --p2-/                  \-- h3
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+command -v tshark >/dev/null || skip_all "no tshark: scripts/install-deps guest"
+
+PATH=$top/build/bpf:$PATH
+group=/sys/fs/cgroup/dissect
+
+# capture NS DEV: all that comes and goes from now on
+capture() {
+	ip netns exec "$1" tcpdump -i "$2" -n -U -Z root -B 16384 -w "$scratch/pcap" \
+		2>"$scratch/tcpdump" &
+	capturing=$!
+	pids+=("$capturing")
+	check "tcpdump does not start" wait_for 10 test -s "$scratch/pcap"
+}
+
+# captured: no more
+captured() {
+	sleep 1.5	# frames wait in a buffer for a second at most
+	kill -INT "$capturing"
+	wait "$capturing" 2>/dev/null
+	check "tcpdump lost frames" grep -q '^0 packets dropped by kernel' "$scratch/tcpdump"
+}
+
+# dissected FILTER FIELD...: of each frame a line
+dissected() {
+	local filter=$1 field fields=()
+	shift
+	for field; do
+		fields+=(-e "$field")
+	done
+	tshark -n -r "$scratch/pcap" -X "lua_script:$top/wireshark/bfc.lua" -Y "$filter" \
+		-T fields "${fields[@]}" 2>"$scratch/tshark" || fail "$(tail -n 1 "$scratch/tshark")"
+	! grep -qi lua "$scratch/tshark" || fail "$(grep -i lua "$scratch/tshark")"
+}
+
+# of_both FIELD...: sum of statistics of the port that is captured
+of_both() {
+	local field sum=0
+	for field; do
+		((sum += $(stat sw1 x "$field")))
+	done
+	echo "$sum"
+}
+
+test_frames_and_tags() {
+	# shellcheck disable=SC2119
+	two_switches
+	bfc sw1 p1 hrtt 4ms
+	bfc sw1 p2 hrtt 4ms
+	bfc sw2 r0 hrtt 4ms queues 8
+	meet 10.0.0.100 h1 h2 h3
+	capture sw1 x
+	bfc sw1 x hrtt 4ms
+	bfc sw2 x hrtt 4ms queues 16
+	wait_for 20 peer_up sw1 x || fail "not up"
+	wait_for 20 peer_up sw2 x || fail "not up"
+	flood 2 h1 h2 h3	# h3 is on the same switch as r: x is paused
+	flood_ends
+	wait_for 15 drained sw2 r0
+	tc -n sw2 qdisc del dev x root
+	# Now it is silent, too.
+	tc -n sw1 qdisc change dev x root bfc peer off
+	captured
+	at_least "pauses" "$(stat sw1 x frames_rx)" 10
+	equal "PAUSE frames" "$(dissected 'bfc.type == 2' bfc.seq | wc -l)" \
+		"$(of_both frames_rx frames_tx)"
+	equal "HELLOs" "$(dissected 'bfc.type == 1' bfc.seq | wc -l)" \
+		"$(of_both hello_rx hello_tx)"
+	equal "tags" "$(dissected bfc.upstreamq bfc.upstreamq | wc -l)" \
+		"$(of_both tagged_rx tagged_tx)"
+	equal "queues of the ports" "$(dissected 'bfc.type == 1' bfc.hello.queues | sort -nu | tr '\n' ' ')" \
+		"16 32 "
+	equal "goodbyes" "$(dissected bfc.hello.bye==1 bfc.hello.queues)" 16
+	# What is paused is a queue that packets came from.
+	equal "queues that are paused, but that no packet left" \
+		"$(comm -13 <(dissected bfc.upstreamq bfc.upstreamq | sort -u) \
+			<(dissected 'bfc.pause.npaused > 0' bfc.pause.paused | tr ',' '\n' | sort -u))" ""
+	equal "complaints" "$(dissected 'bfc && _ws.expert' frame.number)" ""
+}
+
+# INT of a connection from h1 to r over a link of 10 Mbit/s
+test_telemetry() {
+	local stamped
+	switch sw1
+	host h1 10.0.0.1/24
+	host r 10.0.0.100/24
+	cable sw1 p1 h1 e0 rate 100mbit delay 100us ring 8
+	cable sw1 x r e0 rate 10mbit delay 100us ring 8
+	bfc sw1 p1 hrtt 4ms
+	bfc sw1 x hrtt 4ms
+	meet 10.0.0.100 h1
+	ctl -n sw1 stamp attach x node 7
+	mkdir -p "$group"
+	ctl int attach --cgroup "$group"
+	head -c 200000 /dev/zero >"$scratch/sent"
+	capture sw1 x
+	bash -c "echo \$\$ >$group/cgroup.procs
+		exec ip netns exec r busybox nc -l -p 5001" >"$scratch/got" &
+	pids+=($!)
+	check "no TCP receiver" wait_for 5 tcp_listens r 5001
+	bash -c "echo \$\$ >$group/cgroup.procs
+		exec ip netns exec h1 bash -c 'cat >/dev/tcp/10.0.0.100/5001'" <"$scratch/sent"
+	wait_for 20 cmp -s "$scratch/sent" "$scratch/got" || fail "not all data came"
+	captured
+	end_background
+	ctl int detach --cgroup "$group"
+	rmdir "$group"
+	stamped=$(dissected 'bfc.int.kind == "record" && bfc.int.nhop == 1' frame.number | wc -l)
+	at_least "records" "$stamped" 100
+	equal "segments with data without a record" \
+		"$(dissected 'tcp.dstport == 5001 && tcp.len > 0 && !bfc.int.hop' frame.number)" ""
+	equal "speeds" "$(dissected bfc.int.hop bfc.int.speed | sort -u)" 1
+	at_least "longest queue" \
+		"$(dissected 'bfc.int.kind == "record"' bfc.int.qlen | sort -n | tail -n 1)" 10000
+	at_least "echoes" "$(dissected 'bfc.int.kind == "echo" && bfc.int.nhop == 1' frame.number |
+		wc -l)" 10
+}
+
+run_tests frames_and_tags telemetry
