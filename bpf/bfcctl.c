@@ -53,6 +53,8 @@ static const struct command {
 	  "  watch [DEV] [interval TIME] [count N]  ports and INT, again and again\n" },
 	{ "monitor", cmd_monitor,
 	  "  monitor [DEV|all-nsid] [count N]       what happens to ports, as it happens\n" },
+	{ "metrics", cmd_metrics,
+	  "  metrics [FILE]                         statistics of all ports for Prometheus\n" },
 };
 
 static const char usage_begin[] = "usage: bfcctl [OPTIONS] COMMAND\n";
@@ -242,7 +244,6 @@ static void enter(const char *name)
 static struct {
 	bool help;
 	bool version;
-	const char *netns;
 } asked;
 
 static const struct option {
@@ -279,7 +280,7 @@ static void option_set(const struct option *o, const char *value)
 		asked.version = true;
 		break;
 	case 'n':
-		asked.netns = value;
+		ctl.netns = value;
 		break;
 	default:
 		ctl.bpffs = value;
@@ -444,8 +445,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (!print_help(w.n, w.kept)) {
-		if (asked.netns)
-			enter(asked.netns);
+		if (ctl.netns)
+			enter(ctl.netns);
 		command = find_command(*w.kept);
 		command->run(w.n - 1, w.kept + 1);
 	}

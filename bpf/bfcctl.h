@@ -26,12 +26,14 @@ struct bpf_map;
  * @pretty: JSON for people
  * @verbose: say what libbpf and the verifier say
  * @bpffs: where the bpf file system is mounted
+ * @netns: the namespace that was asked for, or NULL
  */
 struct ctl {
 	bool json;
 	bool pretty;
 	bool verbose;
 	const char *bpffs;
+	const char *netns;
 };
 
 extern struct ctl ctl;
@@ -55,6 +57,7 @@ void cmd_hpcc(int argc, char **argv);
 void cmd_delay(int argc, char **argv);
 void cmd_watch(int argc, char **argv);
 void cmd_monitor(int argc, char **argv);
+void cmd_metrics(int argc, char **argv);
 
 /* ---- bfcctl_bpf.c ---- */
 

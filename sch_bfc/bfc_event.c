@@ -166,7 +166,7 @@ static void bfc_event_tell(struct bfc_port *port, struct bfc_notice *n)
 		 * both, and then nothing may be left to tell.
 		 */
 		atomic_set(&port->events.waits, 0);
-		smp_mb();
+		smp_mb();	/* pairs with that in bfc_event_queues() */
 		flows = atomic_xchg(&port->events.flows, 0);
 		if (!flows)
 			return;

@@ -62,7 +62,7 @@ struct bfc_notice {
  * @work: tells
  */
 struct bfc_events {
-	spinlock_t lock;
+	spinlock_t lock;	/* of @notice to @closed */
 	struct bfc_notice notice[BFC_EVENT_MAX];
 	unsigned long pending;
 	u32 seq;

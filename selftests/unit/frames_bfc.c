@@ -104,10 +104,12 @@ int main(void)
 	static unsigned long long n[NUMBERS];
 
 	while (fgets(line, sizeof(line), stdin)) {
-		char *words = line, *command = strsep(&words, " \n"), *word;
+		char *words = line, *command, *word;
 		unsigned int count = 0, len, i;
 
-		while (count < NUMBERS && (word = strsep(&words, " \n")))
+		line[strcspn(line, "\n")] = '\0';
+		command = strsep(&words, " ");
+		while (count < NUMBERS && (word = strsep(&words, " ")))
 			if (*word)
 				n[count++] = strtoull(word, NULL, 0);
 		memset(out, 0, sizeof(out));

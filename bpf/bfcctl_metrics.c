@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bfcctl metrics: the statistics of all ports in the text format of Prometheus. Names and
+ * help are here, and nowhere else; docs/monitoring.md says what to look at.
+ */
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/gen_stats.h>
+#include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/bfc_version.h>
+#include <linux/pkt_sch_bfc.h>
+#include "bfcctl.h"
+
+/**
+ * struct sample - a port with a bfc qdisc
+ * @port: it
+ * @pauses: of its queues, by the neighbour
+ * @paused_ns: how long they were, all of them together
+ */
+struct sample {
+	struct port port;
+	uint64_t pauses;
+	uint64_t paused_ns;
+};
+
+struct samples {
+	struct sample *s;
+	unsigned int n;
+};
+
+/* Divided by this many: seconds of ns */
+enum unit { ONE, SECONDS };
+
+/**
+ * struct metric - of a port
+ * @name: without "bfc_"
+ * @help: of the name
+ * @counter: else it is a gauge
+ * @unit: of the value
+ * @attr: TCA_BFC_STATS_*, or TCA_BFC_PRIO_STATS_* with @prios; 0: @get
+ * @get: reads it
+ * @reason: a label; metrics of the same name follow each other
+ */
+struct metric {
+	const char *name;
+	const char *help;
+	bool counter;
+	enum unit unit;
+	unsigned int attr;
+	uint64_t (*get)(const struct sample *s);
+	const char *reason;
+};
+
+static uint64_t get_packets(const struct sample *s) { return s->port.packets; }
+static uint64_t get_bytes(const struct sample *s) { return s->port.bytes; }
+static uint64_t get_drops(const struct sample *s) { return s->port.drops; }
+static uint64_t get_backlog(const struct sample *s) { return s->port.backlog; }
+static uint64_t get_pauses(const struct sample *s) { return s->pauses; }
+static uint64_t get_paused(const struct sample *s) { return s->paused_ns; }
+static uint64_t get_up(const struct sample *s)
+{
+	return s->port.stats.value[TCA_BFC_STATS_PEER_STATE] == BFC_PEER_STATE_UP;
+}
+
+static uint64_t get_refused(const struct sample *s)
+{
+	return s->port.stats.value[TCA_BFC_STATS_PEER_STATE] == BFC_PEER_STATE_REFUSED;
+}
+
+#define COUNTER(_name, _attr, _help) \
+	{ .name = _name "_total", .help = _help, .counter = true, \
+	  .attr = TCA_BFC_STATS_##_attr }
+#define REASON(_name, _attr, _reason, _help) \
+	{ .name = _name "_total", .help = _help, .counter = true, \
+	  .attr = TCA_BFC_STATS_##_attr, .reason = _reason }
+#define GAUGE(_name, _attr, _help) \
+	{ .name = _name, .help = _help, .attr = TCA_BFC_STATS_##_attr }
+#define GAUGE_SECONDS(_name, _attr, _help) \
+	{ .name = _name "_seconds", .help = _help, .unit = SECONDS, \
+	  .attr = TCA_BFC_STATS_##_attr }
+
+#define DROPS		"Packets dropped, by reason."
+#define BAD		"Control frames and tags of the neighbour refused, by reason."
+
+static const struct metric metrics[] = {
+	{ .name = "sent_packets_total", .help = "Packets sent.", .counter = true,
+	  .get = get_packets },
+	{ .name = "sent_bytes_total", .help = "Bytes sent.", .counter = true, .get = get_bytes },
+	{ .name = "drops_total", .help = "Packets dropped.", .counter = true, .get = get_drops },
+	REASON("dropped_packets", DROP_LIMIT, "limit", DROPS),
+	REASON("dropped_packets", DROP_CAP, "cap", DROPS),
+	REASON("dropped_packets", DROP_GSO, "gso", DROPS),
+	REASON("dropped_packets", DROP_MAX, "max", DROPS),
+	REASON("dropped_packets", DROP_BUFFER, "buffer", DROPS),
+	{ .name = "backlog_bytes", .help = "Bytes queued.", .get = get_backlog },
+	GAUGE("memory_bytes", MEMORY, "Memory of queued packets."),
+	GAUGE("queues_occupied", OCCUPIED, "Queues that hold packets."),
+	GAUGE("queues_paused", PAUSED, "Queues that the neighbour holds paused."),
+	GAUGE("upstream_paused", UPSTREAM_PAUSED,
+	      "Queues or priorities of the neighbour that are held paused."),
+	GAUGE("threshold_bytes", THRESHOLD, "Bytes in a queue from which on it pauses others."),
+	GAUGE("link_bytes_per_second", LINK_RATE, "Speed of the link."),
+	GAUGE_SECONDS("hrtt", HRTT, "Hop round-trip time in use."),
+	COUNTER("flows_assigned", ASSIGNED, "Flows that got a queue."),
+	COUNTER("flow_collisions", COLLISIONS, "Of these, flows that got one with packets."),
+	COUNTER("flows_told_to_share", TOLD_TO_SHARE, "Of these, flows that did on purpose."),
+	COUNTER("flow_entries_shared", SHARED, "Flows that found the flow table full."),
+	COUNTER("untrusted_packets", UNTRUSTED, "Packets of unproved origin, not counted."),
+	COUNTER("pauses_sent", PAUSE_TX, "Pauses of queues or priorities of the neighbour."),
+	COUNTER("resumes_sent", RESUME_TX, "Resumes of queues or priorities of the neighbour."),
+	COUNTER("pauses_received", PAUSE_RX, "Pauses of queues by the neighbour."),
+	COUNTER("resumes_received", RESUME_RX, "Resumes of queues by the neighbour."),
+	COUNTER("pauses_expired", EXPIRED, "Pauses that ended without a resume."),
+	{ .name = "queue_pauses_total", .counter = true, .get = get_pauses,
+	  .help = "Pauses of queues, as the queues count them." },
+	{ .name = "queue_paused_seconds_total", .counter = true, .unit = SECONDS,
+	  .get = get_paused, .help = "Time that queues were paused, all of them together." },
+	COUNTER("pause_frames_sent", FRAMES_TX, "PAUSE frames sent."),
+	COUNTER("pause_frames_received", FRAMES_RX, "PAUSE frames received."),
+	COUNTER("pfc_frames_sent", PFC_TX, "PFC frames sent."),
+	COUNTER("pfc_frames_received", PFC_RX, "PFC frames received."),
+	COUNTER("hellos_sent", HELLO_TX, "HELLO frames sent."),
+	COUNTER("hellos_received", HELLO_RX, "HELLO frames received."),
+	COUNTER("tagged_packets_sent", TAGGED_TX, "Packets sent with a tag."),
+	COUNTER("tagged_packets_received", TAGGED_RX, "Packets received with a tag."),
+	COUNTER("ecn_marked_packets", ECN_MARK, "Packets marked by ECN."),
+	COUNTER("storms", STORMS, "Pauses taken for a storm."),
+	COUNTER("storms_restored", RESTORED, "Storms after which pauses are obeyed again."),
+	COUNTER("storm_sent_packets", STORM_TX, "Packets sent in a storm."),
+	COUNTER("storm_dropped_packets", STORM_DROPS, "Packets dropped in a storm."),
+	{ .name = "neighbour_up", .help = "1: agreed with the neighbour.", .get = get_up },
+	{ .name = "neighbour_refused", .help = "1: the neighbour cannot be served.",
+	  .get = get_refused },
+	GAUGE("neighbour_queues", PEER_QUEUES, "Queues of the neighbour."),
+	REASON("bad_frames", BAD_SHORT, "short", BAD),
+	REASON("bad_frames", BAD_VERSION, "version", BAD),
+	REASON("bad_frames", BAD_EPOCH, "epoch", BAD),
+	REASON("bad_frames", BAD_SEQ, "seq", BAD),
+	REASON("bad_frames", BAD_RANGE, "range", BAD),
+	REASON("bad_frames", BAD_ROLE, "role", BAD),
+	REASON("bad_frames", BAD_RATE, "rate", BAD),
+	REASON("bad_frames", BAD_LOOP, "loop", BAD),
+	REASON("bad_frames", BAD_TAG, "tag", BAD),
+	REASON("bad_frames", PFC_BAD, "pfc", BAD),
+};
+
+static const struct metric prio_metrics[] = {
+	{ "priority_held_bytes", "Bytes held of what came in.", false, ONE,
+	  TCA_BFC_PRIO_STATS_HELD, NULL, NULL },
+	{ "priority_pauses_sent_total", "Pauses of the neighbour.", true, ONE,
+	  TCA_BFC_PRIO_STATS_PAUSE_TX, NULL, NULL },
+	{ "priority_pausing_seconds_total", "Time that the neighbour was paused.", true, SECONDS,
+	  TCA_BFC_PRIO_STATS_PAUSING_NS, NULL, NULL },
+	{ "priority_pauses_received_total", "Pauses by the neighbour.", true, ONE,
+	  TCA_BFC_PRIO_STATS_PAUSE_RX, NULL, NULL },
+	{ "priority_paused_seconds_total", "Time paused by the neighbour.", true, SECONDS,
+	  TCA_BFC_PRIO_STATS_PAUSED_NS, NULL, NULL },
+};
+
+/* ---- reading ---- */
+
+static void add_sample(const struct port *port, void *arg)
+{
+	struct samples *all = arg;
+
+	if (strcmp(port->kind, "bfc"))
+		return;
+	all->s = realloc(all->s, (all->n + 1) * sizeof(*all->s));
+	if (!all->s)
+		fail("out of memory");
+	all->s[all->n++] = (struct sample){ .port = *port };
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct sample *)a)->port.name,
+		      ((const struct sample *)b)->port.name);
+}
+
+/* TCA_STATS_APP of a class: a nest of the qdisc's own kind */
+static void add_class(struct sample *s, const struct nlattr *app)
+{
+	struct bfc_class_stats stats;
+
+	/* struct rtattr is another name of struct nlattr. */
+	if (!bfc_class_stats_read(&stats, (const struct rtattr *)app))
+		return;
+	s->pauses += stats.value[TCA_BFC_CLASS_PAUSES];
+	s->paused_ns += stats.value[TCA_BFC_CLASS_PAUSED_NS];
+}
+
+static int one_class(const struct nlmsghdr *h, void *data)
+{
+	const struct nlattr *attr, *inner, *app = NULL;
+	bool bfc = false;
+
+	if (h->nlmsg_type != RTM_NEWTCLASS)
+		return MNL_CB_OK;
+	mnl_attr_for_each(attr, h, sizeof(struct tcmsg)) {
+		if (mnl_attr_get_type(attr) == TCA_KIND)
+			bfc = !strcmp(mnl_attr_get_str(attr), "bfc");
+		else if (mnl_attr_get_type(attr) == TCA_STATS2)
+			mnl_attr_for_each_nested(inner, attr)
+				if (mnl_attr_get_type(inner) == TCA_STATS_APP)
+					app = inner;
+	}
+	if (bfc && app)
+		add_class(data, app);
+	return MNL_CB_OK;
+}
+
+/* The queues of a port; a device that goes meanwhile has none. */
+static void read_classes(struct mnl_socket *nl, struct sample *s, unsigned int seq)
+{
+	char buf[32768];	/* what kernels send at once */
+	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
+	struct tcmsg *tcm;
+	int n;
+
+	h->nlmsg_type = RTM_GETTCLASS;
+	h->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	h->nlmsg_seq = seq;
+	tcm = mnl_nlmsg_put_extra_header(h, sizeof(*tcm));
+	tcm->tcm_family = AF_UNSPEC;
+	tcm->tcm_ifindex = s->port.ifindex;
+	if (mnl_socket_sendto(nl, h, h->nlmsg_len) < 0)
+		fail("rtnetlink: %s", strerror(errno));
+	do {
+		n = mnl_socket_recvfrom(nl, buf, sizeof(buf));
+		if (n >= 0)
+			n = mnl_cb_run(buf, n, seq, mnl_socket_get_portid(nl), one_class, s);
+	} while (n > 0);
+	if (n < 0 && errno != ENODEV && errno != EINTR)
+		fail("cannot list the classes of %s: %s", s->port.name, strerror(errno));
+}
+
+static void read_all(struct samples *all)
+{
+	struct mnl_socket *nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	unsigned int i;
+
+	if (!nl || mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID))
+		fail("rtnetlink: %s", strerror(errno));
+	ports_each(add_sample, all);
+	if (all->n)
+		qsort(all->s, all->n, sizeof(*all->s), by_name);
+	for (i = 0; i < all->n; i++)
+		read_classes(nl, &all->s[i], i + 1);
+	mnl_socket_close(nl);
+}
+
+/* ---- writing ---- */
+
+static void put_label(FILE *to, const char *name, const char *value)
+{
+	fprintf(to, "%s=\"", name);
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			fputc('\\', to);
+		fputc(*value, to);
+	}
+	fputc('"', to);
+}
+
+static void put_value(FILE *to, const struct metric *m, uint64_t value)
+{
+	if (m->unit == SECONDS)
+		fprintf(to, "} %llu.%09llu\n", (unsigned long long)value / 1000000000,
+			(unsigned long long)value % 1000000000);
+	else
+		fprintf(to, "} %llu\n", (unsigned long long)value);
+}
+
+/* @netns: the name of the namespace, or NULL: it is that of the caller. */
+static void put_begin(FILE *to, const struct metric *m, const struct sample *s,
+		      const char *netns)
+{
+	fprintf(to, "bfc_%s{", m->name);
+	if (netns) {
+		put_label(to, "netns", netns);
+		fputc(',', to);
+	}
+	put_label(to, "device", s->port.name);
+}
+
+static void put_head(FILE *to, const struct metric *m)
+{
+	fprintf(to, "# HELP bfc_%s %s\n# TYPE bfc_%s %s\n", m->name, m->help, m->name,
+		m->counter ? "counter" : "gauge");
+}
+
+static void put_port_metrics(FILE *to, const struct samples *all, const char *netns)
+{
+	const struct metric *m, *before = NULL;
+	unsigned int i;
+
+	for (m = metrics; m < metrics + ARRAY_SIZE(metrics); before = m++) {
+		if (!before || strcmp(before->name, m->name))
+			put_head(to, m);
+		for (i = 0; i < all->n; i++) {
+			const struct sample *s = &all->s[i];
+
+			put_begin(to, m, s, netns);
+			if (m->reason) {
+				fputc(',', to);
+				put_label(to, "reason", m->reason);
+			}
+			put_value(to, m, m->get ? m->get(s) : s->port.stats.value[m->attr]);
+		}
+	}
+}
+
+static void put_prio_metrics(FILE *to, const struct samples *all, const char *netns)
+{
+	const struct metric *m;
+	unsigned int i, prio;
+
+	for (m = prio_metrics; m < prio_metrics + ARRAY_SIZE(prio_metrics); m++) {
+		bool first = true;
+
+		for (i = 0; i < all->n; i++) {
+			const struct sample *s = &all->s[i];
+
+			if (!s->port.stats.has_prios)
+				continue;
+			if (first)
+				put_head(to, m);
+			first = false;
+			for (prio = 0; prio < BFC_STATS_PRIOS; prio++) {
+				put_begin(to, m, s, netns);
+				fprintf(to, ",priority=\"%u\"", prio);
+				put_value(to, m, s->port.stats.prio[prio][m->attr]);
+			}
+		}
+	}
+}
+
+static void put_all(FILE *to, const struct samples *all, const char *netns)
+{
+	fprintf(to, "# HELP bfc_build_info 1, of this version of bfcctl.\n"
+		    "# TYPE bfc_build_info gauge\n"
+		    "bfc_build_info{version=\"" BFC_RELEASE "\"} 1\n");
+	if (!all->n)
+		return;
+	put_port_metrics(to, all, netns);
+	put_prio_metrics(to, all, netns);
+}
+
+/* A collector of files must not find half of one. */
+static void put_file(const char *path, const struct samples *all, const char *netns)
+{
+	size_t room = strlen(path) + 16;
+	char *part = malloc(room);
+	FILE *to;
+
+	if (!part)
+		fail("out of memory");
+	snprintf(part, room, "%s.%d", path, getpid());
+	to = fopen(part, "wxe");
+	if (!to)
+		fail("%s: %s", part, strerror(errno));
+	put_all(to, all, netns);
+	errno = EIO;
+	if (ferror(to) | fclose(to) || rename(part, path)) {
+		int err = errno;
+
+		unlink(part);
+		fail("%s: %s", path, strerror(err));
+	}
+	free(part);
+}
+
+void cmd_metrics(int argc, char **argv)
+{
+	const char *path = argc ? next_word(&argc, &argv, "") : NULL;
+	struct samples all = {};
+
+	if (argc)
+		usage_fail("what is \"%s\"?", *argv);
+	if (ctl.json)
+		usage_fail("\"metrics\" has a format of its own, not JSON");
+	read_all(&all);
+	if (path)
+		put_file(path, &all, ctl.netns);
+	else
+		put_all(stdout, &all, ctl.netns);
+	free(all.s);
+}

@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# bfcctl metrics: what Prometheus reads is what tc shows.
+#
+#   h --ph-- sw --pn-- n	20 Mbit/s, 100 us
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+PATH=$top/build/bpf:$PATH
+promtool=$top/build/promtool/usr/bin/promtool	# scripts/promtool
+
+topology() {
+	switch sw
+	host h 10.0.0.1/24
+	host n 10.0.0.2/24
+	cable sw ph h e0
+	cable sw pn n e0
+	bfc sw ph hrtt 6ms "$@"
+	bfc sw pn hrtt 6ms "$@"
+	bfc n e0 hrtt 6ms "$@"
+	bfc h e0 hrtt 6ms "$@"
+	meet 10.0.0.2 h
+}
+
+# scrape: to $scratch/prom
+scrape() { bfcctl -n sw metrics >"$scratch/prom" || fail "no metrics"; }
+
+# metric NAME LABELS: its value
+metric() {
+	awk -v want="bfc_$1{netns=\"sw\",$2}" '$1 == want { print $2 }' "$scratch/prom"
+}
+
+# as_tc NAME FIELD: of pn
+as_tc() { equal "$1" "$(metric "$1" 'device="pn"')" "$(stat sw pn "$2")"; }
+
+# seconds NAME LABELS: in ns
+seconds() { metric "$1" "$2" | tr -d . | sed 's/^0*//'; }
+
+is_clean() {
+	[ -x "$promtool" ] || { note="no promtool: scripts/promtool"; return; }
+	"$promtool" check metrics <"$scratch/prom" >"$scratch/said" 2>&1 ||
+		fail "promtool: $(head -n 1 "$scratch/said")"
+	[ ! -s "$scratch/said" ] || fail "promtool: $(head -n 1 "$scratch/said")"
+}
+
+test_queues() {
+	topology
+	peers_up
+	tc -n n qdisc del dev e0 root
+	frames open n n e0
+	frames set n epoch=9
+	tc -n sw qdisc change dev pn root bfc peer on
+	send h 10.0.0.2 3000 -r 10000000 -t 1
+	frames pause n bits=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15 epoch=9 hold=200000000
+	finish "$bg"
+	sleep 0.5
+	scrape
+	is_clean
+	as_tc sent_packets_total packets
+	as_tc sent_bytes_total bytes
+	as_tc drops_total drops
+	as_tc backlog_bytes backlog
+	as_tc flows_assigned_total assigned
+	as_tc pauses_received_total pause_rx
+	as_tc pauses_expired_total expired
+	as_tc pause_frames_received_total frames_rx
+	as_tc hellos_sent_total hello_tx
+	as_tc neighbour_queues peer_queues
+	as_tc threshold_bytes threshold
+	equal "pauses" "$(metric pauses_received_total 'device="pn"')" 16
+	equal "pauses of the queues" "$(metric queue_pauses_total 'device="pn"')" 16
+	equal "ns that queues were paused" "$(seconds queue_paused_seconds_total 'device="pn"')" \
+		$((16 * 200000000))
+	equal "hrtt" "$(seconds hrtt_seconds 'device="pn"')" 6000000
+	equal "up" "$(metric neighbour_up 'device="ph"') $(metric neighbour_up 'device="pn"')" "1 1"
+	equal "no drops" "$(metric dropped_packets_total 'device="pn",reason="limit"')" 0
+	equal "priorities of a mode that has none" "$(grep -c priority "$scratch/prom")" 0
+	equal "names without help" "$(comm -13 <(awk '/^# HELP/ { print $3 }' "$scratch/prom" | sort) \
+		<(sed -n 's/^\(bfc_[a-z_]*\)[{ ].*/\1/p' "$scratch/prom" | sort -u))" ""
+}
+
+test_priorities() {
+	topology fc pfc prio dscp
+	tc -n n qdisc del dev e0 root
+	frames open n n e0
+	send h 10.0.0.2 3000 -r 400000 -T 96 -t 1
+	frames pfc n 8 2000
+	finish "$bg"
+	scrape
+	is_clean
+	equal "pauses of 3" \
+		"$(metric priority_pauses_received_total 'device="pn",priority="3"')" 1
+	# 2000 quanta of 25.6 us
+	equal "ns that 3 was paused" \
+		"$(seconds priority_paused_seconds_total 'device="pn",priority="3"')" 51200000
+	equal "pauses of 4" \
+		"$(metric priority_pauses_received_total 'device="pn",priority="4"')" 0
+	as_tc pfc_frames_received_total pfc_rx
+}
+
+# A file is there as a whole or not at all; odd names of devices; no port at all.
+test_file() {
+	new_ns sw
+	bfcctl -n sw metrics "$scratch/prom" || fail "no file"
+	equal "lines without a port" "$(grep -c '^bfc' "$scratch/prom")" 1
+	is_clean
+	ip -n sw link add 'a"\b' type dummy
+	ip -n sw link set 'a"\b' up
+	bfc sw 'a"\b' rate 1gbit
+	mkdir "$scratch/dir"
+	bfcctl -n sw metrics "$scratch/dir/prom" || fail "no file"
+	mv "$scratch/dir/prom" "$scratch/prom"
+	is_clean
+	equal "ports" "$(grep -F 'neighbour_up{netns="sw",device="a\"\\b"}' "$scratch/prom")" \
+		'bfc_neighbour_up{netns="sw",device="a\"\\b"} 0'
+	equal "files left" "$(ls "$scratch/dir")" ""
+	bfcctl -n sw metrics "$scratch/dir/none/prom" >"$scratch/said" 2>&1
+	equal "exit code" "$?" 1
+	check "$(cat "$scratch/said")" grep -q '^bfcctl: .*none/prom.*: No such file' "$scratch/said"
+	mkdir "$scratch/dir/busy"
+	bfcctl -n sw metrics "$scratch/dir/busy" >"$scratch/said" 2>&1
+	equal "exit code" "$?" 1
+	equal "what is left" "$(ls "$scratch/dir")" busy
+	bfcctl -j metrics >"$scratch/said" 2>&1
+	equal "exit code with -j" "$?" 2
+}
+
+run_tests queues priorities file
