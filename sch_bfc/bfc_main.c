@@ -167,6 +167,19 @@ static bool bfc_has_lower(struct net_device *dev)
 	return false;
 }
 
+static bool bfc_is_ifb(const struct net_device *dev)
+{
+	return dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, "ifb");
+}
+
+/* What cfg80211 has named so: a station has one neighbour, but the same device may
+ * become an access point.
+ */
+static bool bfc_is_wlan(const struct net_device *dev)
+{
+	return dev->dev.type && dev->dev.type->name && !strcmp(dev->dev.type->name, "wlan");
+}
+
 /* Backpressure is between one device and the one at the other end of its cable. Frames
  * of a device that stands on others leave through these: there they come from a second
  * talker, and all of BFC's own on that link is off. What can have slaves is such a
@@ -185,6 +198,10 @@ static const char *bfc_why_no_port(const struct Qdisc *sch)
 		return "bfc: only fc none here: the device below has the neighbour";
 	if (netif_is_vxlan(dev) || netif_is_geneve(dev))
 		return "bfc: only fc none here: this tunnel may have many neighbours";
+	if (bfc_is_wlan(dev))
+		return "bfc: only fc none here: a wireless device may have many neighbours";
+	if (bfc_is_ifb(dev))
+		return "bfc: only fc none here: an ifb has no cable, its packets come in again";
 	return NULL;
 }
 
@@ -293,7 +310,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	q->life.no_port = bfc_why_no_port(sch);
 	if (q->life.no_port && by_default) {
 		bfc_fc_disable(p);
-		if (sch->dev_queue == netdev_get_tx_queue(dev, 0))
+		if (sch->parent != TC_H_ROOT && sch->dev_queue == netdev_get_tx_queue(dev, 0))
 			netdev_info(dev, "bfc: by default, fair queueing for each TX queue; for flow control: tc qdisc replace dev %s root bfc\n",
 				    dev->name);
 	}

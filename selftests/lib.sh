@@ -159,6 +159,14 @@ bfc() {
 		fail "tc refuses bfc $* on $ns $port"
 }
 
+# tc_refuses TEXT TC-ARGS...: with this in the reason
+tc_refuses() {
+	local text=$1 said
+	shift
+	said=$(tc "$@" 2>&1) && fail "taken: tc $*"
+	[[ $said == *"$text"* ]] || fail "tc $*: said: $said"
+}
+
 # stat NS PORT FIELD: of the root qdisc, e.g. pause_tx, options.queues, prios[0].peak;
 # not from two processes at a time
 stat() {

@@ -228,7 +228,7 @@ test_options_of_other_modes() {
 }
 
 # shown DEV [-d]: the options that tc shows, as it shows them
-shown() { tc -n x ${2-} qdisc show dev "$1" | sed 's/.*refcnt [0-9]* //'; }
+shown() { tc -n x ${2:+"$2"} qdisc show dev "$1" | sed 's/.*refcnt [0-9]* //'; }
 
 # gives_up "OPTION..." CHANGE...: which are told in the kernel's log, and that there is
 # such in tc's warning

@@ -620,68 +620,6 @@ test_own_frames_are_counted() {
 	at_least "packets" "$(stat a e0 packets)" "$sent"
 }
 
-# refuses TEXT TC-ARGS...: with this in the reason
-refuses() {
-	local text=$1 said
-	shift
-	said=$(tc "$@" 2>&1) && fail "taken: $*"
-	[[ $said == *"$text"* ]] || fail "tc $*: said: $said"
-}
-
-# On a bridge bfc flooded HELLOs to the neighbours of all ports, which saw two talkers
-# and gave BFC up; on a bond or a macvlan device it does the same to one.
-test_upper_devices() {
-	local dev kinds='' mode
-	one_switch
-	ip -n sw link add ve type veth peer name ve2
-	for dev in "link p1 type vlan id 10" "link p1 type macvlan" "link p1 type ipvlan" \
-		"link p1 type macsec" "type bond" "type team" "type vrf table 9" \
-		"type vxlan id 1 dstport 4789" "type geneve id 1 remote 10.9.9.9" "type bridge"; do
-		# shellcheck disable=SC2086
-		ip -n sw link add name "u$((${#kinds}))" ${dev} 2>/dev/null &&
-			kinds+=u			# the next name is another
-	done
-	at_least "kinds of devices" "${#kinds}" 2
-	say "${#kinds} kinds"
-	for port in p1 r0; do
-		bfc sw "$port"
-	done
-	bfc s e0 role nic
-	bfc r e0 role nic
-	peers_up
-	for dev in br0 $(seq -f u%g 0 $((${#kinds} - 1))); do
-		ip -n sw link set "$dev" up 2>/dev/null
-		for mode in "" "fc pfc" "fc fafc peer on" "peer off"; do
-			# shellcheck disable=SC2086
-			refuses "only fc none here: " -n sw qdisc replace dev "$dev" \
-				root bfc $mode
-		done
-		bfc sw "$dev" fc none rate 100mbit
-		refuses "only fc none here: " -n sw qdisc change dev "$dev" root bfc \
-			fc bfc
-		equal "fc of $dev" "$(stat sw "$dev" options.fc)" none
-		equal "state of $dev" "$(stat sw "$dev" peer_state)" off
-	done
-	ip -n sw addr add 10.0.0.9/24 dev br0
-	in_ns sw ping -q -c 3 -i 0.5 -w 5 10.0.0.1 >/dev/null || fail "no way through br0"
-	at_least "packets that br0 has sent" "$(stat sw br0 packets)" 3
-	check "$(not_up)" is_empty not_up_but_none
-	# These have a neighbour.
-	for dev in p1 ve; do
-		bfc sw "$dev" fc pfc
-		bfc sw "$dev" fc bfc
-	done
-	# A longer frame there is a longer turn.
-	ip -n sw link set br0 mtu 1000
-	bfc sw br0 quantum auto
-	ip -n sw link del p1
-	bfc sw br0 fc none
-}
-not_up_but_none() {
-	snapshot '.[] | select(.peer_state != "up" and .options.fc != "none") |
-		"\(.ns) \(.dev)"'
-}
-
 # Fair queueing on a VLAN device of a port must not hide from the port below it where
 # packets came in: their neighbour was not paused any more.
 test_fair_queueing_above_a_port() {
@@ -748,9 +686,9 @@ test_default_qdisc_of_many_queues() {
 	# The same below an mq that has a handle. Default qdiscs have none, and so tc takes a
 	# change for a new qdisc.
 	tc -n c qdisc replace dev e0 root handle 1: mq
-	refuses "must be the root qdisc" -n c qdisc replace dev e0 parent 1:2 bfc fc pfc
-	refuses "must be the root qdisc" -n c qdisc add dev e0 parent 1:2 handle 20: bfc
-	refuses "not found" -n c qdisc change dev e0 parent 1:2 bfc quantum 3000b
+	tc_refuses "must be the root qdisc" -n c qdisc replace dev e0 parent 1:2 bfc fc pfc
+	tc_refuses "must be the root qdisc" -n c qdisc add dev e0 parent 1:2 handle 20: bfc
+	tc_refuses "not found" -n c qdisc change dev e0 parent 1:2 bfc quantum 3000b
 	equal "fair queues" "$(tc -n c -j qdisc show dev e0 | jq "$queues")" 4
 	in_ns c ethtool -L e0 tx 2 || fail "not two queues"
 	equal "fair queues for two" "$(tc -n c -j qdisc show dev e0 | jq "$queues")" 2
@@ -777,4 +715,4 @@ run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
 	namespaces_have_handles_of_their_own down_is_quiet \
 	nic_takes_no_handles nic_repeats_nothing frames_before_configuration \
 	tx_queues_and_default_qdisc default_qdisc_of_many_queues \
-	own_frames_are_counted vlan_filters upper_devices fair_queueing_above_a_port
+	own_frames_are_counted vlan_filters fair_queueing_above_a_port
