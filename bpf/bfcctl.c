@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfcctl - eBPF for the bfc qdisc: stamping, in-band telemetry, HPCC; its events
+ * bfcctl - eBPF for the bfc qdisc: stamping, in-band telemetry, HPCC; events; deadlocks
  *
  * The command line, and what all commands need to read it. See bfcctl(8).
  */
@@ -55,6 +55,10 @@ static const struct command {
 	  "  monitor [DEV|all-nsid] [count N]       what happens to ports, as it happens\n" },
 	{ "metrics", cmd_metrics,
 	  "  metrics [FILE]                         statistics of all ports for Prometheus\n" },
+	{ "topology", cmd_topology,
+	  "  topology FILE... [turns auto|routes|all|loops] [choose auto|down-up|fewest]\n"
+	  "       [box NAME]                        which turns elide so that pauses never\n"
+	  "                                         run in a circle\n" },
 };
 
 static const char usage_begin[] = "usage: bfcctl [OPTIONS] COMMAND\n";

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Topologies from LLDP: what "lldpctl -f json" or "-f json0" of lldpd prints on each box.
+ *
+ * The two differ in how they wrap values. json0 has arrays everywhere. json has them
+ * only where there are several values, and names of devices and boxes as keys:
+ *
+ *   { "lldp": { "interface": [ { "swp1": {
+ *       "chassis": { "spine1": { "id": {...}, "capability": [...] } },
+ *       "port": { "id": { "type": "ifname", "value": "swp3" }, "descr": "swp3" } } } ] } }
+ *
+ *   { "lldp": [ { "interface": [ { "name": "swp1",
+ *       "chassis": [ { "id": [...], "name": [ { "value": "spine1" } ], ... } ],
+ *       "port": [ { "id": [...], "descr": [ { "value": "swp3" } ] } ] } ] } ] }
+ *
+ * The local box is not in it: its name is that of the file.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bfcctl.h"
+#include "topology.h"
+
+/* What a box hears at a device */
+struct neighbour {
+	char *file;
+	uint32_t box;
+	char *dev;
+	char *name;	/* of the neighbour; its id if it has none */
+	char *id;
+	char *port[2];	/* what the neighbour calls its port; NULL = unknown */
+	bool forwards;
+	bool joined;
+	uint32_t other;	/* the neighbour, NO_BOX = not looked for yet */
+};
+
+static struct neighbour *heard;
+static uint32_t n_heard;
+
+/* In both formats a value may stand in an array of its own. */
+static const struct json *bare(const struct json *v)
+{
+	return v && v->kind == JSON_ARRAY ? v->first : v;
+}
+
+static const struct json *get(const struct json *v, const char *key)
+{
+	return bare(json_member(bare(v), key));
+}
+
+/* A string, or the "value" of an object */
+static const char *string_of(const struct json *v)
+{
+	v = bare(v);
+	if (v && v->kind == JSON_OBJECT)
+		v = get(v, "value");
+	return v && v->kind == JSON_STRING && *v->string ? v->string : NULL;
+}
+
+static char *copy(const char *s)
+{
+	return s ? need(strdup(s)) : NULL;
+}
+
+/* Names of strangers are shown on terminals. */
+static char *printable(const char *s)
+{
+	char *name = copy(s), *p;
+
+	for (p = name; p && *p; p++)
+		if (*p <= ' ' || *p > '~')
+			*p = '?';
+	return name;
+}
+
+static bool is_forwarder(const struct json *chassis)
+{
+	const struct json *c = json_member(chassis, "capability"), *enabled;
+	const char *type;
+
+	for (c = c && c->kind == JSON_ARRAY ? c->first : c; c; c = c->next) {
+		type = string_of(json_member(c, "type"));
+		enabled = get(c, "enabled");
+		if (type && enabled && enabled->kind == JSON_TRUE &&
+		    (!strcmp(type, "Bridge") || !strcmp(type, "Router")))
+			return true;
+	}
+	return false;
+}
+
+static void read_ports(struct neighbour *h, const struct json *port)
+{
+	const char *type = string_of(get(get(port, "id"), "type"));
+	const char *id = string_of(get(port, "id"));
+
+	/* With a MAC address as id, lldpd's default, the description is the device. */
+	if (type && !strcmp(type, "mac"))
+		id = NULL;
+	h->port[0] = copy(id);
+	h->port[1] = copy(string_of(get(port, "descr")));
+}
+
+static void add_heard(uint32_t box, const char *file, const char *dev,
+		      const struct json *entry)
+{
+	const struct json *chassis = get(entry, "chassis");
+	struct neighbour h = { .box = box, .other = NO_BOX };
+	const char *name;
+
+	if (!chassis || chassis->kind != JSON_OBJECT)
+		fail("%s: %s: no \"chassis\": is this from lldpctl -f json?", file, dev);
+	name = string_of(json_member(chassis, "name"));
+	if (!name && !json_member(chassis, "id")) {	/* json: the name is the key */
+		chassis = chassis->first;
+		if (!chassis)
+			fail("%s: %s: an empty \"chassis\"", file, dev);
+		name = chassis->key;
+	}
+	h.id = printable(string_of(json_member(chassis, "id")));
+	h.name = printable(name ?: h.id);
+	if (!h.name)
+		fail("%s: %s: a neighbour without name and id", file, dev);
+	if (!is_device(dev))
+		fail("%s: \"%s\" is no name of a device", file, dev);
+	h.file = copy(file);
+	h.dev = copy(dev);
+	h.forwards = is_forwarder(chassis);
+	read_ports(&h, get(entry, "port"));
+	heard = grow(heard, n_heard, sizeof(*heard));
+	heard[n_heard++] = h;
+}
+
+/* An object: of json0 with its device as "name", or of json with devices as keys */
+static void read_entry(uint32_t box, const char *file, const struct json *v)
+{
+	const char *dev = string_of(json_member(v, "name"));
+
+	if (v->kind != JSON_OBJECT)
+		fail("%s: an \"interface\" that is no object", file);
+	if (dev && json_member(v, "chassis")) {
+		add_heard(box, file, dev, v);
+		return;
+	}
+	for (v = v->first; v; v = v->next)
+		add_heard(box, file, v->key, v);
+}
+
+/**
+ * lldp_read() - the neighbours of a box
+ * @t: topology; gets the box if it has not got it
+ * @box: its name
+ * @file: name of the file
+ * @text: what is in it; is changed
+ */
+void lldp_read(struct topology *t, const char *box, const char *file, char *text)
+{
+	struct json *all = json_parse(file, text);
+	const struct json *lldp = bare(json_member(all, "lldp")), *v;
+	uint32_t b = topology_find(t, box);
+
+	if (!lldp)
+		fail("%s: no \"lldp\": is this from lldpctl -f json?", file);
+	if (b == NO_BOX)
+		b = topology_add(t, box, BOX_SWITCH, file);
+	v = json_member(lldp, "interface");
+	for (v = v && v->kind == JSON_ARRAY ? v->first : v; v; v = v->next)
+		read_entry(b, file, v);
+	json_free(all);
+}
+
+static bool same_short(const char *a, const char *b)
+{
+	size_t n = strcspn(a, ".");
+
+	return n == strcspn(b, ".") && !strncmp(a, b, n);
+}
+
+/* A box that is known under this name, with or without its domain */
+static uint32_t known(const struct topology *t, const struct neighbour *h)
+{
+	uint32_t b = topology_find(t, h->name), i;
+
+	for (i = 0; b == NO_BOX && i < t->net.boxes; i++)
+		if (t->net.kind[i] != BOX_HOST && same_short(t->name[i], h->name))
+			b = i;
+	return b;
+}
+
+/* Hosts may have the same name; their ids differ. Those below @first were declared. */
+static uint32_t same_host(const struct neighbour *h, uint32_t first)
+{
+	const struct neighbour *o;
+
+	for (o = heard; o < h; o++)
+		if (o->other >= first && o->other != NO_BOX &&
+		    !strcmp(o->name, h->name) && !strcmp(o->id ?: "", h->id ?: ""))
+			return o->other;
+	return NO_BOX;
+}
+
+static void add_host(struct topology *t, struct neighbour *h, uint32_t first)
+{
+	char name[512];
+
+	h->other = same_host(h, first);
+	if (h->other != NO_BOX)
+		return;
+	snprintf(name, sizeof(name), "%s", h->name);
+	if (topology_find(t, name) != NO_BOX)
+		snprintf(name, sizeof(name), "%s/%s", h->name, h->id ?: "");
+	h->other = topology_add(t, name, BOX_HOST, NULL);
+}
+
+static void find_other(struct topology *t, struct neighbour *h, uint32_t first)
+{
+	h->other = known(t, h);
+	if (h->other == NO_BOX && h->forwards)
+		fail("%s: %s: the neighbour %s can forward, but there is no file of it: give one, or a file with a line \"switch %s\", \"plain %s\" (no bfc) or \"host %s\"",
+		     h->file, h->dev, h->name, h->name, h->name, h->name);
+	if (h->other == NO_BOX || h->other >= first)
+		add_host(t, h, first);
+}
+
+static bool calls_it(const struct neighbour *h, const char *dev)
+{
+	return (h->port[0] && !strcmp(h->port[0], dev)) ||
+	       (h->port[1] && !strcmp(h->port[1], dev));
+}
+
+/* What the neighbour hears of the same cable */
+static struct neighbour *other_end(const struct neighbour *h)
+{
+	struct neighbour *o;
+
+	for (o = heard; o < heard + n_heard; o++)
+		if (o->box == h->other && o->other == h->box && calls_it(h, o->dev) &&
+		    calls_it(o, h->dev))
+			return o;
+	/* A port may be called by a description that its owner has given it. */
+	for (o = heard; o < heard + n_heard; o++)
+		if (o->box == h->other && o->other == h->box &&
+		    (calls_it(h, o->dev) || calls_it(o, h->dev)))
+			return o;
+	return NULL;
+}
+
+/* Only one end was heard: the device is what the neighbour says. */
+static const char *said_device(const struct topology *t, const struct neighbour *h)
+{
+	int i;
+
+	if (t->net.kind[h->other] != BOX_SWITCH)
+		return "";
+	for (i = 0; i < 2; i++)
+		if (h->port[i] && is_device(h->port[i]))
+			return h->port[i];
+	fail("%s: %s: the neighbour %s does not say which device it is at its end: give a file of it",
+	     h->file, h->dev, h->name);
+}
+
+/**
+ * lldp_join() - all is read: cables
+ * @t: topology
+ */
+void lldp_join(struct topology *t)
+{
+	uint32_t first = t->net.boxes;
+	struct neighbour *h, *o;
+
+	for (h = heard; h < heard + n_heard; h++)
+		find_other(t, h, first);
+	for (h = heard; h < heard + n_heard; h++) {
+		if (h->joined)
+			continue;
+		o = other_end(h);
+		h->joined = true;
+		if (o)
+			o->joined = true;
+		topology_join(t, (uint32_t[]){ h->box, h->other },
+			      (const char *[]){ h->dev, o ? o->dev : said_device(t, h) },
+			      h->file);
+	}
+	for (h = heard; h < heard + n_heard; h++) {
+		free(h->file);
+		free(h->dev);
+		free(h->name);
+		free(h->id);
+		free(h->port[0]);
+		free(h->port[1]);
+	}
+	free(heard);
+	heard = NULL;
+	n_heard = 0;
+}
