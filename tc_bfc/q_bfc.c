@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * q_bfc.c - tc(8) plugin for the bfc qdisc (Backpressure Flow Control)
+ * q_bfc.c - options of the bfc qdisc, for tc(8) and bfcctl(8)
  *
- * tc loads it by itself as q_bfc.so when it meets "bfc" on the command line or
- * in a dump. Tables, here of options, in q_bfc_stats.c of statistics, hold all
- * names, numbers, units and defaults; parsing and encoding (here), text and JSON
- * (q_bfc_show.c) walk over them.
+ * Tables, here of options, in q_bfc_stats.c of statistics, hold all names,
+ * numbers, units and defaults; parsing and encoding (here), text and JSON
+ * (q_bfc_show.c) walk over them. bfcctl reads its configuration file by these
+ * functions, too (bpf/bfcctl_tc.c).
  *
  * Only what was given on the command line is sent, so that "tc qdisc change"
  * changes just that. Ranges are the kernel's business (it knows them best and
@@ -719,9 +719,8 @@ static const struct bfc_option *find_option(const char *arg)
 	return NULL;
 }
 
-static int bfc_parse_opt(const struct qdisc_util *qu __unused, int argc,
-			 char **argv, struct nlmsghdr *n,
-			 const char *dev __unused)
+int bfc_parse_opt(const struct qdisc_util *qu __unused, int argc, char **argv,
+		  struct nlmsghdr *n, const char *dev __unused)
 {
 	const struct bfc_option *opt;
 	struct bfc_args args = {};
@@ -749,28 +748,3 @@ static int bfc_parse_opt(const struct qdisc_util *qu __unused, int argc,
 	encode(n, &args);
 	return 0;
 }
-
-static int bfc_parse_class_opt(const struct qdisc_util *qu __unused,
-			       int argc __unused, char **argv __unused,
-			       struct nlmsghdr *n __unused,
-			       const char *dev __unused)
-{
-	fprintf(stderr,
-		"bfc: classes are the queues themselves and have no options; their number is \"queues\" of the qdisc\n");
-	return -1;
-}
-
-static int bfc_print_class_opt(const struct qdisc_util *qu __unused,
-			       FILE *f __unused, struct rtattr *opt __unused)
-{
-	return 0;		/* a class has none */
-}
-
-struct qdisc_util bfc_qdisc_util = {
-	.id		= "bfc",
-	.parse_qopt	= bfc_parse_opt,
-	.print_qopt	= bfc_print_opt,
-	.print_xstats	= bfc_print_xstats,
-	.parse_copt	= bfc_parse_class_opt,
-	.print_copt	= bfc_print_class_opt,
-};

@@ -139,6 +139,8 @@ static inline void get_name(const struct rtattr *attr, char *name, size_t size)
 
 /* q_bfc.c; the end is one without a name */
 extern const struct bfc_option bfc_options[];
+int bfc_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
+		  struct nlmsghdr *n, const char *dev);
 
 /* q_bfc_show.c */
 int bfc_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *options);
