@@ -21,6 +21,7 @@ void rtnl_open(struct rtnl *rt)
 	int on = 1;
 
 	rt->seq = 0;
+	rt->warning = NULL;
 	rt->sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	if (rt->sock < 0)
 		die("netlink socket");
@@ -99,33 +100,35 @@ void *rtnl_put_header(struct rtnl_msg *msg, size_t len)
 static void rtnl_send(struct rtnl *rt, struct rtnl_msg *msg)
 {
 	msg->h.nlmsg_seq = ++rt->seq;
+	rt->warning = NULL;
 	if (send(rt->sock, msg, msg->h.nlmsg_len, 0) < 0)
 		die("netlink send");
 }
 
-/* The kernel's text if it has one, else that of errno. */
-static const char *rtnl_error(const struct nlmsghdr *h)
+/* The kernel's own words, NULL if it has none. */
+static const char *rtnl_text(const struct nlmsghdr *h)
 {
 	const struct nlmsgerr *err = NLMSG_DATA(h);
 	const struct rtattr *attr;
 	static char text[256];
 	size_t skip, room;
 
-	snprintf(text, sizeof(text), "%s", strerror(-err->error));
 	if (!(h->nlmsg_flags & NLM_F_ACK_TLVS))
-		return text;
+		return NULL;
 	skip = sizeof(*err);
 	if (!(h->nlmsg_flags & NLM_F_CAPPED))
 		skip += err->msg.nlmsg_len - sizeof(err->msg);
 	if (NLMSG_LENGTH(skip) >= h->nlmsg_len)
-		return text;
+		return NULL;
 	room = h->nlmsg_len - NLMSG_LENGTH(skip);
-	rtnl_for_each_attr(attr, (const char *)err + skip, room)
-		if ((attr->rta_type & NLA_TYPE_MASK) == NLMSGERR_ATTR_MSG)
-			snprintf(text, sizeof(text), "%.*s",
-				 (int)RTA_PAYLOAD(attr),
-				 (const char *)RTA_DATA(attr));
-	return text;
+	rtnl_for_each_attr(attr, (const char *)err + skip, room) {
+		if ((attr->rta_type & NLA_TYPE_MASK) != NLMSGERR_ATTR_MSG)
+			continue;
+		snprintf(text, sizeof(text), "%.*s", (int)RTA_PAYLOAD(attr),
+			 (const char *)RTA_DATA(attr));
+		return text;
+	}
+	return NULL;
 }
 
 /* Take in one datagram. Returns true at the end of the answer. */
@@ -148,7 +151,10 @@ static bool rtnl_answer(struct rtnl *rt, const char **error,
 		if (h->nlmsg_type == NLMSG_ERROR) {
 			const struct nlmsgerr *err = NLMSG_DATA(h);
 
-			*error = err->error ? rtnl_error(h) : NULL;
+			if (err->error)
+				*error = rtnl_text(h) ?: strerror(-err->error);
+			else
+				rt->warning = rtnl_text(h);
 			return true;
 		}
 		if (each)

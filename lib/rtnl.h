@@ -15,10 +15,13 @@
  * struct rtnl - an rtnetlink socket in one namespace
  * @sock: the socket
  * @seq: of the newest request
+ * @warning: of the kernel about what it has done, NULL if there is none; until the next
+ *	     request
  */
 struct rtnl {
 	int sock;
 	uint32_t seq;
+	const char *warning;
 };
 
 /**
