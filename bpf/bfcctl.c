@@ -26,6 +26,9 @@ static const struct command {
 	void (*run)(int argc, char **argv);
 	const char *usage;
 } commands[] = {
+	{ "apply", cmd_apply,
+	  "  apply [PORT...] [--dry-run] [--replace] [--file PATH]\n"
+	  "                                         make ports as bfc.conf(5) says\n" },
 	{ "stamp", cmd_stamp,
 	  "  stamp attach DEV [node N] [int on|off|strip] [every N] [port N]\n"
 	  "                                         stamp by eBPF as packets leave DEV\n"
@@ -77,7 +80,7 @@ void fail(const char *fmt, ...)
 	va_list args;
 
 	fflush(stdout);
-	fputs("bfcctl: ", stderr);
+	fprintf(stderr, "bfcctl: %s", ctl.where);
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
 	va_end(args);
@@ -86,16 +89,16 @@ void fail(const char *fmt, ...)
 	exit(1);
 }
 
-/* Ends the program: the command line makes no sense. */
+/* Ends the program: the command line makes no sense, or a line of a file. */
 void usage_fail(const char *fmt, ...)
 {
 	va_list args;
 
-	fputs("bfcctl: ", stderr);
+	fprintf(stderr, "bfcctl: %s", ctl.where);
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
 	va_end(args);
-	fputs(" (bfcctl --help)\n", stderr);
+	fputs(*ctl.where ? "\n" : " (bfcctl --help)\n", stderr);
 	exit(2);
 }
 
@@ -343,20 +346,35 @@ static void short_options(struct words *w, char *arg)
 	}
 }
 
-/* Commands read this one: a directory may have any name. */
-static bool cgroup_option(struct words *w, char *arg)
+/* Commands read these: a directory may have any name. */
+static bool command_option(struct words *w, char *arg)
 {
-	static const char name[] = "--cgroup";
-	size_t len = sizeof(name) - 1;
+	static const struct {
+		const char *name;
+		bool value;
+	} names[] = {
+		{ "--cgroup", true },
+		{ "--file", true },
+		{ "--dry-run", false },
+		{ "--replace", false },
+	};
+	unsigned int i;
+	size_t len;
 
-	if (strncmp(arg, name, len) || (arg[len] && arg[len] != '='))
-		return false;
-	w->kept[w->n++] = (char *)name;
-	if (arg[len])
-		w->kept[w->n++] = arg + len + 1;
-	else if (w->argc)
-		w->kept[w->n++] = (char *)next_word(&w->argc, &w->argv, name);
-	return true;
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		len = strlen(names[i].name);
+		if (strncmp(arg, names[i].name, len) ||
+		    (arg[len] && (arg[len] != '=' || !names[i].value)))
+			continue;
+		w->kept[w->n++] = (char *)names[i].name;
+		if (arg[len])
+			w->kept[w->n++] = arg + len + 1;
+		else if (names[i].value && w->argc)
+			w->kept[w->n++] = (char *)next_word(&w->argc, &w->argv,
+							    arg);
+		return true;
+	}
+	return false;
 }
 
 /* Options stand anywhere, but for what follows "--". A number may be negative. */
@@ -372,7 +390,7 @@ static void read_options(struct words *w)
 			w->kept[w->n++] = arg;
 		else if (!strcmp(arg, "--"))
 			end = true;
-		else if (cgroup_option(w, arg))
+		else if (command_option(w, arg))
 			continue;
 		else if (arg[1] == '-')
 			long_option(w, arg);
@@ -456,5 +474,5 @@ int main(int argc, char **argv)
 	}
 	out_flush();
 	free(w.kept);
-	return 0;
+	return ctl.status;
 }

@@ -27,6 +27,8 @@ struct bpf_map;
  * @verbose: say what libbpf and the verifier say
  * @bpffs: where the bpf file system is mounted
  * @netns: the namespace that was asked for, or NULL
+ * @where: "FILE:LINE: " of what is being done, for messages
+ * @status: exit code if nothing fails
  */
 struct ctl {
 	bool json;
@@ -34,6 +36,8 @@ struct ctl {
 	bool verbose;
 	const char *bpffs;
 	const char *netns;
+	char where[4096];
+	int status;
 };
 
 extern struct ctl ctl;
@@ -51,6 +55,7 @@ uint64_t nanoseconds(const char *name, const char *text, uint64_t lo,
 uint64_t thousandths(const char *name, const char *text, uint64_t lo,
 		     uint64_t hi);
 
+void cmd_apply(int argc, char **argv);
 void cmd_stamp(int argc, char **argv);
 void cmd_int(int argc, char **argv);
 void cmd_hpcc(int argc, char **argv);
@@ -132,6 +137,7 @@ const char *size_text(char *buf, size_t room, uint64_t bytes);
  * @packets: sent so far
  * @drops: so far
  * @stats: what the qdisc reports itself, if its kind is bfc
+ * @options: TCA_OPTIONS, NULL if there are none; while ports_each() calls
  */
 struct port {
 	int ifindex;
@@ -147,6 +153,7 @@ struct port {
 	uint64_t packets;
 	uint64_t drops;
 	struct bfc_stats stats;
+	const struct rtattr *options;
 };
 
 int device_index(const char *name);
@@ -156,12 +163,29 @@ void port_need_clsact(int ifindex, const char *name);
 void ports_each(void (*each)(const struct port *port, void *arg), void *arg);
 void port_stamp(const struct port *port, uint8_t mode, int fd);
 
+/*
+ * For bfc.conf(5): X_check() ends the program if the words behind "X", which are those of
+ * the command line, make no sense; X_same() says whether what they ask for is so already.
+ */
+
+/* ---- bfcctl_stamp.c ---- */
+
+void stamp_check(int argc, char **argv);
+bool stamp_same(const char *dev, int argc, char **argv);
+
 /* ---- bfcctl_int.c ---- */
 
+void int_check(int argc, char **argv);
+bool int_same(int argc, char **argv);
+bool int_dev_same(const char *dev, bool on);
 void int_scope(struct bfc_int_config *conf, const char *text);
 
 /* ---- bfcctl_hpcc.c ---- */
 
+void hpcc_check(int argc, char **argv);
+bool hpcc_same(int argc, char **argv);
+void delay_check(int argc, char **argv);
+bool delay_same(int argc, char **argv);
 void hpcc_release(void);
 void hpcc_forget(uint64_t cgroup);
 

@@ -324,16 +324,29 @@ static void hpcc_on_sockops(const struct hpcc_entry *e, const char *cgroup)
 	hpcc_sockops__destroy(skel);
 }
 
-static void hpcc_on(int argc, char **argv)
+/**
+ * struct hpcc_args - what stands behind "hpcc on"
+ * @cgroup: directory, or NULL
+ * @sockops: with a program in bfc_hpcc's place
+ * @e: parameters; the cgroup's number is not in it
+ */
+struct hpcc_args {
+	const char *cgroup;
+	bool sockops;
+	struct hpcc_entry e;
+};
+
+static void hpcc_args(int argc, char **argv, struct hpcc_args *a)
 {
 	uint64_t rate = 0, t = 0, eta = HPCC_ETA_DEFAULT;
 	uint64_t flows = HPCC_FLOWS_DEFAULT, wai = UINT64_MAX;
 	uint64_t stage = HPCC_STAGE_DEFAULT, headers = HEADERS_DEFAULT;
 	unsigned int react = HPCC_BOTH;
-	bool rx = false, trace = false, sockops = false;
-	const char *word, *cgroup = NULL, *bad;
-	struct hpcc_entry e = {};
+	bool rx = false, trace = false;
+	struct hpcc_net *net = &a->e.net;
+	const char *word, *bad;
 
+	memset(a, 0, sizeof(*a));
 	while (argc) {
 		word = next_word(&argc, &argv, "");
 		if (!strcmp(word, "rx-rate"))
@@ -341,9 +354,9 @@ static void hpcc_on(int argc, char **argv)
 		else if (!strcmp(word, "trace"))
 			trace = true;
 		else if (!strcmp(word, "sockops"))
-			sockops = true;
+			a->sockops = true;
 		else if (!strcmp(word, "--cgroup"))
-			cgroup = next_word(&argc, &argv, word);
+			a->cgroup = next_word(&argc, &argv, word);
 		else if (!strcmp(word, "rate"))
 			rate = rate_arg(word, next_word(&argc, &argv, word));
 		else if (!strcmp(word, "rtt"))
@@ -372,40 +385,46 @@ static void hpcc_on(int argc, char **argv)
 	}
 	if (!rate || !t)
 		usage_fail("give \"rate\", that of the hosts' links, and \"rtt\", slightly more than the longest RTT of the empty network");
-	if (sockops && !cgroup)
+	if (a->sockops && !a->cgroup)
 		usage_fail("\"sockops\" needs --cgroup");
-	hpcc_configure(&e.net.conf, rate, t, eta, flows);
+	hpcc_configure(&net->conf, rate, t, eta, flows);
 	if (wai != UINT64_MAX) {
-		e.net.conf.w_ai = wai << HPCC_W_SHIFT;
-		e.net.conf.w_min = wai ? e.net.conf.w_ai : 1;
+		net->conf.w_ai = wai << HPCC_W_SHIFT;
+		net->conf.w_min = wai ? net->conf.w_ai : 1;
 	}
-	e.net.conf.max_stage = stage;
-	e.net.conf.react = react;
-	e.net.conf.rx = rx;
-	e.net.headers = headers;
-	e.net.trace = trace;
-	bad = hpcc_conf_ok(&e.net.conf);
+	net->conf.max_stage = stage;
+	net->conf.react = react;
+	net->conf.rx = rx;
+	net->headers = headers;
+	net->trace = trace;
+	bad = hpcc_conf_ok(&net->conf);
 	if (bad)
 		fail("the %s is out of range with these parameters", bad);
+}
 
+static void hpcc_on(int argc, char **argv)
+{
+	struct hpcc_args a;
+
+	hpcc_args(argc, argv, &a);
 	bpf_begin();
 	tcp_sweep();
 	/* Before anything is registered */
-	if (cgroup)
-		e.cgroup = cgroup_id(cgroup);
-	if (sockops) {
+	if (a.cgroup)
+		a.e.cgroup = cgroup_id(a.cgroup);
+	if (a.sockops) {
 		need_window();
 		/* First, so that it runs first; this one chooses bfc_window itself. */
-		cgroup_cc(cgroup, "");
-		hpcc_on_sockops(&e, cgroup);
+		cgroup_cc(a.cgroup, "");
+		hpcc_on_sockops(&a.e, a.cgroup);
 	} else {
-		hpcc_on_ops(&e);
-		if (cgroup)
-			cgroup_cc(cgroup, "bfc_hpcc");
+		hpcc_on_ops(&a.e);
+		if (a.cgroup)
+			cgroup_cc(a.cgroup, "bfc_hpcc");
 	}
 	pin_commit();
-	if (cgroup && !sockops)
-		pin_remove(pin_cgroup(cgroup, "/hpcc"));
+	if (a.cgroup && !a.sockops)
+		pin_remove(pin_cgroup(a.cgroup, "/hpcc"));
 }
 
 /* Connections to come of this cgroup use what they would without. */
@@ -624,6 +643,78 @@ void cmd_hpcc(int argc, char **argv)
 		usage_fail("what is \"hpcc %s\"?", word);
 }
 
+/* "hpcc" and "delay" of bfc.conf(5): without "off" and "show" */
+static void need_on(const char *what, int *argc, char ***argv)
+{
+	const char *word = next_word(argc, argv, what);
+
+	if (strcmp(word, "on"))
+		usage_fail("illegal \"%s %s\": give \"%s on\" and its parameters",
+			   what, word, what);
+}
+
+/**
+ * hpcc_check() - "hpcc" in bfc.conf(5)
+ * @argc: words behind it
+ * @argv: they
+ */
+void hpcc_check(int argc, char **argv)
+{
+	struct hpcc_args a;
+
+	need_on("hpcc", &argc, &argv);
+	hpcc_args(argc, argv, &a);
+}
+
+/* Are these the parameters? */
+static bool hpcc_entry_same(const struct hpcc_entry *e)
+{
+	int map = pin_open(pin_path("/hpcc_net"));
+	struct hpcc_net net;
+	bool same;
+
+	if (map < 0)
+		return false;
+	same = conf_fits(map, sizeof(e->cgroup), sizeof(net)) &&
+	       !bpf_map_lookup_elem(map, &e->cgroup, &net) &&
+	       !memcmp(&net, &e->net, sizeof(net));
+	close(map);
+	return same;
+}
+
+/**
+ * hpcc_same() - whether HPCC is on as this "hpcc on" would have it
+ * @argc: words behind "hpcc"
+ * @argv: they
+ */
+bool hpcc_same(int argc, char **argv)
+{
+	const char *cc = "bfc_hpcc";
+	struct bfc_int_config conf;
+	struct hpcc_args a;
+	const void *elf;
+	size_t size;
+
+	need_on("hpcc", &argc, &argv);
+	hpcc_args(argc, argv, &a);
+	bpf_begin();
+	if (a.cgroup)
+		a.e.cgroup = cgroup_id(a.cgroup);
+	if (a.sockops) {
+		cc = "";
+		if (access(pin_cgroup(a.cgroup, "/hpcc"), F_OK))
+			return false;
+	} else {
+		elf = tcp_hpcc__elf_bytes(&size);
+		if (access(pin_path("/hpcc_ops"), F_OK) ||
+		    !object_is(object_id(elf, size), pin_path("/hpcc_object")))
+			return false;
+	}
+	if (a.cgroup && (!tcp_config(a.cgroup, &conf) || strcmp(conf.cc, cc)))
+		return false;
+	return hpcc_entry_same(&a.e);
+}
+
 /* ---- delay ---- */
 
 static void delay_register(const struct delay_conf *conf)
@@ -655,13 +746,13 @@ static void delay_register(const struct delay_conf *conf)
 	tcp_delay__destroy(skel);
 }
 
-static void delay_on(int argc, char **argv)
+static void delay_args(int argc, char **argv, struct delay_conf *conf)
 {
 	uint64_t rate = 0, base = 0, packet = PACKET_DEFAULT;
 	uint64_t target = DELAY_TARGET_DEFAULT;
-	struct delay_conf conf;
 	const char *word, *bad;
 
+	memset(conf, 0, sizeof(*conf));
 	while (argc) {
 		word = next_word(&argc, &argv, "");
 		if (!strcmp(word, "rate"))
@@ -681,11 +772,59 @@ static void delay_on(int argc, char **argv)
 	}
 	if (!rate || !base)
 		usage_fail("give \"rate\", that of the hosts' links, and \"rtt\", that of the empty network");
-	bad = delay_configure(&conf, rate, base, target, packet);
+	bad = delay_configure(conf, rate, base, target, packet);
 	if (bad)
 		fail("the %s is out of range with these parameters", bad);
+}
+
+static void delay_on(int argc, char **argv)
+{
+	struct delay_conf conf;
+
+	delay_args(argc, argv, &conf);
 	bpf_begin();
 	delay_register(&conf);
+}
+
+/**
+ * delay_check() - "delay" in bfc.conf(5)
+ * @argc: words behind it
+ * @argv: they
+ */
+void delay_check(int argc, char **argv)
+{
+	struct delay_conf conf;
+
+	need_on("delay", &argc, &argv);
+	delay_args(argc, argv, &conf);
+}
+
+/**
+ * delay_same() - whether bfc_delay is on as this "delay on" would have it
+ * @argc: words behind "delay"
+ * @argv: they
+ */
+bool delay_same(int argc, char **argv)
+{
+	struct delay_conf conf, is;
+	const void *elf;
+	size_t size;
+	bool same;
+	int fd;
+
+	need_on("delay", &argc, &argv);
+	delay_args(argc, argv, &conf);
+	bpf_begin();
+	elf = tcp_delay__elf_bytes(&size);
+	if (access(pin_path("/delay_ops"), F_OK) ||
+	    !object_is(object_id(elf, size), pin_path("/delay_object")))
+		return false;
+	fd = pin_open(pin_path("/delay_conf"));
+	if (fd < 0)
+		return false;
+	same = conf_get(fd, &is) && !memcmp(&conf, &is, sizeof(is));
+	close(fd);
+	return same;
 }
 
 static void delay_show(void)

@@ -213,42 +213,133 @@ static void tcp_attach(const char *cgroup, struct bfc_int_config *conf)
 	pin_commit();
 }
 
-static void int_attach(int argc, char **argv, bool attach)
-{
-	struct bfc_int_config conf = { .every = 1 };
-	const char *word, *cgroup = NULL, *dev = NULL;
+/**
+ * struct int_args - what stands behind "int attach" or "int detach"
+ * @cgroup: directory, or NULL
+ * @dev: device, or NULL
+ * @conf: of the cgroup
+ */
+struct int_args {
+	const char *cgroup;
+	const char *dev;
+	struct bfc_int_config conf;
+};
 
+static void int_args(int argc, char **argv, bool attach, struct int_args *a)
+{
+	const char *word;
+
+	*a = (struct int_args){ .conf.every = 1 };
 	while (argc) {
 		word = next_word(&argc, &argv, "");
 		if (!strcmp(word, "--cgroup"))
-			cgroup = next_word(&argc, &argv, word);
+			a->cgroup = next_word(&argc, &argv, word);
 		else if (attach && !strcmp(word, "every"))
-			conf.every = number(word, next_word(&argc, &argv, word),
-					    1, EVERY_MAX);
+			a->conf.every = number(word,
+					       next_word(&argc, &argv, word),
+					       1, EVERY_MAX);
 		else if (attach && !strcmp(word, "hops"))
-			conf.hops = number(word, next_word(&argc, &argv, word),
-					   1, BFC_INT_TCP_HOPS_MAX);
+			a->conf.hops = number(word,
+					      next_word(&argc, &argv, word),
+					      1, BFC_INT_TCP_HOPS_MAX);
 		else if (attach && !strcmp(word, "to"))
-			int_scope(&conf, next_word(&argc, &argv, word));
-		else if (!dev)
-			dev = word;
+			int_scope(&a->conf, next_word(&argc, &argv, word));
+		else if (!a->dev)
+			a->dev = word;
 		else
 			usage_fail("what is \"%s\"?", word);
 	}
-	if (!cgroup == !dev)
+	if (!a->cgroup == !a->dev)
 		usage_fail("give a device, or --cgroup and a directory");
-	if (dev && (conf.every != 1 || conf.hops || conf.prefixes))
+	if (a->dev && (a->conf.every != 1 || a->conf.hops || a->conf.prefixes))
 		usage_fail("\"every\", \"hops\" and \"to\" are for --cgroup");
-	if (!conf.prefixes)
-		int_scope(&conf, NULL);
-	if (dev && attach)
-		udp_attach(dev);
-	else if (dev)
-		udp_detach(dev);
+	if (!a->conf.prefixes)
+		int_scope(&a->conf, NULL);
+}
+
+static void int_attach(int argc, char **argv, bool attach)
+{
+	struct int_args a;
+
+	int_args(argc, argv, attach, &a);
+	if (a.dev && attach)
+		udp_attach(a.dev);
+	else if (a.dev)
+		udp_detach(a.dev);
 	else if (attach)
-		tcp_attach(cgroup, &conf);
-	else if (!tcp_off(cgroup))
-		fail("%s: the TCP program is not attached", cgroup);
+		tcp_attach(a.cgroup, &a.conf);
+	else if (!tcp_off(a.cgroup))
+		fail("%s: the TCP program is not attached", a.cgroup);
+}
+
+/* "int" of [host]: cgroups only. */
+static bool host_args(int argc, char **argv, struct int_args *a)
+{
+	const char *word = next_word(&argc, &argv, "int");
+	bool attach = !strcmp(word, "attach");
+
+	if (!attach && strcmp(word, "detach"))
+		usage_fail("what is \"int %s\"?", word);
+	int_args(argc, argv, attach, a);
+	if (a->dev)
+		usage_fail("\"int %s\" of a device belongs to its [port]",
+			   word);
+	return attach;
+}
+
+/**
+ * int_check() - "int" in bfc.conf(5), section [host]
+ * @argc: words behind it
+ * @argv: they
+ */
+void int_check(int argc, char **argv)
+{
+	struct int_args a;
+
+	host_args(argc, argv, &a);
+}
+
+/**
+ * int_same() - whether a cgroup has INT as this "int attach" would have it
+ * @argc: words behind "int"
+ * @argv: they
+ *
+ * With "int detach": whether it has none.
+ */
+bool int_same(int argc, char **argv)
+{
+	struct bfc_int_config is;
+	struct int_args a;
+
+	if (!host_args(argc, argv, &a))
+		return !tcp_config(a.cgroup, &is);
+	if (!tcp_config(a.cgroup, &is))
+		return false;
+	/* hpcc's */
+	memcpy(a.conf.cc, is.cc, sizeof(is.cc));
+	a.conf.cgroup = is.cgroup;
+	return !memcmp(&a.conf, &is, sizeof(is));
+}
+
+/**
+ * int_dev_same() - whether a device has the programs for RoCEv2, or has not
+ * @dev: name of it
+ * @on: which of both is asked for
+ */
+bool int_dev_same(const char *dev, bool on)
+{
+	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = device_index(dev));
+	unsigned int i, n = 0;
+
+	bpf_begin();
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = FILTER_HANDLE,
+				    .priority = FILTER_PRIORITY);
+
+		hook.attach_point = ways[i].point;
+		n += !bpf_tc_query(&hook, &opts);
+	}
+	return n == (on ? ARRAY_SIZE(ways) : 0);
 }
 
 static void show_views(int ifindex)

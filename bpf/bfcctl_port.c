@@ -137,6 +137,7 @@ static bool get_qdisc(const struct nlmsghdr *h, uint32_t parent,
 			break;
 		}
 	}
+	port->options = options;
 	if (strcmp(port->kind, "bfc"))
 		return true;
 	if (options)

@@ -71,40 +71,50 @@ static uint32_t default_node(void)
 	return (hash ^ netns_id()) * 16777619U;
 }
 
-static void attach(int argc, char **argv)
+/* What stands behind "stamp attach DEV" */
+static void attach_args(int argc, char **argv, struct bfc_stamp_config *conf)
 {
-	struct bfc_stamp_config conf = {};
-	const char *dev, *word;
-	struct bfc_stamp *skel;
 	bool node_given = false;
-	struct port port;
-	int fd;
+	const char *word;
 
-	dev = next_word(&argc, &argv, "attach");
+	memset(conf, 0, sizeof(*conf));
 	while (argc) {
 		word = next_word(&argc, &argv, "");
 		if (!strcmp(word, "node")) {
-			conf.node = number(word, next_word(&argc, &argv, word),
-					   0, UINT32_MAX);
+			conf->node = number(word, next_word(&argc, &argv, word),
+					    0, UINT32_MAX);
 			node_given = true;
 		} else if (!strcmp(word, "every")) {
-			conf.every = number(word, next_word(&argc, &argv, word),
-					    1, EVERY_MAX);
+			conf->every = number(word,
+					     next_word(&argc, &argv, word), 1,
+					     EVERY_MAX);
 		} else if (!strcmp(word, "port")) {
-			conf.udp_port = number(word,
-					       next_word(&argc, &argv, word), 1,
-					       UINT16_MAX);
-			if (conf.udp_port == BFC_INT_ROCE_PORT)
+			conf->udp_port = number(word,
+						next_word(&argc, &argv, word),
+						1, UINT16_MAX);
+			if (conf->udp_port == BFC_INT_ROCE_PORT)
 				usage_fail("illegal \"%u\" for \"port\": it is RoCEv2's own, whose packets have no INT",
-					   conf.udp_port);
+					   conf->udp_port);
 		} else if (!strcmp(word, "int")) {
-			conf.mode = mode_arg(next_word(&argc, &argv, "int"));
+			conf->mode = mode_arg(next_word(&argc, &argv, "int"));
 		} else {
 			usage_fail("what is \"%s\"?", word);
 		}
 	}
 	if (!node_given)
-		conf.node = default_node();
+		conf->node = default_node();
+}
+
+static void attach(int argc, char **argv)
+{
+	struct bfc_stamp_config conf;
+	struct bfc_stamp *skel;
+	const char *dev;
+	struct port port;
+	int fd;
+
+	dev = next_word(&argc, &argv, "attach");
+	attach_args(argc, argv, &conf);
 
 	bpf_begin();
 	port_need_bfc(&port, dev);
@@ -237,6 +247,68 @@ static void detach(int argc, char **argv)
 		return;
 	port_need_bfc(&port, dev);
 	fail("%s stamps natively already", dev);
+}
+
+/**
+ * stamp_check() - "stamp" in bfc.conf(5)
+ * @argc: words behind it
+ * @argv: native, pinned PATH, or attach and what follows DEV on the command line
+ */
+void stamp_check(int argc, char **argv)
+{
+	const char *word = next_word(&argc, &argv, "stamp");
+	struct bfc_stamp_config conf;
+
+	if (!strcmp(word, "attach")) {
+		attach_args(argc, argv, &conf);
+		return;
+	}
+	if (!strcmp(word, "pinned"))
+		next_word(&argc, &argv, word);
+	else if (strcmp(word, "native"))
+		usage_fail("illegal \"stamp\" value \"%s\": give native, attach and its parameters, or pinned and the path of a program",
+			   word);
+	if (argc)
+		usage_fail("what is \"%s\"?", *argv);
+}
+
+/* Of the program that is pinned for a port. Return: false if there is none. */
+static bool pinned_config(int ifindex, struct bfc_stamp_config *conf)
+{
+	int fd = pin_open(stamp_path(ifindex, "-config"));
+	bool is;
+
+	if (fd < 0)
+		return false;
+	is = conf_get(fd, conf);
+	close(fd);
+	return is;
+}
+
+/**
+ * stamp_same() - whether a port stamps as this "stamp attach" would have it stamp
+ * @dev: name of the port
+ * @argc: words behind "attach"
+ * @argv: they
+ */
+bool stamp_same(const char *dev, int argc, char **argv)
+{
+	struct bfc_stamp_config conf, is;
+	int ifindex = device_index(dev);
+	struct pins pins;
+	unsigned int i;
+	bool same = false;
+
+	attach_args(argc, argv, &conf);
+	bpf_begin();
+	pins_get(&pins, false);
+	for (i = 0; i < pins.n; i++)
+		if (pins.pin[i].ifindex == ifindex)
+			same = pins.pin[i].state == PIN_IN_EFFECT &&
+			       pinned_config(ifindex, &is) &&
+			       !memcmp(&conf, &is, sizeof(is));
+	pins_free(&pins);
+	return same;
 }
 
 /* Of all processors. */

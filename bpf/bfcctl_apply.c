@@ -1,0 +1,789 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bfcctl apply: make the ports of a box as bfc.conf(5) says.
+ *
+ * What a port is to have is written down as tc would ask for it, all options, with the
+ * default of those that the file does not give, and compared attribute by attribute with
+ * what the kernel says that it has: there defaults are words ("auto"), not what follows
+ * from them. Only what differs is sent.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/pkt_sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bfcctl.h"
+#include "bfcctl_conf.h"
+#include "bfcctl_report.h"
+#include "bfcctl_tc.h"
+#include "rtnl.h"
+
+#define LOCK		"/run/bfcctl.lock"
+
+static struct conf conf;
+
+static struct {
+	bool dry_run;
+	bool replace;
+	const char *file;
+	int argc;		/* ports */
+	char **argv;
+} todo;
+
+/* ---- what there is ---- */
+
+/**
+ * struct live - a device of this namespace
+ * @name: of it
+ * @ifindex: of it
+ * @kind: of its root qdisc; "" = none, or one that the kernel has chosen
+ * @handle: of the root qdisc
+ * @pinned: it stamps by a program
+ * @prog_id: the program
+ * @options: TCA_OPTIONS; NULL = none, or no bfc
+ */
+struct live {
+	char name[IF_NAMESIZE];
+	int ifindex;
+	char kind[16];
+	uint32_t handle;
+	bool pinned;
+	uint32_t prog_id;
+	struct rtattr *options;
+};
+
+static struct live *live;
+static unsigned int n_live;
+
+/* The kernel gives those that it adds itself no handle, and others may take their
+ * place.
+ */
+static void add_qdisc(const struct port *port, void *arg)
+{
+	struct live *l = NULL;
+	unsigned int i;
+
+	(void)arg;
+	for (i = 0; i < n_live; i++)
+		if (live[i].ifindex == port->ifindex)
+			l = &live[i];
+	if (!l || !port->handle)
+		return;
+	memcpy(l->kind, port->kind, sizeof(l->kind));
+	l->handle = port->handle;
+	l->pinned = port->stamp == BFC_STAMP_PINNED;
+	l->prog_id = port->prog_id;
+	if (strcmp(port->kind, "bfc") || !port->options)
+		return;
+	l->options = malloc(port->options->rta_len);
+	if (!l->options)
+		fail("out of memory");
+	memcpy(l->options, port->options, port->options->rta_len);
+}
+
+static void look(void)
+{
+	struct if_nameindex *all = if_nameindex(), *one;
+
+	if (!all)
+		fail("cannot list the devices: %s", strerror(errno));
+	for (one = all; one->if_index; one++)
+		n_live++;
+	live = calloc(n_live + 1, sizeof(*live));
+	if (!live)
+		fail("out of memory");
+	n_live = 0;
+	for (one = all; one->if_index; one++) {
+		live[n_live].ifindex = one->if_index;
+		snprintf(live[n_live++].name, IF_NAMESIZE, "%s", one->if_name);
+	}
+	if_freenameindex(all);
+	ports_each(add_qdisc, NULL);
+}
+
+static bool exists(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < n_live; i++)
+		if (!strcmp(live[i].name, name))
+			return true;
+	return false;
+}
+
+/* ---- what there is to be ---- */
+
+/* Devices of an elide list that are there; the others come in when they appear. */
+static char *elide_value(const struct setting *setting, const char *dev)
+{
+	char names[ELIDE_NAMES][16];
+	unsigned int n = conf_elide(setting, names, ELIDE_NAMES), i;
+	char *value = calloc(n + 1, sizeof(*names) + 1);
+
+	if (!value)
+		fail("out of memory");
+	for (i = 0; i < n; i++) {
+		if (!exists(names[i])) {
+			report_note(&setting->at, "%s: elide %s: no such device yet",
+				    dev, names[i]);
+			continue;
+		}
+		if (*value)
+			strcat(value, ",");
+		strcat(value, names[i]);
+	}
+	if (!*value)
+		strcpy(value, "none");
+	return value;
+}
+
+/* All options of a port, as a request that tc would send.
+ *
+ * Return: NULL, or why they make no sense, until the next call.
+ */
+static const char *encode(struct rtnl_msg *msg, const struct want *want,
+			  const char *dev)
+{
+	char *argv[2 * TCA_BFC_MAX + 3], *elide = NULL;
+	const char *why;
+	unsigned int i;
+	int argc = 0;
+
+	for (i = 0; i < conf_options_count; i++) {
+		const struct conf_option *o = &conf_options[i];
+		const struct setting *setting = want->setting[i];
+
+		/* The qdisc shows the size that the buffer has by another port. */
+		if (!setting && o->attr == TCA_BFC_BUFFER_SIZE)
+			continue;
+		argv[argc++] = (char *)o->name;
+		argv[argc] = setting ? setting->value : (char *)o->value;
+		if (setting && o->attr == TCA_BFC_ELIDE) {
+			elide = elide_value(setting, dev);
+			argv[argc] = elide;
+		}
+		argc++;
+	}
+	if (want->stamp && !strcmp(want->stamp->argv[0], "pinned")) {
+		argv[argc++] = "stamp";
+		argv[argc++] = "pinned";
+		argv[argc++] = want->stamp->argv[1];
+	}
+	rtnl_begin(msg, RTM_NEWQDISC, 0, sizeof(struct tcmsg));
+	rtnl_put_str(msg, TCA_KIND, "bfc");
+	why = tc_encode(msg, argc, argv);
+	free(elide);
+	return why;
+}
+
+static const struct rtattr *find_attr(const struct rtattr *nest, uint16_t type)
+{
+	const struct rtattr *attr;
+	int room;
+
+	if (!nest)
+		return NULL;
+	room = RTA_PAYLOAD(nest);
+	rtnl_for_each_attr(attr, RTA_DATA(nest), room)
+		if ((attr->rta_type & NLA_TYPE_MASK) == type)
+			return attr;
+	return NULL;
+}
+
+static const struct rtattr *options_of(const struct rtnl_msg *msg)
+{
+	const struct tcmsg *tcm = NLMSG_DATA(&msg->h);
+	const struct rtattr *attr;
+	int room = msg->h.nlmsg_len - NLMSG_LENGTH(sizeof(*tcm));
+
+	rtnl_for_each_attr(attr, TCA_RTA(tcm), room)
+		if ((attr->rta_type & NLA_TYPE_MASK) == TCA_OPTIONS)
+			return attr;
+	return NULL;
+}
+
+static bool in_list(uint32_t ifindex, const struct rtattr *nest)
+{
+	const struct rtattr *attr;
+	int room = RTA_PAYLOAD(nest);
+	uint64_t value;
+
+	rtnl_for_each_attr(attr, RTA_DATA(nest), room)
+		if (bfc_attr_number(attr, &value) && value == ifindex)
+			return true;
+	return false;
+}
+
+/* The same devices, in any order? */
+static bool list_same(const struct rtattr *a, const struct rtattr *b)
+{
+	const struct rtattr *attr;
+	int room = RTA_PAYLOAD(a);
+	uint64_t value;
+
+	if (RTA_PAYLOAD(a) != RTA_PAYLOAD(b))
+		return false;
+	rtnl_for_each_attr(attr, RTA_DATA(a), room)
+		if (!bfc_attr_number(attr, &value) || !in_list(value, b))
+			return false;
+	return true;
+}
+
+static bool same(const struct rtattr *is, const struct rtattr *to)
+{
+	if (!is)
+		return false;
+	if ((to->rta_type & NLA_TYPE_MASK) == TCA_BFC_ELIDE)
+		return list_same(is, to) && list_same(to, is);
+	return RTA_PAYLOAD(is) == RTA_PAYLOAD(to) &&
+	       !memcmp(RTA_DATA(is), RTA_DATA(to), RTA_PAYLOAD(is));
+}
+
+/* Of the program that "stamp pinned" names */
+static uint32_t prog_id(const struct rtattr *options)
+{
+	const struct rtattr *attr = find_attr(options, TCA_BFC_STAMP_FD);
+	struct bpf_prog_info info = {};
+	uint32_t len = sizeof(info);
+	uint64_t fd;
+
+	if (!bfc_attr_number(attr, &fd) ||
+	    bpf_obj_get_info_by_fd(fd, &info, &len))
+		return 0;
+	return info.id;
+}
+
+/* ---- asking the kernel ---- */
+
+/* The kernel's warnings are notes: there is a qdisc. */
+static const char *ask(struct rtnl_msg *msg, int flags, const struct live *l,
+		       const struct want *want, uint32_t handle)
+{
+	struct tcmsg *tcm = NLMSG_DATA(&msg->h);
+	const char *error;
+	struct rtnl rt;
+
+	tcm->tcm_family = AF_UNSPEC;
+	tcm->tcm_ifindex = l->ifindex;
+	tcm->tcm_parent = TC_H_ROOT;
+	tcm->tcm_handle = handle;
+	msg->h.nlmsg_flags |= flags;
+	rtnl_open(&rt);
+	error = rtnl_ask(&rt, msg);
+	if (!error && rt.warning)
+		report_note(&want->at, "%s: %s", l->name,
+			    report_reason(rt.warning));
+	close(rt.sock);
+	return error;
+}
+
+/* The place in the file that the kernel's "bfc: OPTION: ..." is about */
+static const struct where *blame(const struct want *want, const char *error)
+{
+	static const char prefix[] = "bfc: ";
+	unsigned int i;
+	size_t len;
+
+	if (strncmp(error, prefix, strlen(prefix)))
+		return &want->at;
+	error += strlen(prefix);
+	len = strcspn(error, ": ");
+	for (i = 0; i < conf_options_count; i++)
+		if (want->setting[i] && strlen(conf_options[i].name) == len &&
+		    !memcmp(error, conf_options[i].name, len))
+			return &want->setting[i]->at;
+	return &want->at;
+}
+
+/* ---- the qdisc of a port ---- */
+
+static char *value_text(const struct conf_option *o, const struct rtattr *attr)
+{
+	char *text = attr ? tc_value(attr, o->name) : strdup("?");
+
+	if (text && !*text) {
+		free(text);
+		text = strdup(o->value);
+	}
+	if (!text)
+		fail("out of memory");
+	return text;
+}
+
+/* Is it the default? Then it need not be said of a new qdisc. */
+static bool is_default(const struct conf_option *o, const char *text)
+{
+	return !strcmp(text, o->value);
+}
+
+/* What differs: in the report, and in a request for it, without options that are fixed
+ * while the qdisc lives.
+ */
+static void compare(struct report *r, const struct live *l,
+		    const struct rtattr *to, struct rtnl_msg *change)
+{
+	const struct rtattr *attr, *is, *fd;
+	char now[16], then[16];
+	struct rtattr *nest;
+	unsigned int i;
+	uint32_t id;
+
+	rtnl_begin(change, RTM_NEWQDISC, 0, sizeof(struct tcmsg));
+	rtnl_put_str(change, TCA_KIND, "bfc");
+	nest = rtnl_nest(change, TCA_OPTIONS);
+	for (i = 0; i < conf_options_count; i++) {
+		const struct conf_option *o = &conf_options[i];
+		char *from, *text;
+
+		attr = find_attr(to, o->attr);
+		is = find_attr(l->options, o->attr);
+		if (!attr || same(is, attr))
+			continue;
+		text = value_text(o, attr);
+		if (l->options) {
+			from = value_text(o, is);
+			report_change(r, o->name, from, text, o->fixed);
+			free(from);
+		} else if (!is_default(o, text)) {
+			report_change(r, o->name, NULL, text, false);
+		}
+		free(text);
+		if (!o->fixed)
+			rtnl_put(change, attr->rta_type, RTA_DATA(attr),
+				 RTA_PAYLOAD(attr));
+	}
+	fd = find_attr(to, TCA_BFC_STAMP_FD);
+	id = prog_id(to);
+	if (fd && !(l->pinned && id && id == l->prog_id)) {
+		snprintf(now, sizeof(now), "%u", l->prog_id);
+		snprintf(then, sizeof(then), "%u", id);
+		report_change(r, "stamp", l->pinned ? now : "native", then,
+			      false);
+		attr = find_attr(to, TCA_BFC_STAMP);
+		rtnl_put(change, attr->rta_type, RTA_DATA(attr),
+			 RTA_PAYLOAD(attr));
+		rtnl_put(change, fd->rta_type, RTA_DATA(fd), RTA_PAYLOAD(fd));
+	}
+	rtnl_nest_end(change, nest);
+}
+
+/* Another one than it has: with the same it would be a change. */
+static uint32_t other_handle(uint32_t handle)
+{
+	uint32_t major = TC_H_MAJ(handle) >> 16;
+
+	return (major % 0x7fff + 1) << 16;
+}
+
+static bool needs_replacement(const char *error)
+{
+	return strstr(error, "replace it");
+}
+
+static void replace_or_say(struct report *r, const struct live *l,
+			   const struct want *want, struct rtnl_msg *all)
+{
+	const char *error;
+
+	r->action = REPORT_REPLACE;
+	if (!todo.replace) {
+		r->left = true;
+		return;
+	}
+	if (todo.dry_run)
+		return;
+	error = ask(all, NLM_F_CREATE | NLM_F_REPLACE, l, want,
+		    other_handle(l->handle));
+	if (error)
+		report_error(r, blame(want, error), error);
+}
+
+static void make_qdisc(struct report *r, const struct live *l,
+		       const struct want *want)
+{
+	static struct rtnl_msg all, change;
+	const char *error;
+
+	error = encode(&all, want, l->name);
+	if (error) {
+		report_error(r, want->stamp && strstr(error, "stamp") ?
+			     &want->stamp->at : &want->at, error);
+		return;
+	}
+	compare(r, l, options_of(&all), &change);
+	if (!*l->kind) {
+		r->action = REPORT_ADD;
+		if (todo.dry_run)
+			return;
+		error = ask(&all, NLM_F_CREATE | NLM_F_EXCL, l, want, 0);
+		if (error)
+			report_error(r, blame(want, error), error);
+	} else if (!l->options) {
+		snprintf(r->why, sizeof(r->why), "it has %s %x:", l->kind,
+			 TC_H_MAJ(l->handle) >> 16);
+		replace_or_say(r, l, want, &all);
+	} else if (r->n_fixed && todo.replace) {
+		replace_or_say(r, l, want, &all);
+	} else if (r->n_changes) {
+		r->action = REPORT_CHANGE;
+		r->left = r->n_fixed;
+		if (todo.dry_run || r->n_changes == r->n_fixed)
+			return;
+		error = ask(&change, 0, l, want, 0);
+		if (error && needs_replacement(error)) {
+			snprintf(r->why, sizeof(r->why), "%s", error);
+			replace_or_say(r, l, want, &all);
+		} else if (error) {
+			report_error(r, blame(want, error), error);
+		}
+	}
+}
+
+/* ---- commands ---- */
+
+enum {
+	CHILD_DONE,
+	CHILD_FAILED,
+	CHILD_SAME = 100,
+	CHILD_WOULD,
+};
+
+/* A command as from the command line, by a child: it may end the program. */
+static int by_child(const struct where *at, bool (*is_so)(void *arg),
+		    void (*make_so)(void *arg), void *arg)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	fflush(stderr);
+	pid = fork();
+	if (pid < 0)
+		fail("fork: %s", strerror(errno));
+	if (!pid) {
+		/* Standard output is the report's. */
+		if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+			_exit(CHILD_FAILED);
+		conf_at(at);
+		ctl.json = false;
+		if (is_so(arg))
+			_exit(CHILD_SAME);
+		if (todo.dry_run)
+			_exit(CHILD_WOULD);
+		make_so(arg);
+		fflush(stdout);
+		_exit(CHILD_DONE);
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			fail("wait: %s", strerror(errno));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : CHILD_FAILED;
+}
+
+static void report_child(struct report *r, int code, const char *name,
+			 const struct conf_words *words)
+{
+	if (code == CHILD_SAME)
+		return;
+	if (code == CHILD_DONE || code == CHILD_WOULD)
+		report_command(r, name, words ? words->argc : 0,
+			       words ? words->argv : NULL);
+	else
+		r->failed = true;	/* the child has said why */
+}
+
+/* ---- programs of a port ---- */
+
+struct on_port {
+	const char *dev;
+	const struct conf_words *words;
+	bool pinned;
+};
+
+static bool stamps_so(void *arg)
+{
+	struct on_port *p = arg;
+
+	/* Without a qdisc there is nothing to look at: a dry run. */
+	return if_nametoindex(p->dev) && p->pinned &&
+	       stamp_same(p->dev, p->words->argc - 1, p->words->argv + 1);
+}
+
+/* "attach DEV ..." */
+static void stamp_so(void *arg)
+{
+	struct on_port *p = arg;
+	char *argv[p->words->argc + 1];
+	int i;
+
+	argv[0] = "attach";
+	argv[1] = (char *)p->dev;
+	for (i = 1; i < p->words->argc; i++)
+		argv[i + 1] = p->words->argv[i];
+	cmd_stamp(p->words->argc + 1, argv);
+}
+
+static bool never(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+static void stamp_natively(void *arg)
+{
+	struct on_port *p = arg;
+	char *argv[2];
+
+	argv[0] = "detach";
+	argv[1] = (char *)p->dev;
+	cmd_stamp(ARRAY_SIZE(argv), argv);
+}
+
+static bool intel_is_so(void *arg)
+{
+	struct on_port *p = arg;
+
+	return int_dev_same(p->dev, !strcmp(p->words->argv[0], "attach"));
+}
+
+static void intel_so(void *arg)
+{
+	struct on_port *p = arg;
+	char *argv[2];
+
+	argv[0] = p->words->argv[0];
+	argv[1] = (char *)p->dev;
+	cmd_int(ARRAY_SIZE(argv), argv);
+}
+
+static void make_programs(struct report *r, const struct live *l,
+			  const struct want *want)
+{
+	struct on_port p = { .dev = l->name, .words = want->stamp };
+	struct port port;
+	int code;
+
+	p.pinned = port_get(&port, l->ifindex) &&
+		   port.stamp == BFC_STAMP_PINNED;
+	if (want->stamp && !strcmp(want->stamp->argv[0], "attach")) {
+		code = by_child(&want->stamp->at, stamps_so, stamp_so, &p);
+		report_child(r, code, "stamp", want->stamp);
+	} else if (p.pinned &&
+		   (!want->stamp || !strcmp(want->stamp->argv[0], "native"))) {
+		code = by_child(want->stamp ? &want->stamp->at : &want->at,
+				never, stamp_natively, &p);
+		report_child(r, code, "stamp detach", NULL);
+	}
+	if (want->intel) {
+		p.words = want->intel;
+		code = by_child(&want->intel->at, intel_is_so, intel_so, &p);
+		report_child(r, code, "int", want->intel);
+	}
+}
+
+/* ---- commands of the box ---- */
+
+static const struct {
+	const char *name;
+	bool (*same)(int argc, char **argv);
+	void (*run)(int argc, char **argv);
+} host_commands[] = {
+	{ "int", int_same, cmd_int },
+	{ "hpcc", hpcc_same, cmd_hpcc },
+	{ "delay", delay_same, cmd_delay },
+};
+
+static unsigned int host_command(const struct conf_words *words)
+{
+	unsigned int i = 0;
+
+	while (strcmp(words->argv[0], host_commands[i].name))
+		i++;
+	return i;
+}
+
+static bool host_is_so(void *arg)
+{
+	const struct conf_words *words = arg;
+
+	return host_commands[host_command(words)].same(words->argc - 1,
+						       words->argv + 1);
+}
+
+static void host_so(void *arg)
+{
+	const struct conf_words *words = arg;
+
+	host_commands[host_command(words)].run(words->argc - 1,
+					       words->argv + 1);
+}
+
+static void make_host(void)
+{
+	unsigned int i;
+	int code;
+
+	for (i = 0; i < conf.n_host; i++) {
+		struct report r = { .dev = NULL };
+
+		code = by_child(&conf.host[i].at, host_is_so, host_so,
+				&conf.host[i]);
+		r.host = &conf.host[i];
+		report_child(&r, code, conf.host[i].argv[0], NULL);
+		report_print(&r, todo.dry_run);
+	}
+}
+
+/* ---- all of it ---- */
+
+/* A buffer has one size: two would take turns. */
+static void check_buffers(void)
+{
+	const struct setting *sizes[n_live + 1];
+	const struct setting *names[n_live + 1];
+	unsigned int i, k, n = 0, name = 0, size = 0;
+	struct want want;
+
+	while (conf_options[name].attr != TCA_BFC_BUFFER)
+		name++;
+	while (conf_options[size].attr != TCA_BFC_BUFFER_SIZE)
+		size++;
+	for (i = 0; i < n_live; i++) {
+		conf_want(&conf, live[i].name, &want);
+		if (want.ignore || !want.setting[name] || !want.setting[size] ||
+		    !strcmp(want.setting[size]->value, "keep"))
+			continue;
+		for (k = 0; k < n; k++) {
+			if (strcmp(names[k]->value, want.setting[name]->value) ||
+			    !strcmp(sizes[k]->value, want.setting[size]->value))
+				continue;
+			conf_at(&want.setting[size]->at);
+			usage_fail("%s: buffer \"%s\" has another size, %s, in %s:%u",
+				   live[i].name, names[k]->value,
+				   sizes[k]->value, sizes[k]->at.file,
+				   sizes[k]->at.line);
+		}
+		names[n] = want.setting[name];
+		sizes[n++] = want.setting[size];
+	}
+}
+
+/* Is it among the ports of the command line, or does its elide list name one? */
+static bool asked_for(const struct live *l, const struct want *want)
+{
+	char names[ELIDE_NAMES][16];
+	unsigned int i, k, n;
+	int p;
+
+	if (!todo.argc)
+		return true;
+	for (p = 0; p < todo.argc; p++)
+		if (!strcmp(todo.argv[p], l->name))
+			return true;
+	for (i = 0; i < conf_options_count; i++) {
+		if (conf_options[i].attr != TCA_BFC_ELIDE || !want->setting[i])
+			continue;
+		n = conf_elide(want->setting[i], names, ELIDE_NAMES);
+		for (k = 0; k < n; k++)
+			for (p = 0; p < todo.argc; p++)
+				if (!strcmp(todo.argv[p], names[k]))
+					return true;
+	}
+	return false;
+}
+
+static void make_port(const struct live *l)
+{
+	struct report r = { .dev = l->name };
+	struct want want;
+
+	conf_want(&conf, l->name, &want);
+	if (!want.named || want.ignore) {
+		if (!todo.argc || !asked_for(l, &want))
+			return;
+		r.action = REPORT_IGNORE;
+		report_print(&r, todo.dry_run);
+		return;
+	}
+	if (!asked_for(l, &want))
+		return;
+	make_qdisc(&r, l, &want);
+	if (!r.failed)
+		make_programs(&r, l, &want);
+	report_print(&r, todo.dry_run);
+}
+
+/* What matches nothing may come yet. */
+static void note_unmatched(void)
+{
+	unsigned int i, k;
+	int p;
+
+	for (i = 0; i < conf.n_sections; i++) {
+		const struct conf_words *w = &conf.sections[i].patterns;
+
+		for (p = 0; p < w->argc; p++) {
+			for (k = 0; k < n_live; k++)
+				if (conf_matches(w->argv[p], live[k].name))
+					break;
+			if (k == n_live)
+				report_note(&w->at, "no device is called %s yet",
+					    w->argv[p]);
+		}
+	}
+}
+
+/* The boot's and udev's, at the same time */
+static void lock(void)
+{
+	int fd = open(LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		fail("%s: %s", LOCK, strerror(errno));
+	while (flock(fd, LOCK_EX))
+		if (errno != EINTR)
+			fail("%s: %s", LOCK, strerror(errno));
+}
+
+void cmd_apply(int argc, char **argv)
+{
+	unsigned int i;
+	char *word;
+	int p;
+
+	todo.argv = argv;
+	while (argc) {
+		word = (char *)next_word(&argc, &argv, "apply");
+		if (!strcmp(word, "--dry-run"))
+			todo.dry_run = true;
+		else if (!strcmp(word, "--replace"))
+			todo.replace = true;
+		else if (!strcmp(word, "--file"))
+			todo.file = next_word(&argc, &argv, word);
+		else
+			todo.argv[todo.argc++] = word;
+	}
+	conf_read(&conf, todo.file);
+	if (!todo.dry_run)
+		lock();
+	look();
+	for (p = 0; p < todo.argc; p++)
+		if (!exists(todo.argv[p]))
+			fail("no such device: %s", todo.argv[p]);
+	check_buffers();
+	conf_at(NULL);
+	out_open(NULL, '[');
+	for (i = 0; i < n_live; i++)
+		make_port(&live[i]);
+	if (!todo.argc) {
+		note_unmatched();
+		make_host();
+	}
+	out_close(']');
+	ctl.status = report_status();
+}

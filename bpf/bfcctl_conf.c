@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bfc.conf(5): the files are read as a whole, and what can be said about them without
+ * a look at the ports is said before anything is changed. Values of options are read
+ * by tc's plugin; what they may be beyond that is the kernel's business.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bfcctl.h"
+#include "bfcctl_conf.h"
+#include "bfcctl_tc.h"
+#include "rtnl.h"
+
+#define CONF_FILE	"/etc/bfc.conf"
+#define CONF_DIR	"/etc/bfc.d"
+#define LINE_WORDS	128
+
+/* In the order of tc's output. */
+/* Generated from spec/bfc.yaml: conf */
+const struct conf_option conf_options[] = {
+	{ "fc", TCA_BFC_FC, "bfc", false },
+	{ "role", TCA_BFC_ROLE, "switch", false },
+	{ "peer", TCA_BFC_PEER, "auto", false },
+	{ "queues", TCA_BFC_QUEUES, "32", true },
+	{ "flows", TCA_BFC_FLOWS, "auto", true },
+	{ "ways", TCA_BFC_WAYS, "4", true },
+	{ "assign", TCA_BFC_ASSIGN, "destination", false },
+	{ "dst-prefix", TCA_BFC_DST_PREFIX, "32", false },
+	{ "dst-prefix6", TCA_BFC_DST_PREFIX6, "128", false },
+	{ "avoid-paused", TCA_BFC_AVOID_PAUSED, "on", false },
+	{ "sticky", TCA_BFC_STICKY, "auto", false },
+	{ "hrtt", TCA_BFC_HRTT, "auto", false },
+	{ "hrtt-max", TCA_BFC_HRTT_MAX, "auto", false },
+	{ "threshold", TCA_BFC_THRESHOLD, "auto", false },
+	{ "resume", TCA_BFC_RESUME, "early", false },
+	{ "rate", TCA_BFC_RATE, "link", false },
+	{ "limit", TCA_BFC_LIMIT, "16Mb", false },
+	{ "quantum", TCA_BFC_QUANTUM, "auto", false },
+	{ "new-first", TCA_BFC_NEW_FIRST, "on", false },
+	{ "refresh", TCA_BFC_REFRESH, "auto", false },
+	{ "hold", TCA_BFC_HOLD, "auto", false },
+	{ "split-gso", TCA_BFC_SPLIT_GSO, "on", false },
+	{ "txqs", TCA_BFC_TXQS, "auto", true },
+	{ "sync", TCA_BFC_SYNC, "200us", false },
+	{ "tpid", TCA_BFC_TPID, "88a8", false },
+	{ "accept-pause", TCA_BFC_ACCEPT_PAUSE, "off", false },
+	{ "elide", TCA_BFC_ELIDE, "none", false },
+	{ "prio", TCA_BFC_PRIO, "pcp", false },
+	{ "map", TCA_BFC_PRIO_MAP, "auto", false },
+	{ "lossless", TCA_BFC_LOSSLESS, "all", false },
+	{ "strict", TCA_BFC_STRICT, "none", false },
+	{ "xoff", TCA_BFC_XOFF, "auto", false },
+	{ "xon", TCA_BFC_XON, "auto", false },
+	{ "max", TCA_BFC_MAX_BYTES, "auto", false },
+	{ "dynamic", TCA_BFC_DYNAMIC, "off", false },
+	{ "egress-xoff", TCA_BFC_EGRESS_XOFF, "auto", false },
+	{ "egress-xon", TCA_BFC_EGRESS_XON, "auto", false },
+	{ "egress-max", TCA_BFC_EGRESS_MAX, "auto", false },
+	{ "warn", TCA_BFC_WARN, "auto", false },
+	{ "cut", TCA_BFC_CUT, "80%", false },
+	{ "thop", TCA_BFC_T_HOP, "auto", false },
+	{ "alpha", TCA_BFC_ALPHA, "0.8", false },
+	{ "beta", TCA_BFC_BETA, "0.8", false },
+	{ "fdec", TCA_BFC_FDEC, "0.8", false },
+	{ "congested", TCA_BFC_CONGESTED, "auto", false },
+	{ "ecn", TCA_BFC_ECN, "off", false },
+	{ "watchdog", TCA_BFC_WATCHDOG, "auto", false },
+	{ "buffer", TCA_BFC_BUFFER, "none", false },
+	{ "size", TCA_BFC_BUFFER_SIZE, "keep", false },
+	{ "reserve", TCA_BFC_RESERVE, "0b", false },
+	{ "headroom", TCA_BFC_HEADROOM, "auto", false },
+	{ "share", TCA_BFC_SHARE, "100%", false },
+};
+
+/* End of conf */
+
+const unsigned int conf_options_count = ARRAY_SIZE(conf_options);
+
+_Static_assert(ARRAY_SIZE(conf_options) <= TCA_BFC_MAX, "struct want has room");
+
+/**
+ * conf_at() - what fails from now on does so because of this line
+ * @at: it, NULL = of none
+ */
+void conf_at(const struct where *at)
+{
+	*ctl.where = '\0';
+	if (at)
+		snprintf(ctl.where, sizeof(ctl.where), "%s:%u: ", at->file,
+			 at->line);
+}
+
+static void *room_for(void *list, unsigned int n, size_t size)
+{
+	list = realloc(list, (n + 1) * size);
+	if (!list)
+		fail("out of memory");
+	memset((char *)list + n * size, 0, size);
+	return list;
+}
+
+static char *copy(const char *text)
+{
+	char *to = strdup(text);
+
+	if (!to)
+		fail("out of memory");
+	return to;
+}
+
+static void keep_words(struct conf_words *to, int argc, char **argv,
+		       const struct where *at)
+{
+	int i;
+
+	to->argv = calloc(argc + 1, sizeof(*to->argv));
+	if (!to->argv)
+		fail("out of memory");
+	for (i = 0; i < argc; i++)
+		to->argv[i] = copy(argv[i]);
+	to->argc = argc;
+	to->at = *at;
+}
+
+/* ---- words that are not known ---- */
+
+#define WORD_MAX	32
+
+/* Letters to insert, to take out, to change, or to swap with the next one */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int d[WORD_MAX + 1][WORD_MAX + 1], i, k, best;
+	unsigned int la = strlen(a), lb = strlen(b);
+
+	if (la > WORD_MAX || lb > WORD_MAX)
+		return WORD_MAX;
+	for (i = 0; i <= la; i++)
+		d[i][0] = i;
+	for (k = 0; k <= lb; k++)
+		d[0][k] = k;
+	for (i = 1; i <= la; i++) {
+		for (k = 1; k <= lb; k++) {
+			best = d[i - 1][k - 1] + (tolower(a[i - 1]) != b[k - 1]);
+			if (d[i - 1][k] + 1 < best)
+				best = d[i - 1][k] + 1;
+			if (d[i][k - 1] + 1 < best)
+				best = d[i][k - 1] + 1;
+			if (i > 1 && k > 1 && a[i - 1] == b[k - 2] &&
+			    a[i - 2] == b[k - 1] && d[i - 2][k - 2] + 1 < best)
+				best = d[i - 2][k - 2] + 1;
+			d[i][k] = best;
+		}
+	}
+	return d[la][lb];
+}
+
+/* Ends the program: no such word; the nearest one, if it is near. */
+_Noreturn static void unknown(const char *what, const char *word,
+			      const char *const *names, unsigned int n)
+{
+	unsigned int i, d, least = strlen(word) / 3 + 2;
+	const char *near = NULL;
+
+	for (i = 0; i < n; i++) {
+		d = distance(word, names[i]);
+		if (d < least) {
+			least = d;
+			near = names[i];
+		}
+	}
+	if (near)
+		usage_fail("unknown %s \"%s\": the nearest is \"%s\"", what,
+			   word, near);
+	usage_fail("unknown %s \"%s\"", what, word);
+}
+
+static unsigned int find_option(const char *word)
+{
+	static const char *const others[] = { "stamp", "int", "ignore" };
+	const char *names[ARRAY_SIZE(conf_options) + ARRAY_SIZE(others)];
+	unsigned int i, n = 0;
+
+	for (i = 0; i < conf_options_count; i++) {
+		if (!strcmp(word, conf_options[i].name))
+			return i;
+		names[n++] = conf_options[i].name;
+	}
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		names[n++] = others[i];
+	unknown("option", word, names, n);
+}
+
+/* ---- options ---- */
+
+/**
+ * conf_elide() - the devices of an elide list
+ * @setting: of the option "elide"
+ * @names: result
+ * @room: for so many
+ *
+ * Ends the program if it is no list of names.
+ *
+ * Return: their number.
+ */
+unsigned int conf_elide(const struct setting *setting, char names[][16],
+			unsigned int room)
+{
+	const char *p = setting->value;
+	unsigned int n = 0;
+	size_t len;
+
+	if (!strcmp(p, "none"))
+		return 0;
+	for (;;) {
+		len = strcspn(p, ",");
+		if (!len || len >= sizeof(*names))
+			usage_fail("illegal \"elide\" value \"%s\": give none, or names of devices as in swp1,swp2",
+				   setting->value);
+		if (n == room)
+			usage_fail("\"elide\" takes at most %u devices", room);
+		memcpy(names[n], p, len);
+		names[n++][len] = '\0';
+		if (!p[len])
+			return n;
+		p += len + 1;
+	}
+}
+
+/* As far as can be said without the devices. */
+static void check_setting(const struct setting *setting)
+{
+	const struct conf_option *o = &conf_options[setting->option];
+	char *argv[2], names[ELIDE_NAMES][16];
+	struct rtnl_msg msg;
+	const char *why;
+
+	if (o->attr == TCA_BFC_ELIDE) {
+		conf_elide(setting, names, ARRAY_SIZE(names));
+		return;
+	}
+	argv[0] = (char *)o->name;
+	argv[1] = setting->value;
+	rtnl_begin(&msg, RTM_NEWQDISC, 0, sizeof(struct tcmsg));
+	why = tc_encode(&msg, ARRAY_SIZE(argv), argv);
+	if (why)
+		usage_fail("%s", why);
+}
+
+static void add_setting(struct section *s, const char *name, const char *value,
+			const struct where *at)
+{
+	struct setting *to;
+	unsigned int i, option = find_option(name);
+
+	for (i = 0; i < s->n_settings; i++)
+		if (s->settings[i].option == option)
+			usage_fail("\"%s\" is given for the second time: see line %u",
+				   name, s->settings[i].at.line);
+	s->settings = room_for(s->settings, s->n_settings, sizeof(*to));
+	to = &s->settings[s->n_settings++];
+	to->option = option;
+	to->value = copy(value);
+	to->at = *at;
+	check_setting(to);
+}
+
+/* ---- lines ---- */
+
+static void once(const struct conf_words *was, const char *name)
+{
+	if (was->argc)
+		usage_fail("\"%s\" is given for the second time: see line %u",
+			   name, was->at.line);
+}
+
+static void port_line(struct section *s, int argc, char **argv,
+		      const struct where *at)
+{
+	int i;
+
+	if (!strcmp(*argv, "ignore")) {
+		if (argc > 1)
+			usage_fail("\"ignore\" stands alone");
+		s->ignore = true;
+	} else if (!strcmp(*argv, "stamp")) {
+		once(&s->stamp, *argv);
+		stamp_check(argc - 1, argv + 1);
+		keep_words(&s->stamp, argc - 1, argv + 1, at);
+	} else if (!strcmp(*argv, "int")) {
+		once(&s->intel, *argv);
+		if (argc != 2 || (strcmp(argv[1], "attach") &&
+				  strcmp(argv[1], "detach")))
+			usage_fail("give \"int attach\" or \"int detach\"; those of a cgroup belong to [host]");
+		keep_words(&s->intel, argc - 1, argv + 1, at);
+	} else {
+		for (i = 0; i < argc; i += 2) {
+			if (!strcmp(argv[i], "stamp") ||
+			    !strcmp(argv[i], "int") ||
+			    !strcmp(argv[i], "ignore"))
+				usage_fail("\"%s\" begins a line of its own",
+					   argv[i]);
+			find_option(argv[i]);
+			if (i + 1 == argc)
+				usage_fail("no value for \"%s\"", argv[i]);
+			add_setting(s, argv[i], argv[i + 1], at);
+		}
+	}
+}
+
+static void host_line(struct conf *conf, int argc, char **argv,
+		      const struct where *at)
+{
+	static const char *const names[] = { "int", "hpcc", "delay" };
+
+	if (!strcmp(*argv, "int"))
+		int_check(argc - 1, argv + 1);
+	else if (!strcmp(*argv, "hpcc"))
+		hpcc_check(argc - 1, argv + 1);
+	else if (!strcmp(*argv, "delay"))
+		delay_check(argc - 1, argv + 1);
+	else
+		unknown("command", *argv, names, ARRAY_SIZE(names));
+	conf->host = room_for(conf->host, conf->n_host, sizeof(*conf->host));
+	keep_words(&conf->host[conf->n_host++], argc, argv, at);
+}
+
+/* "[port NAME...]" or "[host]". Return: the section of ports, NULL = of the box. */
+static struct section *begin_section(struct conf *conf, int argc, char **argv,
+				     const struct where *at)
+{
+	static const char *const names[] = { "port", "host" };
+	struct section *s;
+	int i;
+
+	if (!argc)
+		usage_fail("a section is \"[port NAME...]\" or \"[host]\"");
+	if (!strcmp(*argv, "host")) {
+		if (argc > 1)
+			usage_fail("\"[host]\" has no names");
+		return NULL;
+	}
+	if (strcmp(*argv, "port"))
+		unknown("section", *argv, names, ARRAY_SIZE(names));
+	if (argc == 1)
+		usage_fail("\"[port]\" without names: give those of ports, or patterns as swp*");
+	for (i = 1; i < argc; i++)
+		if (strchr(argv[i], '/') ||
+		    (!strpbrk(argv[i], "*?[\\") && strlen(argv[i]) >= IF_NAMESIZE))
+			usage_fail("no device can have the name \"%s\"", argv[i]);
+	conf->sections = room_for(conf->sections, conf->n_sections, sizeof(*s));
+	s = &conf->sections[conf->n_sections++];
+	s->at = *at;
+	keep_words(&s->patterns, argc - 1, argv + 1, at);
+	return s;
+}
+
+/* Without blanks around it and without what is behind "#" */
+static char *trim(char *line)
+{
+	char *end, *p;
+
+	while (isspace((unsigned char)*line))
+		line++;
+	for (p = line; *p; p++)
+		if (*p == '#' && (p == line || isspace((unsigned char)p[-1])))
+			*p = '\0';
+	end = line + strlen(line);
+	while (end > line && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	return line;
+}
+
+static int split(char *line, char **argv)
+{
+	char *save, *word;
+	int argc = 0;
+
+	for (word = strtok_r(line, " \t", &save); word;
+	     word = strtok_r(NULL, " \t", &save)) {
+		if (argc == LINE_WORDS)
+			usage_fail("more than %d words", LINE_WORDS);
+		argv[argc++] = word;
+	}
+	return argc;
+}
+
+static void read_line(struct conf *conf, char *line, const struct where *at,
+		      int *in)
+{
+	char *argv[LINE_WORDS], *end;
+	int argc;
+
+	line = trim(line);
+	if (!*line)
+		return;
+	if (*line == '[') {
+		end = line + strlen(line) - 1;
+		if (*end != ']')
+			usage_fail("no \"]\" at the end");
+		*end = '\0';
+		argc = split(line + 1, argv);
+		*in = begin_section(conf, argc, argv, at) ? 1 : 2;
+		return;
+	}
+	argc = split(line, argv);
+	if (!*in)
+		usage_fail("\"%s\" before the first section: [port NAME...] or [host]",
+			   *argv);
+	if (*in == 1)
+		port_line(&conf->sections[conf->n_sections - 1], argc, argv,
+			  at);
+	else
+		host_line(conf, argc, argv, at);
+}
+
+static void read_file(struct conf *conf, const char *path)
+{
+	struct where at = { .file = copy(path) };
+	FILE *file = fopen(path, "r");
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t len;
+	int in = 0;
+
+	if (!file)
+		fail("%s: %s", path, strerror(errno));
+	while ((len = getline(&line, &room, file)) >= 0) {
+		at.line++;
+		conf_at(&at);
+		if (strlen(line) != (size_t)len)
+			usage_fail("a zero byte");
+		read_line(conf, line, &at, &in);
+	}
+	conf_at(NULL);
+	if (ferror(file))
+		fail("%s: %s", path, strerror(errno));
+	free(line);
+	fclose(file);
+}
+
+/* Return: number of files. */
+static unsigned int read_dir(struct conf *conf, const char *dir)
+{
+	char pattern[4096];
+	unsigned int i, n = 0;
+	glob_t files;
+
+	snprintf(pattern, sizeof(pattern), "%s/*.conf", dir);
+	if (!glob(pattern, 0, NULL, &files)) {
+		n = files.gl_pathc;
+		for (i = 0; i < n; i++)
+			read_file(conf, files.gl_pathv[i]);
+		globfree(&files);
+	}
+	return n;
+}
+
+/**
+ * conf_read() - read the configuration
+ * @conf: result, for the rest of the program
+ * @path: a file, or a directory of files *.conf, in the order of their names; NULL = the
+ *	  usual ones
+ *
+ * Ends the program with FILE:LINE and what is wrong there.
+ */
+void conf_read(struct conf *conf, const char *path)
+{
+	unsigned int n = 0;
+	struct stat st;
+
+	memset(conf, 0, sizeof(*conf));
+	if (path) {
+		if (!stat(path, &st) && S_ISDIR(st.st_mode))
+			n = read_dir(conf, path);
+		else
+			read_file(conf, path), n = 1;
+		if (!n)
+			fail("%s: no *.conf there", path);
+		return;
+	}
+	if (!stat(CONF_FILE, &st)) {
+		read_file(conf, CONF_FILE);
+		n = 1;
+	}
+	n += read_dir(conf, CONF_DIR);
+	if (!n)
+		fail("nothing to apply: neither " CONF_FILE " nor " CONF_DIR "/*.conf is there: bfc.conf(5)");
+}
+
+/* ---- ports ---- */
+
+/**
+ * conf_matches() - whether a name or pattern of the file is that of a device
+ * @pattern: of the file
+ * @dev: name of the device
+ *
+ * lo has to be named: "*" means ports.
+ */
+bool conf_matches(const char *pattern, const char *dev)
+{
+	if (!strcmp(pattern, dev))
+		return true;
+	return strcmp(dev, "lo") && !fnmatch(pattern, dev, 0);
+}
+
+/**
+ * conf_want() - what a port is to have
+ * @conf: configuration
+ * @dev: name of the port
+ * @want: result; points into @conf
+ *
+ * All sections that match hold; what a later one says of an option holds.
+ */
+void conf_want(const struct conf *conf, const char *dev, struct want *want)
+{
+	unsigned int i, k;
+	int p;
+
+	memset(want, 0, sizeof(*want));
+	for (i = 0; i < conf->n_sections; i++) {
+		const struct section *s = &conf->sections[i];
+
+		for (p = 0; p < s->patterns.argc; p++)
+			if (conf_matches(s->patterns.argv[p], dev))
+				break;
+		if (p == s->patterns.argc)
+			continue;
+		want->named = true;
+		want->at = s->at;
+		want->ignore |= s->ignore;
+		for (k = 0; k < s->n_settings; k++)
+			want->setting[s->settings[k].option] = &s->settings[k];
+		if (s->stamp.argc)
+			want->stamp = &s->stamp;
+		if (s->intel.argc)
+			want->intel = &s->intel;
+	}
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The configuration of a box: bfc.conf(5), read.
+ */
+#ifndef BFCCTL_CONF_H
+#define BFCCTL_CONF_H
+
+#include <linux/pkt_sch_bfc.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct conf_option - an option of the qdisc, but for "stamp"
+ * @name: as tc has it
+ * @attr: TCA_BFC_*
+ * @value: its default
+ * @fixed: while the qdisc lives
+ */
+struct conf_option {
+	const char *name;
+	uint16_t attr;
+	const char *value;
+	bool fixed;
+};
+
+/**
+ * struct where - a place in a file
+ * @file: its path
+ * @line: counted from 1 on
+ */
+struct where {
+	const char *file;
+	unsigned int line;
+};
+
+/**
+ * struct setting - an option that the file gives
+ * @option: number of it
+ * @value: as in the file
+ * @at: there
+ */
+struct setting {
+	unsigned int option;
+	char *value;
+	struct where at;
+};
+
+/**
+ * struct conf_words - a line of the file that is a command, or a part of it
+ * @argc: number of words, 0 = not given
+ * @argv: they
+ * @at: where
+ */
+struct conf_words {
+	int argc;
+	char **argv;
+	struct where at;
+};
+
+/**
+ * struct section - what some ports are to have
+ * @at: its first line
+ * @patterns: their names, as fnmatch(3) has them
+ * @ignore: nothing, leave them alone
+ * @settings: options
+ * @n_settings: their number
+ * @stamp: behind "stamp"
+ * @intel: behind "int"
+ */
+struct section {
+	struct where at;
+	struct conf_words patterns;
+	bool ignore;
+	struct setting *settings;
+	unsigned int n_settings;
+	struct conf_words stamp;
+	struct conf_words intel;
+};
+
+/**
+ * struct conf - all files
+ * @sections: those of ports, in the order of the files
+ * @n_sections: their number
+ * @host: commands of the box, with their first word
+ * @n_host: their number
+ */
+struct conf {
+	struct section *sections;
+	unsigned int n_sections;
+	struct conf_words *host;
+	unsigned int n_host;
+};
+
+/**
+ * struct want - what one port is to have
+ * @named: the file says so
+ * @ignore: it is to be left alone
+ * @at: where the last section about it begins
+ * @setting: by number of option, NULL = its default
+ * @stamp: NULL = natively
+ * @intel: NULL = none
+ */
+struct want {
+	bool named;
+	bool ignore;
+	struct where at;
+	const struct setting *setting[TCA_BFC_MAX];
+	const struct conf_words *stamp;
+	const struct conf_words *intel;
+};
+
+extern const struct conf_option conf_options[];
+extern const unsigned int conf_options_count;
+
+void conf_at(const struct where *at);
+void conf_read(struct conf *conf, const char *path);
+void conf_want(const struct conf *conf, const char *dev, struct want *want);
+bool conf_matches(const char *pattern, const char *dev);
+
+#define ELIDE_NAMES	64	/* as many as the qdisc takes */
+
+unsigned int conf_elide(const struct setting *setting, char names[][16],
+			unsigned int room);
+
+#endif /* BFCCTL_CONF_H */

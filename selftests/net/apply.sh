@@ -1,0 +1,576 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# bfcctl apply: ports as bfc.conf(5) says, again and again, live and by a replacement.
+#
+#   h1 --p1- sw -p2-- h2		and devices d0, d1, ... of a namespace x
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+PATH=$top/build/bpf:$PATH
+group=/sys/fs/cgroup/apply
+
+# devices NAME...: dummies in a new namespace x
+devices() {
+	new_ns x
+	plugged "$@"
+}
+
+plugged() {
+	local dev
+	for dev; do
+		ip -n x link add "$dev" type dummy
+	done
+}
+
+# conf TEXT: the file
+conf() { printf '%s\n' "$1" >"$scratch/bfc.conf"; }
+
+# apply CODE [ARGUMENTS]: ends with CODE; what it prints is in $scratch/out, messages
+# in $scratch/err
+ns=x
+apply() {
+	local code=$1 rc
+	shift
+	bfcctl -n "$ns" apply --file "$scratch/bfc.conf" "$@" \
+		>"$scratch/out" 2>"$scratch/err"
+	rc=$?
+	equal "exit code of \"apply $*\" ($(tr '\n' ' ' <"$scratch/out")$(
+		cat "$scratch/err"))" "$rc" "$code"
+}
+
+# says LINE...: on standard output, and nothing else
+says() { equal "output" "$(cat "$scratch/out")" "$(printf '%s\n' "$@")"; }
+
+# warns PATTERN: on standard error
+warns() { check "\"$1\" in: $(cat "$scratch/err")" grep -qE -- "$1" "$scratch/err"; }
+# but for what the kernel says of dummies, which have no speed
+silent() { equal "messages" "$(grep -v 'link speed unknown' "$scratch/err")" ""; }
+
+shown() { tc -n x qdisc show dev "$1"; }
+
+# without_news COMMAND...: the kernel tells of no change of a qdisc; afterwards it does
+without_news() {
+	local pid
+	tc -n "$ns" monitor >"$scratch/news" 2>&1 &
+	pid=$!
+	pids+=("$pid")
+	ip -n "$ns" link add mark type dummy
+	check "tc monitor does not start" wait_for 10 told 1
+	"$@"
+	tc -n "$ns" qdisc replace dev mark root pfifo limit 77
+	check "tc monitor has ended" wait_for 10 grep -q 'dev mark .*limit 77p' \
+		"$scratch/news"
+	equal "what the kernel tells" "$(grep -c '^qdisc bfc\|deleted' \
+		"$scratch/news")" 0
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	ip -n "$ns" link del mark
+}
+told() {
+	tc -n "$ns" qdisc replace dev mark root pfifo limit 66
+	[ "$(grep -c 'dev mark' "$scratch/news")" -ge "$1" ]
+}
+
+test_first_and_second() {
+	devices d0 d1 e0
+	conf '# ports of a switch
+[port d*]
+	limit 1mb  queues 64   # two on a line
+	rate 1gbit
+	hrtt 50us
+[port e0 d1]
+	role nic
+'
+	apply 0
+	says "d0: added bfc queues 64 hrtt 50us rate 1Gbit limit 1Mb" \
+		"d1: added bfc role nic queues 64 hrtt 50us rate 1Gbit limit 1Mb" \
+		"e0: added bfc role nic"
+	warns 'bfc.conf:6: e0: link speed unknown, thresholds assume 1 Gbit/s'
+	equal "messages" "$(wc -l <"$scratch/err")" 1
+	equal "d1" "$(stat x d1 options.role) $(stat x d1 options.queues) \
+$(stat x d1 options.hrtt) $(stat x d1 options.limit)" "nic 64 50000 1048576"
+	without_news apply 0
+	says "d0: nothing to do" "d1: nothing to do" "e0: nothing to do"
+	without_news apply 0 --dry-run
+	without_news apply 0 --replace
+	says "d0: nothing to do" "d1: nothing to do" "e0: nothing to do"
+	# By hand or by apply: the same
+	tc -n x qdisc replace dev e0 root handle 7: bfc role nic
+	without_news apply 0
+}
+
+# What the file does not give is the default, whatever it was, and in whichever mode.
+test_back_to_the_default() {
+	local default
+	devices d0
+	conf "[port d0]"
+	apply 0
+	default=$(shown d0)
+	conf "[port d0]
+		fc fafc thop 20us alpha 0.5 prio dscp map 46:5,48:7 ecn 40kb
+		strict 7 lossless 3,4 xoff 1mb buffer b size 1mb share 12.5% reserve 10kb
+		watchdog off sticky 1ms split-gso off tpid 88a8 rate 1gbit elide lo"
+	apply 0
+	silent
+	without_news apply 0
+	conf "[port d0]"
+	apply 0
+	silent
+	equal "d0" "$(shown d0)" "$default"
+	without_news apply 0
+	conf "[port d0]
+		fc bfc tpid 8100 accept-pause on resume drained dst-prefix 24
+		assign dynamic elide lo"
+	apply 1
+	warns "bfc.conf:2: d0: dst-prefix: used by fc bfc with assign destination only"
+	check "says $(cat "$scratch/out")" grep -q \
+		'^d0: cannot change assign destination -> dynamic, dst-prefix 32' \
+		"$scratch/out"
+	equal "d0" "$(shown d0)" "$default"
+	conf "[port d0]
+		tpid 8100 accept-pause on resume drained dst-prefix 24 elide lo"
+	apply 0
+	conf "[port d0]
+		fc pfc"
+	apply 0
+	conf "[port d0]"
+	apply 0
+	equal "d0" "$(shown d0)" "$default"
+}
+
+# Words and numbers mean what they mean to tc.
+test_as_tc_reads_it() {
+	local words by_tc
+	devices d0
+	for words in "rate 10gbit" "rate 1.5mbit" "rate 1000Bps" "rate 2Mibit" \
+		"rate 12345678" "limit 70000" "limit 1.5mb" "limit 1024k" \
+		"limit 8mbit" "limit 1g" "hrtt 12.345us" "hrtt 200" "hrtt 0.25" \
+		"hrtt 1msec" "hrtt 1s" "hrtt 12usecs" "quantum 3000 hrtt auto" \
+		"sticky 0" "sticky auto" "flows 4000 ways 2" "flows auto ways 1" \
+		"fc pfc lossless 3,4 watchdog 5ms" "fc pfc lossless none strict all" \
+		"fc capfc-cal cut 33% warn 20kb egress-xoff 50kb" \
+		"fc fafc alpha 0.123 beta .9" "fc pfc prio dscp map 46:5,48:7" \
+		"elide lo" "elide d0,lo" "fc pfc buffer b size 2mb dynamic 12.5%" \
+		"peer off tpid 8100"; do
+		# shellcheck disable=SC2086
+		tc -n x qdisc add dev d0 root bfc $words 2>"$scratch/err" ||
+			fail "tc refuses $words: $(cat "$scratch/err")"
+		by_tc=$(shown d0)
+		conf "[port d0]
+			$words"
+		apply 0
+		says "d0: nothing to do"
+		tc -n x qdisc del dev d0 root
+		apply 0
+		equal "$words" "$(shown d0 | sed 's/.* refcnt //')" \
+			"${by_tc#* refcnt }"
+		tc -n x qdisc del dev d0 root
+	done
+}
+
+line() {
+	switch sw
+	host h1 10.0.0.1/24
+	host h2 10.0.0.2/24
+	cable sw p1 h1 e0
+	cable sw p2 h2 e0 rate 2mbit delay 100us ring 1
+}
+
+queued() { [ "$(stat sw p2 backlog)" -gt 20000 ]; }
+
+# Under traffic a live change takes nothing: packets, statistics, handle, neighbour.
+test_live() {
+	local handle_was sent backlog receiver
+	line
+	ns=sw
+	conf "[port p?]
+		hrtt 4ms limit 4mb"
+	apply 0
+	bfc h1 e0 role nic hrtt 4ms
+	bfc h2 e0 role nic hrtt 4ms
+	peers_up
+	meet 10.0.0.2 h1
+	receive h2 5000 -t 100 -i 3
+	receiver=$bg
+	send h1 10.0.0.2 5000 -f 8 -n 100
+	wait_for 10 queued
+	handle_was=$(stat sw p2 handle)
+	sent=$(stat sw p2 bytes)
+	conf "[port p?]
+		hrtt 3ms limit 8mb quantum 3000"
+	apply 0
+	says "p1: changed hrtt 4ms -> 3ms, limit 4Mb -> 8Mb, quantum auto -> 3000b" \
+		"p2: changed hrtt 4ms -> 3ms, limit 4Mb -> 8Mb, quantum auto -> 3000b"
+	backlog=$(stat sw p2 backlog)
+	check "queued before, not any more: $backlog" [ "$backlog" -gt 10000 ]
+	equal "handle" "$(stat sw p2 handle)" "$handle_was"
+	check "statistics begin anew" [ "$(stat sw p2 bytes)" -ge "$sent" ]
+	equal "neighbour" "$(stat sw p2 peer_state)" up
+	without_news apply 0
+	finish "$bg" "$receiver"
+	all_idle
+	equal "arrived" "$(received h2 5000 .packets)" 800
+	equal "drops" "$(sum_stat drops)" 0
+	ns=x
+}
+
+test_replacement() {
+	local before
+	devices d0
+	conf "[port d0]
+		rate 1gbit"
+	apply 0
+	conf "[port d0]
+		rate 1gbit limit 2mb queues 64 ways 2"
+	before=$(stat x d0 handle)
+	apply 3
+	says "d0: changed limit 16Mb -> 2Mb; needs a replacement: queues 32 -> 64, ways 4 -> 2 (--replace; that drops the packets that wait in the port's queues, starts its statistics at 0 and agrees anew with the neighbour)"
+	equal "limit and queues" "$(stat x d0 options.limit) $(stat x d0 options.queues)" \
+		"2097152 32"
+	without_news apply 3
+	without_news apply 3 --dry-run --replace
+	says "d0: would replace by bfc queues 32 -> 64, ways 4 -> 2"
+	equal "handle" "$(stat x d0 handle)" "$before"
+	apply 0 --replace
+	says "d0: replaced by bfc queues 32 -> 64, ways 4 -> 2"
+	check "the handle is $before still" [ "$(stat x d0 handle)" != "$before" ]
+	equal "limit, queues, ways" "$(stat x d0 options.limit) \
+$(stat x d0 options.queues) $(stat x d0 options.ways)" "2097152 64 2"
+	without_news apply 0
+	# What somebody has chosen is not taken away, what the kernel has, is.
+	tc -n x qdisc replace dev d0 root handle 5: tbf rate 1gbit burst 10kb limit 10kb
+	apply 3
+	check "says $(cat "$scratch/out")" grep -q \
+		'^d0: needs a replacement: it has tbf 5: .*(--replace; ' "$scratch/out"
+	check "tbf has gone" grep -q 'tbf 5:' <(shown d0)
+	apply 0 --replace
+	without_news apply 0
+	# Modes for which a port of several TX queues has to be made anew
+	ip -n x link add v0 numtxqueues 4 type veth peer name v1
+	conf "[port v0]"
+	apply 0
+	check "no scheduler for each TX queue" [ "$(stat x v0 txqs)" = 4 ]
+	conf "[port v0]
+		fc pfc"
+	apply 3
+	check "says $(cat "$scratch/out")" grep -q \
+		'^v0: needs a replacement: .*one scheduler.* fc bfc -> pfc' "$scratch/out"
+	apply 0 --replace
+	equal "fc" "$(stat x v0 options.fc)" pfc
+	without_news apply 0
+}
+
+test_patterns_and_later_ports() {
+	devices d0 d1 eth0
+	ip -n x link set lo up
+	conf "[port *]
+		limit 2mb
+[port d1 d7]
+		limit 3mb elide d0,d8
+[port eth* mark]
+		ignore
+[port swp*]
+		limit 1mb"
+	apply 0
+	says "d0: added bfc limit 2Mb" "d1: added bfc limit 3Mb elide d0"
+	warns 'bfc.conf:3: no device is called d7 yet'
+	warns 'bfc.conf:5: no device is called mark yet'
+	warns 'bfc.conf:7: no device is called swp\* yet'
+	warns 'bfc.conf:4: d1: elide d8: no such device yet'
+	equal "messages" "$(grep -vc 'link speed unknown' "$scratch/err")" 4
+	equal "lines of lo and eth0 with bfc" "$( (shown lo; shown eth0) |
+		grep -c bfc)" 0
+	# One of udev's, others are left alone
+	plugged d7
+	tc -n x qdisc change dev d0 root bfc limit 5mb
+	apply 0 d7
+	says "d7: added bfc limit 3Mb elide d0"
+	equal "limit of d0" "$(stat x d0 options.limit)" $((5 << 20))
+	# It is in the lists of others.
+	plugged d8
+	apply 0 d8
+	says "d1: changed elide d0 -> d0,d8" "d7: changed elide d0 -> d0,d8" \
+		"d8: added bfc limit 2Mb"
+	silent
+	apply 0 d8 d0
+	says "d0: changed limit 5Mb -> 2Mb" "d1: nothing to do" "d7: nothing to do" \
+		"d8: nothing to do"
+	apply 0 eth0
+	says "eth0: not in the file: left alone"
+	apply 1 d9
+	warns '^bfcctl: no such device: d9$'
+	# It comes back with another number.
+	ip -n x link del d8
+	plugged d8
+	apply 0 d8
+	equal "elided" "$(stat x d1 options.elide | jq -c .)" '["d0","d8"]'
+	without_news apply 0
+}
+
+# bad LINE PATTERN TEXT: the file makes no sense, and nothing is done
+bad() {
+	conf "$3"
+	apply 2
+	check "\"$(tr '\n' ' ' <<<"$3")\" says: $(cat "$scratch/err")" grep -qE -- \
+		"^bfcctl: $scratch/bfc.conf:$1: $2\$" "$scratch/err"
+	equal "lines of \"$3\"" "$(wc -l <"$scratch/err")" 1
+	equal "d0" "$(shown d0)" "$untouched"
+}
+
+test_bad_files() {
+	devices d0
+	local untouched good=$'[port d0]\nlimit 1mb\n'
+	untouched=$(shown d0)
+	bad 3 'unknown option "quues": the nearest is "queues"' "${good}quues 3"
+	bad 3 'unknown option "xyzzyxyzzy"' "${good}xyzzyxyzzy 3"
+	bad 3 'unknown option "stmap": the nearest is "stamp"' "${good}stmap native"
+	bad 3 'no value for "queues"' "${good}rate 1gbit queues"
+	bad 3 'illegal "queues" value "many"' "${good}queues many"
+	bad 3 'illegal "role" value "host": give switch or nic' "${good}role host"
+	bad 3 'illegal "hrtt" value "5 ?days"' "${good}hrtt 5days"
+	bad 3 '"limit" is given for the second time: see line 2' "${good}limit 2mb"
+	bad 3 'illegal "elide" value "a,,b": give none, or names.*' "${good}elide a,,b"
+	bad 3 'illegal "map" value "1:9": give auto or VALUE:PRIO.*' "${good}map 1:9"
+	bad 3 'unknown section "prot": the nearest is "port"' "${good}[prot d1]"
+	bad 3 '"\[port\]" without names: .*' "${good}[port]"
+	bad 3 'no "\]" at the end' "${good}[port d1"
+	bad 3 'a section is .*' "${good}[]"
+	bad 3 '"\[host\]" has no names' "${good}[host h1]"
+	bad 3 'no device can have the name "abcdefghijklmnop"' \
+		"${good}[port abcdefghijklmnop]"
+	bad 1 '"limit" before the first section: .*' "limit 1mb"
+	bad 3 '"ignore" stands alone' "${good}ignore limit"
+	bad 3 'illegal "stamp" value "eagerly": give native, attach .*' \
+		"${good}stamp eagerly"
+	bad 3 '"stamp" begins a line of its own' "${good}queues 3 stamp native"
+	bad 3 'something is missing after "pinned"' "${good}stamp pinned"
+	bad 3 'illegal "0" for "every": give a number from 1 to 65536' \
+		"${good}stamp attach every 0"
+	bad 4 '"stamp" is given for the second time: see line 3' \
+		"${good}stamp native"$'\nstamp attach'
+	bad 3 'give "int attach" or "int detach".*' "${good}int attach --cgroup /tmp"
+	bad 4 'unknown command "hpc": the nearest is "hpcc"' "${good}[host]"$'\nhpc on'
+	bad 4 'illegal "hpcc off": give "hpcc on" and its parameters' \
+		"${good}[host]"$'\nhpcc off'
+	bad 4 'give "rate", .*' "${good}[host]"$'\nhpcc on'
+	bad 4 'illegal "1us" for "rate": give a rate from 10mbit to 800gbit' \
+		"${good}[host]"$'\ndelay on rate 1us'
+	bad 4 '"int attach" of a device belongs to its \[port\]' \
+		"${good}[host]"$'\nint attach d0'
+	plugged d1
+	bad 4 'd1: buffer "b" has another size, 1mb, in .*/bfc.conf:2' \
+		$'[port d0]\nfc pfc buffer b size 1mb\n[port d1]\nfc pfc buffer b size 2mb'
+	printf '%slimit\0 1mb\n' "$good" >"$scratch/bfc.conf"
+	apply 2
+	warns ':3: a zero byte$'
+	rm "$scratch/bfc.conf"
+	apply 1
+	warns '^bfcctl: .*/bfc.conf: No such file or directory$'
+	mkdir "$scratch/bfc.conf"
+	apply 1
+	warns '^bfcctl: .*/bfc.conf: no \*.conf there$'
+	printf '[port d*]\r\nlimit 1mb\r\n' >"$scratch/bfc.conf/10-all.conf"
+	printf '[port d1]\nlimit 2mb\n' >"$scratch/bfc.conf/20-d1.conf"
+	printf 'nonsense\n' >"$scratch/bfc.conf/30-d1.conf.dpkg-old"
+	apply 0
+	says "d0: added bfc limit 1Mb" "d1: added bfc limit 2Mb"
+	printf 'nonsense\n' >"$scratch/bfc.conf/15-x.conf"
+	apply 2
+	warns '/bfc.conf/15-x.conf:1: "nonsense" before the first section'
+	rm -r "$scratch/bfc.conf"
+}
+
+# A port that does not work keeps no other from it; the message names the line.
+test_one_fails() {
+	devices d0 d1 d2
+	conf "[port d*]
+		rate 1gbit
+		hrtt 1ms
+[port d1]
+		queues 4096"
+	apply 1
+	warns 'bfc.conf:5: d1: queues: 1 to 1024$'
+	says "d0: added bfc hrtt 1ms rate 1Gbit" \
+		"d1: cannot add bfc queues 4096 hrtt 1ms rate 1Gbit" \
+		"d2: added bfc hrtt 1ms rate 1Gbit"
+	conf "[port d*]
+		hrtt 2ms
+[port d1]
+		hrtt 2s"
+	apply 1
+	warns 'bfc.conf:4: d1: hrtt: 100 ns to 1 s.*'
+	equal "hrtt" "$(stat x d0 options.hrtt) $(stat x d2 options.hrtt)" \
+		"2000000 2000000"
+}
+
+test_dry_run() {
+	local before
+	devices d0 d1
+	conf "[port d*]
+		limit 2mb"
+	before=$(tc -n x qdisc show)
+	without_news apply 3 --dry-run
+	says "d0: would add bfc limit 2Mb" "d1: would add bfc limit 2Mb"
+	equal "qdiscs" "$(tc -n x qdisc show)" "$before"
+	apply 0 d0
+	conf "[port d*]
+		limit 3mb queues 8"
+	before=$(tc -n x qdisc show)
+	without_news apply 3 --dry-run
+	check "says $(cat "$scratch/out")" grep -q \
+		'^d0: would change limit 2Mb -> 3Mb; needs a replacement: queues 32 -> 8 (' \
+		"$scratch/out"
+	equal "qdiscs" "$(tc -n x qdisc show)" "$before"
+	apply 3 --dry-run -j
+	equal "JSON" "$(jq -c 'map([.dev, .action, .needs_replace, .failed,
+		(.changes | map([.option, .from, .to, .fixed]))])' "$scratch/out")" \
+		'[["d0","change",true,false,[["queues","32","8",true],["limit","2Mb","3Mb",false]]],["d1","add",false,false,[["queues",null,"8",false],["limit",null,"3Mb",false]]]]'
+	apply 0 --replace
+	apply 0 -j
+	equal "JSON" "$(jq -c 'map([.dev, .action, .changes])' "$scratch/out")" \
+		'[["d0","none",[]],["d1","none",[]]]'
+}
+
+program() { stat "$ns" p2 options.stamp_id; }
+
+test_programs() {
+	local first
+	line
+	ns=sw
+	conf "[port p2]
+		stamp attach node 7 every 3
+		int attach"
+	apply 3 --dry-run
+	says "p2: would add bfc; would stamp attach node 7 every 3; would int attach"
+	apply 0
+	says "p2: added bfc; stamp attach node 7 every 3; int attach"
+	silent
+	first=$(program)
+	equal "shown" "$(bfcctl -n sw -j stamp show p2 | jq -c '.[] | [.node, .every]')" \
+		'[7,3]'
+	without_news apply 0
+	says "p2: nothing to do"
+	equal "program" "$(program)" "$first"
+	# Another change leaves it.
+	conf "[port p2]
+		limit 1mb
+		stamp attach every 3 node 7"
+	apply 0
+	says "p2: changed limit 16Mb -> 1Mb"
+	equal "program" "$(program)" "$first"
+	conf "[port p2]
+		limit 1mb queues 8
+		stamp attach node 8
+		int detach"
+	apply 3
+	apply 0 --replace
+	equal "shown" "$(bfcctl -n sw -j stamp show p2 | jq -c '.[] | [.node, .every]')" \
+		'[8,1]'
+	without_news apply 0
+	# The qdisc was deleted: all of it again
+	tc -n sw qdisc del dev p2 root
+	apply 0
+	says "p2: added bfc queues 8 limit 1Mb; stamp attach node 8"
+	# No word of it: natively
+	conf "[port p2]
+		limit 1mb queues 8"
+	apply 0
+	says "p2: stamp detach"
+	equal "stamp" "$(stat sw p2 options.stamp)" native
+	without_news apply 0
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	# tc's own way
+	bpftool prog load "$top/build/bpf/bfc_stamp.bpf.o" /sys/fs/bpf/mine \
+		type classifier >"$scratch/load" 2>&1 || fail "$(cat "$scratch/load")"
+	conf "[port p2]
+		limit 1mb queues 8
+		stamp pinned /sys/fs/bpf/mine"
+	apply 0
+	equal "stamp" "$(stat sw p2 options.stamp)" pinned
+	first=$(program)
+	without_news apply 0
+	equal "program" "$(program)" "$first"
+	rm /sys/fs/bpf/mine
+	apply 1
+	warns 'bfc.conf:3: p2: .*cannot get the program at "/sys/fs/bpf/mine": No such file'
+	conf "[port p2]
+		limit 1mb queues 8
+		stamp native"
+	apply 0
+	equal "stamp" "$(stat sw p2 options.stamp)" native
+	without_news apply 0
+	ns=x
+}
+
+config_id() { bpftool -j map show pinned /sys/fs/bpf/bfc/cgroup-*/config | jq .id; }
+
+test_host() {
+	local first hpcc=()
+	devices d0
+	mkdir -p "$group"
+	if simulated; then
+		modprobe bfc_simcc
+		hpcc=(sockops)
+	fi
+	conf "[host]
+		int attach --cgroup $group every 4 to 10.0.0.0/8 to fd00::/8
+		hpcc on --cgroup $group rate 10gbit rtt 50us ${hpcc[*]}
+[port d0]"
+	apply 3 --dry-run
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	apply 0
+	says "d0: added bfc" \
+		"host: int attach --cgroup $group every 4 to 10.0.0.0/8 to fd00::/8: done" \
+		"host: hpcc on --cgroup $group rate 10gbit rtt 50us${hpcc:+ sockops}: done"
+	first=$(config_id)
+	apply 0
+	equal "what was done" "$(grep -c ': nothing to do$' "$scratch/out")" 3
+	equal "configuration" "$(config_id)" "$first"
+	apply 0 d0
+	says "d0: nothing to do"
+	conf "[host]
+		int attach --cgroup $group every 4 to 10.0.0.0/8 to fd00::/8
+		hpcc on --cgroup $group rate 10gbit rtt 60us ${hpcc[*]}
+		int attach --cgroup /sys/fs/cgroup/nonsense"
+	apply 1
+	warns 'bfc.conf:4: cgroup /sys/fs/cgroup/nonsense: No such file'
+	equal "what was done" "$(sed 's/.*: //' "$scratch/out")" \
+		$'nothing to do\ndone\nfailed'
+	equal "rtt" "$(bfcctl -j hpcc show | jq '.[0].rtt_ns')" 60000
+	ctl hpcc off --cgroup "$group"
+	ctl int detach --cgroup "$group"
+	! simulated || modprobe -r bfc_simcc
+	rmdir "$group"
+	struct_ops || return
+	conf "[host]
+		delay on rate 10gbit rtt 50us"
+	apply 0
+	apply 0
+	equal "what was done" "$(sed 's/.*: //' "$scratch/out")" "nothing to do"
+	ctl delay off
+}
+struct_ops() { [ -e /sys/kernel/btf/vmlinux ]; }
+
+# The boot's and udev's for each port
+test_at_once() {
+	local i pid all=()
+	devices d0 d1 d2 d3
+	conf "[port d*]
+		limit 2mb elide d0,d1"
+	for i in "" d0 d1 d2 d3; do
+		# shellcheck disable=SC2086
+		bfcctl -n x apply --file "$scratch/bfc.conf" $i \
+			>"$scratch/out.$i" 2>&1 &
+		all+=($!)
+	done
+	for pid in "${all[@]}"; do
+		wait "$pid" || fail "exit code $?: $(cat "$scratch"/out.*)"
+	done
+	equal "added" "$(cat "$scratch"/out.* | grep -c added)" 4
+	without_news apply 0
+}
+
+run_tests first_and_second back_to_the_default as_tc_reads_it live replacement \
+	patterns_and_later_ports bad_files one_fails dry_run programs host at_once
