@@ -109,6 +109,7 @@ pack_initramfs() {
 		printf 'host_dir=%q\n' "$dir"
 		printf 'own=%q\n' "$own"
 		printf 'unload=%q\n' "$unload"
+		[ -z "${systemd:-}" ] || printf 'systemd=%q\n' "$systemd"
 		printf 'nonce=%q\n' "$nonce"
 		printf 'verdict_to=%q\n' "$verdict_to"
 		printf 'stdout_to=%q\n' "$stdout_to"

@@ -3,8 +3,9 @@
 #
 # The Debian packages (scripts/build-deb), as their users have them: built and installed
 # on a release of Debian (scripts/debian-root), on whose own kernel packages_guest.sh then
-# uses, upgrades and removes them (scripts/vm --kernel root); a newer kernel that is
-# installed gets its module; after "purge" no file is left.
+# uses, upgrades and removes them (scripts/vm --kernel root); restarted with systemd, ports
+# are what bfc.conf(5) says (boot_guest.sh); a newer kernel that is installed gets its
+# module; after "purge" no file is left.
 #
 # Usage: packages.sh bookworm|trixie
 # Exit code: 0, 1 a test failed, 2 usage, 4 not possible here (skip)
@@ -18,7 +19,7 @@ suite=${1-}
 case $suite in
 bookworm)	newer=(linux-headers-6.12-amd64) ;;
 trixie)		newer=(-t trixie-backports linux-headers-amd64) ;;
-*)		sed -n '9s/^# //p' "$0" >&2; exit 2 ;;
+*)		sed -n '10s/^# //p' "$0" >&2; exit 2 ;;
 esac
 
 topic=$suite
@@ -37,8 +38,8 @@ if [ -z "${PACKAGES_DIR:-}" ]; then
 	[ "$rc" -eq 0 ] || bail_out "scripts/debian-root $suite"
 	# Both of one version, for a root of some days ago may have older headers.
 	inside sh -c 'apt-get -q update && apt-get -qy install linux-image-amd64 \
-		linux-headers-amd64' >"$root.log" 2>&1 ||
-		bail_out "no kernel of $suite (log: $root.log)"
+		linux-headers-amd64 systemd-sysv udev' >"$root.log" 2>&1 ||
+		bail_out "no kernel and systemd of $suite (log: $root.log)"
 	dir=$(mktemp -d "$root.packages.XXXXXX") || exit 1
 	mkdir "$dir/up" "$dir/work" || exit 1
 	PACKAGES_DIR=$dir unshare --mount -- "$0" "$suite"
@@ -89,7 +90,7 @@ built() {
 	! grep -iE 'warning|error:' "$log" | grep -vE '(compiler|version) differs from the one'
 }
 
-pages() { inside man -w tc-bfc tc-bfc-stamp bfcctl && inside bfcctl version; }
+pages() { inside man -w tc-bfc tc-bfc-stamp bfcctl bfc.conf && inside bfcctl version; }
 
 # complete WORD...: what bash offers in a new shell for the last one
 complete() {
@@ -134,6 +135,37 @@ beside_another() {
 	return $rc
 }
 
+# boot TEST...: of boot_guest.sh, with systemd
+boot() {
+	scripts/vm --kernel root --root "$root" --systemd --timeout 1200 --cpus 1 -- \
+		selftests/distro/boot_guest.sh "$@" | sed -u 's/^/  /'
+	return "${PIPESTATUS[0]}"
+}
+
+# restart: with a bfc.conf, and two ports that are there when it starts
+ports=(etc/bfc.conf etc/modules-load.d/ports.conf etc/modprobe.d/zz-ports.conf
+	etc/udev/rules.d/70-ports.rules)
+restart() {
+	local rc=0
+	cat >"$root/etc/bfc.conf" <<-END
+		[port swp*]
+			limit 32mb  rate 1gbit
+			elide swp1,swp3
+		[port swp3]
+			role nic
+	END
+	echo dummy >"$root/etc/modules-load.d/ports.conf"
+	# systemd has an option of it as well, and the last one holds.
+	echo options dummy numdummies=2 >"$root/etc/modprobe.d/zz-ports.conf"
+	cat >"$root/etc/udev/rules.d/70-ports.rules" <<-'END'
+		SUBSYSTEM=="net", KERNEL=="dummy0", NAME="swp1"
+		SUBSYSTEM=="net", KERNEL=="dummy1", NAME="swp2"
+	END
+	boot started plugged renamed again other_ports bad_file || rc=1
+	(cd "$root" && rm "${ports[@]}") || rc=1
+	return $rc
+}
+
 newer_kernel() {
 	if [ "${newer[0]}" = -t ]; then
 		sed "s/ $suite main/ $suite-backports main/" "$root/etc/apt/sources.list" |
@@ -170,10 +202,10 @@ kernel=$(find "$modules" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -V | tail
 # The guest's processor is emulated, and depmod reads all modules each time: without most
 # drivers it has a quarter of them to read.
 find "$modules/$kernel/kernel" \( -path '*/drivers/*' -o -path '*/sound/*' \) -name '*.ko*' \
-	! -name 'veth.ko*' ! -name 'virtio*' -delete
+	! -name 'veth.ko*' ! -name 'dummy.ko*' ! -name 'virtio*' -delete
 inside depmod "$kernel" || bail_out "depmod"
 
-plan 15
+plan 17
 result "packages are built, lintian is silent" inside scripts/build-deb --lint
 result "the same, of an older version" inside \
 	scripts/build-deb --version "$old" --out build/deb-old
@@ -190,6 +222,8 @@ scripts/vm --kernel root --root "$root" --timeout 1200 --cpus 1 -- \
 result "used there, upgraded and removed while in use" [ "${PIPESTATUS[0]}" -eq 0 ]
 result "upgraded" install build/deb
 result "DKMS has built the new module" built "$kernel" "$version"
+result "restarted without bfc.conf, nothing happens" boot without_file
+result "restarted with bfc.conf, its ports are so, and those that come later" restart
 other=''
 result "a newer kernel's headers are installed: it has the module" newer_kernel
 result "purged" inside apt-get -qy purge "${packages[@]}"
