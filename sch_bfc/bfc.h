@@ -646,8 +646,8 @@ void bfc_sched_free(struct Qdisc *sch);
 void bfc_params_default(struct bfc_params *p);
 int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
 		     struct bfc_params *p, struct netlink_ext_ack *extack);
-bool bfc_params_given_up(const struct net_device *dev, const struct bfc_params *was,
-			 const struct bfc_params *p);
+bool bfc_params_given_up(const struct net_device *dev, const struct nlattr *opt,
+			 const struct bfc_params *was, const struct bfc_params *p);
 int bfc_put_uint(struct sk_buff *skb, int attr, u8 width, u64 v);
 int bfc_dump(struct Qdisc *sch, struct sk_buff *skb);
 

@@ -267,7 +267,7 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 	}
 	bfc_stamp_set(sch, prog);
 	bfc_port_wake(q->port);
-	if (bfc_params_given_up(qdisc_dev(sch), was, p))
+	if (bfc_params_given_up(qdisc_dev(sch), opt, was, p))
 		NL_SET_ERR_MSG(extack, "bfc: options that are not used any more have their defaults again: the kernel's log names them");
 	else if (!p->rate && !q->life.speed)
 		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");

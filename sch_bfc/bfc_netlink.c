@@ -537,13 +537,14 @@ static int bfc_check_used(struct nlattr **tb, struct bfc_params *p,
 /**
  * bfc_params_given_up() - tell what another mode has cost
  * @dev: the device
+ * @opt: what was asked for, or NULL: a default that was given is no surprise
  * @was: options until now
  * @p: options now
  *
  * Return: whether any of them went back to its default for that.
  */
-bool bfc_params_given_up(const struct net_device *dev, const struct bfc_params *was,
-			 const struct bfc_params *p)
+bool bfc_params_given_up(const struct net_device *dev, const struct nlattr *opt,
+			 const struct bfc_params *was, const struct bfc_params *p)
 {
 	bool any = false;
 	unsigned int i;
@@ -551,7 +552,8 @@ bool bfc_params_given_up(const struct net_device *dev, const struct bfc_params *
 	for (i = 0; i <= TCA_BFC_MAX; i++) {
 		const struct bfc_use *use = &bfc_uses[i];
 
-		if (bfc_uses_it(use, p) || bfc_same(was, p, i))
+		if (bfc_uses_it(use, p) || bfc_same(was, p, i) ||
+		    (opt && nla_find_nested(opt, i)))
 			continue;
 		netdev_info(dev, "%s: it has its default again\n", use->msg);
 		any = true;

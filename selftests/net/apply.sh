@@ -145,9 +145,9 @@ test_as_tc_reads_it() {
 	local words by_tc
 	devices d0
 	for words in "rate 10gbit" "rate 1.5mbit" "rate 1000Bps" "rate 2Mibit" \
-		"rate 12345678" "limit 70000" "limit 1.5mb" "limit 1024k" \
-		"limit 8mbit" "limit 1g" "hrtt 12.345us" "hrtt 200" "hrtt 0.25" \
-		"hrtt 1msec" "hrtt 1s" "hrtt 12usecs" "quantum 3000 hrtt auto" \
+		"rate 12345678bit" "limit 70000b" "limit 1.5mb" "limit 1024k" \
+		"limit 8mbit" "limit 1g" "hrtt 12.345us" "hrtt 200ns" "hrtt 0.25us" \
+		"hrtt 1msec" "hrtt 1s" "hrtt 12usecs" "quantum 3000b hrtt auto" \
 		"sticky 0" "sticky auto" "flows 4000 ways 2" "flows auto ways 1" \
 		"fc pfc lossless 3,4 watchdog 5ms" "fc pfc lossless none strict all" \
 		"fc capfc-cal cut 33% warn 20kb egress-xoff 50kb" \
@@ -199,7 +199,7 @@ test_live() {
 	handle_was=$(stat sw p2 handle)
 	sent=$(stat sw p2 bytes)
 	conf "[port p?]
-		hrtt 3ms limit 8mb quantum 3000"
+		hrtt 3ms limit 8mb quantum 3000b"
 	apply 0
 	says "p1: changed hrtt 4ms -> 3ms, limit 4Mb -> 8Mb, quantum auto -> 3000b" \
 		"p2: changed hrtt 4ms -> 3ms, limit 4Mb -> 8Mb, quantum auto -> 3000b"

@@ -278,6 +278,9 @@ hold 60ms prio dscp map 46:5 thop 20us ecn 40Kb "
 	gives_up "hold" fc none
 	gives_up "prio map reserve share" buffer none
 	equal "fc none" "$(shown d0)" "fc none assign dynamic hrtt 1ms rate 1Gbit "
+	# What is given its default together with the mode is not worth a word.
+	gives_up "" fc bfc threshold 20kb resume drained
+	gives_up "resume" fc none threshold auto
 	# The default may be given, whatever the mode.
 	# shellcheck disable=SC2046
 	bfc x d0 $(shown d0 -d)
