@@ -120,7 +120,7 @@ static void bfc_derive_hrtt(struct bfc_cfg *c, const struct bfc_port *port,
 {
 	c->hrtt = p->hrtt ?: bfc_hrtt_of(port);
 	c->loop = p->hrtt ?: port->life.loop ?: c->hrtt;
-	c->longest = bfc_hrtt_longest(port, p, link_rate, c->loop);
+	c->longest = bfc_hrtt_longest(port, bfc_fc_of(p), p, link_rate, c->loop);
 }
 
 static int bfc_derive_mode(struct bfc_cfg *c, const struct bfc_derive *d)

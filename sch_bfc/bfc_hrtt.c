@@ -3,12 +3,15 @@
  * hrtt auto: each port times its pauses (bfc_hrtt.h). While frames are built it watches one
  * queue of its neighbour at a time, or one priority. What becomes of it: bfc_hrtt_use.c.
  */
+#include <linux/rtnetlink.h>
 #include <linux/workqueue.h>
 
 #include "bfc.h"
 
 /* hrtt-max auto: 100 km of cable there and back, as much again, and a ring. */
 #define BFC_HRTT_MAX_CABLE	2000000ULL	/* ns */
+/* In a shared buffer a neighbour would take it from others' ports. */
+#define BFC_HRTT_MAX_SHARED	BFC_HRTT_DEFAULT
 #define BFC_HRTT_MAX_FRAMES	16
 
 struct delayed_work bfc_hrtt_look;	/* bfc_hrtt_use.c says what it does */
@@ -38,16 +41,37 @@ void bfc_hrtt_forget(struct bfc_port *port)
 }
 
 /**
+ * bfc_hrtt_unlearn() - another neighbour or another mode: nothing is known of the loop
+ * @port: the port
+ *
+ * Context: RTNL.
+ */
+void bfc_hrtt_unlearn(struct bfc_port *port)
+{
+	ASSERT_RTNL();
+	port->life.loop = 0;
+	port->life.disobeyed = false;
+	spin_lock_bh(&port->tx.lock);
+	bfc_hrtt_forget(port);
+	port->tx.rtt = 0;
+	spin_unlock_bh(&port->tx.lock);
+}
+
+/**
  * bfc_hrtt_most() - the longest loop that a port believes in
  * @port: the port
+ * @fc: its mode
  * @p: its options
  * @link_rate: of its MAC, bytes/s
  *
  * Return: ns.
  */
-u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate)
+u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_fc_ops *fc,
+		  const struct bfc_params *p, u64 link_rate)
 {
-	u64 most = p->hrtt_max ?: BFC_HRTT_MAX_CABLE +
+	bool sets_aside = *p->buffer && fc->prios;
+	u64 most = p->hrtt_max ?:
+		   (sets_aside ? BFC_HRTT_MAX_SHARED : BFC_HRTT_MAX_CABLE) +
 		   div64_u64((u64)BFC_HRTT_MAX_FRAMES * psched_mtu(port->dev) *
 			     BFC_NSEC_PER_SEC, link_rate);
 
@@ -57,6 +81,7 @@ u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_params *p, u64 l
 /**
  * bfc_hrtt_longest() - how long the loop of a link may be, as far as that is known
  * @port: the port
+ * @fc: its mode
  * @p: its options
  * @link_rate: of its MAC, bytes/s
  * @loop: that is in use, ns
@@ -67,13 +92,13 @@ u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_params *p, u64 l
  * Context: RTNL.
  * Return: ns.
  */
-u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate,
-		     u64 loop)
+u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_fc_ops *fc,
+		     const struct bfc_params *p, u64 link_rate, u64 loop)
 {
 	if (p->hrtt || port->bare || port->life.loop || port->life.disobeyed ||
 	    *p->buffer || p->max)
 		return loop;
-	return max(bfc_hrtt_most(port, p, link_rate), loop);
+	return max(bfc_hrtt_most(port, fc, p, link_rate), loop);
 }
 
 static bool bfc_hrtt_is_paused(const struct bfc_port *port)
@@ -92,6 +117,7 @@ static bool bfc_hrtt_is_news(const struct bfc_port *port)
 
 	return bfc_hrtt_differs(port->tx.seen.rtt, port->tx.rtt) ||
 	       bfc_hrtt_differs(port->tx.seen.hrtt, bfc_hrtt_known(h)) ||
+	       bfc_hrtt_differs(port->tx.seen.room, bfc_hrtt_room(h)) ||
 	       port->tx.seen.proved != h->proved;
 }
 
@@ -101,11 +127,13 @@ static bool bfc_hrtt_is_news(const struct bfc_port *port)
  * @cfg: its configuration
  * @fresh: what was not paused in the frame before: VLAN id of a queue, BFC_WATCH_PRIO and a
  *	   priority, or BFC_WATCH_NONE
+ * @since: when that was to be told, ns: the neighbour has sent since then
  * @now: ns
  *
  * Context: port->tx.lock held, BH off; any root lock may be held.
  */
-void bfc_hrtt_told(struct bfc_port *port, const struct bfc_cfg *cfg, u16 fresh, u64 now)
+void bfc_hrtt_told(struct bfc_port *port, const struct bfc_cfg *cfg, u16 fresh, u64 since,
+		   u64 now)
 {
 	struct bfc_hrtt *h = &port->tx.hrtt;
 	u64 most;
@@ -121,8 +149,9 @@ void bfc_hrtt_told(struct bfc_port *port, const struct bfc_cfg *cfg, u16 fresh, 
 		bfc_hrtt_look_soon(port);
 	if (fresh == BFC_WATCH_NONE)
 		return;
-	most = port->tx.rtt ? 0 : bfc_hrtt_most(port, &cfg->p, READ_ONCE(port->link_rate));
-	bfc_hrtt_begin(h, most, now);
+	most = port->tx.rtt ? 0 : bfc_hrtt_most(port, cfg->fc, &cfg->p,
+						READ_ONCE(port->link_rate));
+	bfc_hrtt_begin(h, most, min(since, now));
 	WRITE_ONCE(port->watched, fresh);
 }
 
@@ -137,9 +166,10 @@ void bfc_hrtt_told(struct bfc_port *port, const struct bfc_cfg *cfg, u16 fresh, 
 void bfc_hrtt_over(struct bfc_port *port, unsigned int prio, u64 until)
 {
 	lockdep_assert_held(&port->tx.lock);
-	if (port->watched == (BFC_WATCH_PRIO | prio))
-		bfc_hrtt_frame(&port->tx.hrtt, false, READ_ONCE(port->opt.refresh),
-			       port->tx.rtt, until);
+	if (port->watched == (BFC_WATCH_PRIO | prio) &&
+	    !bfc_hrtt_frame(&port->tx.hrtt, false, READ_ONCE(port->opt.refresh),
+			    port->tx.rtt, until))
+		WRITE_ONCE(port->watched, BFC_WATCH_NONE);
 }
 
 /**
@@ -151,18 +181,17 @@ void bfc_hrtt_over(struct bfc_port *port, unsigned int prio, u64 until)
  */
 void bfc_hrtt_came(struct bfc_port *port, u16 what)
 {
-	u64 now = ktime_get_ns();
+	u64 now, until;
 
 	spin_lock(&port->tx.lock);
+	now = ktime_get_ns();
+	if (what & BFC_WATCH_PRIO) {
+		until = port->tx.until[what & ~BFC_WATCH_PRIO];
+		if (until && until <= now)
+			bfc_hrtt_over(port, what & ~BFC_WATCH_PRIO, until);
+	}
 	if (port->watched != what)
 		goto out;
-	if (what & BFC_WATCH_PRIO) {
-		unsigned int prio = what & ~BFC_WATCH_PRIO;
-		u64 until = port->tx.until[prio];
-
-		if (until && until <= now)
-			bfc_hrtt_over(port, prio, until);
-	}
 	if (!bfc_hrtt_packet(&port->tx.hrtt, port->tx.rtt, now))
 		WRITE_ONCE(port->watched, BFC_WATCH_NONE);
 out:

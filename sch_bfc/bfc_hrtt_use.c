@@ -15,10 +15,12 @@
 /* A loop is taken over if it differs by a sixteenth: headroom is for one that does not yet. */
 #define BFC_HRTT_SPARE		16
 
-/* The loop of a port, ns; 0: not known. That of a host is what HELLOs say, not how long it
- * goes on to send. A neighbour can make both look long: hrtt-max is what it can do.
+/* The loop of a port for Th, ns; 0: not known. That of a host is what HELLOs say, not how
+ * long it goes on to send. A neighbour can make both look long: hrtt-max is what it can do.
+ * @room: the loop that headroom is for; 0: not measured. What a host goes on to send needs
+ * room as well.
  */
-static u64 bfc_hrtt_port(struct bfc_port *port)
+static u64 bfc_hrtt_port(struct bfc_port *port, u64 *room)
 {
 	const struct bfc_peer *peer = &port->neighbour.peer;
 	const struct bfc_params *p;
@@ -27,11 +29,15 @@ static u64 bfc_hrtt_port(struct bfc_port *port)
 	lockdep_assert_held(&port->lock);
 	spin_lock(&port->tx.lock);
 	value = bfc_hrtt_known(&port->tx.hrtt);
+	*room = bfc_hrtt_room(&port->tx.hrtt);
 	rtt = port->tx.rtt;
+	port->tx.seen.room = *room;
 	port->tx.seen.hrtt = value;
 	port->tx.seen.rtt = rtt;
 	port->tx.seen.proved = port->tx.hrtt.proved;
 	spin_unlock(&port->tx.lock);
+	if (!port->cfg || !port->live || !bfc_carrier(port->dev))
+		*room = 0;
 	if (!port->cfg || !bfc_carrier(port->dev))
 		return 0;
 	p = &port->cfg->p;
@@ -39,12 +45,14 @@ static u64 bfc_hrtt_port(struct bfc_port *port)
 		return p->hrtt;
 	if (!port->live)
 		return 0;
+	most = bfc_hrtt_most(port, port->cfg->fc, p, port->link_rate);
+	if (*room)
+		*room = clamp_t(u64, max(rtt, *room), BFC_HRTT_MIN, most);
 	if (!value || peer->role == BFC_ROLE_NIC) {
 		if (!rtt)
 			return 0;
 		value = bfc_hrtt_guess(port->link_rate, psched_mtu(port->dev), rtt);
 	}
-	most = bfc_hrtt_most(port, p, port->link_rate);
 	return clamp_t(u64, max(rtt, value), BFC_HRTT_MIN, most);
 }
 
@@ -76,8 +84,11 @@ static bool bfc_hrtt_is_used(const struct bfc_port *port, u64 hrtt)
 {
 	const struct bfc_cfg *cfg = port->cfg;
 
-	return cfg->hrtt == hrtt && cfg->loop == (port->life.loop ?: hrtt) &&
-	       cfg->longest == bfc_hrtt_longest(port, &cfg->p, port->link_rate, cfg->loop);
+	return cfg->hrtt == hrtt &&
+	       (!cfg->fc->prios ||
+		(cfg->loop == (port->life.loop ?: hrtt) &&
+		 cfg->longest == bfc_hrtt_longest(port, cfg->fc, &cfg->p, port->link_rate,
+					 cfg->loop)));
 }
 
 /* Where what follows from it is refused, the port goes on with what it has. */
@@ -102,15 +113,14 @@ static bool bfc_hrtt_switch(struct bfc_switch *sw)
 {
 	struct bfc_port *port;
 	bool again = false;
-	u64 most = 0, loop;
+	u64 most = 0, room;
 
 	list_for_each_entry(port, &sw->ports, life.list) {
 		spin_lock_bh(&port->lock);
-		loop = bfc_hrtt_port(port);
+		most = max(most, bfc_hrtt_port(port, &room));
 		port->life.disobeyed = port->tx.seen.proved < 0;
 		spin_unlock_bh(&port->lock);
-		bfc_hrtt_keep(port, loop, &again);
-		most = max(most, loop);
+		bfc_hrtt_keep(port, room, &again);
 	}
 	if (most && bfc_hrtt_is_due(sw->hrtt, most, sw->hrtt_changed, &again)) {
 		WRITE_ONCE(sw->hrtt, most);

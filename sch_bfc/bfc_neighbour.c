@@ -150,8 +150,10 @@ void bfc_port_tags(struct bfc_port *port)
 		bfc_sweep_soon();
 	}
 
-	if (!live) {
+	if (!live)
 		bfc_port_unpause(port);
+	/* One that has said HELLO needs not prove that it obeys; the next one has to. */
+	if (!live || told != port->told) {
 		spin_lock(&port->tx.lock);
 		bfc_hrtt_forget(port);
 		port->tx.rtt = 0;
@@ -188,6 +190,7 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 	u64 id = ether_addr_to_u64(port->dev->dev_addr) << 16 |
 		 (port->dev->ifindex & 0xffff);
 
+	bfc_hrtt_unlearn(port);
 	spin_lock_bh(&port->lock);
 	bfc_peer_restart(&port->neighbour.peer, id, get_random_u32() | 1);
 	WRITE_ONCE(port->neighbour.epoch, get_random_u32());

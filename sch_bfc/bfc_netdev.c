@@ -29,7 +29,7 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 	struct bfc_switch *sw = bfc_switch_find(dev_net(dev));
 	struct bfc_port *port = bfc_port_find(sw, dev);
 	struct Qdisc *sch = rtnl_dereference(dev->qdisc);
-	bool carrier;
+	bool carrier, replugged;
 	u32 downs;
 
 	switch (event) {
@@ -63,12 +63,15 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_CHANGEMTU:
 		if (!port->life.users)
 			break;
-		if (sch && sch->ops == &bfc_qdisc_ops)
-			bfc_update_link(sch);
 		/* Down and up again may come as one event. */
 		carrier = bfc_carrier(dev);
 		downs = atomic_read(&dev->carrier_down_count);
-		if (port->life.carrier != carrier || port->life.carrier_downs != downs) {
+		replugged = port->life.carrier != carrier || port->life.carrier_downs != downs;
+		if (replugged)
+			bfc_hrtt_unlearn(port);
+		if (sch && sch->ops == &bfc_qdisc_ops)
+			bfc_update_link(sch);
+		if (replugged) {
 			port->life.carrier = carrier;
 			port->life.carrier_downs = downs;
 			bfc_port_restart(port, true);

@@ -124,10 +124,12 @@ struct bfc_tx {
 		u64 ns;		/* all but that one took */
 	} prio[BFC_PRIORITIES];
 	u64 dirty_since;	/* ns: oldest change that no frame has told of */
+	u64 built;		/* ns: the newest frame of priorities */
 	struct bfc_hrtt hrtt;	/* the loop of &bfc_port.watched */
 	u64 rtt;		/* ns: how long HELLOs take now */
 	struct {
 		u64 hrtt;	/* ns: bfc_hrtt_known() when bfc_hrtt_work() looked last */
+		u64 room;	/* ns: likewise bfc_hrtt_room() */
 		u64 rtt;	/* ns: likewise @rtt */
 		s8 proved;	/* likewise @hrtt.proved */
 	} seen;
@@ -296,14 +298,17 @@ void bfc_sweep_stop(void);
 #define BFC_HRTT_EVERY	(HZ / 5)	/* jiffies from a change to a look at all ports */
 extern struct delayed_work bfc_hrtt_look;
 void bfc_hrtt_look_soon(const struct bfc_port *port);
-void bfc_hrtt_told(struct bfc_port *port, const struct bfc_cfg *cfg, u16 fresh, u64 now);
+void bfc_hrtt_told(struct bfc_port *port, const struct bfc_cfg *cfg, u16 fresh, u64 since,
+		   u64 now);
 void bfc_hrtt_over(struct bfc_port *port, unsigned int prio, u64 until);
 void bfc_hrtt_came(struct bfc_port *port, u16 what);
-u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate);
-u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate,
-		     u64 loop);
+u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_fc_ops *fc,
+		  const struct bfc_params *p, u64 link_rate);
+u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_fc_ops *fc,
+		     const struct bfc_params *p, u64 link_rate, u64 loop);
 void bfc_hrtt_forget(struct bfc_port *port);
 void bfc_hrtt_heard(struct bfc_port *port);
+void bfc_hrtt_unlearn(struct bfc_port *port);
 
 /* bfc_hrtt_use.c */
 void bfc_hrtt_init(void);

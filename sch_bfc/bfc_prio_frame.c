@@ -213,7 +213,11 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 		bfc_put_prio_pause(port, skb->data, ns);
 	else
 		bfc_put_prio_quanta(port, skb, cfg->lossless | before, ns);
-	bfc_hrtt_told(port, cfg, fresh, now);
+	/* The neighbour has sent since XOFF was crossed. Who has just marked the port dirty
+	 * may not have stored the time yet: then it is that of an earlier frame.
+	 */
+	bfc_hrtt_told(port, cfg, fresh, since > port->tx.built ? since : now, now);
+	port->tx.built = now;
 	bfc_pause_repeat(port, over, hold, now);
 	bfc_pause_sent(port, hweight8(repeat), hweight_long(changed), now);
 	trace_bfc_pause_tx(port->dev, port->tx.pfc + port->tx.frames,

@@ -52,7 +52,7 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 		}
 	}
 	bfc_hrtt_told(port, cfg, fresh < ing->queues ? BFC_VID(fresh) : BFC_WATCH_NONE,
-		      now);
+		      now, now);
 	port->tx.frames++;
 	bfc_pause_sent(port, paused, changed, now);
 	trace_bfc_pause_tx(port->dev, seq, paused, changed,

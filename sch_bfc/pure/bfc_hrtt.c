@@ -56,6 +56,7 @@ static void bfc_hrtt_add(struct bfc_hrtt *h, u64 ns, u64 now)
 		longest[1] = 0;
 		h->n[0] = 0;
 		h->begun = now;
+		h->room -= h->room / BFC_HRTT_FADES;
 	}
 	if (ns > longest[0]) {
 		longest[1] = longest[0];
@@ -63,6 +64,8 @@ static void bfc_hrtt_add(struct bfc_hrtt *h, u64 ns, u64 now)
 	} else if (ns > longest[1]) {
 		longest[1] = ns;
 	}
+	if (ns > h->room)
+		h->room = ns;
 	h->samples++;
 	h->n[0]++;
 	second = bfc_hrtt_second(h->longest);
@@ -170,9 +173,11 @@ bool bfc_hrtt_packet(struct bfc_hrtt *h, u64 rtt, u64 now)
 		return false;
 	}
 	h->last += gap;
-	if (!h->most || h->last - (h->resumed ?: h->sent) <= h->most)
+	/* Another processor may have resumed it after this one read the clock. */
+	if (!h->most || (s64)(h->last - (h->resumed ?: h->sent)) <= (s64)h->most)
 		return true;
-	bfc_hrtt_prove(h, false);
+	if (!h->resumed || length >= BFC_HRTT_PROVES_NS)
+		bfc_hrtt_prove(h, false);
 	h->sent = 0;
 	return false;
 }
@@ -187,6 +192,17 @@ bool bfc_hrtt_packet(struct bfc_hrtt *h, u64 rtt, u64 now)
 u64 bfc_hrtt_known(const struct bfc_hrtt *h)
 {
 	return h->most && h->proved <= 0 ? 0 : h->value;
+}
+
+/**
+ * bfc_hrtt_room() - the longest loop of a link that there is to be room for
+ * @h: the loop
+ *
+ * Return: ns; 0: bfc_hrtt_known() is.
+ */
+u64 bfc_hrtt_room(const struct bfc_hrtt *h)
+{
+	return bfc_hrtt_known(h) ? h->room : 0;
 }
 
 /**

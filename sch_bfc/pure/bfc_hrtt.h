@@ -16,7 +16,8 @@
  * A PAUSE that gets lost is mended by a repetition; the time that this takes is none of
  * the loop's. A packet that is later than a repetition by a round trip counts from that,
  * unless this goes on: then the cable has become longer. What slips through shows once in a
- * while: the second longest is taken. It becomes shorter only when several say so.
+ * while: the second longest is taken. It becomes shorter only when several say so. Headroom
+ * has to hold the longest: that fades slowly.
  *
  * A neighbour that says no HELLO may be one that knows no pause, and stops for reasons of
  * its own. One that obeys goes on as soon as the resume has reached it: that takes no longer
@@ -35,6 +36,10 @@
 #define BFC_HRTT_ENOUGH		4	/* loops that say that it has become shorter */
 #define BFC_HRTT_WATCH_NS	2000000000ULL	/* more than the longest HRTT there is */
 #define BFC_HRTT_PROOF		4	/* loops, in excess of others, that are proof */
+#define BFC_HRTT_PROVES_NS	200000ULL	/* a shorter pause, in what a ring has collected,
+						 * proves no disobedience
+						 */
+#define BFC_HRTT_FADES		64	/* of @room in each half of the window */
 
 /**
  * struct bfc_hrtt - the loop of a link
@@ -47,6 +52,7 @@
  * @longest: the two longest loops of that half, [0], and of the one before, ns
  * @n: loops of these halves
  * @value: the loop, ns; 0: not known yet
+ * @room: the longest of late, for headroom, ns
  * @samples: so many were measured
  * @most: of a neighbour that says no HELLO: longer than this no loop is, ns; else 0
  * @obeyed: pauses that it obeyed, less those that it did not, within BFC_HRTT_PROOF
@@ -62,6 +68,7 @@ struct bfc_hrtt {
 	u64 longest[2][2];
 	u32 n[2];
 	u64 value;
+	u64 room;
 	u64 samples;
 	u64 most;
 	s8 obeyed;
@@ -72,6 +79,7 @@ void bfc_hrtt_begin(struct bfc_hrtt *h, u64 most, u64 now);
 bool bfc_hrtt_frame(struct bfc_hrtt *h, bool paused, u64 refresh, u64 rtt, u64 now);
 bool bfc_hrtt_packet(struct bfc_hrtt *h, u64 rtt, u64 now);
 u64 bfc_hrtt_known(const struct bfc_hrtt *h);
+u64 bfc_hrtt_room(const struct bfc_hrtt *h);
 u64 bfc_hrtt_guess(u64 rate, u32 frame, u64 rtt);
 bool bfc_hrtt_differs(u64 hrtt, u64 other);
 

@@ -485,15 +485,25 @@ static void test_obeys_nothing(void)
 		CHECK(h.proved == (n < 2 * BFC_HRTT_PROOF ? -1 : 1), "%d: %d", n, h.proved);
 		CHECK(bfc_hrtt_known(&h) == (h.proved > 0 ? 8 * US : 0));
 	}
-	/* time counts from the resume */
+	/* a pause that is too short to be told apart proves nothing */
 	for (n = 1; n <= 10; n++) {
 		CHECK(stops(&h, 9, 13));
 		CHECK(bfc_hrtt_packet(&h, 0, now + 17 * US));
 		CHECK(bfc_hrtt_packet(&h, 0, now + 21 * US));
 		CHECK(bfc_hrtt_packet(&h, 0, now + 25 * US));
 		CHECK(bfc_hrtt_packet(&h, 0, now + 29 * US));
-		CHECK(bfc_hrtt_packet(&h, 0, now + 30 * US));
 		CHECK(!bfc_hrtt_packet(&h, 0, now + 30 * US + 1) && !h.sent);
+		CHECK(h.proved == 1);
+	}
+	/* time counts from the resume, which another processor may have told of meanwhile */
+	for (n = 1; n <= 10; n++) {
+		bfc_hrtt_begin(&h, most, now);
+		CHECK(bfc_hrtt_packet(&h, 0, now + 19 * US));
+		CHECK(bfc_hrtt_frame(&h, false, REFRESH, 0, now + 200 * US));
+		CHECK(bfc_hrtt_packet(&h, 0, now + 100 * US));
+		CHECK(bfc_hrtt_packet(&h, 0, now + 180 * US));
+		CHECK(bfc_hrtt_packet(&h, 0, now + 220 * US));
+		CHECK(!bfc_hrtt_packet(&h, 0, now + 220 * US + 1) && !h.sent);
 		CHECK(h.proved == (n < 2 * BFC_HRTT_PROOF ? 1 : -1), "%d: %d", n, h.proved);
 	}
 	CHECK(!bfc_hrtt_known(&h));
@@ -518,6 +528,33 @@ static void test_long_pause_without_hello(void)
 	CHECK(bfc_hrtt_frame(&h, false, REFRESH, 0, now + 400 * MS));
 	CHECK(!bfc_hrtt_packet(&h, 0, now + 403 * MS));
 	CHECK(h.samples == 1 && h.longest[0][0] == 3 * MS, "%llu", h.longest[0][0]);
+}
+
+/* There is room for the longest, which fades while there are none as long. */
+static void test_room(void)
+{
+	struct bfc_hrtt h;
+	unsigned int n;
+	u64 end;
+
+	fresh(&h);
+	CHECK(!bfc_hrtt_room(&h));
+	for (n = 0; n < 10; n++)
+		pause_takes(&h, 20 * US, 0);
+	pause_takes(&h, 640 * US, 0);
+	CHECK(h.value == 20 * US && bfc_hrtt_room(&h) == 640 * US, "%llu", h.room);
+	/* a half of the window later */
+	now = h.begun + BFC_HRTT_HALF_NS;
+	pause_takes(&h, 20 * US, 0);
+	CHECK(bfc_hrtt_room(&h) == 630 * US, "%llu", h.room);
+	pause_takes(&h, 635 * US, 0);
+	CHECK(bfc_hrtt_room(&h) == 635 * US, "%llu", h.room);
+	for (end = now + 120 * SEC; now < end; now += 100 * MS)
+		pause_takes(&h, 20 * US, 0);
+	CHECK(bfc_hrtt_room(&h) >= 20 * US && bfc_hrtt_room(&h) < 21 * US, "%llu", h.room);
+	/* not of one that has not been seen to obey */
+	h.most = MS;
+	CHECK(!bfc_hrtt_room(&h));
 }
 
 static void test_guess(void)
@@ -557,6 +594,7 @@ static const struct unit_case cases[] = {
 	{ "hrtt: and to go on at once", test_goes_on_late },
 	{ "hrtt: or it is known not to", test_obeys_nothing },
 	{ "hrtt: a long pause of a neighbour without HELLOs", test_long_pause_without_hello },
+	{ "hrtt: room for the longest", test_room },
 	{ "hrtt: before anything is measured", test_guess },
 	{ "hrtt: when it is worth a change", test_differs },
 };
