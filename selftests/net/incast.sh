@@ -37,10 +37,10 @@ traffic() {
 test_bfc_loses_nothing() {
 	local i
 	topology
-	bfc sw r0 limit "$limit" hrtt 4ms
+	bfc sw r0 limit "${limit}b" hrtt 4ms
 	bfc r e0 role nic hrtt 4ms
 	for ((i = 1; i <= senders; i++)); do
-		bfc sw "p$i" limit "$limit" hrtt 4ms
+		bfc sw "p$i" limit "${limit}b" hrtt 4ms
 		bfc "s$i" e0 role nic queues 128 hrtt 4ms
 	done
 	peers_up

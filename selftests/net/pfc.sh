@@ -61,9 +61,6 @@ test_pfc_loses_nothing() { loses_nothing fc pfc; }
 test_capfc_max_loses_nothing() { loses_nothing fc capfc-max; }
 test_capfc_cal_loses_nothing() { loses_nothing fc capfc-cal; }
 
-# A reserve is part of a buffer: without one it must not keep XOFF from being reached.
-test_reserve_without_buffer() { loses_nothing fc pfc reserve 1mb; }
-
 # Without a handle nothing is charged to a port, and no port was ever paused, even when
 # there were handles again.
 test_handles_come_later() {
@@ -813,7 +810,7 @@ run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
 	pfc_frames_that_we_send link_down_ends_pauses \
 	{pfc,capfc_max,capfc_cal,fafc}_lost_frames {pfc,capfc_max,capfc_cal}_spreads \
 	modes_change_under_traffic thresholds_change_under_traffic \
-	ingress_port_vanishes mixed_modes reserve_without_buffer \
+	ingress_port_vanishes mixed_modes \
 	first_frame_is_sent lossy_while_paused lossy_priorities_are_apart elide \
 	handles_come_later lower_xoff role_ends_pauses too_many_ports \
 	limit_spares_lossless xoff_while_deactivated refresh_leaves_room \
