@@ -286,6 +286,24 @@ hold 60ms prio dscp map 46:5 thop 20us ecn 40Kb "
 	bfc x d0 $(shown d0 -d)
 }
 
+# Any user may be root of a user namespace, and then cannot fill the log.
+test_log_of_a_user_namespace() {
+	local fc begun lines
+	[ -e /proc/self/ns/user ] || { skip="no user namespaces in this kernel"; return; }
+	dmesg -C
+	begun=$SECONDS
+	{
+		echo "qdisc add dev d0 root bfc rate 1gbit"
+		for fc in $(printf 'bfc,resume,drained none %.0s' {1..300}); do
+			echo "qdisc change dev d0 root bfc fc ${fc//,/ }"
+		done
+	} | unshare --user --map-root-user --net sh -c \
+		'ip link add d0 type dummy && tc -batch - 2>/dev/null' || fail "tc"
+	lines=$(dmesg | grep -c 'd0: bfc: resume: .*: it has its default again$')
+	at_least "lines in the log" "$lines" 1
+	at_most "lines in the log" "$lines" $((10 * (2 + (SECONDS - begun) / 5)))
+}
+
 test_replace() {
 	local handle queues
 	topology
@@ -449,6 +467,6 @@ test_replace_is_told() {
 }
 
 run_tests options_that_keep_the_neighbour options_that_start_over \
-	tpid_and_forced_peer options_of_other_modes options_are_given_up \
+	tpid_and_forced_peer options_of_other_modes options_are_given_up log_of_a_user_namespace \
 	replace other_qdisc_and_back wire_goes \
 	namespace_goes port_moves module_goes replace_is_told
