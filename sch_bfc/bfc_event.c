@@ -36,27 +36,32 @@ static struct genl_family bfc_event_family __ro_after_init = {
 
 /* ---- what happens ---- */
 
-static void bfc_event_note(struct bfc_port *port, unsigned int kind, u8 cmd, u8 prio,
-			   u64 arg)
+static void bfc_event_note_locked(struct bfc_port *port, unsigned int kind, u8 cmd, u8 prio,
+				  u64 arg)
 {
 	struct bfc_events *e = &port->events;
 	struct bfc_notice *n = &e->notice[kind];
 
-	if (port->bare)
+	lockdep_assert_held(&e->lock);
+	if (port->bare || e->closed)
 		return;
-	spin_lock_bh(&e->lock);
-	if (!e->closed) {
-		n->time = ktime_get_real_ns();
-		n->arg = arg;
-		n->seq = e->seq++;
-		n->changes++;
-		n->cmd = cmd;
-		n->prio = prio;
-		__set_bit(kind, &e->pending);
-		if (!e->limited)
-			mod_delayed_work(system_percpu_wq, &e->work, 0);
-	}
-	spin_unlock_bh(&e->lock);
+	n->time = ktime_get_real_ns();
+	n->arg = arg;
+	n->seq = e->seq++;
+	n->changes++;
+	n->cmd = cmd;
+	n->prio = prio;
+	__set_bit(kind, &e->pending);
+	if (!e->limited)
+		mod_delayed_work(system_percpu_wq, &e->work, 0);
+}
+
+static void bfc_event_note(struct bfc_port *port, unsigned int kind, u8 cmd, u8 prio,
+			   u64 arg)
+{
+	spin_lock_bh(&port->events.lock);
+	bfc_event_note_locked(port, kind, cmd, prio, arg);
+	spin_unlock_bh(&port->events.lock);
 }
 
 /**
@@ -120,13 +125,22 @@ void bfc_event_queues(struct bfc_port *port)
  * @storm: ignored
  * @holdoff: for so long, ns
  *
+ * Each TX queue may have a scheduler, and each of these calls this in turns, storm first. The
+ * port's storm lasts from the first of theirs that begins to the last that ends.
+ *
  * Context: under the root lock.
  */
 void bfc_event_storm(struct bfc_port *port, unsigned int prio, bool prios, bool storm,
 		     u64 holdoff)
 {
-	bfc_event_note(port, BFC_EVENT_STORM + prio, storm ? BFC_CMD_STORM : BFC_CMD_RESTORE,
-		       prios ? prio : BFC_EVENT_NO_PRIO, storm ? holdoff : 0);
+	struct bfc_events *e = &port->events;
+
+	spin_lock_bh(&e->lock);
+	if (!(storm ? e->storms[prio]++ : --e->storms[prio]))
+		bfc_event_note_locked(port, BFC_EVENT_STORM + prio,
+				      storm ? BFC_CMD_STORM : BFC_CMD_RESTORE,
+				      prios ? prio : BFC_EVENT_NO_PRIO, storm ? holdoff : 0);
+	spin_unlock_bh(&e->lock);
 }
 
 /* ---- telling ---- */

@@ -47,7 +47,7 @@ struct bfc_notice {
 
 /**
  * struct bfc_events - what is to be told of a port
- * @lock: of @notice to @closed; innermost, bottom halves are off
+ * @lock: of @notice to @storms; innermost, bottom halves are off
  * @notice: by kind
  * @pending: bit kind: @notice is to be told
  * @seq: of the newest
@@ -55,6 +55,7 @@ struct bfc_notice {
  * @closed: the port is none any more
  * @bucket: messages that may be sent yet
  * @queues_next: jiffies: when queues_exhausted may be told again
+ * @storms: schedulers that ignore the neighbour's pauses, by priority
  * @up: the neighbour is up; under &bfc_port.lock
  * @refused: there were no handles for it; likewise
  * @waits: queues_exhausted is pending
@@ -62,7 +63,7 @@ struct bfc_notice {
  * @work: tells
  */
 struct bfc_events {
-	spinlock_t lock;	/* of @notice to @closed */
+	spinlock_t lock;	/* of @notice to @storms */
 	struct bfc_notice notice[BFC_EVENT_MAX];
 	unsigned long pending;
 	u32 seq;
@@ -70,6 +71,7 @@ struct bfc_events {
 	bool closed;
 	struct bfc_bucket bucket;
 	unsigned long queues_next;
+	u16 storms[BFC_PRIORITIES];
 	bool up;
 	bool refused;
 	atomic_t waits;

@@ -156,6 +156,36 @@ test_storm_ends_with_the_qdisc() {
 	finish "$bg"
 }
 
+# Each TX queue has a watchdog: the storm of the port ends with the last of theirs.
+test_storms_of_two_txqs() {
+	local watchdog=100ms tx_queues=2
+	simulated || watchdog=300ms
+	host a 10.0.0.1/24
+	host n 10.0.0.2/24
+	cable a e0 n e0 rate 4mbit delay 100us ring 16
+	meet 10.0.0.2 a
+	frames open n n e0
+	frames set n epoch=9 queues=16
+	bfc a e0 queues 8 peer on hrtt 4ms sticky 10s watchdog $watchdog
+	listen a a
+	send a 10.0.0.2 5000 -f 40 -t 2 -b 20000
+	sleep 0.3
+	# 8 queues each
+	frames keep n 0.01 bits=0,1,2,3,4,5,6,7 hold=2000000000 drained=6000
+	sleep 0.1
+	frames keep n 0.01 bits=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15 hold=2000000000 \
+		drained=6000
+	wait_for 2 storms_are storms 2 || fail "no storm of both"
+	equal "events while both last" "$(told a)" storm
+	frames keep n 0
+	frames pause n bits= drained=7000
+	wait_for 2 storms_are restored 2 || fail "not restored"
+	tell_all a "storm restore"
+	equal "storms" "$(stat a e0 storms)" 2
+	finish "$bg"
+}
+storms_are() { [ "$(stat a e0 "$1")" = "$2" ]; }
+
 # 40 flows in 4 queues: a message a second, all of them counted
 test_queues_exhausted() {
 	local n
@@ -310,6 +340,6 @@ test_unload() {
 	tell_all later "loaded neighbour_up"
 }
 
-run_tests neighbour text storm_and_restore storm_ends_with_the_qdisc queues_exhausted \
-	shared_queues_are_not_exhausted handles_exhausted flood_is_bounded \
-	reader_that_does_not_read namespaces unload
+run_tests neighbour text storm_and_restore storm_ends_with_the_qdisc \
+	storms_of_two_txqs queues_exhausted shared_queues_are_not_exhausted handles_exhausted \
+	flood_is_bounded reader_that_does_not_read namespaces unload
