@@ -169,12 +169,18 @@ static int bfc_event_fill(struct sk_buff *skb, const struct bfc_port *port,
 	return 0;
 }
 
-static void bfc_event_tell(struct bfc_port *port, struct bfc_notice *n)
+/* Return: false: there is no memory, nothing was told. */
+static bool bfc_event_tell(struct bfc_port *port, struct bfc_notice *n)
 {
 	struct net *net = dev_net(port->dev);
-	struct sk_buff *skb;
+	struct sk_buff *skb = NULL;
 	u32 flows = 0;
 
+	if (genl_has_listeners(&bfc_event_family, net, 0)) {
+		skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+		if (!skb)
+			return false;
+	}
 	if (n->cmd == BFC_CMD_QUEUES_EXHAUSTED) {
 		/* A flow that comes now is told of here, or makes another notice; or does
 		 * both, and then nothing may be left to tell.
@@ -182,19 +188,19 @@ static void bfc_event_tell(struct bfc_port *port, struct bfc_notice *n)
 		atomic_set(&port->events.waits, 0);
 		smp_mb();	/* pairs with that in bfc_event_queues() */
 		flows = atomic_xchg(&port->events.flows, 0);
-		if (!flows)
-			return;
+		if (!flows) {
+			nlmsg_free(skb);
+			return true;
+		}
 		n->time = ktime_get_real_ns();
 	}
-	if (!genl_has_listeners(&bfc_event_family, net, 0))
-		return;
-	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!skb)
-		return;
+		return true;
 	if (WARN_ON_ONCE(bfc_event_fill(skb, port, n, flows)))
 		nlmsg_free(skb);
 	else
 		genlmsg_multicast_netns(&bfc_event_family, net, skb, 0, 0, GFP_KERNEL);
+	return true;
 }
 
 /* The oldest kind that waits, but for queues_exhausted if that is not due. @wait: then in so
@@ -217,9 +223,11 @@ static unsigned int bfc_event_oldest(const struct bfc_events *e, bool all,
 	return first;
 }
 
-/* Take the oldest of what may be told; with @all whatever the bounds say. */
-static bool bfc_event_take(struct bfc_events *e, struct bfc_notice *n, bool all,
-			   unsigned long *wait)
+/* Take the oldest of what may be told; with @all whatever the bounds say. Return: its kind, or
+ * BFC_EVENT_MAX: there is none.
+ */
+static unsigned int bfc_event_take(struct bfc_events *e, struct bfc_notice *n, bool all,
+				   unsigned long *wait)
 {
 	unsigned int kind;
 
@@ -242,7 +250,19 @@ static bool bfc_event_take(struct bfc_events *e, struct bfc_notice *n, bool all,
 	if (kind == BFC_EVENT_QUEUES)
 		e->queues_next = jiffies + BFC_EVENT_QUEUES_EVERY;
 	spin_unlock_bh(&e->lock);
-	return kind != BFC_EVENT_MAX;
+	return kind;
+}
+
+/* What could not be told waits again; a newer one of its kind counts it. */
+static void bfc_event_put_back(struct bfc_events *e, unsigned int kind,
+			       const struct bfc_notice *n)
+{
+	spin_lock_bh(&e->lock);
+	if (__test_and_set_bit(kind, &e->pending))
+		e->notice[kind].changes += n->changes;
+	else
+		e->notice[kind] = *n;
+	spin_unlock_bh(&e->lock);
 }
 
 static void bfc_event_work(struct work_struct *work)
@@ -251,9 +271,15 @@ static void bfc_event_work(struct work_struct *work)
 	struct bfc_port *port = container_of(e, struct bfc_port, events);
 	struct bfc_notice n;
 	unsigned long wait;
+	unsigned int kind;
 
-	while (bfc_event_take(e, &n, false, &wait))
-		bfc_event_tell(port, &n);
+	while ((kind = bfc_event_take(e, &n, false, &wait)) != BFC_EVENT_MAX) {
+		if (bfc_event_tell(port, &n))
+			continue;
+		bfc_event_put_back(e, kind, &n);
+		wait = HZ / BFC_EVENT_PER_SEC;
+		break;
+	}
 	if (wait != MAX_JIFFY_OFFSET)
 		queue_delayed_work(system_percpu_wq, &e->work, wait);
 }
@@ -285,7 +311,8 @@ void bfc_events_stop(struct bfc_port *port)
 	e->closed = true;
 	spin_unlock_bh(&e->lock);
 	cancel_delayed_work_sync(&e->work);
-	while (bfc_event_take(e, &n, true, &wait))
+	/* Without memory for one it is lost: there is no later. */
+	while (bfc_event_take(e, &n, true, &wait) != BFC_EVENT_MAX)
 		bfc_event_tell(port, &n);
 }
 
