@@ -150,10 +150,14 @@ static int bfc_event_fill(struct sk_buff *skb, const struct bfc_port *port,
 {
 	void *hdr = genlmsg_put(skb, 0, 0, &bfc_event_family, 0, n->cmd);
 	bool queues = n->cmd == BFC_CMD_QUEUES_EXHAUSTED;
+	char name[IFNAMSIZ];
 
+	/* Without RTNL the device may be renamed meanwhile: the name may be of both then. */
+	memcpy(name, port->dev->name, sizeof(name));
+	name[sizeof(name) - 1] = '\0';
 	if (!hdr ||
 	    nla_put_u32(skb, BFC_A_EVENT_IFINDEX, port->dev->ifindex) ||
-	    nla_put_string(skb, BFC_A_EVENT_IFNAME, port->dev->name) ||
+	    nla_put_string(skb, BFC_A_EVENT_IFNAME, name) ||
 	    nla_put_u64_64bit(skb, BFC_A_EVENT_TIME, n->time, BFC_A_EVENT_PAD) ||
 	    (n->changes > 1 &&
 	     nla_put_u32(skb, BFC_A_EVENT_HELD, n->changes - 1)) ||
