@@ -67,19 +67,23 @@ static void bfc_event_note(struct bfc_port *port, unsigned int kind, u8 cmd, u8 
 /**
  * bfc_event_neighbour() - is there an agreement with the neighbour?
  * @port: the port
- * @up: there is one, with so many queues as it says now
+ * @up: there is one, with so many queues as it says now. With peer on, one that has said no
+ *	HELLO counts as having as many as the port
  *
  * Context: port->lock held.
  */
 void bfc_event_neighbour(struct bfc_port *port, bool up)
 {
+	u16 queues = up ? port->neighbour.peer.queues ?: port->queues : 0;
+
 	lockdep_assert_held(&port->lock);
-	if (port->events.up == up)
+	/* One that starts over may be up again, with other queues, by the same HELLO. */
+	if (port->events.up == queues)
 		return;
-	port->events.up = up;
+	port->events.up = queues;
 	bfc_event_note(port, BFC_EVENT_NEIGHBOUR,
 		       up ? BFC_CMD_NEIGHBOUR_UP : BFC_CMD_NEIGHBOUR_DOWN,
-		       BFC_EVENT_NO_PRIO, up ? port->neighbour.peer.queues : 0);
+		       BFC_EVENT_NO_PRIO, queues);
 }
 
 /**

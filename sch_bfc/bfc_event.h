@@ -56,7 +56,7 @@ struct bfc_notice {
  * @bucket: messages that may be sent yet
  * @queues_next: jiffies: when queues_exhausted may be told again
  * @storms: schedulers that ignore the neighbour's pauses, by priority
- * @up: the neighbour is up; under &bfc_port.lock
+ * @up: the neighbour is up with so many queues; 0: it is not; under &bfc_port.lock
  * @refused: there were no handles for it; likewise
  * @waits: queues_exhausted is pending
  * @flows: new ones that found no queue, not told yet
@@ -72,7 +72,7 @@ struct bfc_events {
 	struct bfc_bucket bucket;
 	unsigned long queues_next;
 	u16 storms[BFC_PRIORITIES];
-	bool up;
+	u16 up;
 	bool refused;
 	atomic_t waits;
 	atomic_t flows;

@@ -96,6 +96,30 @@ test_neighbour() {
 	tell_all a "$(printf 'neighbour_up neighbour_down %.0s' {1..4} | sed 's/ $//')"
 }
 
+# It starts over with another number of queues, and says so in a HELLO that proves it: it does
+# not go down.
+test_other_queues() {
+	line fc fafc
+	listen sw sw
+	frames set n queues=8
+	frames talk n 0.3
+	wait_for 5 tells sw neighbour_up .event || fail "not up"
+	frames talk n 0
+	frames hello n nonce=77 queues=16
+	tell_all sw "neighbour_up 8 neighbour_up 16" '.event, .queues'
+}
+
+# Before it has said HELLO it counts as having the queues of the port.
+test_peer_on() {
+	pair
+	listen a a
+	bfc a e0 queues 16 peer on
+	tell_all a "neighbour_up 16" '.event, .queues'
+	bfc b e0 queues 8
+	wait_for 5 peer_up a e0 || fail "not up"
+	tell_all a "neighbour_up 16 neighbour_up 8" '.event, .queues'
+}
+
 # What a person reads; one device's; so many.
 test_text() {
 	pair
@@ -340,6 +364,6 @@ test_unload() {
 	tell_all later "loaded neighbour_up"
 }
 
-run_tests neighbour text storm_and_restore storm_ends_with_the_qdisc \
+run_tests neighbour other_queues peer_on text storm_and_restore storm_ends_with_the_qdisc \
 	storms_of_two_txqs queues_exhausted shared_queues_are_not_exhausted handles_exhausted \
 	flood_is_bounded reader_that_does_not_read namespaces unload
