@@ -185,6 +185,10 @@ void bfc_port_unplug(struct bfc_port *port)
 	synchronize_net();
 	cancel_delayed_work_sync(&port->neighbour.hello);
 	hrtimer_cancel(&port->tx.refresh);
+	/* Not before: until here a HELLO could still make the neighbour come up. */
+	spin_lock_bh(&port->lock);
+	bfc_event_neighbour(port, false);
+	spin_unlock_bh(&port->lock);
 	bfc_events_stop(port);
 }
 
