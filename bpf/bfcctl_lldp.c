@@ -168,11 +168,12 @@ void lldp_read(struct topology *t, const char *box, const char *file, char *text
 	json_free(all);
 }
 
+/* The same name, but for the domain that one of them lacks? Two with domains are two. */
 static bool same_short(const char *a, const char *b)
 {
 	size_t n = strcspn(a, ".");
 
-	return n == strcspn(b, ".") && !strncmp(a, b, n);
+	return n == strcspn(b, ".") && !strncmp(a, b, n) && (!a[n] || !b[n]);
 }
 
 /* A box that is known under this name, with or without its domain */

@@ -101,6 +101,23 @@ test_lldp_description() {
 		"$dir/leaf1.json" json/leaf2.json
 }
 
+# Boxes of two domains are two, whatever they have in common.
+test_lldp_domains() {
+	local leaf names one two
+	for names in "spine.dc1 spine.dc2" "10.0.0.1 10.0.0.3"; do
+		read -r one two <<<"$names"
+		for leaf in leaf1 leaf2; do
+			sed "s/\"spine1.example.net\"/\"$one\"/; s/\"spine2\"/\"$two\"/" \
+				"json/$leaf.json" >"$dir/$leaf.json"
+		done
+		equal "lines" "$(lines "$dir/leaf1.json" "$dir/leaf2.json" \
+			"$one=json/spine1.json" "$two=json/spine2.json")" \
+			"$(sed "s/spine1/$one/; s/spine2/$two/" <<<"$clos")"
+		refuses 1 "the neighbour $two can forward, but there is no file of it" \
+			"$dir/leaf1.json" "$dir/leaf2.json" "$one=json/spine1.json"
+	done
+}
+
 test_lldp_refused() {
 	local n
 	echo '{}' >"$dir/a.json"
@@ -252,6 +269,6 @@ test_long_lists() {
 		$((65 * 64))
 }
 
-run_each lldp lldp_one_end lldp_description lldp_refused lldp_strange_name file json paths \
+run_each lldp lldp_one_end lldp_description lldp_domains lldp_refused lldp_strange_name file json paths \
 	options file_refused long_lists
 all_passed
