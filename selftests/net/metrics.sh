@@ -9,7 +9,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 PATH=$top/build/bpf:$PATH
-promtool=$top/build/promtool/usr/bin/promtool	# scripts/promtool
+promtool=$top/build/promtool/usr/bin/promtool	# where scripts/promtool has put it
+[ -x "$promtool" ] || promtool=$(command -v promtool)	# or says that it is
 
 topology() {
 	switch sw
