@@ -5,7 +5,8 @@
  * What a port is to have is written down as tc would ask for it, all options, with the
  * default of those that the file does not give, and compared attribute by attribute with
  * what the kernel says that it has: there defaults are words ("auto"), not what follows
- * from them. Only what differs is sent.
+ * from them. Only what differs is sent, and of a new qdisc only what the file gives: a
+ * module older than this program refuses options that it does not know.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -19,6 +20,7 @@
 
 #include "bfcctl.h"
 #include "bfcctl_conf.h"
+#include "bfcctl_live.h"
 #include "bfcctl_report.h"
 #include "bfcctl_tc.h"
 #include "rtnl.h"
@@ -35,87 +37,6 @@ static struct {
 	char **argv;
 } todo;
 
-/* ---- what there is ---- */
-
-/**
- * struct live - a device of this namespace
- * @name: of it
- * @ifindex: of it
- * @kind: of its root qdisc; "" = none, or one that the kernel has chosen
- * @handle: of the root qdisc
- * @pinned: it stamps by a program
- * @prog_id: the program
- * @options: TCA_OPTIONS; NULL = none, or no bfc
- */
-struct live {
-	char name[IF_NAMESIZE];
-	int ifindex;
-	char kind[16];
-	uint32_t handle;
-	bool pinned;
-	uint32_t prog_id;
-	struct rtattr *options;
-};
-
-static struct live *live;
-static unsigned int n_live;
-
-/* The kernel gives those that it adds itself no handle, and others may take their
- * place.
- */
-static void add_qdisc(const struct port *port, void *arg)
-{
-	struct live *l = NULL;
-	unsigned int i;
-
-	(void)arg;
-	for (i = 0; i < n_live; i++)
-		if (live[i].ifindex == port->ifindex)
-			l = &live[i];
-	if (!l || !port->handle)
-		return;
-	memcpy(l->kind, port->kind, sizeof(l->kind));
-	l->handle = port->handle;
-	l->pinned = port->stamp == BFC_STAMP_PINNED;
-	l->prog_id = port->prog_id;
-	if (strcmp(port->kind, "bfc") || !port->options)
-		return;
-	l->options = malloc(port->options->rta_len);
-	if (!l->options)
-		fail("out of memory");
-	memcpy(l->options, port->options, port->options->rta_len);
-}
-
-static void look(void)
-{
-	struct if_nameindex *all = if_nameindex(), *one;
-
-	if (!all)
-		fail("cannot list the devices: %s", strerror(errno));
-	for (one = all; one->if_index; one++)
-		n_live++;
-	live = calloc(n_live + 1, sizeof(*live));
-	if (!live)
-		fail("out of memory");
-	n_live = 0;
-	for (one = all; one->if_index; one++) {
-		live[n_live].ifindex = one->if_index;
-		snprintf(live[n_live++].name, IF_NAMESIZE, "%s", one->if_name);
-	}
-	if_freenameindex(all);
-	ports_each(add_qdisc, NULL);
-}
-
-static bool exists(const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < n_live; i++)
-		if (!strcmp(live[i].name, name))
-			return true;
-	return false;
-}
-
 /* ---- what there is to be ---- */
 
 /* Devices of an elide list that are there; the others come in when they appear. */
@@ -128,7 +49,7 @@ static char *elide_value(const struct setting *setting, const char *dev)
 	if (!value)
 		fail("out of memory");
 	for (i = 0; i < n; i++) {
-		if (!exists(names[i])) {
+		if (!live_exists(names[i])) {
 			report_note(&setting->at, "%s: elide %s: no such device yet",
 				    dev, names[i]);
 			continue;
@@ -142,12 +63,27 @@ static char *elide_value(const struct setting *setting, const char *dev)
 	return value;
 }
 
+static bool stamps_by(const struct want *want, const char *how)
+{
+	return want->stamp && !strcmp(want->stamp->argv[0], how);
+}
+
+/* A program is told of the port, not of a TX queue, and "auto" cannot know that one is
+ * about to be attached.
+ */
+static bool implies_one(const struct conf_option *o, const struct want *want,
+			const struct live *l)
+{
+	return o->attr == TCA_BFC_TXQS && l->tx_queues > 1 &&
+	       (stamps_by(want, "attach") || stamps_by(want, "pinned"));
+}
+
 /* All options of a port, as a request that tc would send.
  *
  * Return: NULL, or why they make no sense, until the next call.
  */
 static const char *encode(struct rtnl_msg *msg, const struct want *want,
-			  const char *dev)
+			  const struct live *l)
 {
 	char *argv[2 * TCA_BFC_MAX + 3], *elide = NULL;
 	const char *why;
@@ -162,14 +98,15 @@ static const char *encode(struct rtnl_msg *msg, const struct want *want,
 		if (!setting && o->attr == TCA_BFC_BUFFER_SIZE)
 			continue;
 		argv[argc++] = (char *)o->name;
-		argv[argc] = setting ? setting->value : (char *)o->value;
+		argv[argc] = setting ? setting->value :
+			     implies_one(o, want, l) ? "one" : (char *)o->value;
 		if (setting && o->attr == TCA_BFC_ELIDE) {
-			elide = elide_value(setting, dev);
+			elide = elide_value(setting, l->name);
 			argv[argc] = elide;
 		}
 		argc++;
 	}
-	if (want->stamp && !strcmp(want->stamp->argv[0], "pinned")) {
+	if (stamps_by(want, "pinned")) {
 		argv[argc++] = "stamp";
 		argv[argc++] = "pinned";
 		argv[argc++] = want->stamp->argv[1];
@@ -207,6 +144,31 @@ static const struct rtattr *options_of(const struct rtnl_msg *msg)
 	return NULL;
 }
 
+static void copy_attr(struct rtnl_msg *msg, const struct rtattr *attr)
+{
+	if (attr)
+		rtnl_put(msg, attr->rta_type, RTA_DATA(attr),
+			 RTA_PAYLOAD(attr));
+}
+
+/* A request for a new qdisc: what the file gives, or implies */
+static void encode_new(struct rtnl_msg *msg, const struct rtattr *to,
+		       const struct want *want, const struct live *l)
+{
+	struct rtattr *nest;
+	unsigned int i;
+
+	rtnl_begin(msg, RTM_NEWQDISC, 0, sizeof(struct tcmsg));
+	rtnl_put_str(msg, TCA_KIND, "bfc");
+	nest = rtnl_nest(msg, TCA_OPTIONS);
+	for (i = 0; i < conf_options_count; i++)
+		if (want->setting[i] || implies_one(&conf_options[i], want, l))
+			copy_attr(msg, find_attr(to, conf_options[i].attr));
+	copy_attr(msg, find_attr(to, TCA_BFC_STAMP));
+	copy_attr(msg, find_attr(to, TCA_BFC_STAMP_FD));
+	rtnl_nest_end(msg, nest);
+}
+
 static bool in_list(uint32_t ifindex, const struct rtattr *nest)
 {
 	const struct rtattr *attr;
@@ -242,6 +204,17 @@ static bool same(const struct rtattr *is, const struct rtattr *to)
 		return list_same(is, to) && list_same(to, is);
 	return RTA_PAYLOAD(is) == RTA_PAYLOAD(to) &&
 	       !memcmp(RTA_DATA(is), RTA_DATA(to), RTA_PAYLOAD(is));
+}
+
+/* "auto" that has come to one scheduler */
+static bool has_one(const struct live *l, const struct rtattr *is,
+		    const struct rtattr *to)
+{
+	uint64_t a, b;
+
+	return (to->rta_type & NLA_TYPE_MASK) == TCA_BFC_TXQS && !l->mq &&
+	       bfc_attr_number(is, &a) && a == BFC_TXQS_AUTO &&
+	       bfc_attr_number(to, &b) && b == BFC_TXQS_ONE;
 }
 
 /* Of the program that "stamp pinned" names */
@@ -321,11 +294,12 @@ static bool is_default(const struct conf_option *o, const char *text)
 	return !strcmp(text, o->value);
 }
 
-/* What differs: in the report, and in a request for it, without options that are fixed
- * while the qdisc lives.
+/* What differs: in the report, and in a request for it, without what is fixed while the
+ * qdisc lives. An option that the kernel does not tell of, its module does not know.
  */
 static void compare(struct report *r, const struct live *l,
-		    const struct rtattr *to, struct rtnl_msg *change)
+		    const struct want *want, const struct rtattr *to,
+		    struct rtnl_msg *change)
 {
 	const struct rtattr *attr, *is, *fd;
 	char now[16], then[16];
@@ -342,7 +316,8 @@ static void compare(struct report *r, const struct live *l,
 
 		attr = find_attr(to, o->attr);
 		is = find_attr(l->options, o->attr);
-		if (!attr || same(is, attr))
+		if (!attr || same(is, attr) || has_one(l, is, attr) ||
+		    (l->options && !is && !want->setting[i]))
 			continue;
 		text = value_text(o, attr);
 		if (l->options) {
@@ -354,8 +329,7 @@ static void compare(struct report *r, const struct live *l,
 		}
 		free(text);
 		if (!o->fixed)
-			rtnl_put(change, attr->rta_type, RTA_DATA(attr),
-				 RTA_PAYLOAD(attr));
+			copy_attr(change, attr);
 	}
 	fd = find_attr(to, TCA_BFC_STAMP_FD);
 	id = prog_id(to);
@@ -363,21 +337,23 @@ static void compare(struct report *r, const struct live *l,
 		snprintf(now, sizeof(now), "%u", l->prog_id);
 		snprintf(then, sizeof(then), "%u", id);
 		report_change(r, "stamp", l->pinned ? now : "native", then,
-			      false);
-		attr = find_attr(to, TCA_BFC_STAMP);
-		rtnl_put(change, attr->rta_type, RTA_DATA(attr),
-			 RTA_PAYLOAD(attr));
-		rtnl_put(change, fd->rta_type, RTA_DATA(fd), RTA_PAYLOAD(fd));
+			      l->mq);
+		if (!l->mq) {
+			copy_attr(change, find_attr(to, TCA_BFC_STAMP));
+			copy_attr(change, fd);
+		}
 	}
 	rtnl_nest_end(change, nest);
 }
 
-/* Another one than it has: with the same it would be a change. */
-static uint32_t other_handle(uint32_t handle)
+/* Of one bfc that replaces another: with the same it would be a change. In the place of
+ * another kind the kernel chooses one that no qdisc of the device has.
+ */
+static uint32_t other_handle(const struct live *l)
 {
-	uint32_t major = TC_H_MAJ(handle) >> 16;
+	uint32_t major = TC_H_MAJ(l->handle) >> 16;
 
-	return (major % 0x7fff + 1) << 16;
+	return l->options ? (major % 0x7fff + 1) << 16 : 0;
 }
 
 static bool needs_replacement(const char *error)
@@ -386,7 +362,7 @@ static bool needs_replacement(const char *error)
 }
 
 static void replace_or_say(struct report *r, const struct live *l,
-			   const struct want *want, struct rtnl_msg *all)
+			   const struct want *want, struct rtnl_msg *new)
 {
 	const char *error;
 
@@ -397,8 +373,8 @@ static void replace_or_say(struct report *r, const struct live *l,
 	}
 	if (todo.dry_run)
 		return;
-	error = ask(all, NLM_F_CREATE | NLM_F_REPLACE, l, want,
-		    other_handle(l->handle));
+	error = ask(new, NLM_F_CREATE | NLM_F_REPLACE, l, want,
+		    other_handle(l));
 	if (error)
 		report_error(r, blame(want, error), error);
 }
@@ -406,29 +382,30 @@ static void replace_or_say(struct report *r, const struct live *l,
 static void make_qdisc(struct report *r, const struct live *l,
 		       const struct want *want)
 {
-	static struct rtnl_msg all, change;
+	static struct rtnl_msg all, new, change;
 	const char *error;
 
-	error = encode(&all, want, l->name);
+	error = encode(&all, want, l);
 	if (error) {
 		report_error(r, want->stamp && strstr(error, "stamp") ?
 			     &want->stamp->at : &want->at, error);
 		return;
 	}
-	compare(r, l, options_of(&all), &change);
+	compare(r, l, want, options_of(&all), &change);
+	encode_new(&new, options_of(&all), want, l);
 	if (!*l->kind) {
 		r->action = REPORT_ADD;
 		if (todo.dry_run)
 			return;
-		error = ask(&all, NLM_F_CREATE | NLM_F_EXCL, l, want, 0);
+		error = ask(&new, NLM_F_CREATE | NLM_F_EXCL, l, want, 0);
 		if (error)
 			report_error(r, blame(want, error), error);
 	} else if (!l->options) {
 		snprintf(r->why, sizeof(r->why), "it has %s %x:", l->kind,
 			 TC_H_MAJ(l->handle) >> 16);
-		replace_or_say(r, l, want, &all);
+		replace_or_say(r, l, want, &new);
 	} else if (r->n_fixed && todo.replace) {
-		replace_or_say(r, l, want, &all);
+		replace_or_say(r, l, want, &new);
 	} else if (r->n_changes) {
 		r->action = REPORT_CHANGE;
 		r->left = r->n_fixed;
@@ -437,7 +414,7 @@ static void make_qdisc(struct report *r, const struct live *l,
 		error = ask(&change, 0, l, want, 0);
 		if (error && needs_replacement(error)) {
 			snprintf(r->why, sizeof(r->why), "%s", error);
-			replace_or_say(r, l, want, &all);
+			replace_or_say(r, l, want, &new);
 		} else if (error) {
 			report_error(r, blame(want, error), error);
 		}
@@ -561,6 +538,20 @@ static void intel_so(void *arg)
 	cmd_int(ARRAY_SIZE(argv), argv);
 }
 
+/* Before a replacement, which would go on with the program, and so with one scheduler */
+static void end_program(struct report *r, const struct live *l,
+			const struct want *want)
+{
+	struct on_port p = { .dev = l->name };
+	int code;
+
+	if (!l->pinned || (want->stamp && !stamps_by(want, "native")))
+		return;
+	code = by_child(want->stamp ? &want->stamp->at : &want->at, never,
+			stamp_natively, &p);
+	report_child(r, code, "stamp detach", NULL);
+}
+
 static void make_programs(struct report *r, const struct live *l,
 			  const struct want *want)
 {
@@ -568,16 +559,13 @@ static void make_programs(struct report *r, const struct live *l,
 	struct port port;
 	int code;
 
-	p.pinned = port_get(&port, l->ifindex) &&
-		   port.stamp == BFC_STAMP_PINNED;
-	if (want->stamp && !strcmp(want->stamp->argv[0], "attach")) {
+	/* Before its replacement a port may be none that takes a program. */
+	if (stamps_by(want, "attach") &&
+	    (!r->left || (l->options && !l->mq))) {
+		p.pinned = port_get(&port, l->ifindex) &&
+			   port.stamp == BFC_STAMP_PINNED;
 		code = by_child(&want->stamp->at, stamps_so, stamp_so, &p);
 		report_child(r, code, "stamp", want->stamp);
-	} else if (p.pinned &&
-		   (!want->stamp || !strcmp(want->stamp->argv[0], "native"))) {
-		code = by_child(want->stamp ? &want->stamp->at : &want->at,
-				never, stamp_natively, &p);
-		report_child(r, code, "stamp detach", NULL);
 	}
 	if (want->intel) {
 		p.words = want->intel;
@@ -641,6 +629,21 @@ static void make_host(void)
 
 /* ---- all of it ---- */
 
+/* In bytes; 0 = "keep" */
+static uint64_t size_of(const struct setting *size)
+{
+	char *argv[2] = { "size", size->value };
+	uint64_t bytes = 0;
+	struct rtnl_msg msg;
+
+	rtnl_begin(&msg, RTM_NEWQDISC, 0, sizeof(struct tcmsg));
+	if (tc_encode(&msg, ARRAY_SIZE(argv), argv) ||
+	    !bfc_attr_number(find_attr(options_of(&msg), TCA_BFC_BUFFER_SIZE),
+			     &bytes))
+		return 0;
+	return bytes;
+}
+
 /* A buffer has one size: two would take turns. */
 static void check_buffers(void)
 {
@@ -656,11 +659,11 @@ static void check_buffers(void)
 	for (i = 0; i < n_live; i++) {
 		conf_want(&conf, live[i].name, &want);
 		if (want.ignore || !want.setting[name] || !want.setting[size] ||
-		    !strcmp(want.setting[size]->value, "keep"))
+		    !size_of(want.setting[size]))
 			continue;
 		for (k = 0; k < n; k++) {
 			if (strcmp(names[k]->value, want.setting[name]->value) ||
-			    !strcmp(sizes[k]->value, want.setting[size]->value))
+			    size_of(sizes[k]) == size_of(want.setting[size]))
 				continue;
 			conf_at(&want.setting[size]->at);
 			usage_fail("%s: buffer \"%s\" has another size, %s, in %s:%u",
@@ -697,6 +700,18 @@ static bool asked_for(const struct live *l, const struct want *want)
 	return false;
 }
 
+/* Under the name that it had in the beginning? If not, udev asks for what has come. */
+static bool is_there(const struct live *l, const struct want *want)
+{
+	char name[IF_NAMESIZE];
+
+	if (if_indextoname(l->ifindex, name) && !strcmp(name, l->name))
+		return true;
+	report_note(&want->at, "%s: has gone in the meantime, or has another name",
+		    l->name);
+	return false;
+}
+
 static void make_port(const struct live *l)
 {
 	struct report r = { .dev = l->name };
@@ -710,11 +725,16 @@ static void make_port(const struct live *l)
 		report_print(&r, todo.dry_run);
 		return;
 	}
-	if (!asked_for(l, &want))
+	if (!asked_for(l, &want) || !is_there(l, &want))
 		return;
+	end_program(&r, l, &want);
 	make_qdisc(&r, l, &want);
 	if (!r.failed)
 		make_programs(&r, l, &want);
+	if (r.failed && !is_there(l, &want)) {
+		report_forget(&r);
+		return;
+	}
 	report_print(&r, todo.dry_run);
 }
 
@@ -771,9 +791,9 @@ void cmd_apply(int argc, char **argv)
 	conf_read(&conf, todo.file);
 	if (!todo.dry_run)
 		lock();
-	look();
+	live_look();
 	for (p = 0; p < todo.argc; p++)
-		if (!exists(todo.argv[p]))
+		if (!live_exists(todo.argv[p]))
 			fail("no such device: %s", todo.argv[p]);
 	check_buffers();
 	conf_at(NULL);

@@ -224,14 +224,28 @@ static void print_port(const struct report *r)
 }
 
 /**
+ * report_forget() - it will not be printed, or has been
+ * @r: of a port or a command
+ */
+void report_forget(struct report *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->n_changes; i++) {
+		free(r->changes[i].from);
+		free(r->changes[i].to);
+	}
+	for (i = 0; i < r->n_commands; i++)
+		free(r->commands[i]);
+}
+
+/**
  * report_print() - print it, and forget it
  * @r: of a port or a command
  * @dry_run: nothing was done
  */
 void report_print(struct report *r, bool dry_run)
 {
-	unsigned int i;
-
 	out_open(NULL, '{');
 	if (r->dev) {
 		print_port(r);
@@ -246,12 +260,7 @@ void report_print(struct report *r, bool dry_run)
 	sum.failed |= r->failed;
 	sum.differs |= r->left || (dry_run && (r->n_changes || r->n_commands ||
 					       r->action >= REPORT_ADD));
-	for (i = 0; i < r->n_changes; i++) {
-		free(r->changes[i].from);
-		free(r->changes[i].to);
-	}
-	for (i = 0; i < r->n_commands; i++)
-		free(r->commands[i]);
+	report_forget(r);
 }
 
 /**

@@ -63,6 +63,7 @@ void report_error(struct report *r, const struct where *at, const char *error);
 void report_change(struct report *r, const char *name, const char *from,
 		   const char *to, bool fixed);
 void report_command(struct report *r, const char *name, int argc, char **argv);
+void report_forget(struct report *r);
 void report_print(struct report *r, bool dry_run);
 int report_status(void);
 

@@ -262,6 +262,19 @@ $(stat x d0 options.queues) $(stat x d0 options.ways)" "2097152 64 2"
 	without_news apply 0
 }
 
+# The place of another kind: any handle that is free there
+test_replacement_of_a_tree() {
+	devices d0
+	conf "[port d0]
+		rate 1gbit"
+	tc -n x qdisc add dev d0 root handle 5: tbf rate 1gbit burst 10kb limit 10kb
+	tc -n x qdisc add dev d0 parent 5:1 handle 6: pfifo limit 10
+	apply 3
+	apply 0 --replace
+	says "d0: replaced by bfc rate 1Gbit"
+	without_news apply 0
+}
+
 test_patterns_and_later_ports() {
 	devices d0 d1 eth0
 	ip -n x link set lo up
@@ -307,6 +320,33 @@ test_patterns_and_later_ports() {
 	apply 0 d8
 	equal "elided" "$(stat x d1 options.elide | jq -c .)" '["d0","d8"]'
 	without_news apply 0
+}
+
+old_apply() { LD_PRELOAD=$top/build/tools/oldmodule.so apply "$@"; }
+
+# A module that is older than bfcctl, and in use still, knows hrtt-max not.
+test_old_module() {
+	devices d0
+	conf "[port d0]
+		rate 1gbit"
+	old_apply 0
+	says "d0: added bfc rate 1Gbit"
+	old_apply 0
+	says "d0: nothing to do"
+	conf "[port d0]
+		rate 1gbit limit 2mb queues 8"
+	old_apply 3
+	equal "limit" "$(stat x d0 options.limit)" $((2 << 20))
+	old_apply 0 --replace
+	says "d0: replaced by bfc queues 32 -> 8"
+	old_apply 0
+	says "d0: nothing to do"
+	conf "[port d0]
+		rate 1gbit limit 2mb queues 8 hrtt-max 1ms"
+	old_apply 1
+	warns 'bfc.conf:1: d0: Unknown attribute type'
+	apply 0
+	says "d0: changed hrtt-max auto -> 1ms"
 }
 
 # bad LINE PATTERN TEXT: the file makes no sense, and nothing is done
@@ -362,6 +402,9 @@ test_bad_files() {
 	plugged d1
 	bad 4 'd1: buffer "b" has another size, 1mb, in .*/bfc.conf:2' \
 		$'[port d0]\nfc pfc buffer b size 1mb\n[port d1]\nfc pfc buffer b size 2mb'
+	conf $'[port d0]\nfc pfc buffer b size 1mb\n[port d1]\nfc pfc buffer b size 1024Kb'
+	apply 3 --dry-run
+	silent
 	printf '%slimit\0 1mb\n' "$good" >"$scratch/bfc.conf"
 	apply 2
 	warns ':3: a zero byte$'
@@ -504,6 +547,87 @@ test_programs() {
 	ns=x
 }
 
+# A program needs one scheduler, whatever the number of TX queues.
+test_program_of_tx_queues() {
+	local tx_queues=4 by
+	line
+	ns=sw
+	conf "[port p2]
+		limit 32mb
+		stamp attach"
+	apply 0
+	says "p2: added bfc limit 32Mb txqs one; stamp attach"
+	silent
+	without_news apply 0
+	says "p2: nothing to do"
+	bpftool prog load "$top/build/bpf/bfc_stamp.bpf.o" /sys/fs/bpf/mine \
+		type classifier >"$scratch/load" 2>&1 || fail "$(cat "$scratch/load")"
+	for by in attach "pinned /sys/fs/bpf/mine"; do
+		# Without one: all TX queues again
+		conf "[port p2]
+			limit 32mb"
+		apply 0 --replace
+		says "p2: replaced by bfc txqs one -> auto; stamp detach"
+		equal "schedulers" "$(stat sw p2 txqs)" 4
+		conf "[port p2]
+			limit 1mb
+			stamp $by"
+		apply 3
+		check "says $(cat "$scratch/out")" grep -qE "^p2: changed limit 32Mb -> 1Mb; \
+needs a replacement: txqs auto -> one(, stamp native -> [0-9]+)? \(--replace; [^)]*\)\$" \
+			"$scratch/out"
+		silent
+		equal "limit" "$(stat sw p2 options.limit)" $((1 << 20))
+		apply 0 --replace
+		equal "stamp" "$(stat sw p2 options.stamp)" pinned
+		without_news apply 0
+		conf "[port p2]
+			limit 32mb
+			stamp $by"
+		apply 0
+		without_news apply 0
+	done
+	rm /sys/fs/bpf/mine
+	# Of "auto" the mode has made one.
+	tc -n sw qdisc del dev p2 root
+	conf "[port p2]
+		fc pfc"
+	apply 0
+	conf "[port p2]
+		fc pfc
+		stamp attach"
+	apply 0
+	says "p2: stamp attach"
+	equal "txqs" "$(stat sw p2 options.txqs)" auto
+	without_news apply 0
+	tc -n sw qdisc del dev p2 root
+	conf "[port p2]
+		txqs each
+		stamp attach"
+	apply 1
+	warns "bfc: stamp: .*one scheduler"
+	# It takes a program when it has bfc.
+	tc -n sw qdisc replace dev p2 root handle 5: tbf rate 1gbit burst 10kb limit 10kb
+	conf "[port p2]
+		stamp attach"
+	for by in "" --dry-run; do
+		# shellcheck disable=SC2086
+		apply 3 $by
+		check "says $(cat "$scratch/out")" grep -q \
+			'^p2: needs a replacement: it has tbf 5: txqs one (--replace; [^)]*)$' \
+			"$scratch/out"
+		silent
+	done
+	apply 0 --replace
+	says "p2: replaced by bfc txqs one; stamp attach"
+	without_news apply 0
+	conf "[port p2]
+		stamp native"
+	apply 3
+	equal "stamp" "$(stat sw p2 options.stamp)" native
+	ns=x
+}
+
 config_id() { bpftool -j map show pinned /sys/fs/bpf/bfc/cgroup-*/config | jq .id; }
 
 test_host() {
@@ -553,6 +677,35 @@ test_host() {
 }
 struct_ops() { [ -e /sys/kernel/btf/vmlinux ]; }
 
+# Ports that go, or get another name, while apply waits for room to tell of another one
+test_gone() {
+	local pipe pid
+	devices d0 d1 d2 d3
+	mkfifo "$scratch/pipe"
+	exec {pipe}<>"$scratch/pipe"
+	head -c 65536 /dev/zero >&"$pipe"
+	conf "[port d*]
+		rate 1gbit
+[port d1]
+		elide d9"
+	bfcctl -n x apply --file "$scratch/bfc.conf" >"$scratch/out" 2>&"$pipe" &
+	pid=$!
+	check "apply does not begin" wait_for 10 has_bfc d0
+	ip -n x link del d2
+	ip -n x link set d3 name e3
+	head -c 65536 <&"$pipe" >/dev/null
+	wait "$pid"
+	equal "exit code" $? 0
+	echo end >&"$pipe"
+	sed '/^end$/q' <&"$pipe" >"$scratch/err"
+	exec {pipe}>&-
+	warns 'bfc.conf:1: d2: has gone in the meantime, or has another name$'
+	warns 'bfc.conf:1: d3: has gone in the meantime, or has another name$'
+	says "d0: added bfc rate 1Gbit" "d1: added bfc rate 1Gbit"
+	equal "e3" "$(shown e3 | grep -c bfc)" 0
+}
+has_bfc() { shown "$1" | grep -q bfc; }
+
 # The boot's and udev's for each port
 test_at_once() {
 	local i pid all=()
@@ -573,4 +726,5 @@ test_at_once() {
 }
 
 run_tests first_and_second back_to_the_default as_tc_reads_it live replacement \
-	patterns_and_later_ports bad_files one_fails dry_run programs host at_once
+	replacement_of_a_tree patterns_and_later_ports old_module bad_files one_fails dry_run programs \
+	program_of_tx_queues host gone at_once

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Devices of this namespace and their root qdiscs, all at once, for "bfcctl apply".
+ */
+#include <linux/if_link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bfcctl.h"
+#include "bfcctl_live.h"
+#include "rtnl.h"
+
+struct live *live;
+unsigned int n_live;
+
+/* The kernel gives those that it adds itself no handle, and others may take their
+ * place.
+ */
+static void add_qdisc(const struct port *port, void *arg)
+{
+	struct live *l = NULL;
+	unsigned int i;
+
+	(void)arg;
+	for (i = 0; i < n_live; i++)
+		if (live[i].ifindex == port->ifindex)
+			l = &live[i];
+	if (!l || !port->handle)
+		return;
+	memcpy(l->kind, port->kind, sizeof(l->kind));
+	l->handle = port->handle;
+	l->mq = port->stats.value[TCA_BFC_STATS_TXQS];
+	l->pinned = port->stamp == BFC_STAMP_PINNED;
+	l->prog_id = port->prog_id;
+	if (strcmp(port->kind, "bfc") || !port->options)
+		return;
+	l->options = malloc(port->options->rta_len);
+	if (!l->options)
+		fail("out of memory");
+	memcpy(l->options, port->options, port->options->rta_len);
+}
+
+static void add_device(const struct nlmsghdr *h, void *arg)
+{
+	const struct ifinfomsg *ifi = NLMSG_DATA(h);
+	const struct rtattr *attr;
+	struct live *l;
+	int room;
+
+	(void)arg;
+	if (h->nlmsg_type != RTM_NEWLINK ||
+	    h->nlmsg_len < NLMSG_LENGTH(sizeof(*ifi)))
+		return;
+	live = realloc(live, (n_live + 1) * sizeof(*live));
+	if (!live)
+		fail("out of memory");
+	l = &live[n_live++];
+	memset(l, 0, sizeof(*l));
+	l->ifindex = ifi->ifi_index;
+	room = h->nlmsg_len - NLMSG_LENGTH(sizeof(*ifi));
+	rtnl_for_each_attr(attr, IFLA_RTA(ifi), room) {
+		if (attr->rta_type == IFLA_IFNAME)
+			snprintf(l->name, sizeof(l->name), "%s",
+				 (const char *)RTA_DATA(attr));
+		else if (attr->rta_type == IFLA_NUM_TX_QUEUES)
+			memcpy(&l->tx_queues, RTA_DATA(attr),
+			       sizeof(l->tx_queues));
+	}
+}
+
+/**
+ * live_look() - fill @live
+ *
+ * Ends the program if the kernel does not tell.
+ */
+void live_look(void)
+{
+	struct rtnl_msg msg;
+	const char *error;
+	struct rtnl rt;
+
+	rtnl_open(&rt);
+	rtnl_begin(&msg, RTM_GETLINK, 0, sizeof(struct ifinfomsg));
+	error = rtnl_dump(&rt, &msg, add_device, NULL);
+	if (error)
+		fail("cannot list the devices: %s", error);
+	close(rt.sock);
+	ports_each(add_qdisc, NULL);
+}
+
+/**
+ * live_exists() - whether there is a device
+ * @name: of it
+ */
+bool live_exists(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < n_live; i++)
+		if (!strcmp(live[i].name, name))
+			return true;
+	return false;
+}

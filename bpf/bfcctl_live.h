@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the devices of a box have.
+ */
+#ifndef BFCCTL_LIVE_H
+#define BFCCTL_LIVE_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rtattr;
+
+/**
+ * struct live - a device of this namespace
+ * @name: of it
+ * @ifindex: of it
+ * @tx_queues: number of them
+ * @kind: of its root qdisc; "" = none, or one that the kernel has chosen
+ * @handle: of the root qdisc
+ * @mq: that is bfc with a scheduler for each TX queue
+ * @pinned: it stamps by a program
+ * @prog_id: the program
+ * @options: TCA_OPTIONS; NULL = none, or no bfc
+ */
+struct live {
+	char name[IF_NAMESIZE];
+	int ifindex;
+	uint32_t tx_queues;
+	char kind[16];
+	uint32_t handle;
+	bool mq;
+	bool pinned;
+	uint32_t prog_id;
+	struct rtattr *options;
+};
+
+extern struct live *live;
+extern unsigned int n_live;
+
+void live_look(void);
+bool live_exists(const char *name);
+
+#endif /* BFCCTL_LIVE_H */
