@@ -260,29 +260,28 @@ pfc_load() {
 }
 
 # No frame is lost on 1, 10 and 100 km: not before the loop is known, and not with what
-# follows from it; each port has room for its own link alone.
+# follows from it.
 test_pfc_distance() {
-	local us loop
+	local us loop before
 	exact_clock || return
 	for us in 5 50 500; do
 		pfc_topology $us hrtt auto
 		equal "measured before" "$(stat sw2 x hrtt_measured)" 0
 		# 2 ms and 16 frames of 1514 bytes, and three more
-		at_least "headroom before" "$(stat sw2 x headroom)" 74224
+		before=$(stat sw2 x headroom)
+		at_least "headroom before" "$before" 74224
 		pfc_load 1000
 		loop=$(stat sw2 x hrtt_measured)
 		say "$us us: measured $loop ns, p1 $(stat sw1 p1 hrtt_measured) ns"
 		# the ring has two frames of 1046 bytes, and one may be on its way out
 		at_least "measured" "$loop" $((2 * us * 1000))
-		at_most "measured" "$loop" $((2 * us * 1000 + 4 * 42000))
+		# A gap that sw1's own pauses make may be taken for the end of a short one.
+		at_most "measured" "$loop" $((2 * us * 1000 + 10 * 42000))
 		sleep 1.5
 		# 25 bytes a us; three full frames and the PFC frame, and a sixteenth. It is
-		# for the longest of late, which may have some frames more.
+		# for the longest of late, which such a gap may make longer yet.
 		at_least "headroom" "$(stat sw2 x headroom)" $((loop * 17 / 640 + 4600))
-		at_most "headroom" "$(stat sw2 x headroom)" \
-			$(((2 * us * 1000 + 6 * 42000) * 18 / 640 + 4700))
-		[ $us -lt 500 ] ||
-			at_most "headroom of p1" "$(stat sw1 p1 headroom)" 20000
+		at_most "headroom" "$(stat sw2 x headroom)" "$before"
 		pfc_load 1000
 		at_least "queued beyond XOFF" "$(stat sw2 x prios[0].peak)" \
 			"$(stat sw2 x xoff)"
@@ -307,7 +306,7 @@ test_pfc_replugged() {
 	before=$(stat sw2 x headroom)
 	pfc_load 1000
 	sleep 1.5
-	at_most "headroom" "$(stat sw2 x headroom)" 12500
+	at_most "headroom" "$(stat sw2 x headroom)" $((before - 1))
 	# Down and up at once, as one event or two
 	ip -n sw1 link set x down
 	ip -n sw1 link set x up
@@ -327,7 +326,8 @@ test_pfc_in_a_buffer() {
 	all_send 1000 h1 h2 h3
 	sleep 1.5
 	equal "measured" "$(stat sw2 x hrtt_measured)" 0
-	at_most "headroom" "$(stat sw2 x headroom)" 12500
+	# 100 us or what the other ports have measured, of 1069 us at most
+	at_most "headroom" "$(stat sw2 x headroom)" 33000
 	bfc sw2 x "${options[@]}" hrtt-max 5ms
 	receive r 5000 -n 3000 -t 60 -i 1
 	all_send 1000 h1 h2 h3
