@@ -71,7 +71,7 @@ static bool stamps_by(const struct want *want, const char *how)
 /* A program is told of the port, not of a TX queue, and "auto" cannot know that one is
  * about to be attached.
  */
-static bool implies_one(const struct conf_option *o, const struct want *want,
+static bool implies_one(const struct bfc_option *o, const struct want *want,
 			const struct live *l)
 {
 	return o->attr == TCA_BFC_TXQS && l->tx_queues > 1 &&
@@ -86,20 +86,19 @@ static const char *encode(struct rtnl_msg *msg, const struct want *want,
 			  const struct live *l)
 {
 	char *argv[2 * TCA_BFC_MAX + 3], *elide = NULL;
+	const struct bfc_option *o;
 	const char *why;
-	unsigned int i;
 	int argc = 0;
 
-	for (i = 0; i < conf_options_count; i++) {
-		const struct conf_option *o = &conf_options[i];
-		const struct setting *setting = want->setting[i];
+	for_each_option(o) {
+		const struct setting *setting = want->setting[o->attr];
 
 		/* The qdisc shows the size that the buffer has by another port. */
 		if (!setting && o->attr == TCA_BFC_BUFFER_SIZE)
 			continue;
 		argv[argc++] = (char *)o->name;
 		argv[argc] = setting ? setting->value :
-			     implies_one(o, want, l) ? "one" : (char *)o->value;
+			     implies_one(o, want, l) ? "one" : (char *)o->usual;
 		if (setting && o->attr == TCA_BFC_ELIDE) {
 			elide = elide_value(setting, l->name);
 			argv[argc] = elide;
@@ -155,15 +154,15 @@ static void copy_attr(struct rtnl_msg *msg, const struct rtattr *attr)
 static void encode_new(struct rtnl_msg *msg, const struct rtattr *to,
 		       const struct want *want, const struct live *l)
 {
+	const struct bfc_option *o;
 	struct rtattr *nest;
-	unsigned int i;
 
 	rtnl_begin(msg, RTM_NEWQDISC, 0, sizeof(struct tcmsg));
 	rtnl_put_str(msg, TCA_KIND, "bfc");
 	nest = rtnl_nest(msg, TCA_OPTIONS);
-	for (i = 0; i < conf_options_count; i++)
-		if (want->setting[i] || implies_one(&conf_options[i], want, l))
-			copy_attr(msg, find_attr(to, conf_options[i].attr));
+	for_each_option(o)
+		if (want->setting[o->attr] || implies_one(o, want, l))
+			copy_attr(msg, find_attr(to, o->attr));
 	copy_attr(msg, find_attr(to, TCA_BFC_STAMP));
 	copy_attr(msg, find_attr(to, TCA_BFC_STAMP_FD));
 	rtnl_nest_end(msg, nest);
@@ -259,29 +258,29 @@ static const char *ask(struct rtnl_msg *msg, int flags, const struct live *l,
 static const struct where *blame(const struct want *want, const char *error)
 {
 	static const char prefix[] = "bfc: ";
-	unsigned int i;
+	const struct bfc_option *o;
 	size_t len;
 
 	if (strncmp(error, prefix, strlen(prefix)))
 		return &want->at;
 	error += strlen(prefix);
 	len = strcspn(error, ": ");
-	for (i = 0; i < conf_options_count; i++)
-		if (want->setting[i] && strlen(conf_options[i].name) == len &&
-		    !memcmp(error, conf_options[i].name, len))
-			return &want->setting[i]->at;
+	for_each_option(o)
+		if (want->setting[o->attr] && strlen(o->name) == len &&
+		    !memcmp(error, o->name, len))
+			return &want->setting[o->attr]->at;
 	return &want->at;
 }
 
 /* ---- the qdisc of a port ---- */
 
-static char *value_text(const struct conf_option *o, const struct rtattr *attr)
+static char *value_text(const struct bfc_option *o, const struct rtattr *attr)
 {
 	char *text = attr ? tc_value(attr, o->name) : strdup("?");
 
 	if (text && !*text) {
 		free(text);
-		text = strdup(o->value);
+		text = strdup(o->usual);
 	}
 	if (!text)
 		fail("out of memory");
@@ -289,9 +288,9 @@ static char *value_text(const struct conf_option *o, const struct rtattr *attr)
 }
 
 /* Is it the default? Then it need not be said of a new qdisc. */
-static bool is_default(const struct conf_option *o, const char *text)
+static bool is_default(const struct bfc_option *o, const char *text)
 {
-	return !strcmp(text, o->value);
+	return !strcmp(text, o->usual);
 }
 
 /* What differs: in the report, and in a request for it, without what is fixed while the
@@ -302,22 +301,21 @@ static void compare(struct report *r, const struct live *l,
 		    struct rtnl_msg *change)
 {
 	const struct rtattr *attr, *is, *fd;
+	const struct bfc_option *o;
 	char now[16], then[16];
 	struct rtattr *nest;
-	unsigned int i;
 	uint32_t id;
 
 	rtnl_begin(change, RTM_NEWQDISC, 0, sizeof(struct tcmsg));
 	rtnl_put_str(change, TCA_KIND, "bfc");
 	nest = rtnl_nest(change, TCA_OPTIONS);
-	for (i = 0; i < conf_options_count; i++) {
-		const struct conf_option *o = &conf_options[i];
+	for_each_option(o) {
 		char *from, *text;
 
 		attr = find_attr(to, o->attr);
 		is = find_attr(l->options, o->attr);
 		if (!attr || same(is, attr) || has_one(l, is, attr) ||
-		    (l->options && !is && !want->setting[i]))
+		    (l->options && !is && !want->setting[o->attr]))
 			continue;
 		text = value_text(o, attr);
 		if (l->options) {
@@ -647,55 +645,54 @@ static uint64_t size_of(const struct setting *size)
 /* A buffer has one size: two would take turns. */
 static void check_buffers(void)
 {
-	const struct setting *sizes[n_live + 1];
-	const struct setting *names[n_live + 1];
-	unsigned int i, k, n = 0, name = 0, size = 0;
+	struct {
+		const struct setting *name, *size;
+		uint64_t bytes;
+	} buffers[n_live + 1], *b, *other;
+	unsigned int i, n = 0;
 	struct want want;
 
-	while (conf_options[name].attr != TCA_BFC_BUFFER)
-		name++;
-	while (conf_options[size].attr != TCA_BFC_BUFFER_SIZE)
-		size++;
 	for (i = 0; i < n_live; i++) {
 		conf_want(&conf, live[i].name, &want);
-		if (want.ignore || !want.setting[name] || !want.setting[size] ||
-		    !size_of(want.setting[size]))
+		b = &buffers[n];
+		b->name = want.setting[TCA_BFC_BUFFER];
+		b->size = want.setting[TCA_BFC_BUFFER_SIZE];
+		if (want.ignore || !b->name || !b->size)
 			continue;
-		for (k = 0; k < n; k++) {
-			if (strcmp(names[k]->value, want.setting[name]->value) ||
-			    size_of(sizes[k]) == size_of(want.setting[size]))
+		b->bytes = size_of(b->size);
+		if (!b->bytes)
+			continue;
+		n++;
+		for (other = buffers; other < b; other++) {
+			if (strcmp(other->name->value, b->name->value) ||
+			    other->bytes == b->bytes)
 				continue;
-			conf_at(&want.setting[size]->at);
+			conf_at(&b->size->at);
 			usage_fail("%s: buffer \"%s\" has another size, %s, in %s:%u",
-				   live[i].name, names[k]->value,
-				   sizes[k]->value, sizes[k]->at.file,
-				   sizes[k]->at.line);
+				   live[i].name, other->name->value,
+				   other->size->value, other->size->at.file,
+				   other->size->at.line);
 		}
-		names[n] = want.setting[name];
-		sizes[n++] = want.setting[size];
 	}
 }
 
 /* Is it among the ports of the command line, or does its elide list name one? */
 static bool asked_for(const struct live *l, const struct want *want)
 {
+	const struct setting *elide = want->setting[TCA_BFC_ELIDE];
 	char names[ELIDE_NAMES][16];
-	unsigned int i, k, n;
+	unsigned int k, n;
 	int p;
 
 	if (!todo.argc)
 		return true;
-	for (p = 0; p < todo.argc; p++)
+	n = elide ? conf_elide(elide, names, ELIDE_NAMES) : 0;
+	for (p = 0; p < todo.argc; p++) {
 		if (!strcmp(todo.argv[p], l->name))
 			return true;
-	for (i = 0; i < conf_options_count; i++) {
-		if (conf_options[i].attr != TCA_BFC_ELIDE || !want->setting[i])
-			continue;
-		n = conf_elide(want->setting[i], names, ELIDE_NAMES);
 		for (k = 0; k < n; k++)
-			for (p = 0; p < todo.argc; p++)
-				if (!strcmp(todo.argv[p], names[k]))
-					return true;
+			if (!strcmp(todo.argv[p], names[k]))
+				return true;
 	}
 	return false;
 }

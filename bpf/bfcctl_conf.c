@@ -15,74 +15,12 @@
 #include "bfcctl.h"
 #include "bfcctl_conf.h"
 #include "bfcctl_tc.h"
+#include "nearest.h"
 #include "rtnl.h"
 
 #define CONF_FILE	"/etc/bfc.conf"
 #define CONF_DIR	"/etc/bfc.d"
 #define LINE_WORDS	128
-
-/* In the order of tc's output. */
-/* Generated from spec/bfc.yaml: conf */
-const struct conf_option conf_options[] = {
-	{ "fc", TCA_BFC_FC, "bfc", false },
-	{ "role", TCA_BFC_ROLE, "switch", false },
-	{ "peer", TCA_BFC_PEER, "auto", false },
-	{ "queues", TCA_BFC_QUEUES, "32", true },
-	{ "flows", TCA_BFC_FLOWS, "auto", true },
-	{ "ways", TCA_BFC_WAYS, "4", true },
-	{ "assign", TCA_BFC_ASSIGN, "destination", false },
-	{ "dst-prefix", TCA_BFC_DST_PREFIX, "32", false },
-	{ "dst-prefix6", TCA_BFC_DST_PREFIX6, "128", false },
-	{ "avoid-paused", TCA_BFC_AVOID_PAUSED, "on", false },
-	{ "sticky", TCA_BFC_STICKY, "auto", false },
-	{ "hrtt", TCA_BFC_HRTT, "auto", false },
-	{ "hrtt-max", TCA_BFC_HRTT_MAX, "auto", false },
-	{ "threshold", TCA_BFC_THRESHOLD, "auto", false },
-	{ "resume", TCA_BFC_RESUME, "early", false },
-	{ "rate", TCA_BFC_RATE, "link", false },
-	{ "limit", TCA_BFC_LIMIT, "16Mb", false },
-	{ "quantum", TCA_BFC_QUANTUM, "auto", false },
-	{ "new-first", TCA_BFC_NEW_FIRST, "on", false },
-	{ "refresh", TCA_BFC_REFRESH, "auto", false },
-	{ "hold", TCA_BFC_HOLD, "auto", false },
-	{ "split-gso", TCA_BFC_SPLIT_GSO, "on", false },
-	{ "txqs", TCA_BFC_TXQS, "auto", true },
-	{ "sync", TCA_BFC_SYNC, "200us", false },
-	{ "tpid", TCA_BFC_TPID, "88a8", false },
-	{ "accept-pause", TCA_BFC_ACCEPT_PAUSE, "off", false },
-	{ "elide", TCA_BFC_ELIDE, "none", false },
-	{ "prio", TCA_BFC_PRIO, "pcp", false },
-	{ "map", TCA_BFC_PRIO_MAP, "auto", false },
-	{ "lossless", TCA_BFC_LOSSLESS, "all", false },
-	{ "strict", TCA_BFC_STRICT, "none", false },
-	{ "xoff", TCA_BFC_XOFF, "auto", false },
-	{ "xon", TCA_BFC_XON, "auto", false },
-	{ "max", TCA_BFC_MAX_BYTES, "auto", false },
-	{ "dynamic", TCA_BFC_DYNAMIC, "off", false },
-	{ "egress-xoff", TCA_BFC_EGRESS_XOFF, "auto", false },
-	{ "egress-xon", TCA_BFC_EGRESS_XON, "auto", false },
-	{ "egress-max", TCA_BFC_EGRESS_MAX, "auto", false },
-	{ "warn", TCA_BFC_WARN, "auto", false },
-	{ "cut", TCA_BFC_CUT, "80%", false },
-	{ "thop", TCA_BFC_T_HOP, "auto", false },
-	{ "alpha", TCA_BFC_ALPHA, "0.8", false },
-	{ "beta", TCA_BFC_BETA, "0.8", false },
-	{ "fdec", TCA_BFC_FDEC, "0.8", false },
-	{ "congested", TCA_BFC_CONGESTED, "auto", false },
-	{ "ecn", TCA_BFC_ECN, "off", false },
-	{ "watchdog", TCA_BFC_WATCHDOG, "auto", false },
-	{ "buffer", TCA_BFC_BUFFER, "none", false },
-	{ "size", TCA_BFC_BUFFER_SIZE, "keep", false },
-	{ "reserve", TCA_BFC_RESERVE, "0b", false },
-	{ "headroom", TCA_BFC_HEADROOM, "auto", false },
-	{ "share", TCA_BFC_SHARE, "100%", false },
-};
-
-/* End of conf */
-
-const unsigned int conf_options_count = ARRAY_SIZE(conf_options);
-
-_Static_assert(ARRAY_SIZE(conf_options) <= TCA_BFC_MAX, "struct want has room");
 
 /**
  * conf_at() - what fails from now on does so because of this line
@@ -130,67 +68,29 @@ static void keep_words(struct conf_words *to, int argc, char **argv,
 
 /* ---- words that are not known ---- */
 
-#define WORD_MAX	32
-
-/* Letters to insert, to take out, to change, or to swap with the next one */
-static unsigned int distance(const char *a, const char *b)
-{
-	unsigned int d[WORD_MAX + 1][WORD_MAX + 1], i, k, best;
-	unsigned int la = strlen(a), lb = strlen(b);
-
-	if (la > WORD_MAX || lb > WORD_MAX)
-		return WORD_MAX;
-	for (i = 0; i <= la; i++)
-		d[i][0] = i;
-	for (k = 0; k <= lb; k++)
-		d[0][k] = k;
-	for (i = 1; i <= la; i++) {
-		for (k = 1; k <= lb; k++) {
-			best = d[i - 1][k - 1] + (tolower(a[i - 1]) != b[k - 1]);
-			if (d[i - 1][k] + 1 < best)
-				best = d[i - 1][k] + 1;
-			if (d[i][k - 1] + 1 < best)
-				best = d[i][k - 1] + 1;
-			if (i > 1 && k > 1 && a[i - 1] == b[k - 2] &&
-			    a[i - 2] == b[k - 1] && d[i - 2][k - 2] + 1 < best)
-				best = d[i - 2][k - 2] + 1;
-			d[i][k] = best;
-		}
-	}
-	return d[la][lb];
-}
-
 /* Ends the program: no such word; the nearest one, if it is near. */
 _Noreturn static void unknown(const char *what, const char *word,
 			      const char *const *names, unsigned int n)
 {
-	unsigned int i, d, least = strlen(word) / 3 + 2;
-	const char *near = NULL;
+	const char *near = bfc_nearest(word, names, n);
 
-	for (i = 0; i < n; i++) {
-		d = distance(word, names[i]);
-		if (d < least) {
-			least = d;
-			near = names[i];
-		}
-	}
 	if (near)
 		usage_fail("unknown %s \"%s\": the nearest is \"%s\"", what,
 			   word, near);
 	usage_fail("unknown %s \"%s\"", what, word);
 }
 
-static unsigned int find_option(const char *word)
+static const struct bfc_option *find_option(const char *word)
 {
 	static const char *const others[] = { "stamp", "int", "ignore" };
-	const char *names[ARRAY_SIZE(conf_options) + ARRAY_SIZE(others)];
+	const char *names[TCA_BFC_MAX + ARRAY_SIZE(others)];
+	const struct bfc_option *o = bfc_find_option(word);
 	unsigned int i, n = 0;
 
-	for (i = 0; i < conf_options_count; i++) {
-		if (!strcmp(word, conf_options[i].name))
-			return i;
-		names[n++] = conf_options[i].name;
-	}
+	if (o && o->attr != TCA_BFC_STAMP)
+		return o;
+	for_each_option(o)
+		names[n++] = o->name;
 	for (i = 0; i < ARRAY_SIZE(others); i++)
 		names[n++] = others[i];
 	unknown("option", word, names, n);
@@ -235,7 +135,7 @@ unsigned int conf_elide(const struct setting *setting, char names[][16],
 /* As far as can be said without the devices. */
 static void check_setting(const struct setting *setting)
 {
-	const struct conf_option *o = &conf_options[setting->option];
+	const struct bfc_option *o = setting->option;
 	char *argv[2], names[ELIDE_NAMES][16];
 	struct rtnl_msg msg;
 	const char *why;
@@ -256,7 +156,8 @@ static void add_setting(struct section *s, const char *name, const char *value,
 			const struct where *at)
 {
 	struct setting *to;
-	unsigned int i, option = find_option(name);
+	const struct bfc_option *option = find_option(name);
+	unsigned int i;
 
 	for (i = 0; i < s->n_settings; i++)
 		if (s->settings[i].option == option)
@@ -535,7 +436,7 @@ void conf_want(const struct conf *conf, const char *dev, struct want *want)
 		want->at = s->at;
 		want->ignore |= s->ignore;
 		for (k = 0; k < s->n_settings; k++)
-			want->setting[s->settings[k].option] = &s->settings[k];
+			want->setting[s->settings[k].option->attr] = &s->settings[k];
 		if (s->stamp.argc)
 			want->stamp = &s->stamp;
 		if (s->intel.argc)

@@ -9,19 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/**
- * struct conf_option - an option of the qdisc, but for "stamp"
- * @name: as tc has it
- * @attr: TCA_BFC_*
- * @value: its default
- * @fixed: while the qdisc lives
- */
-struct conf_option {
-	const char *name;
-	uint16_t attr;
-	const char *value;
-	bool fixed;
-};
+#include "q_bfc_option.h"
 
 /**
  * struct where - a place in a file
@@ -35,12 +23,12 @@ struct where {
 
 /**
  * struct setting - an option that the file gives
- * @option: number of it
+ * @option: of the plugin's table, but for "stamp"
  * @value: as in the file
  * @at: there
  */
 struct setting {
-	unsigned int option;
+	const struct bfc_option *option;
 	char *value;
 	struct where at;
 };
@@ -96,7 +84,7 @@ struct conf {
  * @named: the file says so
  * @ignore: it is to be left alone
  * @at: where the last section about it begins
- * @setting: by number of option, NULL = its default
+ * @setting: by TCA_BFC_*, NULL = the default
  * @stamp: NULL = natively
  * @intel: NULL = none
  */
@@ -104,13 +92,16 @@ struct want {
 	bool named;
 	bool ignore;
 	struct where at;
-	const struct setting *setting[TCA_BFC_MAX];
+	const struct setting *setting[TCA_BFC_MAX + 1];
 	const struct conf_words *stamp;
 	const struct conf_words *intel;
 };
 
-extern const struct conf_option conf_options[];
-extern const unsigned int conf_options_count;
+/* Of the plugin's table, without "stamp", which is a line of its own in the file */
+#define for_each_option(o) \
+	for ((o) = bfc_options; (o)->name; (o)++) \
+		if ((o)->attr == TCA_BFC_STAMP) { \
+		} else
 
 void conf_at(const struct where *at);
 void conf_read(struct conf *conf, const char *path);

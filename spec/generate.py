@@ -64,7 +64,6 @@ MODES_C = "sch_bfc/bfc_fc.c"
 PLUGIN = "tc_bfc/q_bfc.c"
 MAN = "tc_bfc/tc-bfc.8"
 COMPLETION = "tc_bfc/bash-completion/tc-bfc"
-CONF = "bpf/bfcctl_conf.c"
 STATS_H = "lib/bfc_stats.h"
 STATS_C = "lib/bfc_stats.c"
 TESTS = "selftests/tc/bfc_spec.py"
@@ -257,18 +256,10 @@ class Spec:
             start = (f"\t{{ \"{keyword}\", \"{keyword.replace('-', '_')}\", "
                      f"TCA_BFC_{macro(o['name'])}, UNIT_{tc['unit'].upper()},")
             rest = (f"{tc.get('words', 'NULL')}, {auto}, {tc.get('auto-value', 0)}, "
-                    f"\"{default_word(o)}\" }},")
+                    f"\"{default_word(o)}\", {'true' if o.get('fixed') else 'false'} }},")
             fits = len(start) + 7 + 1 + len(rest) <= 80
             out.append(start + (" " if fits else "\n\t  ") + rest)
         return "\n".join(out + ["\t{}", "};"])
-
-    def conf(self) -> str:
-        out = ["const struct conf_option conf_options[] = {"]
-        for o in self.printed:
-            if o["tc"]["unit"] != "stamp":     # a line of its own in the file
-                out.append(f"\t{{ \"{o['tc']['keyword']}\", TCA_BFC_{macro(o['name'])}, "
-                           f"\"{default_word(o)}\", {str(bool(o.get('fixed'))).lower()} }},")
-        return "\n".join(out + ["};"])
 
     def usage(self, where: str) -> list[tuple[Row, list[list[Row]]]]:
         """Of each group the lines of options in the help text or the man page."""
@@ -637,7 +628,6 @@ def main() -> int:
         STATS_H: {"blocks": spec.blocks()},
         STATS_C: {"statistics": spec.stat_tables()},
         PLUGIN: {"words": spec.words(), "table": spec.table(), "help": spec.help()},
-        CONF: {"conf": spec.conf()},
         MAN: {"synopsis": spec.synopsis(), "parameters": spec.parameters()},
         COMPLETION: {"options": spec.completion_options(), "values": spec.completion_values()},
     }

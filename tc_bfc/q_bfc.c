@@ -13,6 +13,7 @@
  */
 #include <stdlib.h>
 
+#include "nearest.h"
 #include "q_bfc.h"
 
 /* Generated from spec/bfc.yaml: words */
@@ -79,92 +80,109 @@ static const char * const hints[] = {
 /* In the order in which they are printed. */
 /* Generated from spec/bfc.yaml: table */
 const struct bfc_option bfc_options[] = {
-	{ "fc", "fc", TCA_BFC_FC, UNIT_WORD, fc_words, NULL, 0, "bfc" },
+	{ "fc", "fc", TCA_BFC_FC, UNIT_WORD, fc_words, NULL, 0, "bfc", false },
 	{ "role", "role", TCA_BFC_ROLE, UNIT_WORD,
-	  role_words, NULL, 0, "switch" },
+	  role_words, NULL, 0, "switch", false },
 	{ "peer", "peer", TCA_BFC_PEER, UNIT_WORD,
-	  peer_words, NULL, 0, "auto" },
+	  peer_words, NULL, 0, "auto", false },
 	{ "queues", "queues", TCA_BFC_QUEUES, UNIT_NUMBER,
-	  NULL, NULL, 0, "32" },
+	  NULL, NULL, 0, "32", true },
 	{ "flows", "flows", TCA_BFC_FLOWS, UNIT_NUMBER,
-	  NULL, "auto", 0, "auto" },
-	{ "ways", "ways", TCA_BFC_WAYS, UNIT_NUMBER, NULL, NULL, 0, "4" },
+	  NULL, "auto", 0, "auto", true },
+	{ "ways", "ways", TCA_BFC_WAYS, UNIT_NUMBER, NULL, NULL, 0, "4", true },
 	{ "assign", "assign", TCA_BFC_ASSIGN, UNIT_WORD,
-	  assign_words, NULL, 0, "destination" },
+	  assign_words, NULL, 0, "destination", false },
 	{ "dst-prefix", "dst_prefix", TCA_BFC_DST_PREFIX, UNIT_NUMBER,
-	  NULL, NULL, 0, "32" },
+	  NULL, NULL, 0, "32", false },
 	{ "dst-prefix6", "dst_prefix6", TCA_BFC_DST_PREFIX6, UNIT_NUMBER,
-	  NULL, NULL, 0, "128" },
+	  NULL, NULL, 0, "128", false },
 	{ "avoid-paused", "avoid_paused", TCA_BFC_AVOID_PAUSED, UNIT_SWITCH,
-	  NULL, NULL, 0, "on" },
+	  NULL, NULL, 0, "on", false },
 	{ "sticky", "sticky", TCA_BFC_STICKY, UNIT_TIME,
-	  NULL, "auto", BFC_STICKY_AUTO, "auto" },
-	{ "hrtt", "hrtt", TCA_BFC_HRTT, UNIT_TIME, NULL, "auto", 0, "auto" },
+	  NULL, "auto", BFC_STICKY_AUTO, "auto", false },
+	{ "hrtt", "hrtt", TCA_BFC_HRTT, UNIT_TIME,
+	  NULL, "auto", 0, "auto", false },
 	{ "hrtt-max", "hrtt_max", TCA_BFC_HRTT_MAX, UNIT_TIME,
-	  NULL, "auto", 0, "auto" },
+	  NULL, "auto", 0, "auto", false },
 	{ "threshold", "threshold", TCA_BFC_THRESHOLD, UNIT_SIZE,
-	  NULL, "auto", 0, "auto" },
+	  NULL, "auto", 0, "auto", false },
 	{ "resume", "resume", TCA_BFC_RESUME, UNIT_WORD,
-	  resume_words, NULL, 0, "early" },
-	{ "rate", "rate", TCA_BFC_RATE, UNIT_RATE, NULL, "link", 0, "link" },
-	{ "limit", "limit", TCA_BFC_LIMIT, UNIT_SIZE, NULL, NULL, 0, "16Mb" },
+	  resume_words, NULL, 0, "early", false },
+	{ "rate", "rate", TCA_BFC_RATE, UNIT_RATE,
+	  NULL, "link", 0, "link", false },
+	{ "limit", "limit", TCA_BFC_LIMIT, UNIT_SIZE,
+	  NULL, NULL, 0, "16Mb", false },
 	{ "quantum", "quantum", TCA_BFC_QUANTUM, UNIT_SIZE,
-	  NULL, "auto", 0, "auto" },
+	  NULL, "auto", 0, "auto", false },
 	{ "new-first", "new_first", TCA_BFC_NEW_FIRST, UNIT_SWITCH,
-	  NULL, NULL, 0, "on" },
+	  NULL, NULL, 0, "on", false },
 	{ "refresh", "refresh", TCA_BFC_REFRESH, UNIT_TIME,
-	  NULL, "auto", 0, "auto" },
-	{ "hold", "hold", TCA_BFC_HOLD, UNIT_TIME, NULL, "auto", 0, "auto" },
+	  NULL, "auto", 0, "auto", false },
+	{ "hold", "hold", TCA_BFC_HOLD, UNIT_TIME,
+	  NULL, "auto", 0, "auto", false },
 	{ "split-gso", "split_gso", TCA_BFC_SPLIT_GSO, UNIT_SWITCH,
-	  NULL, NULL, 0, "on" },
+	  NULL, NULL, 0, "on", false },
 	{ "txqs", "txqs", TCA_BFC_TXQS, UNIT_WORD,
-	  txqs_words, NULL, 0, "auto" },
-	{ "sync", "sync", TCA_BFC_SYNC, UNIT_TIME, NULL, NULL, 0, "200us" },
-	{ "tpid", "tpid", TCA_BFC_TPID, UNIT_TPID, NULL, NULL, 0, "88a8" },
+	  txqs_words, NULL, 0, "auto", true },
+	{ "sync", "sync", TCA_BFC_SYNC, UNIT_TIME,
+	  NULL, NULL, 0, "200us", false },
+	{ "tpid", "tpid", TCA_BFC_TPID, UNIT_TPID,
+	  NULL, NULL, 0, "88a8", false },
 	{ "accept-pause", "accept_pause", TCA_BFC_ACCEPT_PAUSE, UNIT_SWITCH,
-	  NULL, NULL, 0, "off" },
+	  NULL, NULL, 0, "off", false },
 	{ "elide", "elide", TCA_BFC_ELIDE, UNIT_DEVICES,
-	  NULL, "none", 0, "none" },
-	{ "prio", "prio", TCA_BFC_PRIO, UNIT_WORD, prio_words, NULL, 0, "pcp" },
-	{ "map", "map", TCA_BFC_PRIO_MAP, UNIT_MAP, NULL, "auto", 0, "auto" },
+	  NULL, "none", 0, "none", false },
+	{ "prio", "prio", TCA_BFC_PRIO, UNIT_WORD,
+	  prio_words, NULL, 0, "pcp", false },
+	{ "map", "map", TCA_BFC_PRIO_MAP, UNIT_MAP,
+	  NULL, "auto", 0, "auto", false },
 	{ "lossless", "lossless", TCA_BFC_LOSSLESS, UNIT_PRIOS,
-	  NULL, NULL, 0, "all" },
+	  NULL, NULL, 0, "all", false },
 	{ "strict", "strict", TCA_BFC_STRICT, UNIT_PRIOS,
-	  NULL, NULL, 0, "none" },
-	{ "xoff", "xoff", TCA_BFC_XOFF, UNIT_SIZE, NULL, "auto", 0, "auto" },
-	{ "xon", "xon", TCA_BFC_XON, UNIT_SIZE, NULL, "auto", 0, "auto" },
-	{ "max", "max", TCA_BFC_MAX_BYTES, UNIT_SIZE, NULL, "auto", 0, "auto" },
+	  NULL, NULL, 0, "none", false },
+	{ "xoff", "xoff", TCA_BFC_XOFF, UNIT_SIZE,
+	  NULL, "auto", 0, "auto", false },
+	{ "xon", "xon", TCA_BFC_XON, UNIT_SIZE,
+	  NULL, "auto", 0, "auto", false },
+	{ "max", "max", TCA_BFC_MAX_BYTES, UNIT_SIZE,
+	  NULL, "auto", 0, "auto", false },
 	{ "dynamic", "dynamic", TCA_BFC_DYNAMIC, UNIT_SHARE,
-	  NULL, "off", 0, "off" },
+	  NULL, "off", 0, "off", false },
 	{ "egress-xoff", "egress_xoff", TCA_BFC_EGRESS_XOFF, UNIT_SIZE,
-	  NULL, "auto", 0, "auto" },
+	  NULL, "auto", 0, "auto", false },
 	{ "egress-xon", "egress_xon", TCA_BFC_EGRESS_XON, UNIT_SIZE,
-	  NULL, "auto", 0, "auto" },
+	  NULL, "auto", 0, "auto", false },
 	{ "egress-max", "egress_max", TCA_BFC_EGRESS_MAX, UNIT_SIZE,
-	  NULL, "auto", 0, "auto" },
-	{ "warn", "warn", TCA_BFC_WARN, UNIT_SIZE, NULL, "auto", 0, "auto" },
-	{ "cut", "cut", TCA_BFC_CUT, UNIT_PERCENT, NULL, NULL, 0, "80%" },
-	{ "thop", "thop", TCA_BFC_T_HOP, UNIT_TIME, NULL, "auto", 0, "auto" },
+	  NULL, "auto", 0, "auto", false },
+	{ "warn", "warn", TCA_BFC_WARN, UNIT_SIZE,
+	  NULL, "auto", 0, "auto", false },
+	{ "cut", "cut", TCA_BFC_CUT, UNIT_PERCENT,
+	  NULL, NULL, 0, "80%", false },
+	{ "thop", "thop", TCA_BFC_T_HOP, UNIT_TIME,
+	  NULL, "auto", 0, "auto", false },
 	{ "alpha", "alpha", TCA_BFC_ALPHA, UNIT_PERMILLE,
-	  NULL, NULL, 0, "0.8" },
-	{ "beta", "beta", TCA_BFC_BETA, UNIT_PERMILLE, NULL, NULL, 0, "0.8" },
-	{ "fdec", "fdec", TCA_BFC_FDEC, UNIT_PERMILLE, NULL, NULL, 0, "0.8" },
+	  NULL, NULL, 0, "0.8", false },
+	{ "beta", "beta", TCA_BFC_BETA, UNIT_PERMILLE,
+	  NULL, NULL, 0, "0.8", false },
+	{ "fdec", "fdec", TCA_BFC_FDEC, UNIT_PERMILLE,
+	  NULL, NULL, 0, "0.8", false },
 	{ "congested", "congested", TCA_BFC_CONGESTED, UNIT_SIZE,
-	  NULL, "auto", 0, "auto" },
-	{ "ecn", "ecn", TCA_BFC_ECN, UNIT_SIZE, NULL, "off", 0, "off" },
+	  NULL, "auto", 0, "auto", false },
+	{ "ecn", "ecn", TCA_BFC_ECN, UNIT_SIZE, NULL, "off", 0, "off", false },
 	{ "watchdog", "watchdog", TCA_BFC_WATCHDOG, UNIT_TIMEOUT,
-	  NULL, "auto", BFC_WATCHDOG_AUTO, "auto" },
+	  NULL, "auto", BFC_WATCHDOG_AUTO, "auto", false },
 	{ "buffer", "buffer", TCA_BFC_BUFFER, UNIT_NAME,
-	  NULL, "none", 0, "none" },
+	  NULL, "none", 0, "none", false },
 	{ "size", "size", TCA_BFC_BUFFER_SIZE, UNIT_SIZE,
-	  NULL, "keep", 0, "keep" },
+	  NULL, "keep", 0, "keep", false },
 	{ "reserve", "reserve", TCA_BFC_RESERVE, UNIT_SIZE,
-	  NULL, NULL, 0, "0b" },
+	  NULL, NULL, 0, "0b", false },
 	{ "headroom", "headroom", TCA_BFC_HEADROOM, UNIT_SIZE,
-	  NULL, "auto", 0, "auto" },
-	{ "share", "share", TCA_BFC_SHARE, UNIT_SHARE, NULL, "off", 0, "100%" },
+	  NULL, "auto", 0, "auto", false },
+	{ "share", "share", TCA_BFC_SHARE, UNIT_SHARE,
+	  NULL, "off", 0, "100%", false },
 	{ "stamp", "stamp", TCA_BFC_STAMP, UNIT_STAMP,
-	  bfc_stamp_words, NULL, 0, "native" },
+	  bfc_stamp_words, NULL, 0, "native", false },
 	{}
 };
 
@@ -614,72 +632,15 @@ static void encode(struct nlmsghdr *n, const struct bfc_args *args)
 
 /* --- options that there are not --------------------------------------- */
 
-#define NEAR_ROOM	32	/* no option's name is as long */
-
-static char folded(char c)
-{
-	return c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c == '_' ? '-' : c;
-}
-
-/* How many letters must be changed, left out or put in to make one of the other, those
- * next to each other swapped counted as one (the optimal string alignment distance).
- */
-static unsigned int letters_off(const char *a, const char *b)
-{
-	unsigned int row[3][NEAR_ROOM], *last2 = row[0], *last = row[1];
-	unsigned int *now = row[2], *spare, len = strlen(b), i, j, least;
-
-	for (j = 0; j <= len; j++)
-		last[j] = j;
-	for (i = 1; a[i - 1]; i++) {
-		now[0] = i;
-		for (j = 1; j <= len; j++) {
-			bool same = folded(a[i - 1]) == folded(b[j - 1]);
-
-			least = last[j - 1] + !same;
-			if (least > last[j] + 1)
-				least = last[j] + 1;
-			if (least > now[j - 1] + 1)
-				least = now[j - 1] + 1;
-			if (i > 1 && j > 1 && least > last2[j - 2] + 1 &&
-			    folded(a[i - 1]) == folded(b[j - 2]) &&
-			    folded(a[i - 2]) == folded(b[j - 1]))
-				least = last2[j - 2] + 1;
-			now[j] = least;
-		}
-		spare = last2;
-		last2 = last;
-		last = now;
-		now = spare;
-	}
-	return last[len];
-}
-
 /* The option whose name is nearest, or NULL: none is near. */
-static const struct bfc_option *nearest(const char *arg)
+static const char *nearest(const char *arg)
 {
-	const struct bfc_option *opt, *best = NULL;
-	size_t len = strlen(arg);
-	unsigned int off, least;
+	const char *names[ARRAY_SIZE(bfc_options)];
+	unsigned int n = 0;
 
-	if (len < 2 || len >= NEAR_ROOM)
-		return NULL;
-	least = (len + 2) / 3 + 1;	/* a third of the letters may be wrong */
-	for (opt = bfc_options; opt->name; opt++) {
-		off = letters_off(arg, opt->name);
-		/* The beginning of a name is as good as one wrong letter, a
-		 * part of it as two.
-		 */
-		if (strncmp(arg, opt->name, len) == 0 && off > 1)
-			off = 1;
-		else if (len > 2 && strstr(opt->name, arg) && off > 2)
-			off = 2;
-		if (off < least) {
-			least = off;
-			best = opt;
-		}
-	}
-	return best;
+	for (; bfc_options[n].name; n++)
+		names[n] = bfc_options[n].name;
+	return bfc_nearest(arg, names, n);
 }
 
 /* "pfc" for "fc pfc" */
@@ -696,20 +657,21 @@ static const struct bfc_option *option_of_word(const char *arg)
 static int unknown(const char *arg)
 {
 	const struct bfc_option *of_word = option_of_word(arg);
-	const struct bfc_option *near = nearest(arg);
+	const char *near = nearest(arg);
 
 	fprintf(stderr, "bfc: unknown option \"%s\"", arg);
 	if (of_word)
 		fprintf(stderr, ", did you mean \"%s %s\"?\n",
 			of_word->name, arg);
 	else if (near)
-		fprintf(stderr, ", did you mean \"%s\"?\n", near->name);
+		fprintf(stderr, ", did you mean \"%s\"?\n", near);
 	else
 		fprintf(stderr, ", \"help\" lists those that there are\n");
 	return -1;
 }
 
-static const struct bfc_option *find_option(const char *arg)
+/* The option of that name, or NULL. */
+const struct bfc_option *bfc_find_option(const char *arg)
 {
 	const struct bfc_option *opt;
 
@@ -730,7 +692,7 @@ int bfc_parse_opt(const struct qdisc_util *qu __unused, int argc, char **argv,
 			explain();
 			return -1;
 		}
-		opt = find_option(*argv);
+		opt = bfc_find_option(*argv);
 		if (!opt)
 			return unknown(*argv);
 		NEXT_ARG();

@@ -14,6 +14,7 @@
 #include <linux/pkt_sch_bfc.h>
 
 #include "bfc_stats.h"
+#include "q_bfc_option.h"
 #include "tc_plugin.h"
 
 #define ARRAY_SIZE(x)	(sizeof(x) / sizeof((x)[0]))
@@ -21,41 +22,11 @@
 
 #define PRIOS		8	/* of a port, as PFC has them */
 
-enum unit {
-	UNIT_WORD,	/* one of words[], sent as u8 */
-	UNIT_SWITCH,	/* on or off, u8 */
-	UNIT_NUMBER,	/* u32 */
-	UNIT_SIZE,	/* u32 bytes */
-	UNIT_TIME,	/* u64 ns */
-	UNIT_TIMEOUT,	/* the same; 0 is "off" */
-	UNIT_RATE,	/* u64 bytes/s */
-	UNIT_TPID,	/* u16, 88a8 or 8100 */
-	UNIT_DEVICES,	/* nest of u32 ifindex */
-	UNIT_PRIOS,	/* a set of priorities, sent as u8 */
-	UNIT_MAP,	/* u8[BFC_PRIO_VALUES], value to priority */
-	UNIT_NAME,	/* string, BFC_BUFFER_NAMSIZ with its end */
-	UNIT_SHARE,	/* per cent with decimals, u32 millionths */
-	UNIT_PERCENT,	/* whole per cent, u8 */
-	UNIT_PERMILLE,	/* a number with three decimals, u32 thousandths */
-	UNIT_STAMP,	/* native, or pinned and a path: u8 and a descriptor */
-};
-
 /* Millionths are ten-thousandths of a per cent. */
 #define SHARE_DECIMALS		4
 #define PERMILLE_DECIMALS	3
 
 #define PRIOS_ALL		((1 << PRIOS) - 1)
-
-struct bfc_option {
-	const char *name;		/* on the command line and as text */
-	const char *key;		/* in JSON */
-	__u16 attr;
-	enum unit unit;
-	const char * const *words;	/* UNIT_WORD */
-	const char *auto_word;		/* NULL: has no automatic value */
-	__u64 auto_value;
-	const char *usual;		/* the default, as text */
-};
 
 static const char * const role_words[] = {
 	[BFC_ROLE_SWITCH] = "switch",
@@ -137,8 +108,7 @@ static inline void get_name(const struct rtattr *attr, char *name, size_t size)
 	name[i] = '\0';
 }
 
-/* q_bfc.c; the end is one without a name */
-extern const struct bfc_option bfc_options[];
+/* q_bfc.c */
 int bfc_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 		  struct nlmsghdr *n, const char *dev);
 

@@ -31,7 +31,8 @@ from bfc_uapi import (N, NLA_F_NESTED, RTM_NEWQDISC, RTM_NEWTCLASS, TCA_KIND, TC
                       tc_message, u8, u16, u32, u64)
 from plugin_bench import Bench
 
-PLUGIN = sorted((TOP / "tc_bfc").glob("*.c")) + [TOP / "lib/bfc_stats.c"]
+PLUGIN = sorted((TOP / "tc_bfc").glob("*.c")) + [
+    TOP / "lib/bfc_stats.c", TOP / "lib/nearest.c"]
 AUTO64 = (1 << 64) - 1
 
 
