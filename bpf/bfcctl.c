@@ -150,6 +150,30 @@ uint64_t number(const char *name, const char *value, uint64_t lo, uint64_t hi)
 	return in_range(name, value, n, end, lo, hi);
 }
 
+/**
+ * scaled_arg() - a number and its unit
+ * @text: argument: digits, with decimals or not, and a unit
+ * @units: that it may have
+ * @value: result
+ *
+ * Return: false if it is none.
+ */
+bool scaled_arg(const char *text, const struct suffix *units, double *value)
+{
+	char *end;
+
+	if ((*text < '0' || *text > '9') && *text != '.')
+		return false;
+	*value = strtod(text, &end);
+	for (; end > text && units->name; units++) {
+		if (strcasecmp(end, units->name))
+			continue;
+		*value *= units->factor;
+		return true;
+	}
+	return false;
+}
+
 /* "10ms": a time in the largest unit of which there is one at least. */
 static const char *exact_time(char *buf, size_t room, uint64_t ns)
 {
@@ -178,28 +202,15 @@ static const char *exact_time(char *buf, size_t room, uint64_t ns)
 uint64_t nanoseconds(const char *name, const char *value, uint64_t lo,
 		     uint64_t hi)
 {
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = {
+	static const struct suffix units[] = {
 		{ "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 },
-		{ "", 1e3 },
+		{ "", 1e3 }, {}
 	};
 	char from[32], to[32];
-	unsigned int i;
-	double n = 0;
-	char *end;
+	double n;
 
-	end = (char *)value;
-	if ((*value >= '0' && *value <= '9') || *value == '.')
-		n = strtod(value, &end);
-	for (i = 0; end > value && i < ARRAY_SIZE(units); i++) {
-		if (strcasecmp(end, units[i].unit))
-			continue;
-		n *= units[i].ns;
-		if (n >= lo && n <= hi)
-			return n;
-	}
+	if (scaled_arg(value, units, &n) && n >= lo && n <= hi)
+		return n;
 	usage_fail("illegal \"%s\" for \"%s\": give a time from %s to %s",
 		   value, name, exact_time(from, sizeof(from), lo),
 		   exact_time(to, sizeof(to), hi));

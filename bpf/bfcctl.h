@@ -49,6 +49,17 @@ _Noreturn void fail(const char *fmt, ...)
 _Noreturn void usage_fail(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
 const char *next_word(int *argc, char ***argv, const char *after);
+/**
+ * struct suffix - a unit behind a number
+ * @name: it, in any case; "" = none; NULL = the end of a table
+ * @factor: what one of it is
+ */
+struct suffix {
+	const char *name;
+	double factor;
+};
+
+bool scaled_arg(const char *text, const struct suffix *units, double *value);
 uint64_t number(const char *name, const char *text, uint64_t lo, uint64_t hi);
 uint64_t nanoseconds(const char *name, const char *text, uint64_t lo,
 		     uint64_t hi);

@@ -50,27 +50,14 @@ static const char * const reactions[] = {
 /* As tc writes rates: 10gbit, 100Mbit, bits/s without a unit. Return: bytes/s. */
 static uint64_t rate_arg(const char *name, const char *text)
 {
-	static const struct {
-		const char *unit;
-		double bytes;
-	} units[] = {
+	static const struct suffix units[] = {
 		{ "tbit", 125e9 }, { "gbit", 125e6 }, { "mbit", 125e3 },
-		{ "kbit", 125 }, { "bit", 0.125 }, { "", 0.125 },
+		{ "kbit", 125 }, { "bit", 0.125 }, { "", 0.125 }, {}
 	};
-	unsigned int i;
-	double n = 0;
-	char *end;
+	double n;
 
-	end = (char *)text;
-	if (*text >= '0' && *text <= '9')
-		n = strtod(text, &end);
-	for (i = 0; end > text && i < ARRAY_SIZE(units); i++) {
-		if (strcasecmp(end, units[i].unit))
-			continue;
-		n *= units[i].bytes;
-		if (n >= RATE_MIN && n <= RATE_MAX)
-			return n;
-	}
+	if (scaled_arg(text, units, &n) && n >= RATE_MIN && n <= RATE_MAX)
+		return n;
 	usage_fail("illegal \"%s\" for \"%s\": give a rate from 10mbit to 800gbit",
 		   text, name);
 }

@@ -21,29 +21,6 @@ int bfc_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *opt);
 
 /* ---- numbers ---- */
 
-struct suffix {
-	const char *name;
-	double factor;
-};
-
-/* A number and one of the suffixes, or none. */
-static bool scaled_number(const char *text, const struct suffix *suffixes,
-			  double *value)
-{
-	char *end;
-
-	*value = strtod(text, &end);
-	if (end == text)
-		return false;
-	for (; *end && suffixes->name; suffixes++) {
-		if (strcasecmp(end, suffixes->name))
-			continue;
-		*value *= suffixes->factor;
-		return true;
-	}
-	return !*end;
-}
-
 int get_u32(__u32 *val, const char *arg, int base)
 {
 	unsigned long res;
@@ -64,12 +41,11 @@ int get_size(unsigned int *bytes, const char *str)
 		{ "k", 1024. }, { "kb", 1024. }, { "kbit", 1024. / 8 },
 		{ "m", 1048576. }, { "mb", 1048576. }, { "mbit", 1048576. / 8 },
 		{ "g", 1073741824. }, { "gb", 1073741824. },
-		{ "gbit", 1073741824. / 8 }, {}
+		{ "gbit", 1073741824. / 8 }, { "", 1 }, {}
 	};
 	double value;
 
-	if (!scaled_number(str, suffixes, &value) || value < 0 ||
-	    value > UINT_MAX)
+	if (!scaled_arg(str, suffixes, &value) || value > UINT_MAX)
 		return -1;
 	*bytes = value;
 	return 0;
@@ -87,12 +63,11 @@ int get_rate64(__u64 *bytes_per_s, const char *str)
 		{ "KiBps", 8 * 1024. }, { "KBps", 8e3 },
 		{ "MiBps", 8 * 1048576. }, { "MBps", 8e6 },
 		{ "GiBps", 8 * 1073741824. }, { "GBps", 8e9 },
-		{ "TiBps", 8 * 1099511627776. }, { "TBps", 8e12 }, {}
+		{ "TiBps", 8 * 1099511627776. }, { "TBps", 8e12 }, { "", 1 }, {}
 	};
 	double value;
 
-	if (!scaled_number(str, suffixes, &value) || value < 0 ||
-	    value / 8 >= UINT64_MAX)
+	if (!scaled_arg(str, suffixes, &value) || value / 8 >= UINT64_MAX)
 		return -1;
 	*bytes_per_s = value / 8;
 	return 0;
@@ -104,12 +79,11 @@ int get_time64(__s64 *ns, const char *str)
 		{ "s", 1e9 }, { "sec", 1e9 }, { "secs", 1e9 },
 		{ "ms", 1e6 }, { "msec", 1e6 }, { "msecs", 1e6 },
 		{ "us", 1e3 }, { "usec", 1e3 }, { "usecs", 1e3 },
-		{ "ns", 1 }, { "nsec", 1 }, { "nsecs", 1 }, {}
+		{ "ns", 1 }, { "nsec", 1 }, { "nsecs", 1 }, { "", 1 }, {}
 	};
 	double value;
 
-	if (!scaled_number(str, suffixes, &value) || value < 0 ||
-	    value >= INT64_MAX)
+	if (!scaled_arg(str, suffixes, &value) || value >= INT64_MAX)
 		return -1;
 	*ns = value;
 	return 0;
