@@ -41,7 +41,22 @@ void bfc_hrtt_forget(struct bfc_port *port)
 }
 
 /**
- * bfc_hrtt_unlearn() - another neighbour or another mode: nothing is known of the loop
+ * bfc_hrtt_another() - there is another neighbour, of which HELLOs have told nothing yet
+ * @port: the port
+ *
+ * Context: BH off.
+ */
+void bfc_hrtt_another(struct bfc_port *port)
+{
+	spin_lock(&port->tx.lock);
+	bfc_hrtt_forget(port);
+	port->tx.rtt = 0;
+	WRITE_ONCE(port->tx.seen.proved, 0);
+	spin_unlock(&port->tx.lock);
+}
+
+/**
+ * bfc_hrtt_unlearn() - as bfc_hrtt_another(), and nothing that was measured is used any more
  * @port: the port
  *
  * Context: RTNL.
@@ -50,11 +65,9 @@ void bfc_hrtt_unlearn(struct bfc_port *port)
 {
 	ASSERT_RTNL();
 	port->life.loop = 0;
-	port->life.disobeyed = false;
-	spin_lock_bh(&port->tx.lock);
-	bfc_hrtt_forget(port);
-	port->tx.rtt = 0;
-	spin_unlock_bh(&port->tx.lock);
+	local_bh_disable();
+	bfc_hrtt_another(port);
+	local_bh_enable();
 }
 
 /**
@@ -95,7 +108,8 @@ u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_fc_ops *fc,
 u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_fc_ops *fc,
 		     const struct bfc_params *p, u64 link_rate, u64 loop)
 {
-	if (p->hrtt || port->bare || port->life.loop || port->life.disobeyed ||
+	if (p->hrtt || port->bare || port->life.loop ||
+	    READ_ONCE(port->tx.seen.proved) < 0 ||
 	    *p->buffer || p->max)
 		return loop;
 	return max(bfc_hrtt_most(port, fc, p, link_rate), loop);

@@ -24,20 +24,19 @@ static u64 bfc_hrtt_port(struct bfc_port *port, u64 *room)
 {
 	const struct bfc_peer *peer = &port->neighbour.peer;
 	const struct bfc_params *p;
-	u64 rtt, value, most;
+	u64 rtt, value, longest, most;
 
 	lockdep_assert_held(&port->lock);
 	spin_lock(&port->tx.lock);
 	value = bfc_hrtt_known(&port->tx.hrtt);
-	*room = bfc_hrtt_room(&port->tx.hrtt);
+	longest = bfc_hrtt_room(&port->tx.hrtt);
 	rtt = port->tx.rtt;
-	port->tx.seen.room = *room;
 	port->tx.seen.hrtt = value;
+	port->tx.seen.room = longest;
 	port->tx.seen.rtt = rtt;
-	port->tx.seen.proved = port->tx.hrtt.proved;
+	WRITE_ONCE(port->tx.seen.proved, port->tx.hrtt.proved);
 	spin_unlock(&port->tx.lock);
-	if (!port->cfg || !port->live || !bfc_carrier(port->dev))
-		*room = 0;
+	*room = 0;
 	if (!port->cfg || !bfc_carrier(port->dev))
 		return 0;
 	p = &port->cfg->p;
@@ -46,8 +45,8 @@ static u64 bfc_hrtt_port(struct bfc_port *port, u64 *room)
 	if (!port->live)
 		return 0;
 	most = bfc_hrtt_most(port, port->cfg->fc, p, port->link_rate);
-	if (*room)
-		*room = clamp_t(u64, max(rtt, *room), BFC_HRTT_MIN, most);
+	if (longest)
+		*room = clamp_t(u64, max(rtt, longest), BFC_HRTT_MIN, most);
 	if (!value || peer->role == BFC_ROLE_NIC) {
 		if (!rtt)
 			return 0;
@@ -118,7 +117,6 @@ static bool bfc_hrtt_switch(struct bfc_switch *sw)
 	list_for_each_entry(port, &sw->ports, life.list) {
 		spin_lock_bh(&port->lock);
 		most = max(most, bfc_hrtt_port(port, &room));
-		port->life.disobeyed = port->tx.seen.proved < 0;
 		spin_unlock_bh(&port->lock);
 		bfc_hrtt_keep(port, room, &again);
 	}

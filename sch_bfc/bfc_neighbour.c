@@ -153,12 +153,8 @@ void bfc_port_tags(struct bfc_port *port)
 	if (!live)
 		bfc_port_unpause(port);
 	/* One that has said HELLO needs not prove that it obeys; the next one has to. */
-	if (!live || told != port->told) {
-		spin_lock(&port->tx.lock);
-		bfc_hrtt_forget(port);
-		port->tx.rtt = 0;
-		spin_unlock(&port->tx.lock);
-	}
+	if (!live || told != port->told)
+		bfc_hrtt_another(port);
 	bfc_hrtt_look_soon(port);
 	WRITE_ONCE(port->tags, tags);
 	WRITE_ONCE(port->told, told);

@@ -131,7 +131,7 @@ struct bfc_tx {
 		u64 hrtt;	/* ns: bfc_hrtt_known() when bfc_hrtt_work() looked last */
 		u64 room;	/* ns: likewise bfc_hrtt_room() */
 		u64 rtt;	/* ns: likewise @rtt */
-		s8 proved;	/* likewise @hrtt.proved */
+		s8 proved;	/* likewise @hrtt.proved; read without @lock */
 	} seen;
 	struct hrtimer refresh;	/* repeats the newest frame */
 };
@@ -150,7 +150,6 @@ struct bfc_port_life {
 	u64 hrtt;		/* ns: used with hrtt auto; 0: that of @sw */
 	u64 loop;		/* ns: of this link, as far as known, or 0 */
 	unsigned long loop_changed;	/* jiffies */
-	bool disobeyed;		/* by a neighbour that says no HELLO */
 	bool unplugged;		/* the device has left the namespace, a qdisc is held */
 	bool promisc;		/* the device is promiscuous for the port's tags */
 	u32 carrier_downs;	/* times that the carrier had gone by then */
@@ -308,6 +307,7 @@ u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_fc_ops *fc,
 		     const struct bfc_params *p, u64 link_rate, u64 loop);
 void bfc_hrtt_forget(struct bfc_port *port);
 void bfc_hrtt_heard(struct bfc_port *port);
+void bfc_hrtt_another(struct bfc_port *port);
 void bfc_hrtt_unlearn(struct bfc_port *port);
 
 /* bfc_hrtt_use.c */
