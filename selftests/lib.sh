@@ -151,6 +151,20 @@ two_switches() {
 ports_of_two_switches=("sw1 p1" "sw1 p2" "sw1 x" "sw2 x" "sw2 p3" "sw2 r0"
 	"h1 e0" "h2 e0" "h3 e0" "r e0")
 
+# line_to_n OPTIONS...: of the ports of a switch between a host and n, whose frames the test
+# sends
+line_to_n() {
+	switch sw
+	host h 10.0.0.1/24
+	host n 10.0.0.2/24
+	cable sw ph h e0
+	cable sw pn n e0
+	meet 10.0.0.2 h
+	frames open n n e0
+	bfc sw ph hrtt 6ms "$@"
+	bfc sw pn hrtt 6ms "$@"
+}
+
 # bfc NS PORT [OPTIONS]: the qdisc on a port
 bfc() {
 	local ns=$1 port=$2

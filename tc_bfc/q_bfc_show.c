@@ -2,7 +2,7 @@
 /*
  * q_bfc_show.c - options of the bfc qdisc as tc(8) shows them
  *
- * As text those that differ from the default, so that what somebody has chosen is not
+ * As text those that differ from the default, so that what was chosen is not
  * one of 50; with -d (show_details) all. Either can be given back to tc as options. In
  * JSON, which programs read, all of them are always there.
  */

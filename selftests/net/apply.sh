@@ -239,7 +239,7 @@ test_replacement() {
 	equal "limit, queues, ways" "$(stat x d0 options.limit) \
 $(stat x d0 options.queues) $(stat x d0 options.ways)" "2097152 64 2"
 	without_news apply 0
-	# What somebody has chosen is not taken away, what the kernel has, is.
+	# A qdisc that was chosen is not taken away, one that the kernel chose is.
 	tc -n x qdisc replace dev d0 root handle 5: tbf rate 1gbit burst 10kb limit 10kb
 	apply 3
 	check "says $(cat "$scratch/out")" grep -q \

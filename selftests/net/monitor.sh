@@ -53,19 +53,6 @@ pair() {
 	cable a e0 b e0
 }
 
-# line OPTIONS...: of the switch's ports
-line() {
-	switch sw
-	host h 10.0.0.1/24
-	host n 10.0.0.2/24
-	cable sw ph h e0
-	cable sw pn n e0
-	meet 10.0.0.2 h
-	frames open n n e0
-	bfc sw ph hrtt 6ms "$@"
-	bfc sw pn hrtt 6ms "$@"
-}
-
 test_neighbour() {
 	local now
 	pair
@@ -99,7 +86,7 @@ test_neighbour() {
 # It starts over with another number of queues, and says so in a HELLO that proves it: it does
 # not go down.
 test_other_queues() {
-	line fc fafc
+	line_to_n fc fafc
 	listen sw sw
 	frames set n queues=8
 	frames talk n 0.3
@@ -148,7 +135,7 @@ storm() { frames pfc n $((1 << $1)) 65535; }
 is_at_least() { [ "$(stat sw pn "$1")" -ge "$2" ]; }
 
 test_storm_and_restore() {
-	line fc pfc prio dscp watchdog 100ms
+	line_to_n fc pfc prio dscp watchdog 100ms
 	# Quanta are times at the speed of the link.
 	simulated || ip -n sw link set dev pn type wire rate 2mbit
 	listen sw sw
@@ -168,7 +155,7 @@ test_storm_and_restore() {
 
 # Each storm ends for those that listen, also with the qdisc; one of queues has no priority.
 test_storm_ends_with_the_qdisc() {
-	line fc bfc peer on assign single watchdog 300ms
+	line_to_n fc bfc peer on assign single watchdog 300ms
 	frames set n epoch=9
 	listen sw sw
 	send h 10.0.0.2 3000 -r 400000 -t 3
@@ -213,7 +200,7 @@ storms_are() { [ "$(stat a e0 "$1")" = "$2" ]; }
 # 40 flows in 4 queues: a message a second, all of them counted
 test_queues_exhausted() {
 	local n
-	line fc none queues 4 assign dynamic
+	line_to_n fc none queues 4 assign dynamic
 	tc -n sw qdisc change dev pn root bfc rate 1mbit
 	listen sw sw
 	send h 10.0.0.2 3000 -f 40 -t 3
@@ -230,7 +217,7 @@ test_queues_exhausted() {
 
 # Flows to one destination share on purpose: nothing has run out.
 test_shared_queues_are_not_exhausted() {
-	line fc none queues 8 assign destination rate 1mbit
+	line_to_n fc none queues 8 assign destination rate 1mbit
 	listen sw sw
 	send h 10.0.0.2 3000 -f 40 -t 2
 	finish "$bg"
@@ -260,7 +247,7 @@ test_handles_exhausted() {
 # A neighbour that comes and goes as often as it may.
 test_flood_is_bounded() {
 	local n begun took	# with fc bfc it is let in once a second only
-	line fc fafc
+	line_to_n fc fafc
 	listen sw sw
 	frames talk n 0.3
 	wait_for 5 peer_up sw pn || fail "not up"
@@ -318,8 +305,8 @@ test_reader_that_does_not_read() {
 	equal "the last one" "$(told_last small)" neighbour_up
 }
 
-# as_nobody COMMAND: in namespace a
-as_nobody() {
+# unprivileged COMMAND: in namespace a
+unprivileged() {
 	ip netns exec a setpriv --reuid 65534 --regid 65534 --clear-groups \
 		--inh-caps=-all "$@"
 }
@@ -333,17 +320,18 @@ test_namespaces() {
 	listen z z
 	listen all z all-nsid
 	# Anyone may listen where he is, but nowhere else.
-	as_nobody "$top/build/bpf/bfcctl" -v -j monitor >"$scratch/nobody" 2>"$scratch/nobody.err" &
+	unprivileged "$top/build/bpf/bfcctl" -v -j monitor >"$scratch/unprivileged" \
+		2>"$scratch/unprivileged.err" &
 	pids+=($!)
-	listens nobody
-	said=$(as_nobody "$top/build/bpf/bfcctl" monitor all-nsid 2>&1)
-	equal "exit code of all-nsid by nobody" "$?" 1
-	equal "all-nsid by nobody" "$said" "bfcctl: all-nsid: Operation not permitted"
+	listens unprivileged
+	said=$(unprivileged "$top/build/bpf/bfcctl" monitor all-nsid 2>&1)
+	equal "exit code of all-nsid by uid 65534" "$?" 1
+	equal "all-nsid by uid 65534" "$said" "bfcctl: all-nsid: Operation not permitted"
 	bfc a e0
 	bfc b e0
 	peers_up
 	tell_all a neighbour_up
-	tell_all nobody neighbour_up
+	tell_all unprivileged neighbour_up
 	tell_all all "neighbour_up 5" '.event, .nsid'
 	equal "events of another namespace" "$(told z)" ""
 }

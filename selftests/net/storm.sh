@@ -11,21 +11,7 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
-hrtt=6ms
 mode=pfc
-
-# line OPTIONS...: of the switch's ports
-line() {
-	switch sw
-	host h 10.0.0.1/24
-	host n 10.0.0.2/24
-	cable sw ph h e0
-	cable sw pn n e0
-	meet 10.0.0.2 h
-	frames open n n e0
-	bfc sw ph hrtt $hrtt "$@"
-	bfc sw pn hrtt $hrtt "$@"
-}
 
 # storm PRIORITY QUANTA: a PFC frame of n, or with FAFC a PAUSE: quanta of 25.6 us
 storm() {
@@ -40,7 +26,7 @@ is() { [ "$(stat sw pn "$1")" = "$2" ]; }
 is_at_least() { [ "$(stat sw pn "$1")" -ge "$2" ]; }
 
 storms() {
-	line fc "$mode" prio dscp watchdog 100ms
+	line_to_n fc "$mode" prio dscp watchdog 100ms
 	[ "$mode" != fafc ] || tc -n sw qdisc change dev pn root bfc peer on
 	# Quanta are times at the speed of the link: 1.68 s, or 16.8 s where it takes
 	# long to look.
@@ -83,7 +69,7 @@ test_fafc_storm() { mode=fafc storms; }
 # because of the storm, and only as long as they are.
 test_drops_of_a_storm() {
 	local sent=() before
-	line fc pfc prio dscp watchdog 100ms
+	line_to_n fc pfc prio dscp watchdog 100ms
 	ip -n sw link set dev pn type wire rate 2mbit
 	for port in 3000 4000; do
 		send h 10.0.0.2 $port -r 3000000 -t 1 -T $((port / 1000 << 5))
@@ -112,7 +98,7 @@ drops_of() {
 # It pauses for ever, but lets something pass now and then.
 test_slow_is_no_storm() {
 	local i
-	line fc pfc prio dscp watchdog 150ms
+	line_to_n fc pfc prio dscp watchdog 150ms
 	storm 3 65535
 	send h 10.0.0.2 3000 -r 400000 -T 96 -t 2
 	for i in {1..15}; do
@@ -128,7 +114,7 @@ test_slow_is_no_storm() {
 }
 
 test_watchdog_off() {
-	line fc pfc prio dscp watchdog off
+	line_to_n fc pfc prio dscp watchdog off
 	send h 10.0.0.2 3000 -r 400000 -T 96 -t 1
 	storm 3 65535
 	sleep 0.05
@@ -144,7 +130,7 @@ test_bfc_storm() {
 	local i watchdog=100ms
 	# An emulated machine takes that long for a look.
 	simulated || watchdog=300ms
-	line fc bfc peer on assign single watchdog $watchdog
+	line_to_n fc bfc peer on assign single watchdog $watchdog
 	frames set n epoch=9
 	send h 10.0.0.2 3000 -r 400000 -t 3
 	# Drains, however slowly: no storm.

@@ -9,11 +9,8 @@ writes is given to tshark, and the fields are compared with the numbers that it 
 of; then mutilated frames, which must not disturb the dissector.
 KTAP; exit code 1 if a test failed, 4 if tshark or scapy is not installed.
 """
-import argparse
-import importlib
 import json
 import random
-import shutil
 import struct
 import subprocess
 import sys
@@ -26,6 +23,7 @@ sys.path.insert(0, str(TOP / "selftests/tc"))
 sys.dont_write_bytecode = True
 
 from bfc_uapi import Ktap  # noqa: E402
+from frames import ask, begin, write_pcap  # noqa: E402
 
 SOURCE = bytes.fromhex("021122334455")
 Row = Dict[str, List[str]]
@@ -38,19 +36,8 @@ HOP = ["int.speed", "int.ts", "int.tx", "int.qlen"]
 SPEEDS = 16
 
 
-def ask(program: str, commands: Sequence[str]) -> List[bytes]:
-    done = subprocess.run([program], input="\n".join(commands) + "\n", text=True,
-                          stdout=subprocess.PIPE, check=True)
-    answers = done.stdout.splitlines()
-    assert len(answers) == len(commands), (len(answers), len(commands))
-    return [bytes.fromhex(a) for a in answers]
-
-
-def write(path: str, frames: Sequence[bytes]) -> None:
-    with open(path, "wb") as pcap:
-        pcap.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
-        for frame in frames:
-            pcap.write(struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
+def asked(program: str, commands: Sequence[str]) -> List[bytes]:
+    return [bytes.fromhex(answer) for answer in ask(program, commands)]
 
 
 def tshark(frames: Sequence[bytes], fields: Sequence[str],
@@ -59,7 +46,7 @@ def tshark(frames: Sequence[bytes], fields: Sequence[str],
     names = ["bfc." + f for f in fields] + ["_ws.lua.error", "_ws.expert.message", "_ws.col.Info",
                                             "infiniband.bth.opcode", "infiniband.bth.psn"]
     with tempfile.TemporaryDirectory() as directory:
-        write(directory + "/pcap", frames)
+        write_pcap(directory + "/pcap", frames)
         args = ["tshark", "-n", "-r", directory + "/pcap", "-T", "json",
                 "-X", f"lua_script:{TOP}/wireshark/bfc.lua", *options]
         for name in names:
@@ -101,7 +88,7 @@ def hellos(count: int) -> List[List[int]]:
 
 def check_hello(program: str, count: int) -> List[str]:
     wants = hellos(count)
-    rows = tshark(ask(program, ["hello " + " ".join(map(str, w)) for w in wants]),
+    rows = tshark(asked(program, ["hello " + " ".join(map(str, w)) for w in wants]),
                   HELLO + ["hello.bye", "hello.stranger", "hello.echoed"])
     bad = compare(rows, HELLO, wants)
     for row, want in zip(rows, wants):
@@ -122,7 +109,7 @@ def check_pause(program: str, count: int) -> List[str]:
         wants.append([bits(32), bits(32), bits(32), queues] + [bits(32) for _ in range(8)] +
                      [bits(64), bits(64)])
         sets.append(sorted(random.sample(range(queues), random.randint(0, min(queues, 40)))))
-    rows = tshark(ask(program, ["pause " + " ".join(map(str, w + s))
+    rows = tshark(asked(program, ["pause " + " ".join(map(str, w + s))
                                 for w, s in zip(wants, sets)]),
                   PAUSE + ["pause.paused", "pause.npaused"])
     bad = compare(rows, PAUSE, wants)
@@ -150,7 +137,7 @@ def check_udp(program: str, inet: Any, l2: Any, count: int) -> List[str]:
     frames, wants = [], []
     for i in range(count):
         hops, path = random_hops(i % 6), random.getrandbits(12)
-        made = ask(program, [f"head {len(hops)} {path}"] +
+        made = asked(program, [f"head {len(hops)} {path}"] +
                    ["hop " + " ".join(map(str, h)) for h in hops])
         frames.append(bytes(l2.Ether(src=SOURCE, dst="02:00:00:00:00:01") /
                             inet.IP(src="10.0.0.1", dst="10.0.0.2") /
@@ -188,7 +175,7 @@ def check_tcp(program: str, inet: Any, l2: Any, count: int) -> List[str]:
         room, kind = i % 5, random.choice([253, 254])
         hops = random_hops(random.randint(0, room))
         ids = [random.randint(1, 15) for _ in hops]
-        records = ask(program, [f"tcp {' '.join(map(str, h))} {(n - 1) * 4096 // 15 + 1}"
+        records = asked(program, [f"tcp {' '.join(map(str, h))} {(n - 1) * 4096 // 15 + 1}"
                                 for h, n in zip(hops, ids)]) if hops else []
         more = random.random() < 0.3
         body = struct.pack("!H", 0xbfc2 if more else 0xbfc1) + b"".join(records)
@@ -223,7 +210,7 @@ def check_tags(program: str) -> List[str]:
     def tagged(tpid: int, vid: int) -> bytes:
         return bytes.fromhex("020000000001") + SOURCE + struct.pack("!HHH", tpid, vid, 0x0800) + \
             bytes.fromhex("4500001c000000004001000001010101020202020800f7ff00000000")
-    hello = ask(program, ["hello " + " ".join(map(str, hellos(1)[0]))])
+    hello = asked(program, ["hello " + " ".join(map(str, hellos(1)[0]))])
     bad = []
 
     def expect(frames: Sequence[bytes], want: List[List[int]], *options: str) -> None:
@@ -242,8 +229,8 @@ def check_tags(program: str) -> List[str]:
 def check_mutilated(program: str, count: int) -> List[str]:
     """Nothing disturbs it, and what is cut is said to be."""
     wants = hellos(20)
-    good = ask(program, ["hello " + " ".join(map(str, w)) for w in wants])
-    good += ask(program, ["pause 1 2 3 1024 0 0 0 0 0 0 0 0 5 0 7 1023"])
+    good = asked(program, ["hello " + " ".join(map(str, w)) for w in wants])
+    good += asked(program, ["pause 1 2 3 1024 0 0 0 0 0 0 0 0 5 0 7 1023"])
     bad = []
     cut = [f[:n] for f in (good[0], good[-1]) for n in range(18, len(f))]
     for frame, row in zip(cut, tshark(cut, ["type"])):
@@ -267,21 +254,7 @@ def check_mutilated(program: str, count: int) -> List[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("program")
-    parser.add_argument("--frames", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    random.seed(args.seed)
-    try:
-        l2: Any = importlib.import_module("scapy.layers.l2")
-        inet: Any = importlib.import_module("scapy.layers.inet")
-    except ImportError:
-        print("1..0 # SKIP no scapy: scripts/install-deps checks")
-        return 4
-    if not shutil.which("tshark"):
-        print("1..0 # SKIP no tshark: scripts/install-deps checks")
-        return 4
+    args, (l2, inet) = begin(300, ["layers.l2", "layers.inet"])
     tests = [
         ("HELLO", check_hello(args.program, args.frames)),
         ("PAUSE", check_pause(args.program, args.frames)),

@@ -9,10 +9,7 @@ it writes are given to tshark and to scapy, frames that scapy builds to it: PFC,
 PAUSE of IEEE 802.3x, other MAC control, PFC behind a VLAN tag, and anything.
 KTAP; exit code 1 if a test failed, 4 if tshark or scapy is not installed.
 """
-import argparse
-import importlib
 import random
-import shutil
 import struct
 import subprocess
 import sys
@@ -24,18 +21,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tc"))
 sys.dont_write_bytecode = True
 
 from bfc_uapi import Ktap  # noqa: E402
+from frames import ask, begin, write_pcap  # noqa: E402
 
 SOURCE = "021122334455"
 GROUP = "01:80:c2:00:00:01"
 Pfc = Tuple[int, List[int]]     # class-enable vector, quanta
-
-
-def ask(program: str, commands: Sequence[str]) -> List[str]:
-    done = subprocess.run([program], input="\n".join(commands) + "\n", text=True,
-                          stdout=subprocess.PIPE, check=True)
-    answers = done.stdout.splitlines()
-    assert len(answers) == len(commands), (len(answers), len(commands))
-    return answers
 
 
 def random_pfc(count: int) -> List[Pfc]:
@@ -66,10 +56,7 @@ def tshark(frames: Sequence[bytes]) -> List[List[str]]:
     fields += [f"macc.cbfc.enbv.c{p}" for p in range(8)]
     fields += [f"macc.cbfc.pause_time.c{p}" for p in range(8)]
     with tempfile.NamedTemporaryFile(suffix=".pcap") as pcap:
-        pcap.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
-        for f in frames:
-            pcap.write(struct.pack("<IIII", 0, 0, len(f), len(f)) + f)
-        pcap.flush()
+        write_pcap(pcap.name, frames)
         args = ["tshark", "-n", "-r", pcap.name, "-T", "fields", "-E", "separator=;"]
         for field in fields:
             args += ["-e", field]
@@ -160,22 +147,7 @@ def fuzzed(frames: Sequence[bytes], count: int) -> List[bytes]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("program")
-    parser.add_argument("--frames", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    random.seed(args.seed)
-    try:
-        l2: Any = importlib.import_module("scapy.layers.l2")
-        mac: Any = importlib.import_module("scapy.contrib.mac_control")
-        packets: Any = importlib.import_module("scapy.packet")
-    except ImportError:
-        print("1..0 # SKIP no scapy: scripts/install-deps checks")
-        return 4
-    if not shutil.which("tshark"):
-        print("1..0 # SKIP no tshark: scripts/install-deps checks")
-        return 4
+    args, (l2, mac, packets) = begin(2000, ["layers.l2", "contrib.mac_control", "packet"])
 
     ktap = Ktap(8)
 
