@@ -469,9 +469,7 @@ int main(int argc, char **argv)
 	struct words w = { .argc = argc - 1, .argv = argv + 1 };
 	const struct command *command;
 
-	w.kept = calloc(argc + 1, sizeof(*w.kept));
-	if (!w.kept)
-		fail("out of memory");
+	w.kept = need(calloc(argc + 1, sizeof(*w.kept)));
 	read_options(&w);
 	if (!w.n && !asked.help && !asked.version) {
 		print_usage(stderr, NULL);

@@ -15,6 +15,7 @@
 #include "bfc_int_sk.h"
 #include "bfc_stats.h"
 #include "hpcc_sk.h"
+#include "memory.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 

@@ -44,10 +44,8 @@ static char *elide_value(const struct setting *setting, const char *dev)
 {
 	char names[ELIDE_NAMES][16];
 	unsigned int n = conf_elide(setting, names, ELIDE_NAMES), i;
-	char *value = calloc(n + 1, sizeof(*names) + 1);
+	char *value = need(calloc(n + 1, sizeof(*names) + 1));
 
-	if (!value)
-		fail("out of memory");
 	for (i = 0; i < n; i++) {
 		if (!live_exists(names[i])) {
 			report_note(&setting->at, "%s: elide %s: no such device yet",
@@ -282,9 +280,7 @@ static char *value_text(const struct bfc_option *o, const struct rtattr *attr)
 		free(text);
 		text = strdup(o->usual);
 	}
-	if (!text)
-		fail("out of memory");
-	return text;
+	return need(text);
 }
 
 /* Is it the default? Then it need not be said of a new qdisc. */

@@ -34,34 +34,14 @@ void conf_at(const struct where *at)
 			 at->line);
 }
 
-static void *room_for(void *list, unsigned int n, size_t size)
-{
-	list = realloc(list, (n + 1) * size);
-	if (!list)
-		fail("out of memory");
-	memset((char *)list + n * size, 0, size);
-	return list;
-}
-
-static char *copy(const char *text)
-{
-	char *to = strdup(text);
-
-	if (!to)
-		fail("out of memory");
-	return to;
-}
-
 static void keep_words(struct conf_words *to, int argc, char **argv,
 		       const struct where *at)
 {
 	int i;
 
-	to->argv = calloc(argc + 1, sizeof(*to->argv));
-	if (!to->argv)
-		fail("out of memory");
+	to->argv = need(calloc(argc + 1, sizeof(*to->argv)));
 	for (i = 0; i < argc; i++)
-		to->argv[i] = copy(argv[i]);
+		to->argv[i] = need(strdup(argv[i]));
 	to->argc = argc;
 	to->at = *at;
 }
@@ -163,10 +143,10 @@ static void add_setting(struct section *s, const char *name, const char *value,
 		if (s->settings[i].option == option)
 			usage_fail("\"%s\" is given for the second time: see line %u",
 				   name, s->settings[i].at.line);
-	s->settings = room_for(s->settings, s->n_settings, sizeof(*to));
+	s->settings = grow(s->settings, s->n_settings, sizeof(*to));
 	to = &s->settings[s->n_settings++];
 	to->option = option;
-	to->value = copy(value);
+	to->value = need(strdup(value));
 	to->at = *at;
 	check_setting(to);
 }
@@ -227,7 +207,7 @@ static void host_line(struct conf *conf, int argc, char **argv,
 		delay_check(argc - 1, argv + 1);
 	else
 		unknown("command", *argv, names, ARRAY_SIZE(names));
-	conf->host = room_for(conf->host, conf->n_host, sizeof(*conf->host));
+	conf->host = grow(conf->host, conf->n_host, sizeof(*conf->host));
 	keep_words(&conf->host[conf->n_host++], argc, argv, at);
 }
 
@@ -254,7 +234,7 @@ static struct section *begin_section(struct conf *conf, int argc, char **argv,
 		if (strchr(argv[i], '/') ||
 		    (!strpbrk(argv[i], "*?[\\") && strlen(argv[i]) >= IF_NAMESIZE))
 			usage_fail("no device can have the name \"%s\"", argv[i]);
-	conf->sections = room_for(conf->sections, conf->n_sections, sizeof(*s));
+	conf->sections = grow(conf->sections, conf->n_sections, sizeof(*s));
 	s = &conf->sections[conf->n_sections++];
 	s->at = *at;
 	keep_words(&s->patterns, argc - 1, argv + 1, at);
@@ -322,7 +302,7 @@ static void read_line(struct conf *conf, char *line, const struct where *at,
 
 static void read_file(struct conf *conf, const char *path)
 {
-	struct where at = { .file = copy(path) };
+	struct where at = { .file = need(strdup(path)) };
 	FILE *file = fopen(path, "r");
 	char *line = NULL;
 	size_t room = 0;

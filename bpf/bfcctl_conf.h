@@ -97,11 +97,16 @@ struct want {
 	const struct conf_words *intel;
 };
 
-/* Of the plugin's table, without "stamp", which is a line of its own in the file */
+/* @option or the next one that the file has as an option: "stamp" is a line of its own there */
+static inline const struct bfc_option *conf_option(const struct bfc_option *option)
+{
+	while (option->name && option->attr == TCA_BFC_STAMP)
+		option++;
+	return option->name ? option : NULL;
+}
+
 #define for_each_option(o) \
-	for ((o) = bfc_options; (o)->name; (o)++) \
-		if ((o)->attr == TCA_BFC_STAMP) { \
-		} else
+	for ((o) = conf_option(bfc_options); (o); (o) = conf_option((o) + 1))
 
 void conf_at(const struct where *at);
 void conf_read(struct conf *conf, const char *path);

@@ -397,9 +397,7 @@ static void add_port(const struct port *port, void *arg)
 	if (strcmp(port->kind, "bfc") ||
 	    (list->ifindex && port->ifindex != list->ifindex))
 		return;
-	list->ports = realloc(list->ports, (list->n + 1) * sizeof(*port));
-	if (!list->ports)
-		fail("out of memory");
+	list->ports = grow(list->ports, list->n, sizeof(*port));
 	list->ports[list->n++] = *port;
 }
 

@@ -35,9 +35,7 @@ static void add_qdisc(const struct port *port, void *arg)
 	l->prog_id = port->prog_id;
 	if (strcmp(port->kind, "bfc") || !port->options)
 		return;
-	l->options = malloc(port->options->rta_len);
-	if (!l->options)
-		fail("out of memory");
+	l->options = need(malloc(port->options->rta_len));
 	memcpy(l->options, port->options, port->options->rta_len);
 }
 
@@ -52,11 +50,8 @@ static void add_device(const struct nlmsghdr *h, void *arg)
 	if (h->nlmsg_type != RTM_NEWLINK ||
 	    h->nlmsg_len < NLMSG_LENGTH(sizeof(*ifi)))
 		return;
-	live = realloc(live, (n_live + 1) * sizeof(*live));
-	if (!live)
-		fail("out of memory");
+	live = grow(live, n_live, sizeof(*live));
 	l = &live[n_live++];
-	memset(l, 0, sizeof(*l));
 	l->ifindex = ifi->ifi_index;
 	room = h->nlmsg_len - NLMSG_LENGTH(sizeof(*ifi));
 	rtnl_for_each_attr(attr, IFLA_RTA(ifi), room) {

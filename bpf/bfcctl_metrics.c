@@ -169,9 +169,7 @@ static void add_sample(const struct port *port, void *arg)
 
 	if (strcmp(port->kind, "bfc"))
 		return;
-	all->s = realloc(all->s, (all->n + 1) * sizeof(*all->s));
-	if (!all->s)
-		fail("out of memory");
+	all->s = grow(all->s, all->n, sizeof(*all->s));
 	all->s[all->n++] = (struct sample){ .port = *port };
 }
 
@@ -354,11 +352,9 @@ static void put_all(FILE *to, const struct samples *all, const char *netns)
 static void put_file(const char *path, const struct samples *all, const char *netns)
 {
 	size_t room = strlen(path) + 16;
-	char *part = malloc(room);
+	char *part = need(malloc(room));
 	FILE *to;
 
-	if (!part)
-		fail("out of memory");
 	snprintf(part, room, "%s.%d", path, getpid());
 	to = fopen(part, "wxe");
 	if (!to)

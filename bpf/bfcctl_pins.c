@@ -132,11 +132,8 @@ static void add(const char *path)
 	if (!parse(name, &netns, &ifindex) ||
 	    (!all->everywhere && netns != netns_id()))
 		return;
-	all->pin = realloc(all->pin, (all->n + 1) * sizeof(*pin));
-	if (!all->pin)
-		fail("out of memory");
+	all->pin = grow(all->pin, all->n, sizeof(*pin));
 	pin = &all->pin[all->n++];
-	memset(pin, 0, sizeof(*pin));
 	snprintf(pin->path, sizeof(pin->path), "%s", path);
 	pin->netns_id = netns;
 	pin->ifindex = ifindex;

@@ -80,11 +80,7 @@ void report_error(struct report *r, const struct where *at, const char *error)
 
 static char *keep(const char *text)
 {
-	char *copy = text ? strdup(text) : NULL;
-
-	if (text && !copy)
-		fail("out of memory");
-	return copy;
+	return text ? need(strdup(text)) : NULL;
 }
 
 /**

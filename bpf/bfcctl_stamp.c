@@ -317,9 +317,7 @@ static uint64_t get_count(int fd, uint32_t what)
 	int cpu, cpus = libbpf_num_possible_cpus();
 	uint64_t *values, sum = 0;
 
-	values = calloc(cpus > 0 ? cpus : 1, sizeof(*values));
-	if (!values)
-		fail("out of memory");
+	values = need(calloc(cpus > 0 ? cpus : 1, sizeof(*values)));
 	if (cpus > 0 && !bpf_map_lookup_elem(fd, &what, values))
 		for (cpu = 0; cpu < cpus; cpu++)
 			sum += values[cpu];

@@ -291,9 +291,7 @@ char *tc_value(const struct rtattr *attr, const char *name)
 	nest = rtnl_nest(&msg, TCA_OPTIONS);
 	rtnl_put(&msg, attr->rta_type, RTA_DATA(attr), RTA_PAYLOAD(attr));
 	rtnl_nest_end(&msg, nest);
-	out = open_memstream(&text, &len);
-	if (!out)
-		fail("out of memory");
+	out = need(open_memstream(&text, &len));
 	fputc(' ', out);
 	bfc_print_opt(NULL, NULL, nest);
 	fclose(out);
@@ -307,7 +305,5 @@ char *tc_value(const struct rtattr *attr, const char *name)
 		value = strdup("");
 	}
 	free(text);
-	if (!value)
-		fail("out of memory");
-	return value;
+	return need(value);
 }

@@ -304,9 +304,7 @@ static void add_flow(const struct nlmsghdr *h, void *arg)
 	flow.sport = ntohs(msg->id.idiag_sport);
 	flow.dport = ntohs(msg->id.idiag_dport);
 	unmap(&flow);
-	list->flows = realloc(list->flows, (list->n + 1) * sizeof(flow));
-	if (!list->flows)
-		fail("out of memory");
+	list->flows = grow(list->flows, list->n, sizeof(flow));
 	list->flows[list->n++] = flow;
 }
 

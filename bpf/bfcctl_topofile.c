@@ -28,23 +28,6 @@ static struct line *lines;
 static uint32_t n_lines;
 
 /**
- * grow() - room for one more element
- * @array: of elements, or NULL
- * @n: how many there are
- * @size: of an element
- *
- * Return: the array, in which the new element is zero.
- */
-void *grow(void *array, uint32_t n, size_t size)
-{
-	if (n & (n - 1))	/* there is room up to the next power of two */
-		return array;
-	array = need(realloc(array, (n ? 2 * (size_t)n : 1) * size));
-	memset((char *)array + n * size, 0, (n ?: 1) * size);
-	return array;
-}
-
-/**
  * is_device() - may a device have this name, and a shell read it as it is?
  * @name: name
  */

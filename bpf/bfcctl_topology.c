@@ -298,12 +298,6 @@ static int by_way(const void *a, const void *b)
 	return compare_names(way_dev(x->t, x->way), way_dev(x->t, y->way));
 }
 
-static bool between_switches(const struct net *net, uint32_t way)
-{
-	return net->kind[way_from(net, way)] == BOX_SWITCH &&
-	       net->kind[way_to(net, way)] == BOX_SWITCH;
-}
-
 static void show_box(const struct topology *t, uint32_t b, const struct listed *list,
 		     uint32_t n)
 {
@@ -311,7 +305,7 @@ static void show_box(const struct topology *t, uint32_t b, const struct listed *
 	uint32_t way, i, same, ports = 0;
 
 	for (way = 0; way < 2 * t->net.cables; way++) {
-		if (way_from(&t->net, way) != b || !between_switches(&t->net, way))
+		if (way_from(&t->net, way) != b || !way_has_bfc(&t->net, way))
 			continue;
 		port = grow(port, ports, sizeof(*port));
 		port[ports++] = (struct port_line){ t, way };
@@ -402,7 +396,7 @@ static void show_size(const struct topology *t, const struct turns *turns)
 	uint32_t cables = 0, way, routed = 0, i;
 
 	for (way = 0; way < 2 * t->net.cables; way += 2)
-		cables += between_switches(&t->net, way);
+		cables += way_has_bfc(&t->net, way);
 	for (i = 0; i < turns->n; i++)
 		routed += turns->turn[i].routed;
 	out_number("switches", boxes_of(&t->net, BOX_SWITCH));

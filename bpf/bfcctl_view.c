@@ -27,11 +27,8 @@ static struct view *add(struct views *views)
 {
 	struct view *v;
 
-	views->v = realloc(views->v, (views->n + 1) * sizeof(*v));
-	if (!views->v)
-		fail("out of memory");
+	views->v = grow(views->v, views->n, sizeof(*v));
 	v = &views->v[views->n++];
-	memset(v, 0, sizeof(*v));
 	return v;
 }
 

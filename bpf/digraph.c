@@ -2,26 +2,11 @@
 /*
  * Directed graphs: components, orders, cycles.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "feedback.h"
-
-/**
- * need() - memory that a caller cannot do without
- * @memory: what malloc() or its like has returned
- *
- * Return: @memory; the program ends if there is none.
- */
-void *need(void *memory)
-{
-	if (!memory) {
-		fputs("out of memory\n", stderr);
-		exit(1);
-	}
-	return memory;
-}
+#include "memory.h"
 
 static uint32_t *numbers(size_t n)
 {

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "feedback.h"
+#include "memory.h"
 
 /* Looks at an edge, altogether: some seconds. A large graph has to do with less. */
 #define WORK_IMPROVE	400000000ULL

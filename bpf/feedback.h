@@ -44,7 +44,6 @@ struct feedback {
 	uint64_t bound;
 };
 
-void *need(void *memory);
 void digraph_init(struct digraph *g, uint32_t nodes, uint32_t edges);
 void digraph_index(struct digraph *g);
 void digraph_free(struct digraph *g);

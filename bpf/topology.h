@@ -32,7 +32,6 @@ void topology_join(struct topology *t, const uint32_t *box, const char *const *d
 void topology_read(struct topology *t, int files, char **file);
 void topology_free(struct topology *t);
 bool is_device(const char *name);
-void *grow(void *array, uint32_t n, size_t size);
 
 /* ---- bfcctl_lldp.c ---- */
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "turns.h"
 
 #define FAR	UINT32_MAX
@@ -317,7 +318,12 @@ static void route_listed(struct finder *f)
 
 /* ---- the graph ---- */
 
-static bool has_bfc(const struct net *net, uint32_t way)
+/**
+ * way_has_bfc() - is it between two switches with bfc?
+ * @net: network
+ * @way: way
+ */
+bool way_has_bfc(const struct net *net, uint32_t way)
 {
 	return net->kind[way_from(net, way)] == BOX_SWITCH &&
 	       net->kind[way_to(net, way)] == BOX_SWITCH;
@@ -345,12 +351,12 @@ static void turns_of(struct finder *f, uint32_t b, struct turns *turns, bool cou
 
 	for (i = f->first[b]; i < f->first[b + 1]; i++) {
 		in = f->way[i] ^ 1;
-		if (!has_bfc(f->net, in))
+		if (!way_has_bfc(f->net, in))
 			continue;
 		for (j = f->first[b]; j < f->first[b + 1]; j++) {
 			out = f->way[j];
 			r = *routed(f, in, out);
-			if (has_bfc(f->net, out) && is_wanted(turns, in, out, r))
+			if (way_has_bfc(f->net, out) && is_wanted(turns, in, out, r))
 				add_turn(turns, in, out, r, count);
 		}
 	}

@@ -117,6 +117,7 @@ struct turns {
 
 uint32_t way_from(const struct net *net, uint32_t way);
 uint32_t way_to(const struct net *net, uint32_t way);
+bool way_has_bfc(const struct net *net, uint32_t way);
 void turns_find(const struct net *net, enum turns_which which, struct turns *turns);
 bool turns_choose(const struct net *net, enum turns_choose choose,
 		  struct turns *turns);

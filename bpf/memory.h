@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory that a program cannot do without.
+ */
+#ifndef MEMORY_H
+#define MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void *need(void *memory);
+void *grow(void *array, uint32_t n, size_t size);
+
+#endif /* MEMORY_H */
