@@ -229,6 +229,8 @@ class Topology:
                 lines.append(f"sysctl {name} {path} {value}")
             if nic:
                 own = self.nodes[n].nic or nic
+                # The papers' hosts send frames.
+                own += " split-gso on" if own.startswith("bfc") else ""
                 lines.append(f"tc {name} qdisc replace dev e0 root {own}")
         for n, node in enumerate(self.nodes):
             if node.host:

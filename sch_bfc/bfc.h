@@ -90,6 +90,7 @@ DECLARE_STATIC_KEY_FALSE(bfc_holds);	/* bfc_charge.c */
 #define BFC_CTRL_BURST		16384U	/* and a ms of that, or so many bytes */
 #define BFC_TXQ_RESERVE		8	/* 1/8 of the limit is for TX queues in equal parts, */
 #define BFC_TXQ_BATCH		32	/* what they hold beyond is told in 1/32 of it */
+#define BFC_GSO_OF_LIMIT	8	/* split-gso auto: no packet of more than 1/8 stays whole */
 #define BFC_TURN_NS	NSEC_PER_MSEC	/* of a rate, that one of them takes at most */
 #define BFC_TXQS_QUEUES_MAX	8192	/* of all TX queues of a device */
 #define BFC_HELLO_PPS		100	/* HELLOs a second from the link */

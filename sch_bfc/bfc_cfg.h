@@ -79,9 +79,9 @@ struct bfc_cfg {
 	bool by_dest;		/* queues are shared by destination as they run short */
 	bool elides;		/* some ports are never paused from here */
 	bool shapes;		/* to @p.rate, by @pace */
-	bool avoid_paused;	/* as in struct bfc_params; likewise the next two */
+	bool avoid_paused;	/* as in struct bfc_params; likewise the next */
 	bool new_first;
-	bool split_gso;
+	u8 split_gso;		/* BFC_SPLIT_GSO_* */
 
 	/* The scheduler, for some. */
 	__be32 dest_mask;	/* bits of an IPv4 address that tell destinations apart */

@@ -96,7 +96,7 @@ static const struct bfc_params bfc_defaults = {
 	.resume = BFC_RESUME_EARLY,
 	.limit = BFC_LIMIT_DEFAULT,
 	.new_first = 1,
-	.split_gso = 1,
+	.split_gso = BFC_SPLIT_GSO_AUTO,
 	.tpid = ETH_P_8021AD,
 	.stamp = BFC_STAMP_UNSET,
 	.stamp_fd = -1,
@@ -194,8 +194,8 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 		BFC_OPTION(hold, u64, BFC_HOLD_MIN, BFC_HOLD_MAX, true,
 			   "hold: 1 ms to 4 s, or 0 for auto"),
 	[TCA_BFC_SPLIT_GSO] =
-		BFC_OPTION(split_gso, u8, 0, 1, false,
-			   "split-gso: 0 or 1"),
+		BFC_OPTION(split_gso, u8, 0, __BFC_SPLIT_GSO_MAX - 1, false,
+			   "split-gso: off, on or auto"),
 	[TCA_BFC_ACCEPT_PAUSE] =
 		BFC_OPTION(accept_pause, u8, 0, 1, false,
 			   "accept-pause: 0 or 1"),

@@ -44,7 +44,7 @@ struct bfc_params {
 	u8 new_first;		/* queues that just got a packet go before the round */
 	u8 txqs;		/* BFC_TXQS_* */
 	u64 sync;		/* ns */
-	u8 split_gso;		/* segment GSO packets at enqueue */
+	u8 split_gso;		/* BFC_SPLIT_GSO_* */
 	u8 accept_pause;	/* obey pauses of a neighbour of role nic */
 	u64 watchdog;		/* ns without progress until pauses are ignored, 0 = never, or
 				 * BFC_WATCHDOG_AUTO

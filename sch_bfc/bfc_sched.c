@@ -267,6 +267,22 @@ static u32 bfc_segment_len(const struct Qdisc *sch, const struct sk_buff *seg)
 	return clamp_t(s64, len, 1, BFC_LEN_MAX);
 }
 
+/* A packet of several segments that takes the link no longer than a queue may take to
+ * drain before it pauses may as well stay one: its queue exceeds Th, and others wait, by
+ * no more than that. Not where a few of them would fill the port's memory, nor where a
+ * size table (tc ... stab) says what each frame counts as.
+ */
+static bool bfc_cuts(struct Qdisc *sch, const struct sk_buff *skb)
+{
+	const struct bfc_sched *q = qdisc_priv(sch);
+
+	if (q->cfg->split_gso != BFC_SPLIT_GSO_AUTO)
+		return q->cfg->split_gso == BFC_SPLIT_GSO_ON;
+	return qdisc_pkt_len(skb) > q->cfg->thresh[bfc_nactive(q)] ||
+	       skb->truesize > q->cfg->limit / BFC_GSO_OF_LIMIT ||
+	       rcu_access_pointer(sch->stab);
+}
+
 static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 			   u8 prio, struct sk_buff **to_free)
 {
@@ -330,7 +346,7 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 			return bfc_enqueue_control(skb, sch);
 		q->stats.ctrl_excess++;
 	}
-	if (skb_is_gso(skb) && q->cfg->split_gso)
+	if (skb_is_gso(skb) && bfc_cuts(sch, skb))
 		return bfc_enqueue_gso(skb, sch, hash, prio, to_free);
 	return bfc_enqueue_one(skb, sch, hash, prio, to_free);
 }
@@ -395,6 +411,17 @@ static u32 bfc_quantum(const struct bfc_sched *q, const struct bfc_queue *queue)
 	return q->cfg->quantum * max(q->prio[qn].ports, 1U);
 }
 
+/* A packet of 64 KB is the quantum of many rounds. There is no need to go through them one
+ * by one where no other queue is in them.
+ */
+static void bfc_skip_rounds(const struct bfc_sched *q, struct bfc_queue *queue)
+{
+	u32 rounds = -queue->deficit / q->cfg->quantum;
+
+	queue->deficit += rounds * q->cfg->quantum;
+	queue->round += rounds;
+}
+
 static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 				       struct bfc_queue **from)
 {
@@ -428,6 +455,8 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 		}
 		if (queue->deficit > 0)
 			break;
+		if (unlikely(queue->deficit < -(s32)q->cfg->quantum) && q->drr.nactive == 1)
+			bfc_skip_rounds(q, queue);
 		queue->deficit += bfc_quantum(q, queue);
 		queue->round++;
 		list_move_tail(&queue->active, round);

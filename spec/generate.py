@@ -95,7 +95,7 @@ SUFFIXES = {"size": "b kb mb", "time": "s ms us ns", "timeout": "s ms us ns",
             "rate": "kbit mbit gbit tbit"}
 
 # enums and attribute sets of a region of the uapi header, in their order there
-OPTION_ENUMS = ("fc", "prio", "role", "peer", "assign", "resume", "stamp", "txqs",
+OPTION_ENUMS = ("fc", "prio", "role", "peer", "assign", "resume", "stamp", "split-gso", "txqs",
                 "options", "elide")
 STATS_ENUMS = ("stats", "prio-stats", "peer-state", "refused", "class-stats")
 
@@ -239,9 +239,9 @@ class Spec:
 
     def words(self) -> str:
         out: list[str] = []
-        for name in ("fc", "peer", "assign", "resume", "prio", "txqs"):
+        for name in ("fc", "peer", "assign", "resume", "prio", "split-gso", "txqs"):
             its = self.sets[name]
-            out += ["", f"static const char * const {name}_words[] = {{"]
+            out += ["", f"static const char * const {name.replace('-', '_')}_words[] = {{"]
             out += [f"\t[{its['name-prefix']}{macro(e['name'])}] = \"{e['name']}\","
                     for e in its["entries"]]
             out += ["\tNULL", "};"]

@@ -55,6 +55,13 @@ static const char * const prio_words[] = {
 	NULL
 };
 
+static const char * const split_gso_words[] = {
+	[BFC_SPLIT_GSO_OFF] = "off",
+	[BFC_SPLIT_GSO_ON] = "on",
+	[BFC_SPLIT_GSO_AUTO] = "auto",
+	NULL
+};
+
 static const char * const txqs_words[] = {
 	[BFC_TXQS_AUTO] = "auto",
 	[BFC_TXQS_ONE] = "one",
@@ -120,8 +127,8 @@ const struct bfc_option bfc_options[] = {
 	  NULL, "auto", 0, "auto", false },
 	{ "hold", "hold", TCA_BFC_HOLD, UNIT_TIME,
 	  NULL, "auto", 0, "auto", false },
-	{ "split-gso", "split_gso", TCA_BFC_SPLIT_GSO, UNIT_SWITCH,
-	  NULL, NULL, 0, "on", false },
+	{ "split-gso", "split_gso", TCA_BFC_SPLIT_GSO, UNIT_WORD,
+	  split_gso_words, NULL, 0, "auto", false },
 	{ "txqs", "txqs", TCA_BFC_TXQS, UNIT_WORD,
 	  txqs_words, NULL, 0, "auto", true },
 	{ "sync", "sync", TCA_BFC_SYNC, UNIT_TIME,
@@ -215,7 +222,7 @@ static const char usage[] =
 	"               [ rate RATE | link* ] [ limit BYTES ]\n"
 	"               [ quantum BYTES | auto* ] [ new-first on* | off ]\n"
 	"               [ refresh TIME | auto* ] [ hold TIME | auto* ]\n"
-	"               [ split-gso on* | off ]\n"
+	"               [ split-gso auto* | on | off ]\n"
 	"               [ txqs auto* | one | each ] [ sync TIME ] [ tpid 88a8* | 8100 ]\n"
 	"               [ accept-pause on | off* ]\n"
 	"               [ elide DEV[,DEV...] | none* ]\n"

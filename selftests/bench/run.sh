@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What a packet costs in bfc and in other qdiscs, what a port costs in memory, and
-# FAFC's pauses (make bench).
+# What a packet costs in bfc and in other qdiscs, what a port costs in memory, FAFC's
+# pauses, and TCP through a box that forwards (make bench).
 #
 # Cycles are those of the host's TSC in the simulated machine, whose kernel's code
 # runs at the host's speed, the least of many bursts: what the code takes when
@@ -22,5 +22,6 @@ scripts/vm --icount --cpus 1 --mem 1024 --timeout 1200 -- \
 	selftests/bench/inside.sh 1 2 >"$out/instructions"
 selftests/bench/report.py "$out/cycles" "$out/instructions"
 scripts/sim --real-time -- selftests/bench/fafc.sh
+scripts/vm --icount --cpus 1 --mem 1024 --timeout 3600 -- selftests/bench/forward.sh 2
 make -s -C selftests/bench
 "$out/alloc_bench"

@@ -624,6 +624,13 @@ merging() {
 	merged=$(calc "$segs / $packets")
 }
 
+# gro_holds "NS PORT": packets wait up to 500 us for others of their flow
+gro_holds() {
+	# shellcheck disable=SC2016
+	in_ns "${1% *}" bash -c 'echo 500000 >/sys/class/net/$0/gro_flush_timeout
+		echo 1000 >/sys/class/net/$0/napi_defer_hard_irqs' "${1#* }"
+}
+
 # What GRO needs is that segments are alike. Offloads are on at both hosts; GRO
 # holds packets for 500 us, for in simulated time they come one by one.
 test_offloads() {
@@ -634,9 +641,7 @@ test_offloads() {
 		ip -n "${port% *}" link set dev "${port#* }" type wire rate 1gbit \
 			delay 10us ring 8
 	done
-	in_ns r bash -c 'echo 500000 >/sys/class/net/e0/gro_flush_timeout
-		echo 1000 >/sys/class/net/e0/napi_defer_hard_irqs'
-	bfc h1 e0 role nic hrtt 4ms split-gso off
+	gro_holds "r e0"
 	make_data 6000000
 	merging 1 1 outside
 	say "without INT $merged"
@@ -651,6 +656,13 @@ test_offloads() {
 	merging 1 16
 	say "one in 16 at the sender $merged ($records records)"
 	at_least "merged with one in 16 asked for" "$merged" 3
+	for port in "sw1 p1" "sw2 y1" "sw3 y2"; do
+		gro_holds "$port"
+	done
+	merging 1 1
+	say "each packet, merged at each hop, $merged ($records records)"
+	at_least "merged with each packet stamped" "$merged" 6
+	at_least "records" "$records" 100
 	clean_group
 }
 

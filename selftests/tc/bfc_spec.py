@@ -69,9 +69,9 @@ OPTIONS = [
     Option('hold', 17, 8, 1000000, 4000000000, True,
            None, 'time', 'all',
            'bfc: hold: 1 ms to 4 s, or 0 for auto'),
-    Option('split-gso', 18, 1, 0, 1, False,
-           None, 'switch', '',
-           'bfc: split-gso: 0 or 1'),
+    Option('split-gso', 18, 1, 0, 2, False,
+           None, 'word', '',
+           'bfc: split-gso: off, on or auto'),
     Option('accept-pause', 20, 1, 0, 1, False,
            None, 'switch', 'bfc-fafc',
            'bfc: accept-pause: 0 or 1'),
@@ -250,7 +250,7 @@ DEFAULT_TEXT = (
     "new-first on "
     "refresh auto "
     "hold auto "
-    "split-gso on "
+    "split-gso auto "
     "txqs auto "
     "sync 200us "
     "tpid 88a8 "
@@ -304,7 +304,7 @@ DEFAULT_JSON: dict[str, object] = {
     'new_first': True,
     'refresh': 'auto',
     'hold': 'auto',
-    'split_gso': True,
+    'split_gso': 'auto',
     'txqs': 'auto',
     'sync': 200000,
     'tpid': '88a8',

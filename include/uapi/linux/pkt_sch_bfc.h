@@ -120,6 +120,13 @@ enum {
 };
 
 enum {
+	BFC_SPLIT_GSO_OFF,	/* none is cut */
+	BFC_SPLIT_GSO_ON,	/* each, into frames */
+	BFC_SPLIT_GSO_AUTO,	/* those longer than Th (default) */
+	__BFC_SPLIT_GSO_MAX
+};
+
+enum {
 	BFC_TXQS_AUTO,	/* each, if the other options allow it (default) */
 	BFC_TXQS_ONE,	/* one scheduler, and lock, for all TX queues */
 	BFC_TXQS_EACH,	/* one for each TX queue */
@@ -145,7 +152,7 @@ enum {
 	TCA_BFC_QUANTUM,	/* u32 bytes, 0 = one MTU frame */
 	TCA_BFC_REFRESH,	/* u64 ns between repeated PAUSE frames, 0 = auto */
 	TCA_BFC_HOLD,		/* u64 ns a PAUSE frame is valid, 0 = auto */
-	TCA_BFC_SPLIT_GSO,	/* u8, 0 or 1 */
+	TCA_BFC_SPLIT_GSO,	/* u8, BFC_SPLIT_GSO_* */
 	TCA_BFC_TPID,		/* u16 host order: 0x88a8 or 0x8100 */
 	TCA_BFC_ACCEPT_PAUSE,	/* u8: obey a neighbour of role nic */
 	TCA_BFC_ELIDE,		/* nest of TCA_BFC_ELIDE_IFINDEX; empty = none */

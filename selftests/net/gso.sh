@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# split-gso: which packets of segmentation offload are cut before they are queued.
+#
+#   h1 --veth--\
+#               sw (br0) --x 50 Mbit/s-- r
+#   h2 ---------/ /
+#   h3 ----------/
+#
+# A veth leaves h1's TCP segments of up to 64 KB as they are. Such a one takes x 10.5 ms, a
+# frame 0.25 ms: h3's datagrams tell which of them they had to wait for.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+bytes=2000000
+
+# topology BFC-OPTIONS of x
+topology() {
+	switch sw
+	host r 10.0.0.100/24
+	host h1 10.0.0.1/24
+	host h2 10.0.0.2/24
+	host h3 10.0.0.3/24
+	cable sw x r e0 rate 50mbit delay 10us ring 2
+	cable sw p2 h2 e0 rate 100mbit delay 10us ring 2
+	cable sw p3 h3 e0 rate 100mbit delay 10us ring 2
+	ip link add name p1 netns sw type veth peer name e0 netns h1
+	plug sw p1
+	plug h1 e0
+	bfc sw x peer off "$@"
+	meet 10.0.0.100 h1 h2 h3
+}
+
+# load: h1's TCP begins
+load() {
+	ip netns exec r busybox nc -l -p 5001 </dev/null >"$scratch/tcp" &
+	tcp=$!
+	pids+=("$tcp")
+	check "no TCP receiver" wait_for 5 tcp_listens r 5001
+	background in_ns h1 bash -c \
+		"exec head -c $bytes /dev/zero >/dev/tcp/10.0.0.100/5001"
+}
+
+# loaded: and has ended
+loaded() {
+	finish "$tcp"
+	equal "TCP bytes" "$(wc -c <"$scratch/tcp")" "$bytes"
+}
+
+# probe COUNT: so many small datagrams of h3, 100 a second; $wait is what the worst of
+# them took to r, ms
+probe() {
+	local receiver
+	receive r 5009 -n "$1" -t 60
+	receiver=$bg
+	send h3 10.0.0.100 5009 -n "$1" -s 100 -r 80000
+	finish "$bg" "$receiver"
+	equal "datagrams" "$(received r 5009 .packets)" "$1"
+	wait=$(calc "$(received r 5009 .p99_us) / 1000")
+	say "$wait ms"
+}
+
+# longest BFC-OPTIONS: how long others wait for h1's TCP
+longest() {
+	topology "$@"
+	load
+	sleep 0.05
+	probe 20
+	loaded
+}
+
+# Th is 125 KB, then 6 KB: h1's flow is alone in x.
+test_auto_keeps_what_th_holds() {
+	longest hrtt 20ms
+	between "the longest wait" "$wait" 3 12
+}
+
+test_auto_cuts_what_exceeds_th() {
+	longest hrtt 1ms
+	at_most "the longest wait" "$wait" 1.5
+}
+
+test_auto_with_a_threshold() {
+	longest hrtt 20ms threshold 6000b
+	at_most "the longest wait" "$wait" 1.5
+}
+
+test_on_cuts_all() {
+	longest hrtt 20ms split-gso on
+	at_most "the longest wait" "$wait" 1.5
+}
+
+test_off_cuts_none() {
+	longest hrtt 1ms split-gso off
+	between "the longest wait" "$wait" 3 12
+}
+
+# large BYTES: h1 sends 50 datagrams that UDP_SEGMENT has cut, 20 KB of which take x 3.3 ms
+large() {
+	background in_ns h1 python3 -c '
+import socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.IPPROTO_UDP, 103, 1400)
+for _ in range(50):
+    s.sendto(bytes('"$1"'), ("10.0.0.100", 5003))
+    time.sleep(0.01)'
+	probe 50
+}
+
+# Th is 31 KB for a queue that is alone, 6 KB for each of five.
+test_auto_shares_th() {
+	topology hrtt 5ms
+	large 20000
+	between "the longest wait, alone" "$wait" 2.5 4
+	receive r 5002 -t 60 -i 3
+	send h2 10.0.0.100 5002 -f 4 -t 2
+	sleep 0.3
+	large 20000
+	at_most "the longest wait beside four flows" "$wait" 1.5
+}
+
+# A datagram of 60 KB takes more of a limit of 64 KB than there is: frames of it fit.
+test_auto_with_a_small_limit() {
+	topology hrtt 20ms limit 64kb
+	large 60000
+	at_least "bytes" "$(stat sw x bytes)" 1000000
+	at_most "the longest wait" "$wait" 1
+}
+
+# What is cut and what is not, of one flow: segments stay in order, nothing is left over.
+test_change_under_traffic() {
+	topology hrtt 20ms
+	background bash -c "while sleep 0.02; do
+		for o in off on auto 'auto threshold 20kb' 'auto threshold auto'; do
+			tc -n sw qdisc change dev x root bfc split-gso \$o
+		done
+	done"
+	load
+	loaded
+	equal "drops" "$(stat sw x drops)" 0
+	equal "segments out of order" "$(snmp r TcpExt TCPOFOQueue)" 0
+	all_idle
+}
+
+run_tests auto_keeps_what_th_holds auto_cuts_what_exceeds_th auto_with_a_threshold \
+	auto_shares_th on_cuts_all off_cuts_none auto_with_a_small_limit \
+	change_under_traffic
