@@ -66,16 +66,6 @@ static bool stamps_by(const struct want *want, const char *how)
 	return want->stamp && !strcmp(want->stamp->argv[0], how);
 }
 
-/* A program is told of the port, not of a TX queue, and "auto" cannot know that one is
- * about to be attached.
- */
-static bool implies_one(const struct bfc_option *o, const struct want *want,
-			const struct live *l)
-{
-	return o->attr == TCA_BFC_TXQS && l->tx_queues > 1 &&
-	       (stamps_by(want, "attach") || stamps_by(want, "pinned"));
-}
-
 /* All options of a port, as a request that tc would send.
  *
  * Return: NULL, or why they make no sense, until the next call.
@@ -95,8 +85,7 @@ static const char *encode(struct rtnl_msg *msg, const struct want *want,
 		if (!setting && o->attr == TCA_BFC_BUFFER_SIZE)
 			continue;
 		argv[argc++] = (char *)o->name;
-		argv[argc] = setting ? setting->value :
-			     implies_one(o, want, l) ? "one" : (char *)o->usual;
+		argv[argc] = setting ? setting->value : (char *)o->usual;
 		if (setting && o->attr == TCA_BFC_ELIDE) {
 			elide = elide_value(setting, l->name);
 			argv[argc] = elide;
@@ -148,9 +137,9 @@ static void copy_attr(struct rtnl_msg *msg, const struct rtattr *attr)
 			 RTA_PAYLOAD(attr));
 }
 
-/* A request for a new qdisc: what the file gives, or implies */
+/* A request for a new qdisc: what the file gives */
 static void encode_new(struct rtnl_msg *msg, const struct rtattr *to,
-		       const struct want *want, const struct live *l)
+		       const struct want *want)
 {
 	const struct bfc_option *o;
 	struct rtattr *nest;
@@ -159,7 +148,7 @@ static void encode_new(struct rtnl_msg *msg, const struct rtattr *to,
 	rtnl_put_str(msg, TCA_KIND, "bfc");
 	nest = rtnl_nest(msg, TCA_OPTIONS);
 	for_each_option(o)
-		if (want->setting[o->attr] || implies_one(o, want, l))
+		if (want->setting[o->attr])
 			copy_attr(msg, find_attr(to, o->attr));
 	copy_attr(msg, find_attr(to, TCA_BFC_STAMP));
 	copy_attr(msg, find_attr(to, TCA_BFC_STAMP_FD));
@@ -331,11 +320,9 @@ static void compare(struct report *r, const struct live *l,
 		snprintf(now, sizeof(now), "%u", l->prog_id);
 		snprintf(then, sizeof(then), "%u", id);
 		report_change(r, "stamp", l->pinned ? now : "native", then,
-			      l->mq);
-		if (!l->mq) {
-			copy_attr(change, find_attr(to, TCA_BFC_STAMP));
-			copy_attr(change, fd);
-		}
+			      false);
+		copy_attr(change, find_attr(to, TCA_BFC_STAMP));
+		copy_attr(change, fd);
 	}
 	rtnl_nest_end(change, nest);
 }
@@ -386,7 +373,7 @@ static void make_qdisc(struct report *r, const struct live *l,
 		return;
 	}
 	compare(r, l, want, options_of(&all), &change);
-	encode_new(&new, options_of(&all), want, l);
+	encode_new(&new, options_of(&all), want);
 	if (!*l->kind) {
 		r->action = REPORT_ADD;
 		if (todo.dry_run)
@@ -532,7 +519,7 @@ static void intel_so(void *arg)
 	cmd_int(ARRAY_SIZE(argv), argv);
 }
 
-/* Before a replacement, which would go on with the program, and so with one scheduler */
+/* Before a replacement, which would go on with the program */
 static void end_program(struct report *r, const struct live *l,
 			const struct want *want)
 {
@@ -555,7 +542,7 @@ static void make_programs(struct report *r, const struct live *l,
 
 	/* Before its replacement a port may be none that takes a program. */
 	if (stamps_by(want, "attach") &&
-	    (!r->left || (l->options && !l->mq))) {
+	    (!r->left || l->options)) {
 		p.pinned = port_get(&port, l->ifindex) &&
 			   port.stamp == BFC_STAMP_PINNED;
 		code = by_child(&want->stamp->at, stamps_so, stamp_so, &p);

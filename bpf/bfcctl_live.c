@@ -54,14 +54,10 @@ static void add_device(const struct nlmsghdr *h, void *arg)
 	l = &live[n_live++];
 	l->ifindex = ifi->ifi_index;
 	room = h->nlmsg_len - NLMSG_LENGTH(sizeof(*ifi));
-	rtnl_for_each_attr(attr, IFLA_RTA(ifi), room) {
+	rtnl_for_each_attr(attr, IFLA_RTA(ifi), room)
 		if (attr->rta_type == IFLA_IFNAME)
 			snprintf(l->name, sizeof(l->name), "%s",
 				 (const char *)RTA_DATA(attr));
-		else if (attr->rta_type == IFLA_NUM_TX_QUEUES)
-			memcpy(&l->tx_queues, RTA_DATA(attr),
-			       sizeof(l->tx_queues));
-	}
 }
 
 /**

@@ -15,7 +15,6 @@ struct rtattr;
  * struct live - a device of this namespace
  * @name: of it
  * @ifindex: of it
- * @tx_queues: number of them
  * @kind: of its root qdisc; "" = none, or one that the kernel has chosen
  * @handle: of the root qdisc
  * @mq: that is bfc with a scheduler for each TX queue
@@ -26,7 +25,6 @@ struct rtattr;
 struct live {
 	char name[IF_NAMESIZE];
 	int ifindex;
-	uint32_t tx_queues;
 	char kind[16];
 	uint32_t handle;
 	bool mq;

@@ -393,6 +393,7 @@ static void bfc_change_real_num_tx(struct Qdisc *sch, unsigned int n)
 	if (n == q->txq.all->used)
 		return;
 	WRITE_ONCE(q->txq.all->used, n);
+	WRITE_ONCE(q->txq.all->most, max(q->txq.all->most, n));
 	if (bfc_configure(sch, &q->cfg->p, q->life.speed, NULL))
 		netdev_warn(qdisc_dev(sch), "bfc: queues are those of another number of TX queues\n");
 }

@@ -23,8 +23,7 @@
  * @extack: why not
  *
  * Modes that pause priorities predict what an egress port holds (FAFC), or hold a port
- * responsible for it (CaPFC): that is one account under one lock. And a program that stamps
- * is told of the port, not of a TX queue.
+ * responsible for it (CaPFC): that is one account under one lock.
  *
  * Return: 0 or -EOPNOTSUPP.
  */
@@ -32,10 +31,6 @@ int bfc_mq_check(const struct bfc_params *p, struct netlink_ext_ack *extack)
 {
 	if (bfc_fc_of(p)->prios) {
 		NL_SET_ERR_MSG(extack, "bfc: fc: modes that pause priorities need one scheduler: replace it with txqs one");
-		return -EOPNOTSUPP;
-	}
-	if (p->stamp == BFC_STAMP_PINNED || p->stamp_fd >= 0) {
-		NL_SET_ERR_MSG(extack, "bfc: stamp: a program needs one scheduler: replace it with txqs one");
 		return -EOPNOTSUPP;
 	}
 	return 0;
@@ -53,10 +48,6 @@ static int bfc_mq_check_new(struct Qdisc *sch, const struct bfc_params *p,
 	if ((u64)qdisc_dev(sch)->num_tx_queues * p->queues > BFC_TXQS_QUEUES_MAX) {
 		NL_SET_ERR_MSG(extack, "bfc: queues: at most 8192 with those of all TX queues, or txqs one");
 		return -EINVAL;
-	}
-	if (bfc_stamp_goes_on(sch, p)) {
-		NL_SET_ERR_MSG(extack, "bfc: stamp: the program of the qdisc before needs one scheduler: txqs one, or stamp native");
-		return -EOPNOTSUPP;
 	}
 	return 0;
 }
@@ -141,6 +132,7 @@ int bfc_mq_new(struct Qdisc *sch, const struct bfc_params *p,
 	refcount_set(&all->users, 1);
 	all->n = n;
 	all->used = dev->real_num_tx_queues;
+	all->most = all->used;
 	q->txq.all = all;
 	q->nqueues = p->queues;
 	sch->flags |= TCQ_F_MQROOT;

@@ -6,10 +6,10 @@
  * qdisc for it, which costs less.
  *
  * A program sees the packet from its MAC header on, and the facts of the dequeue
- * in __sk_buff->cb[] (<linux/bfc_int.h>). It runs under the root lock of the port:
- * its packet stays here or goes away. There is no way to send it somewhere else,
- * which would take another port's lock inside this one: such packets are dropped and
- * counted, and bpf_clone_redirect() fails.
+ * in __sk_buff->cb[] (<linux/bfc_int.h>). It runs under the root lock (where each TX queue
+ * has one, on several CPUs at once): its packet stays here or goes away. There is no way to
+ * send it somewhere else, which would take another port's lock inside this one: such packets
+ * are dropped and counted, and bpf_clone_redirect() fails.
  *
  * bpf_prog_get_type_dev() asks the verifier's word: a program of this type cannot
  * crash or loop. What it can do to a packet is undone or counted here.
@@ -92,9 +92,10 @@ static void bfc_stamp_facts(struct Qdisc *sch, struct sk_buff *skb,
 			    u16 vid, u8 prio, bool tag)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	u64 sent = u64_stats_read(&sch->bstats.bytes);
 	u32 *cb = (u32 *)qdisc_skb_cb(skb)->data;
 	u32 facts = q->stamp.facts | vid | prio << BFC_STAMP_CLASS_SHIFT;
+	u32 backlog = sch->qstats.backlog;
+	u64 sent;
 
 	BUILD_BUG_ON(sizeof(qdisc_skb_cb(skb)->data) <
 		     (BFC_STAMP_CB_TIME + 1) * sizeof(*cb));
@@ -105,8 +106,12 @@ static void bfc_stamp_facts(struct Qdisc *sch, struct sk_buff *skb,
 		facts |= BFC_STAMP_F_SUM;
 	if (unlikely(q->port->tpid == htons(ETH_P_8021Q)))
 		facts |= BFC_STAMP_F_8100;
+	if (q->txq.all)
+		bfc_txqs_sum(q, &backlog, &sent);
+	else
+		sent = u64_stats_read(&sch->bstats.bytes);
 	cb[BFC_STAMP_CB_PACKET] = facts;
-	cb[BFC_STAMP_CB_BACKLOG] = sch->qstats.backlog;
+	cb[BFC_STAMP_CB_BACKLOG] = backlog;
 	cb[BFC_STAMP_CB_TX_LOW] = sent;
 	cb[BFC_STAMP_CB_TX_HIGH] = sent >> 32;
 	cb[BFC_STAMP_CB_TIME] = bfc_now(q);
@@ -304,21 +309,6 @@ static struct bpf_prog *bfc_stamp_before(const struct Qdisc *sch)
 }
 
 /**
- * bfc_stamp_goes_on() - will a new qdisc stamp by a program, its own or that of the one before?
- * @sch: the qdisc
- * @p: what was asked for
- *
- * Context: RTNL, before bfc_stamp_inherit().
- * Return: whether.
- */
-bool bfc_stamp_goes_on(const struct Qdisc *sch, const struct bfc_params *p)
-{
-	if (p->stamp != BFC_STAMP_UNSET)
-		return p->stamp == BFC_STAMP_PINNED;
-	return p->stamp_fd >= 0 || bfc_stamp_before(sch);
-}
-
-/**
  * bfc_stamp_inherit() - a new qdisc that was not told how to stamp
  * @sch: the qdisc
  * @p: what was asked for; @p->stamp becomes one of BFC_STAMP_*
@@ -385,9 +375,19 @@ struct bpf_prog *bfc_stamp_get(struct Qdisc *sch, const struct bfc_params *p,
 	return prog;
 }
 
+static void bfc_stamp_swap(struct Qdisc *sch, struct bpf_prog *prog)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+
+	spin_lock_bh(qdisc_lock(sch));
+	swap(prog, q->stamp.prog);
+	spin_unlock_bh(qdisc_lock(sch));
+	bfc_stamp_put(prog);
+}
+
 /**
  * bfc_stamp_set() - stamp with another program from now on
- * @sch: the qdisc
+ * @sch: the qdisc; of a root the schedulers of its TX queues do as well
  * @prog: from bfc_stamp_get(); its reference is the qdisc's now
  *
  * Context: RTNL. Programs run under the root lock, so that the one before is not
@@ -396,11 +396,15 @@ struct bpf_prog *bfc_stamp_get(struct Qdisc *sch, const struct bfc_params *p,
 void bfc_stamp_set(struct Qdisc *sch, struct bpf_prog *prog)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_txqs *all = bfc_is_mq(sch) ? q->txq.all : NULL;
+	unsigned int i;
 
-	sch_tree_lock(sch);
-	swap(prog, q->stamp.prog);
-	sch_tree_unlock(sch);
-	bfc_stamp_put(prog);
+	for (i = 0; all && i < all->n; i++) {
+		if (prog)
+			bpf_prog_inc(prog);
+		bfc_stamp_swap(all->each[i].sch, prog);
+	}
+	bfc_stamp_swap(sch, prog);
 }
 
 /**

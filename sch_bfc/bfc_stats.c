@@ -194,16 +194,21 @@ static int bfc_put_tx_stats(struct sk_buff *skb, const struct bfc_port *port)
 	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
 }
 
+static void bfc_add_counters(u64 *to, const u64 *from, const void *end)
+{
+	while ((const void *)from < end)
+		*to++ += *from++;
+}
+
 static void bfc_stats_add(struct bfc_sched *q, const struct bfc_sched *one)
 {
-	const u64 *from = &one->stats.assigned, *end = (const u64 *)(&one->stats + 1);
-	u64 *to = &q->stats.assigned;
-
-	/* From there on all are of that type. */
+	/* From these members on all are of that type. */
 	static_assert((sizeof(one->stats) - offsetof(struct bfc_sched_stats, assigned)) %
-		      sizeof(*to) == 0);
-	while (from < end)
-		*to++ += *from++;
+		      sizeof(u64) == 0);
+	static_assert((sizeof(one->stamp) - offsetof(struct bfc_stamp, runs)) %
+		      sizeof(u64) == 0);
+	bfc_add_counters(&q->stats.assigned, &one->stats.assigned, &one->stats + 1);
+	bfc_add_counters(&q->stamp.runs, &one->stamp.runs, &one->stamp + 1);
 	q->stats.mem_peak += one->stats.mem_peak;
 	q->stats.backlog_peak += one->stats.backlog_peak;
 	q->noccupied += one->noccupied;
@@ -228,6 +233,7 @@ void bfc_stats_gather(struct Qdisc *sch)
 
 	ASSERT_RTNL();
 	memset(&q->stats, 0, sizeof(q->stats));
+	memset(&q->stamp.runs, 0, sizeof(q->stamp) - offsetof(struct bfc_stamp, runs));
 	q->noccupied = 0;
 	q->drr.nactive = 0;
 	q->obeyed.npaused = 0;

@@ -185,3 +185,47 @@ void bfc_txqs_spend(struct bfc_sched *q, u32 bytes)
 	}
 	q->txq.turn -= bytes;
 }
+
+/**
+ * bfc_txqs_sum() - what the port holds and has sent, for a program that stamps
+ * @q: scheduler of one of its TX queues
+ * @backlog: result: bytes queued in all of them
+ * @sent: result: bytes that have left them
+ *
+ * They are added up from what each scheduler counts anyway: without a program nothing is
+ * written or read for it. With one, each packet reads two cache lines of each other scheduler.
+ * This CPU has those of idle ones already; for the others it waits once, as no load needs
+ * another's result. A common counter would be one line, but the backlog changes at enqueue as
+ * well: two atomic operations for each packet, one after another for all CPUs.
+ *
+ * @sent never goes back for packets that leave one after another, as no summand does: a TX
+ * queue that is not used any more counts, too, and none goes while packets leave.
+ *
+ * Context: under the root lock of one of them.
+ */
+void bfc_txqs_sum(const struct bfc_sched *q, u32 *backlog, u64 *sent)
+{
+	struct bfc_txqs *all = q->txq.all;
+	unsigned int i, n = READ_ONCE(all->most);
+
+	*backlog = 0;
+	*sent = 0;
+	rcu_read_lock();
+	for (i = 0; i < n; i++) {
+		struct bfc_sched *one = rcu_dereference(all->each[i].q);
+		const struct Qdisc *sch;
+		unsigned int start;
+		u64 bytes;
+
+		if (!one)
+			continue;
+		sch = qdisc_from_priv(one);
+		do {
+			start = u64_stats_fetch_begin(&sch->bstats.syncp);
+			bytes = u64_stats_read(&sch->bstats.bytes);
+		} while (u64_stats_fetch_retry(&sch->bstats.syncp, start));
+		*sent += bytes;
+		*backlog += READ_ONCE(sch->qstats.backlog);
+	}
+	rcu_read_unlock();
+}

@@ -32,6 +32,7 @@ struct bfc_txqs {
 	refcount_t users ____cacheline_aligned_in_smp;	/* the root and its schedulers */
 	unsigned int n;		/* TX queues of the device */
 	unsigned int used;	/* of these, that it sends through; written under RTNL */
+	unsigned int most;	/* of these, that it ever sent through; likewise */
 	struct {
 		struct Qdisc *sch;	/* held by the root; RTNL */
 		struct bfc_sched __rcu *q;	/* its private data, until it is destroyed */
@@ -61,6 +62,7 @@ bool bfc_txqs_over(struct bfc_sched *q);
 void bfc_txqs_settled(struct bfc_sched *q, u64 now);
 void bfc_txqs_turn(struct bfc_sched *q, u64 now);
 void bfc_txqs_spend(struct bfc_sched *q, u32 bytes);
+void bfc_txqs_sum(const struct bfc_sched *q, u32 *backlog, u64 *sent);
 
 /* bfc_mq.c */
 int bfc_mq_check(const struct bfc_params *p, struct netlink_ext_ack *extack);

@@ -547,7 +547,7 @@ test_programs() {
 	ns=x
 }
 
-# A program needs one scheduler, whatever the number of TX queues.
+# A program stamps what leaves through any TX queue, and needs no other qdisc.
 test_program_of_tx_queues() {
 	local tx_queues=4 by
 	line
@@ -556,30 +556,29 @@ test_program_of_tx_queues() {
 		limit 32mb
 		stamp attach"
 	apply 0
-	says "p2: added bfc limit 32Mb txqs one; stamp attach"
+	says "p2: added bfc limit 32Mb; stamp attach"
 	silent
+	equal "schedulers" "$(stat sw p2 txqs)" 4
 	without_news apply 0
 	says "p2: nothing to do"
 	bpftool prog load "$top/build/bpf/bfc_stamp.bpf.o" /sys/fs/bpf/mine \
 		type classifier >"$scratch/load" 2>&1 || fail "$(cat "$scratch/load")"
 	for by in attach "pinned /sys/fs/bpf/mine"; do
-		# Without one: all TX queues again
 		conf "[port p2]
 			limit 32mb"
-		apply 0 --replace
-		says "p2: replaced by bfc txqs one -> auto; stamp detach"
-		equal "schedulers" "$(stat sw p2 txqs)" 4
+		apply 0
+		check "says $(cat "$scratch/out")" grep -qE '^p2: stamp (detach|[0-9]+ -> native)$' \
+			"$scratch/out"
+		equal "stamp" "$(stat sw p2 options.stamp)" native
 		conf "[port p2]
 			limit 1mb
 			stamp $by"
-		apply 3
-		check "says $(cat "$scratch/out")" grep -qE "^p2: changed limit 32Mb -> 1Mb; \
-needs a replacement: txqs auto -> one(, stamp native -> [0-9]+)? \(--replace; [^)]*\)\$" \
-			"$scratch/out"
+		apply 0
+		check "says $(cat "$scratch/out")" grep -qE "^p2: changed limit 32Mb -> 1Mb\
+(, stamp native -> [0-9]+|; stamp attach)\$" "$scratch/out"
 		silent
-		equal "limit" "$(stat sw p2 options.limit)" $((1 << 20))
-		apply 0 --replace
 		equal "stamp" "$(stat sw p2 options.stamp)" pinned
+		equal "schedulers" "$(stat sw p2 txqs)" 4
 		without_news apply 0
 		conf "[port p2]
 			limit 32mb
@@ -588,24 +587,32 @@ needs a replacement: txqs auto -> one(, stamp native -> [0-9]+)? \(--replace; [^
 		without_news apply 0
 	done
 	rm /sys/fs/bpf/mine
-	# Of "auto" the mode has made one.
-	tc -n sw qdisc del dev p2 root
+	# With one scheduler, as well
 	conf "[port p2]
-		fc pfc"
-	apply 0
-	conf "[port p2]
-		fc pfc
+		txqs one
 		stamp attach"
-	apply 0
-	says "p2: stamp attach"
-	equal "txqs" "$(stat sw p2 options.txqs)" auto
+	apply 3
+	equal "schedulers" "$(stat sw p2 txqs)" 4
+	apply 0 --replace
+	equal "schedulers" "$(stat sw p2 txqs)" 0
+	equal "stamp" "$(stat sw p2 options.stamp)" pinned
 	without_news apply 0
+	# A mode that needs one has it by "auto".
 	tc -n sw qdisc del dev p2 root
 	conf "[port p2]
-		txqs each
+		fc fafc
 		stamp attach"
-	apply 1
-	warns "bfc: stamp: .*one scheduler"
+	apply 0
+	equal "schedulers" "$(stat sw p2 txqs)" 0
+	equal "mode, stamp" "$(stat sw p2 options.fc) $(stat sw p2 options.stamp)" "fafc pinned"
+	without_news apply 0
+	# "auto" that has come to one
+	conf "[port p2]
+		fc fafc
+		txqs one
+		stamp attach"
+	apply 0
+	says "p2: nothing to do"
 	# It takes a program when it has bfc.
 	tc -n sw qdisc replace dev p2 root handle 5: tbf rate 1gbit burst 10kb limit 10kb
 	conf "[port p2]
@@ -614,16 +621,16 @@ needs a replacement: txqs auto -> one(, stamp native -> [0-9]+)? \(--replace; [^
 		# shellcheck disable=SC2086
 		apply 3 $by
 		check "says $(cat "$scratch/out")" grep -q \
-			'^p2: needs a replacement: it has tbf 5: txqs one (--replace; [^)]*)$' \
+			'^p2: needs a replacement: it has tbf 5: (--replace; [^)]*)$' \
 			"$scratch/out"
 		silent
 	done
 	apply 0 --replace
-	says "p2: replaced by bfc txqs one; stamp attach"
+	says "p2: replaced by bfc; stamp attach"
 	without_news apply 0
 	conf "[port p2]
 		stamp native"
-	apply 3
+	apply 0
 	equal "stamp" "$(stat sw p2 options.stamp)" native
 	ns=x
 }

@@ -45,6 +45,8 @@ topology() {
 	peers_up
 	meet 10.0.0.100 h1
 	stamp "${hops[@]}"
+	# shellcheck disable=SC2086
+	equal "TX queues" "$(stat ${hops[0]} txqs)" "${tx_queues:-0}"
 	mkdir -p "$group"
 	ctl int attach --cgroup "$group"
 }
@@ -167,6 +169,9 @@ test_three_hops() {
 	# A label is no other device.
 	ip -n h1 addr del 10.0.0.1/24 dev e0
 	ip -n h1 addr add 10.0.0.1/24 dev e0 label e0:one
+	# Where there are several TX queues the connection takes one of them.
+	send h1 "$peer" 6000 -f 20 -n 3
+	finish "$bg"
 	make_data 600000
 	transfer in_group in_group
 	equal "hops" "$(flow h1 '"\(.nhop) \(.hops | length)"')" "3 3"
@@ -195,6 +200,12 @@ test_three_hops() {
 	hang_up
 	all_idle
 	clean_group
+}
+
+# All that hops tell is of the port, whichever of its TX queues a packet takes.
+test_three_hops_of_tx_queues() {
+	local tx_queues=4
+	test_three_hops
 }
 
 # While it flows: rates and queues are those of the ports.
@@ -743,7 +754,7 @@ test_udp_vlan() {
 	clean_group
 }
 
-tests=(three_hops congested overflow peer_without hop_without scope syn_ack_lost syn_dropped loss
+tests=(three_hops three_hops_of_tx_queues congested overflow peer_without hop_without scope syn_ack_lost syn_dropped loss
 	reordering path_change both_ways longer_echoes nested reconnect echoes_beside_sack swap
 	offloads udp udp_vlan)
 run_tests "${tests[@]}"

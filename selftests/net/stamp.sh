@@ -264,6 +264,59 @@ test_values() {
 	unload
 }
 
+# A hop with several TX queues, all of which have much to send: records of each flow tell of the
+# port, in whichever TX queue it is. What the port has sent never goes back.
+test_values_of_tx_queues() {
+	local tx_queues=4 i rate rest queued
+	line 10mbit
+	load 2 2000
+	# A flow's packets are not so far apart that the time in records wraps.
+	bfc sw2 x hrtt 4ms quantum 300b stamp pinned "$pins/2/prog"
+	meet 10.0.0.100 h1
+	equal "TX queues" "$(stat sw2 x txqs)" 4
+	by_txqs .packets >"$scratch/before"
+	flow h1:e0 r:e0 carrier=tcp size=300 count=60 + version=6 + carrier=udp version=4 + \
+		carrier=udp version=6
+	at_least "TX queues that the flows take" "$(by_txqs .packets | paste "$scratch/before" - |
+		awk '$2 - $1 >= 60' | wc -l)" 2
+	send h1 10.0.0.100 6000 -f 12 -t 4 -b 24000 -s 300
+	sleep 1
+	queued=$(stat sw2 x backlog)
+	at_most "bytes that a single TX queue has" "$(by_txqs .backlog | sort -n | tail -n 1)" \
+		$((queued * 9 / 10))
+	flow h1:e0 r:e0 carrier=tcp size=300 count=60 + version=6 + carrier=udp version=4 + \
+		carrier=udp version=6
+	all_good
+	for i in 0 1 2 3; do
+		equal "flow $i: packets" "$(came ".[$i] | length")" 60
+		equal "flow $i: steps of txBytes, units of 128 bytes, that go back" \
+			"$(came "$(steps "$i") | map(select(.tx > 500000)) | length")" 0
+		rate=$(came "$(steps "$i") | (map(.tx) | add) * 128 * 8000 / (map(.ts) | add)")
+		between "flow $i: rate of the link, Mbit/s" "$rate" 9 10.1
+		at_least "flow $i: qLen" "$(came "[.[$i][].hops[0].qlen] | min * 80")" \
+			$((queued * 95 / 100))
+		at_most "flow $i: qLen" "$(came "[.[$i][].hops[0].qlen] | max * 80")" \
+			"$(stat sw2 x backlog_peak)"
+		say "flow $i: $(printf '%.2f' "$rate") Mbit/s of 10"
+	done
+	finish "$bg"
+	wait_for 5 drained sw2 x
+	flow h1:e0 r:e0 carrier=tcp
+	rest=$(($(stat sw2 x bytes) - $(came '.[0][0].hops[0].tx * 128')))
+	between "bytes of the port after those of the last record" "$rest" 100 2000
+	unload
+}
+# by_txqs JQ: of each TX queue of the hop
+by_txqs() {
+	tc -n sw2 -s -j qdisc show dev x | jq "[.[] | select(.parent)] | sort_by(.parent)[] | $1"
+}
+# steps FLOW: from each record to the next
+steps() {
+	echo "[.[$1][].hops[0]] | [.[1:], .[:-1]] | transpose | map({
+		tx: ((.[0].tx - .[1].tx + 1048576) % 1048576),
+		ts: ((.[0].ts - .[1].ts + 16777216) % 16777216)})"
+}
+
 # The hops' ids: another path is another number, the same one stays.
 test_path() {
 	local path
@@ -697,5 +750,5 @@ test_replaced() {
 [ -e "$object" ] || skip_all "no $object: make bpf"
 command -v bpftool >/dev/null || skip_all "no bpftool"
 sent=()
-run_tests same_tags facts values path tcp tcp_usual tcp_not_ours strip strip_all offload \
+run_tests same_tags facts values values_of_tx_queues path tcp tcp_usual tcp_not_ours strip strip_all offload \
 	udp udp_not_ours every odd_programs refused swap steps device_goes replaced

@@ -96,24 +96,46 @@ test_shape() {
 		sed -n 's/^class bfc :\([0-9a-f]*\) .*/\1/p' | sort -u | wc -l)" 1024
 }
 
-# A program that stamps has one scheduler; it is not passed on to several, where it would
-# never run.
+# A program stamps what leaves through any TX queue; the bfc that replaces another goes on with
+# it, whether that has one scheduler or several.
 test_program() {
 	local prog=/run/bpf/txqs
 	pair
+	meet 10.0.0.2 s
 	check "bpftool" bpftool prog load "$top/build/bpf/bfc_stamp.bpf.o" $prog \
 		type classifier
 	root 5
-	refuses "txqs one" qdisc change dev e0 root bfc stamp pinned $prog
-	root 6 txqs one stamp pinned $prog
+	check "no program" tc -n s qdisc change dev e0 root bfc stamp pinned $prog
 	rm -f $prog
-	refuses "the program of the qdisc before" qdisc replace dev e0 root handle 7: bfc \
-		txqs each
-	root 8
-	equal "qdiscs below a program" "$(children s e0)" 0
+	runs_everywhere 4
+	root 6 txqs one
+	runs_everywhere 0
+	root 7
+	runs_everywhere 4
+	in_ns s ethtool -L e0 tx 2
+	in_ns s ethtool -L e0 tx 4
+	runs_everywhere 4
+	check "still a program" tc -n s qdisc change dev e0 root bfc stamp native
+	equal "stamp" "$(stat s e0 options.stamp)" native
+	check "the program stays" wait_for 5 no_programs
+	send s 10.0.0.2 5000 -f 40 -n 2
+	finish "$bg"
+	equal "runs without it" "$(stat s e0 stamp_runs)" "$(cat "$scratch/runs")"
+}
+no_programs() { bpftool -j prog show | jq -e 'all(.type != "sched_cls")'; }
+# runs_everywhere TXQS: of so many schedulers below the root
+runs_everywhere() {
+	local before
+	equal "qdiscs below a program" "$(children s e0)" "$1"
 	equal "stamp" "$(stat s e0 options.stamp)" pinned
-	root 9 txqs each stamp native
-	equal "qdiscs without one" "$(children s e0)" 4
+	before=$(stat s e0 stamp_runs)
+	send s 10.0.0.2 5000 -f 40 -n 2
+	finish "$bg"
+	wait_for 5 drained s e0
+	stat s e0 stamp_runs >"$scratch/runs"
+	between "runs" $(($(cat "$scratch/runs") - before)) 80 90
+	equal "TX queues where it ran" \
+		"$(of_txqs '.stamp_runs // 0' | awk '$1' | wc -l)" "$1"
 }
 
 # Nothing is lost and nothing overtakes, by pauses of queues of all TX queues.
