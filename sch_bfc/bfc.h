@@ -104,11 +104,15 @@ DECLARE_STATIC_KEY_FALSE(bfc_holds);	/* bfc_charge.c */
 
 /**
  * struct bfc_held - what is queued of one priority of an ingress port
- * @cell: bytes; any egress changes it under its own root lock
+ * @cell: bytes
  * @signals: bit o: the egress of slot o holds us responsible (CaPFC's E)
  * @peak: most bytes
  * @grace: without a buffer: bytes that it may hold although MAX was lowered, until it
  *	   holds less than the new XOFF; 0: none
+ *
+ * Under no common lock: any scheduler of any egress port changes them, each under its own root
+ * lock. @cell and @signals are atomic, @peak only grows (bfc_note_peak()), @grace has one writer
+ * that sets it, under &bfc_port.lock, and any that clears it.
  */
 struct bfc_held {
 	struct bfc_cell cell;
@@ -341,7 +345,7 @@ struct bfc_sched {
 	} storm;
 	struct bfc_sched_txq txq;
 	struct bfc_stamp stamp;	/* a program that stamps */
-	struct {
+	struct {		/* of the scheduler; what is held of a port: bfc_held */
 		u32 bytes;	/* queued */
 		u32 pausable;	/* of these: a pause can keep the like of them away */
 		u32 ports;	/* that these came in through */

@@ -6,6 +6,7 @@
 #ifndef _BFC_CFG_H
 #define _BFC_CFG_H
 
+#include <linux/atomic.h>
 #include <linux/build_bug.h>
 #include <linux/list.h>
 #include <linux/netdevice.h>
@@ -171,12 +172,19 @@ static inline int bfc_cfg_refuse(struct netlink_ext_ack *extack, const char *msg
 	return -EINVAL;
 }
 
+/* The most that there was, by several CPUs. */
+static inline void bfc_note_peak(u32 *peak, u32 now)
+{
+	u32 was = READ_ONCE(*peak);
+
+	while (unlikely(now > was))
+		if (try_cmpxchg(peak, &was, now))
+			break;
+}
+
 static inline void bfc_buffer_peak(struct bfc_buffer *buffer)
 {
-	long shared = atomic_long_read(&buffer->pool.shared);
-
-	if (shared > READ_ONCE(buffer->peak))
-		WRITE_ONCE(buffer->peak, shared);
+	bfc_note_peak(&buffer->peak, max(atomic_long_read(&buffer->pool.shared), 0L));
 }
 
 /* bfc_derive.c */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What came in through a port with a priority and is queued at any egress is charged to
- * held[port, priority], and to a shared buffer: bfc_hold(), bfc_unhold().
+ * held[port, priority], and to a shared buffer: bfc_hold(), bfc_unhold(). An egress may have
+ * several schedulers: to what is charged they are as several egresses.
  */
 #include <linux/indirect_call_wrapper.h>
 
@@ -119,8 +120,7 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 	if (room) {
 		cb->held = 1;
 		cb->handle = skb->tc_index;
-		if (bfc_cell_held(word) > READ_ONCE(held->peak))
-			WRITE_ONCE(held->peak, bfc_cell_held(word));
+		bfc_note_peak(&held->peak, bfc_cell_held(word));
 		if (ing->account)
 			INDIRECT_CALL_1(ing->fc->charged, bfc_fafc_held, ing, cfg,
 					cb->prio, len, true, bfc_now(q));

@@ -17,6 +17,9 @@
  * they are then: clear dirty, full barrier, read. A change that the read
  * misses sets the bit again. The wire thus always carries the newest set, and
  * changes in between coalesce.
+ *
+ * Where each TX queue has a scheduler, any of them may be the one whose dequeue builds the
+ * frame; with modes that pause priorities only that of the first (bfc_port_in_order()).
  */
 #include "bfc.h"
 
@@ -181,8 +184,8 @@ void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now)
  * @now: ns
  *
  * Context: under the root lock of @sch, from dequeue.
- * Return: the frame; NULL if there is no neighbour to tell or no memory: then the
- * bit stays, and the refresh timer looks again.
+ * Return: the frame; NULL if it is another scheduler's to send, there is no neighbour to tell
+ * or no memory: then the bit stays, and the refresh timer looks again.
  */
 struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 {
@@ -197,7 +200,7 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 	rcu_read_lock();
 	ing = rcu_dereference(port->ingress);
 	cfg = ing ? rcu_dereference(ing->cfg) : NULL;
-	if (!cfg || !cfg->fc->build)
+	if (!cfg || !cfg->fc->build || (cfg->fc->prios && q->txq.index))
 		goto out;
 	bfc_refresh_start(port);
 	spin_lock(&port->tx.lock);
@@ -207,6 +210,18 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 out:
 	rcu_read_unlock();
 	return skb;
+}
+
+/* The kernel is to put a frame into the first TX queue, if the driver leaves that to it: XPS
+ * has no entry for a CPU that there cannot be, and then it is the number of the RX queue. If it
+ * takes another one, NET_TX runs the first, only later.
+ */
+static void bfc_kick_first(struct sk_buff *skb)
+{
+#ifdef CONFIG_XPS
+	skb->sender_cpu = nr_cpu_ids + 1;
+#endif
+	skb_record_rx_queue(skb, 0);
 }
 
 /* Run the qdisc of a dirty port by giving it an empty frame. */
@@ -221,6 +236,8 @@ static void bfc_kick(u32 id)
 	if (!skb)
 		return;
 	bfc_put_hdr(skb->data, BFC_FRAME_PAUSE, 0, 0, 0);
+	if (bfc_port_in_order(port))
+		bfc_kick_first(skb);
 	dev_queue_xmit(skb);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What is queued at an egress port, by priority, where a mode pauses priorities: marks,
- * and what the mode makes of it.
+ * and what the mode makes of it. All of it is under the root lock: where each TX queue has a
+ * scheduler, it is of that TX queue.
  */
 #include <linux/indirect_call_wrapper.h>
 
@@ -22,6 +23,16 @@ static struct bfc_ingress *bfc_egress_charged(const struct bfc_sched *q,
 static unsigned int bfc_egress_slot(const struct bfc_sched *q, const struct bfc_ingress *ing)
 {
 	return ing && ing->slot != q->port->slot ? ing->slot : BFC_SLOT_NONE;
+}
+
+/* ECN's threshold is that of the port. A TX queue with a scheduler of its own has the part
+ * of it that it has of the link.
+ */
+static bool bfc_egress_over(const struct bfc_sched *q, u32 bytes)
+{
+	u32 active = max(q->drr.nactive, 1U);
+
+	return (u64)bytes * (active * q->drr.times + q->drr.more) > (u64)q->cfg->ecn * active;
 }
 
 /* A slot may have got a new owner: what the old one did is not its fault. */
@@ -55,7 +66,7 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb)
 	if (!cb->pausable)
 		bytes = q->prio[cb->prio].bytes - bytes;
 	bfc_egress_meet(q, slot, ing);
-	if (q->cfg->ecn && bytes > q->cfg->ecn && !(q->egress && fc->marks) &&
+	if (q->cfg->ecn && bfc_egress_over(q, bytes) && !(q->egress && fc->marks) &&
 	    bfc_mark_ce(skb))
 		q->stats.ecn_mark++;
 	if (q->egress)

@@ -22,15 +22,28 @@
  * @p: the options
  * @extack: why not
  *
- * Modes that pause priorities predict what an egress port holds (FAFC), or hold a port
- * responsible for it (CaPFC): that is one account under one lock.
+ * A switch with CaPFC holds the ports responsible that brought most of what an egress port
+ * has of a priority, one with FAFC predicts that: one account of each egress, under one lock,
+ * as is the pace of a host that FAFC paused. What PFC counts belongs to the ingress, and any
+ * number of schedulers may change it. But the card serves TX queues in turn, whatever is strict
+ * within one of them.
  *
  * Return: 0 or -EOPNOTSUPP.
  */
 int bfc_mq_check(const struct bfc_params *p, struct netlink_ext_ack *extack)
 {
-	if (bfc_fc_of(p)->prios) {
-		NL_SET_ERR_MSG(extack, "bfc: fc: modes that pause priorities need one scheduler: replace it with txqs one");
+	const struct bfc_fc_ops *fc = bfc_fc_of(p);
+
+	if (p->role == BFC_ROLE_SWITCH && fc->egress_new) {
+		NL_SET_ERR_MSG(extack, "bfc: fc: capfc and fafc have one account of an egress, and need one scheduler: replace it with txqs one");
+		return -EOPNOTSUPP;
+	}
+	if (p->role == BFC_ROLE_NIC && fc->paces) {
+		NL_SET_ERR_MSG(extack, "bfc: fc: a host with fafc has one pace, and needs one scheduler: replace it with txqs one");
+		return -EOPNOTSUPP;
+	}
+	if (p->strict) {
+		NL_SET_ERR_MSG(extack, "bfc: strict: cards serve TX queues in turn, so that it needs one scheduler: replace it with txqs one");
 		return -EOPNOTSUPP;
 	}
 	return 0;

@@ -323,8 +323,9 @@ struct bfc_use {
 	"bfc: " _name ": used by fc fafc only" }
 #define BFC_USE_BFC(_name) { BFC_IN(BFC), .msg =		\
 	"bfc: " _name ": used by fc bfc only" }
-#define BFC_USE_BFC_NONE(_name) { BFC_IN(BFC) | BFC_IN(NONE), .msg = \
-	"bfc: " _name ": used by fc bfc and none only" }
+#define BFC_USE_NOT_FAFC(_name) {				\
+	BFC_IN(BFC) | BFC_IN(NONE) | BFC_IN(PFC) | BFC_IN_CAPFC, .msg = \
+	"bfc: " _name ": not used by fc fafc" }
 #define BFC_USE_BFC_FAFC(_name) { BFC_IN(BFC) | BFC_IN(FAFC), .msg = \
 	"bfc: " _name ": used by fc bfc and fafc only" }
 #define BFC_USE_ALL(_name) { BFC_IN_ALL, .msg =			\
@@ -374,7 +375,7 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_STRICT] = BFC_USE_PORT("strict"),
 	[TCA_BFC_DST_PREFIX] = BFC_USE_DEST("dst-prefix"),
 	[TCA_BFC_DST_PREFIX6] = BFC_USE_DEST("dst-prefix6"),
-	[TCA_BFC_SYNC] = BFC_USE_BFC_NONE("sync"),
+	[TCA_BFC_SYNC] = BFC_USE_NOT_FAFC("sync"),
 };
 
 /* End of uses */

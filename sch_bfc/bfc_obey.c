@@ -2,7 +2,9 @@
 /*
  * Obey the neighbour: from the set of pauses that the hook stored to queues that are
  * paused and resumed, until they are told otherwise, their time is over, or they are
- * taken for a storm. Everything here runs under the root lock of the qdisc.
+ * taken for a storm. Everything here runs under the root lock of the qdisc. Where each TX queue
+ * has a scheduler, all of them take the same pauses over, each when it is run, and each has
+ * watchdogs: a pause is a storm for those that have something it holds back.
  */
 #include "bfc.h"
 #include "bfc_trace.h"

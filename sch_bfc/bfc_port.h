@@ -19,12 +19,12 @@
 
 #include "bfc_bucket.h"
 #include "bfc_event.h"
+#include "bfc_fc.h"
 #include "bfc_hrtt.h"
 #include "bfc_peer.h"
 #include "bfc_wire.h"
 
 struct bfc_cfg;
-struct bfc_fc_ops;
 struct bfc_ingress;
 struct bfc_params;
 struct bfc_switch;
@@ -245,6 +245,22 @@ static inline unsigned int bfc_port_txqs(const struct bfc_port *port)
 }
 
 /**
+ * bfc_port_in_order() - must the port's frames keep their order?
+ * @port: the port
+ *
+ * PFC frames have no number. If an XON overtook the XOFF before it, the neighbour would
+ * stand still until the next repetition, and the other way round send what there is no room
+ * for. So all of them leave through the first TX queue. The neighbour drops a PAUSE that
+ * another has overtaken.
+ *
+ * Return: whether.
+ */
+static inline bool bfc_port_in_order(const struct bfc_port *port)
+{
+	return READ_ONCE(port->fc)->prios;
+}
+
+/**
  * bfc_port_run() - let one of the port's schedulers run, for a frame of the port itself
  * @port: the port
  *
@@ -252,7 +268,7 @@ static inline unsigned int bfc_port_txqs(const struct bfc_port *port)
  */
 static inline void bfc_port_run(const struct bfc_port *port)
 {
-	unsigned int i, n = bfc_port_txqs(port);
+	unsigned int i, n = bfc_port_in_order(port) ? 1 : bfc_port_txqs(port);
 	struct netdev_queue *txq;
 
 	for (i = 0; i < n; i++) {

@@ -114,13 +114,25 @@ static unsigned int bfc_longest(const struct bfc_sched *q)
 	return longest;
 }
 
+/* Over the limit: is it this scheduler that has to make room, and from which queue? Where TX
+ * queues share a limit others may have packets that were promised no room: they drop these
+ * with their next one, once they have looked at the others. What was promised room is not
+ * dropped for them, but where it alone is over the limit.
+ */
+static bool bfc_must_drop(const struct bfc_sched *q, unsigned int *longest)
+{
+	*longest = bfc_longest(q);
+	return !q->txq.all || q->mem - q->ctrl.mem > q->cfg->limit ||
+	       !bfc_promised(q, q->queues[*longest].head);
+}
+
 /* Make room: from the head of the longest queue, as fq_codel does, until it is
  * half as long or the rest fits. One packet too many costs one packet.
  */
-static unsigned int bfc_drop_longest(struct Qdisc *sch, struct sk_buff **to_free)
+static void bfc_drop_longest(struct Qdisc *sch, unsigned int longest,
+			     struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	unsigned int longest = bfc_longest(q);
 	u32 half = q->queues[longest].mem / 2;
 	struct sk_buff *skb;
 
@@ -132,7 +144,6 @@ static unsigned int bfc_drop_longest(struct Qdisc *sch, struct sk_buff **to_free
 		qdisc_qstats_drop(sch);
 		__qdisc_drop(skb, to_free);
 	} while (bfc_over_limit(q) && q->queues[longest].mem > half);
-	return longest;
 }
 
 /**
@@ -145,10 +156,11 @@ void bfc_trim(struct Qdisc *sch)
 {
 	struct sk_buff *to_free = NULL, *skb, *next;
 	struct bfc_sched *q = qdisc_priv(sch);
+	unsigned int longest;
 
 	bfc_begin(q);
-	while (bfc_over_limit(q))
-		bfc_drop_longest(sch, &to_free);
+	while (bfc_over_limit(q) && bfc_must_drop(q, &longest))
+		bfc_drop_longest(sch, longest, &to_free);
 	skb_list_walk_safe(to_free, skb, next)
 		rtnl_kfree_skbs(skb, skb);
 }
@@ -197,6 +209,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 			  flow->queue : bfc_flow_assign(q, flow, skb, hash, class);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	struct bfc_queue *queue = &q->queues[qn];
+	unsigned int longest;
 	bool same = false;
 
 	cb->flow = flow - q->flows;
@@ -233,8 +246,10 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	if (unlikely(q->cfg->prios))
 		bfc_egress_enqueued(q, skb);
 
-	while (unlikely(bfc_over_limit(q)))
-		same |= bfc_drop_longest(sch, to_free) == qn;
+	while (unlikely(bfc_over_limit(q)) && bfc_must_drop(q, &longest)) {
+		bfc_drop_longest(sch, longest, to_free);
+		same |= longest == qn;
+	}
 	return same ? NET_XMIT_CN : NET_XMIT_SUCCESS;
 
 drop:
@@ -531,7 +546,9 @@ static struct sk_buff *bfc_dequeue_own(struct Qdisc *sch, u64 now)
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct sk_buff *skb = NULL;
 
-	if (test_and_clear_bit(BFC_PORT_HELLO, &q->port->flags))
+	/* What another scheduler is to send may take a while: no write for each packet. */
+	if (test_bit(BFC_PORT_HELLO, &q->port->flags) &&
+	    test_and_clear_bit(BFC_PORT_HELLO, &q->port->flags))
 		skb = bfc_hello_frame(q->port, now);
 	if (!skb && bfc_pause_due(q->port))
 		skb = bfc_pause_build(sch, now);

@@ -13,6 +13,9 @@
  *
  * What cannot be paused is no reason to pause others either: capfc and fafc look at
  * the rest of an egress alone.
+ *
+ * Sources share in turn within a TX queue that has a scheduler of its own, and TX queues as the
+ * card serves them. Everything here is under the root lock.
  */
 #include <linux/hash.h>
 

@@ -200,7 +200,25 @@ static void bfc_add_counters(u64 *to, const u64 *from, const void *end)
 		*to++ += *from++;
 }
 
-static void bfc_stats_add(struct bfc_sched *q, const struct bfc_sched *one)
+/* The pauses of priorities that the TX queue has obeyed that has obeyed most: one that was
+ * not run in time missed some. As of @now.
+ */
+static void bfc_stats_add_prios(struct bfc_sched *q, const struct bfc_sched *one, u64 now)
+{
+	unsigned int prio;
+
+	q->obeyed.prios |= one->obeyed.prios;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		bool paused = one->obeyed.prios & BIT(prio);
+		u64 lasts = paused ? now - one->prio[prio].since : 0;
+
+		q->prio[prio].pauses = max(q->prio[prio].pauses, one->prio[prio].pauses);
+		q->prio[prio].ns = max(q->prio[prio].ns, one->prio[prio].ns + lasts);
+		q->prio[prio].since = now;
+	}
+}
+
+static void bfc_stats_add(struct bfc_sched *q, const struct bfc_sched *one, u64 now)
 {
 	/* From these members on all are of that type. */
 	static_assert((sizeof(one->stats) - offsetof(struct bfc_sched_stats, assigned)) %
@@ -209,6 +227,7 @@ static void bfc_stats_add(struct bfc_sched *q, const struct bfc_sched *one)
 		      sizeof(u64) == 0);
 	bfc_add_counters(&q->stats.assigned, &one->stats.assigned, &one->stats + 1);
 	bfc_add_counters(&q->stamp.runs, &one->stamp.runs, &one->stamp + 1);
+	bfc_stats_add_prios(q, one, now);
 	q->stats.mem_peak += one->stats.mem_peak;
 	q->stats.backlog_peak += one->stats.backlog_peak;
 	q->noccupied += one->noccupied;
@@ -230,13 +249,16 @@ void bfc_stats_gather(struct Qdisc *sch)
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct bfc_txqs *all = q->txq.all;
 	unsigned int i;
+	u64 now;
 
 	ASSERT_RTNL();
 	memset(&q->stats, 0, sizeof(q->stats));
 	memset(&q->stamp.runs, 0, sizeof(q->stamp) - offsetof(struct bfc_stamp, runs));
+	memset(&q->prio, 0, sizeof(q->prio));
 	q->noccupied = 0;
 	q->drr.nactive = 0;
 	q->obeyed.npaused = 0;
+	q->obeyed.prios = 0;
 	q->mem = 0;
 	sch->q.qlen = 0;
 	gnet_stats_basic_sync_init(&sch->bstats);
@@ -246,8 +268,9 @@ void bfc_stats_gather(struct Qdisc *sch)
 		struct bfc_sched *one = qdisc_priv(child);
 
 		spin_lock_bh(qdisc_lock(child));
-		bfc_expire_pauses(one, ktime_get_ns());
-		bfc_stats_add(q, one);
+		now = ktime_get_ns();	/* not before what it has noted */
+		bfc_expire_pauses(one, now);
+		bfc_stats_add(q, one, now);
 		gnet_stats_add_basic(&sch->bstats, NULL, &child->bstats, false);
 		gnet_stats_add_queue(&sch->qstats, NULL, &child->qstats);
 		sch->q.qlen += child->q.qlen;

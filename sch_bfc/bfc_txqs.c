@@ -107,8 +107,12 @@ void bfc_txqs_settled(struct bfc_sched *q, u64 now)
 {
 	if (q->txq.told && q->mem - q->ctrl.mem + q->cfg->batch <= q->txq.told + q->cfg->reserve)
 		bfc_txqs_account(q);
-	if (now >= q->txq.look)
+	if (now >= q->txq.look) {
 		bfc_txqs_look(q, now);
+		/* What others have taken since then, this one may hold no longer. */
+		if (q->txq.told)
+			bfc_txqs_account(q);
+	}
 }
 
 /* When may the next turn begin, if others have something to send as well? A turn for each

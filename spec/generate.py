@@ -75,7 +75,7 @@ Row = dict[str, Any]
 USES = {
     "port": 'BFC_USE_PORT("{}")',
     "capfc": 'BFC_USE_CAPFC("{}")',
-    "bfc-none": 'BFC_USE_BFC_NONE("{}")',
+    "not-fafc": 'BFC_USE_NOT_FAFC("{}")',
     "buffer": 'BFC_USE_SHARED("{}")',
     "capfc-cal": '{{ BFC_IN(CAPFC_CAL), .msg =\n\t\t"bfc: {}: used by fc capfc-cal only" }}',
     "fafc": 'BFC_USE_FAFC("{}")',

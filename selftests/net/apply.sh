@@ -254,11 +254,16 @@ $(stat x d0 options.queues) $(stat x d0 options.ways)" "2097152 64 2"
 	check "no scheduler for each TX queue" [ "$(stat x v0 txqs)" = 4 ]
 	conf "[port v0]
 		fc pfc"
+	apply 0
+	says "v0: changed fc bfc -> pfc"
+	equal "schedulers" "$(stat x v0 txqs)" 4
+	conf "[port v0]
+		fc fafc"
 	apply 3
 	check "says $(cat "$scratch/out")" grep -q \
-		'^v0: needs a replacement: .*one scheduler.* fc bfc -> pfc' "$scratch/out"
+		'^v0: needs a replacement: .*one scheduler.* fc pfc -> fafc' "$scratch/out"
 	apply 0 --replace
-	equal "fc" "$(stat x v0 options.fc)" pfc
+	equal "fc, schedulers" "$(stat x v0 options.fc) $(stat x v0 txqs)" "fafc 0"
 	without_news apply 0
 }
 
@@ -600,9 +605,15 @@ test_program_of_tx_queues() {
 	# A mode that needs one has it by "auto".
 	tc -n sw qdisc del dev p2 root
 	conf "[port p2]
-		fc fafc
+		fc pfc
 		stamp attach"
 	apply 0
+	equal "schedulers" "$(stat sw p2 txqs)" 4
+	conf "[port p2]
+		fc fafc
+		stamp attach"
+	apply 3
+	apply 0 --replace
 	equal "schedulers" "$(stat sw p2 txqs)" 0
 	equal "mode, stamp" "$(stat sw p2 options.fc) $(stat sw p2 options.stamp)" "fafc pinned"
 	without_news apply 0

@@ -215,9 +215,7 @@ test_options_of_other_modes() {
 			refused "fc $mode $option" "${option% *}: used with a buffer only"
 		done
 	done
-	for mode in pfc capfc-max capfc-cal fafc; do
-		refused "fc $mode sync 1ms" "sync: used by fc bfc and none only"
-	done
+	refused "fc fafc sync 1ms" "sync: not used by fc fafc"
 	refused "fc none elide lo" "elide: not used by fc none without a buffer"
 	for option in "refresh 2ms" "hold 60ms" "watchdog 90ms"; do
 		refused "fc none $option" "${option% *}: not used by fc none"

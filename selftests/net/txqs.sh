@@ -53,6 +53,12 @@ root() {
 	check "tc refuses bfc $*" tc -n s qdisc replace dev e0 root handle "$handle:" bfc "$@"
 }
 
+# shape_of HANDLE QDISCS OPTIONS...: so many below the root that this makes by itself
+shape_of() {
+	root "$1" "${@:3}"
+	equal "qdiscs below ${*:3}" "$(children s e0)" "$2"
+}
+
 test_shape() {
 	pair
 	root 5 queues 16 role nic
@@ -65,7 +71,8 @@ test_shape() {
 	equal "numbers of queues" "$(tc -n s class show dev e0 |
 		sed -n 's/^class bfc :\([0-9a-f]*\) .*/\1/p' | sort -u | wc -l)" 64
 	refuses "change the root" qdisc add dev e0 parent 5:1 fq
-	refuses "txqs one" qdisc change dev e0 root bfc fc pfc
+	refuses "txqs one" qdisc change dev e0 root bfc fc fafc
+	refuses "txqs one" qdisc change dev e0 root bfc fc capfc-max role switch
 	refuses "txqs cannot change" qdisc change dev e0 root bfc txqs one
 	tc -n s qdisc change dev e0 parent 5:1 bfc hrtt 1ms 2>/dev/null &&
 		fail "the qdisc of a TX queue can be changed"
@@ -73,11 +80,17 @@ test_shape() {
 	root 6 txqs one role nic
 	equal "qdiscs below one" "$(children s e0)" 0
 	equal "TX queues with one scheduler" "$(stat s e0 txqs)" 0
-	refuses "txqs one" qdisc replace dev e0 root handle 7: bfc fc pfc txqs each
-	root 8 fc pfc role nic
-	equal "qdiscs below fc pfc" "$(children s e0)" 0
-	root 9 fc none
-	equal "qdiscs below fc none" "$(children s e0)" 4
+	refuses "txqs one" qdisc replace dev e0 root handle 7: bfc fc capfc-cal txqs each
+	shape_of 8 4 fc none
+	shape_of 9 4 fc pfc
+	shape_of 10 4 fc pfc role nic
+	shape_of 11 4 fc capfc-max role nic
+	shape_of 12 0 fc capfc-max
+	shape_of 13 0 fc fafc
+	shape_of 14 0 fc fafc role nic
+	shape_of 15 0 fc pfc strict 6
+	shape_of 16 4 fc pfc
+	refuses "txqs one" qdisc change dev e0 root bfc strict 6
 	tc -n s qdisc del dev e0 root
 	equal "bfc that is left" "$(tc -n s -j qdisc show dev e0 |
 		jq '[.[] | select(.kind == "bfc")] | length')" 0

@@ -163,7 +163,7 @@ OPTIONS = [
            None, 'word', '',
            'bfc: txqs: auto, one or each'),
     Option('sync', 57, 8, 10000, 1000000000, False,
-           None, 'time', 'bfc-none',
+           None, 'time', 'not-fafc',
            'bfc: sync: 10 us to 1 s'),
     Option('hrtt-max', 58, 8, 100, 1000000000, True,
            None, 'time', '',
