@@ -349,7 +349,7 @@ struct bfc_sched {
 		u32 bytes;	/* queued */
 		u32 pausable;	/* of these: a pause can keep the like of them away */
 		u32 ports;	/* that these came in through */
-		u64 sent;	/* packets */
+		u64 sent;	/* packets that no storm let go */
 		u64 pauses;	/* by the neighbour */
 		u64 since;	/* ns: begin of the present pause */
 		u64 until;	/* ns: end of it */
@@ -713,6 +713,7 @@ void bfc_prio_look(struct bfc_ingress *ing, unsigned int prio);
 
 /* bfc_charge.c */
 bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb);
+bool bfc_holds_whole(struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
 void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *ing);
 void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_cfg *cfg);
 

@@ -21,7 +21,8 @@ static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_cfg *cfg,
 	if (likely(*word <= cfg->in.max) ||
 	    *word <= READ_ONCE(held->grace))
 		return true;
-	atomic64_sub(len, &held->cell.word);
+	/* A full barrier, too: bfc_prio_look() comes next. */
+	atomic64_sub_return(len, &held->cell.word);
 	return false;
 }
 
@@ -128,6 +129,35 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 	if (lossless)
 		bfc_prio_look(ing, cb->prio);
 	return room;
+}
+
+/**
+ * bfc_holds_whole() - is there room for a packet of several segments in one piece?
+ * @q: scheduler of the egress port
+ * @skb: the packet, not in a queue yet
+ * @prio: its priority
+ *
+ * Below XOFF there is. Beyond, or in a shared buffer, frames of it may find room where all of
+ * it would not.
+ *
+ * Context: as bfc_hold().
+ * Return: whether; true if nothing charges it.
+ */
+bool bfc_holds_whole(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
+{
+	struct bfc_ingress *ing = bfc_brought_by(q, skb);
+	const struct bfc_cfg *cfg = ing ? rcu_dereference(ing->cfg) : NULL;
+	u32 len = qdisc_pkt_len(skb);
+
+	if (unlikely(q->egress) && q->cfg->fc->admit &&
+	    !INDIRECT_CALL_1(q->cfg->fc->admit, bfc_capfc_admit, q, cfg, prio, len))
+		return false;
+	if (!cfg)
+		return true;
+	if (ing->buffer)
+		return false;
+	return !(cfg->lossless & BIT(prio)) ||
+	       atomic64_read(&ing->held[prio].cell.word) + len <= cfg->in.xoff;
 }
 
 /**

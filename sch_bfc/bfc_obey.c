@@ -71,14 +71,24 @@ static void bfc_watch(struct bfc_sched *q, unsigned int prio, bool paused,
 	trace_bfc_storm(q->port->dev, prio, what & BFC_WD_STORM, w->holdoff);
 }
 
+/* Packets of a priority that the neighbour let the port send: what one TX queue must not send
+ * another may have just sent.
+ */
+static u64 bfc_prio_sent(const struct bfc_sched *q, unsigned int prio)
+{
+	return q->txq.all ? bfc_txqs_prio_sent(q, prio) : q->prio[prio].sent;
+}
+
 static void bfc_watch_prios(struct bfc_sched *q, u8 paused, u64 now)
 {
 	unsigned int prio;
 
 	q->storm.due = U64_MAX;
-	for (prio = 0; prio < BFC_PRIORITIES; prio++)
-		bfc_watch(q, prio, paused & BIT(prio) && q->prio[prio].bytes,
-			  q->prio[prio].sent, now);
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		bool waits = paused & BIT(prio) && q->prio[prio].bytes;
+
+		bfc_watch(q, prio, waits, waits ? bfc_prio_sent(q, prio) : 0, now);
+	}
 }
 
 /* Before the neighbour's new set is taken over: for queues one watchdog is enough,

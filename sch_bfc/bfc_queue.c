@@ -25,6 +25,19 @@ static bool bfc_queue_is_strict(const struct bfc_sched *q,
 	return q->cfg->strict & BIT(bfc_queue_class(q, queue - q->queues));
 }
 
+/* More than a quantum is owed for a packet of several segments. Rounds that went by without
+ * the queue have paid for it; where there is no other, there is no one to wait for.
+ */
+static void bfc_queue_pay(const struct bfc_sched *q, struct bfc_queue *queue)
+{
+	s32 quantum = q->cfg->quantum, gone = q->drr.round - queue->round;
+
+	if (!q->drr.nactive)
+		queue->deficit = -quantum;
+	else if (gone > 0)
+		queue->deficit = min_t(s64, queue->deficit + (s64)gone * quantum, -quantum);
+}
+
 /**
  * bfc_queue_activate() - a queue with packets may send
  * @q: the scheduler
@@ -43,6 +56,8 @@ void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh
 	bool credit = fresh && !q->cfg->prios && queue->round == q->drr.round &&
 		      queue->deficit > 0;
 
+	if (unlikely(queue->deficit < -(s32)q->cfg->quantum))
+		bfc_queue_pay(q, queue);
 	if (!credit)
 		queue->deficit = min_t(s32, queue->deficit, 0) + q->cfg->quantum;
 	q->drr.nactive++;

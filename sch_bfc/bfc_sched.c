@@ -214,7 +214,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 
 	cb->flow = flow - q->flows;
 	cb->mem = skb->truesize;
-	cb->segs = skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
+	cb->segs = max_t(u16, skb_shinfo(skb)->gso_segs, 1);
 	cb->prio = prio;
 	cb->counted = 0;
 	cb->held = 0;
@@ -284,17 +284,20 @@ static u32 bfc_segment_len(const struct Qdisc *sch, const struct sk_buff *seg)
 
 /* A packet of several segments that takes the link no longer than a queue may take to
  * drain before it pauses may as well stay one: its queue exceeds Th, and others wait, by
- * no more than that. Not where a few of them would fill the port's memory, nor where a
- * size table (tc ... stab) says what each frame counts as.
+ * no more than that. Not where a few of them would fill the port's memory, where there is
+ * room for frames of it only, nor where a size table (tc ... stab) says what each frame
+ * counts as.
  */
-static bool bfc_cuts(struct Qdisc *sch, const struct sk_buff *skb)
+static bool bfc_cuts(struct Qdisc *sch, const struct sk_buff *skb, u8 prio)
 {
-	const struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_sched *q = qdisc_priv(sch);
 
 	if (q->cfg->split_gso != BFC_SPLIT_GSO_AUTO)
 		return q->cfg->split_gso == BFC_SPLIT_GSO_ON;
 	return qdisc_pkt_len(skb) > q->cfg->thresh[bfc_nactive(q)] ||
 	       skb->truesize > q->cfg->limit / BFC_GSO_OF_LIMIT ||
+	       (q->txq.all && q->mem - q->ctrl.mem + skb->truesize > q->room) ||
+	       (static_branch_unlikely(&bfc_holds) && !bfc_holds_whole(q, skb, prio)) ||
 	       rcu_access_pointer(sch->stab);
 }
 
@@ -361,7 +364,7 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 			return bfc_enqueue_control(skb, sch);
 		q->stats.ctrl_excess++;
 	}
-	if (skb_is_gso(skb) && bfc_cuts(sch, skb))
+	if (skb_is_gso(skb) && bfc_cuts(sch, skb, prio))
 		return bfc_enqueue_gso(skb, sch, hash, prio, to_free);
 	return bfc_enqueue_one(skb, sch, hash, prio, to_free);
 }
@@ -628,7 +631,7 @@ again:
 		}
 		cb = *bfc_cb(skb);
 		vid = BFC_VID(q->base + (queue - q->queues));
-		q->prio[cb.prio].sent++;
+		q->prio[cb.prio].sent += !bfc_in_storm(q, cb.prio);
 		q->stats.storm_tx += bfc_in_storm(q, cb.prio);
 	} else {
 		skb = bfc_dequeue_control(sch);

@@ -233,3 +233,30 @@ void bfc_txqs_sum(const struct bfc_sched *q, u32 *backlog, u64 *sent)
 	}
 	rcu_read_unlock();
 }
+
+/**
+ * bfc_txqs_prio_sent() - packets of a priority that the neighbour let the port send
+ * @q: scheduler of one of its TX queues
+ * @prio: the priority
+ *
+ * For watchdogs, which look for a change.
+ *
+ * Context: under the root lock of one of them.
+ * Return: packets of all of them.
+ */
+u64 bfc_txqs_prio_sent(const struct bfc_sched *q, unsigned int prio)
+{
+	struct bfc_txqs *all = q->txq.all;
+	unsigned int i, n = READ_ONCE(all->most);
+	u64 sent = 0;
+
+	rcu_read_lock();
+	for (i = 0; i < n; i++) {
+		const struct bfc_sched *one = rcu_dereference(all->each[i].q);
+
+		if (one)
+			sent += READ_ONCE(one->prio[prio].sent);
+	}
+	rcu_read_unlock();
+	return sent;
+}

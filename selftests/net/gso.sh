@@ -129,6 +129,47 @@ test_auto_with_a_small_limit() {
 	at_most "the longest wait" "$wait" 1
 }
 
+# More than the port that brings it may hold, MAX: frames of it fit, up to that.
+test_auto_with_a_max() {
+	topology fc pfc hrtt 20ms
+	bfc sw p1 fc pfc hrtt 20us xoff 20kb max 60kb
+	large 63000
+	at_least "bytes" "$(stat sw x bytes)" 2000000
+	at_most "the longest wait" "$wait" 1.5
+}
+
+# h1's flow owes 41 quanta for its first datagram, which is not cut. Others' rounds pay for that
+# before its second: it goes first, as any that comes back does.
+test_debt_is_paid() {
+	topology hrtt 20ms threshold 125kb
+	receive r 5002 -t 60 -i 3
+	send h2 10.0.0.100 5002 -f 4 -t 2
+	background in_ns r python3 -c '
+import socket, struct, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("10.0.0.100", 5003))
+while True:
+    p = s.recv(2000)
+    if len(p) == 100:
+        print(1000 * (time.monotonic() - struct.unpack("d", p[:8])[0]))
+        break' >"$scratch/late"
+	local receiver=$bg
+	check "no receiver" wait_for 5 udp_listens r 5003
+	sleep 0.3
+	in_ns h1 python3 -c '
+import socket, struct, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.IPPROTO_UDP, 103, 1400)
+s.sendto(bytes(60000), ("10.0.0.100", 5003))
+time.sleep(0.3)
+s.setsockopt(socket.IPPROTO_UDP, 103, 0)
+s.sendto(struct.pack("d", time.monotonic()) + bytes(92), ("10.0.0.100", 5003))'
+	finish "$receiver"
+	wait=$(cat "$scratch/late")
+	say "$wait ms"
+	at_most "the wait" "$wait" 3
+}
+
 # What is cut and what is not, of one flow: segments stay in order, nothing is left over.
 test_change_under_traffic() {
 	topology hrtt 20ms
@@ -146,4 +187,4 @@ test_change_under_traffic() {
 
 run_tests auto_keeps_what_th_holds auto_cuts_what_exceeds_th auto_with_a_threshold \
 	auto_shares_th on_cuts_all off_cuts_none auto_with_a_small_limit \
-	change_under_traffic
+	auto_with_a_max debt_is_paid change_under_traffic
