@@ -253,7 +253,7 @@ void bfc_stats_gather(struct Qdisc *sch)
 
 	ASSERT_RTNL();
 	memset(&q->stats, 0, sizeof(q->stats));
-	memset(&q->stamp.runs, 0, sizeof(q->stamp) - offsetof(struct bfc_stamp, runs));
+	memset_startat(&q->stamp, 0, runs);
 	memset(&q->prio, 0, sizeof(q->prio));
 	q->noccupied = 0;
 	q->drr.nactive = 0;
