@@ -118,7 +118,7 @@ static u32 bfc_dest_read(const struct bfc_sched *q, const struct sk_buff *skb)
 	}
 	if (off != ETH_HLEN || skb_vlan_tag_present(skb))
 		vid = bfc_dest_vid(skb, off);
-	return ((addr ^ (u64)vid << 48) * bfc_dest_factor) >> 32;
+	return bfc_dest_mix(((addr ^ (u64)vid << 48) * bfc_dest_factor) >> 32);
 }
 
 /* The same, read once for a packet, and for all segments of one. */

@@ -52,6 +52,22 @@ static inline u32 bfc_dest_mask(unsigned int bits, unsigned int word)
 }
 
 /**
+ * bfc_dest_mix() - the key of a destination
+ * @product: upper half of that of its address and a secret factor
+ *
+ * Addresses in a row have products in a row, which may all belong to one set of a table.
+ * This sets them apart: the finalizer of MurmurHash3, a bijection.
+ *
+ * Return: the key.
+ */
+static inline u32 bfc_dest_mix(u32 product)
+{
+	product = (product ^ product >> 16) * 0x85ebca6b;
+	product = (product ^ product >> 13) * 0xc2b2ae35;
+	return product ^ product >> 16;
+}
+
+/**
  * bfc_dest_find() - the entry of a destination
  * @set: its set, BFC_DEST_WAYS entries
  * @key: of the destination
