@@ -56,6 +56,11 @@ local f = {
 	bitmap = ProtoField.bytes("bfc.pause.bitmap", "Bitmap"),
 	paused = ProtoField.uint16("bfc.pause.paused", "Paused queue"),
 	npaused = ProtoField.uint16("bfc.pause.npaused", "Queues that are paused"),
+	pause_flags = ProtoField.uint16("bfc.pause.flags", "Flags", base.HEX),
+	has_roots = ProtoField.bool("bfc.pause.has_roots", "Has ids of roots", 16, nil, 0x0001),
+	roots_first = ProtoField.uint16("bfc.pause.roots_first", "Ids of roots from queue"),
+	nroots = ProtoField.uint16("bfc.pause.nroots", "Ids of roots"),
+	root = ProtoField.uint32("bfc.pause.root", "Root", base.HEX),
 }
 for p = 0, 7 do
 	f["prio" .. p] = ProtoField.uint32("bfc.pause.prio" .. p,
@@ -115,13 +120,38 @@ local function get_hello(buf, tree)
 			     buf(18, 2):uint())
 end
 
+-- Where the congestion is for which queues are paused, behind the bitmap.
+local function get_roots(buf, tree, at, paused)
+	if buf:len() < at + 4 then
+		return false
+	end
+	local first, count = buf(at, 2):uint(), buf(at + 2, 2):uint()
+
+	tree:add(f.roots_first, buf(at, 2))
+	tree:add(f.nroots, buf(at + 2, 2))
+	if buf:len() < at + 4 + 4 * count then
+		return false
+	end
+	local i = 0
+	for _, q in ipairs(paused) do
+		if q >= first and i < count then
+			local range = buf(at + 4 + 4 * i, 4)
+
+			tree:add(f.root, range):append_text(", of queue " .. q)
+			i = i + 1
+		end
+	end
+	return i == count
+end
+
 local function get_pause(buf, tree)
 	local queues = buf(20, 2):uint()
 	local bytes = math.ceil(queues / 8)
-	local times, paused = {}, 0
+	local times, paused = {}, {}
 
 	tree:add(f.hold, buf(16, 4))
 	tree:add(f.pause_queues, buf(20, 2))
+	tree:add(f.pause_flags, buf(22, 2)):add(f.has_roots, buf(22, 2))
 	for p = 0, 7 do
 		local range = buf(24 + 4 * p, 4)
 
@@ -143,15 +173,18 @@ local function get_pause(buf, tree)
 
 			if math.floor(byte:uint() / 2 ^ (q % 8)) % 2 == 1 then
 				at:add(f.paused, byte, q)
-				paused = paused + 1
+				paused[#paused + 1] = q
 			end
 		end
 	end
-	tree:add(f.npaused, paused):set_generated()
+	tree:add(f.npaused, #paused):set_generated()
+	if buf(22, 2):uint() % 2 == 1 and not get_roots(buf, tree, 72 + bytes, paused) then
+		return nil
+	end
 	if #times > 0 then
 		return "PAUSE, priority " .. table.concat(times, ", ")
 	end
-	return string.format("PAUSE, %d of %d queues", paused, queues)
+	return string.format("PAUSE, %d of %d queues", #paused, queues)
 end
 
 -- Bytes from the magic on: of a HELLO, of a PAUSE without its bitmap

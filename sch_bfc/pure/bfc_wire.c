@@ -103,6 +103,80 @@ void bfc_put_pause(void *frame, u32 epoch, u32 seq, const struct bfc_pause *p)
 	memset(w->bitmap, 0, bfc_bitmap_bytes(p->queues));
 }
 
+static unsigned int bfc_roots_at(unsigned int queues)
+{
+	return bfc_pause_len(queues);
+}
+
+/**
+ * bfc_put_root() - write the id of a root
+ * @frame: from bfc_put_pause(), with room for bfc_roots_len() bytes behind the bitmap
+ * @queues: as told there
+ * @i: which one
+ * @root: the id
+ */
+void bfc_put_root(void *frame, unsigned int queues, unsigned int i, u32 root)
+{
+	struct bfc_wire_roots *w = frame + bfc_roots_at(queues);
+
+	w->root[i] = cpu_to_be32(root);
+}
+
+/**
+ * bfc_put_roots() - say that a PAUSE has ids of roots
+ * @frame: from bfc_put_pause(), all @count ids written
+ * @queues: as told there
+ * @first: queue that the first one may be about
+ * @count: ids
+ *
+ * Return: length of the frame.
+ */
+unsigned int bfc_put_roots(void *frame, unsigned int queues, unsigned int first,
+			   unsigned int count)
+{
+	unsigned int at = bfc_roots_at(queues), len = at + bfc_roots_len(count);
+	struct bfc_wire_roots *w = frame + at;
+	struct bfc_wire_pause *pause = frame;
+
+	w->first = cpu_to_be16(first);
+	w->count = cpu_to_be16(count);
+	pause->flags |= cpu_to_be16(BFC_PAUSE_F_ROOTS);
+	pause->hdr.len = cpu_to_be16(len);
+	return len;
+}
+
+/**
+ * bfc_get_root() - read the id of a root
+ * @frame: a PAUSE that bfc_get_pause() accepted
+ * @queues: of that
+ * @i: below &bfc_pause.roots
+ *
+ * Return: the id.
+ */
+u32 bfc_get_root(const void *frame, unsigned int queues, unsigned int i)
+{
+	const struct bfc_wire_roots *w = frame + bfc_roots_at(queues);
+
+	return be32_to_cpu(w->root[i]);
+}
+
+/* There are no more ids than paused queues that they can be about. */
+static enum bfc_bad bfc_get_roots(const void *frame, unsigned int len, struct bfc_pause *p)
+{
+	unsigned int at = bfc_roots_at(p->queues), queue, paused = 0;
+	const struct bfc_wire_roots *w = frame + at;
+
+	if (len < at + BFC_ROOTS_FIXED_LEN)
+		return BFC_BAD_SHORT;
+	p->roots_first = be16_to_cpu(w->first);
+	p->roots = be16_to_cpu(w->count);
+	if (len < at + bfc_roots_len(p->roots))
+		return BFC_BAD_SHORT;
+	for (queue = p->roots_first; queue < p->queues; queue++)
+		paused += bfc_pause_is_set(frame, queue);
+	return p->roots > paused ? BFC_BAD_RANGE : BFC_OK;
+}
+
 /**
  * bfc_is_ours() - does a frame of EtherType 0x88B5 carry the magic of BFC?
  * @frame: from the destination address on
@@ -211,7 +285,7 @@ enum bfc_bad bfc_get_hello(const void *frame, struct bfc_hello *h)
  * @frame: one whose header bfc_get_hdr() accepted
  * @len: the header's length
  * @max_queues: queues that the receiver has
- * @p: result; if BFC_OK, @frame holds the whole bitmap as well
+ * @p: result; if BFC_OK, @frame holds the whole bitmap, and the ids of roots, as well
  *
  * Return: BFC_OK, BFC_BAD_SHORT or BFC_BAD_RANGE.
  */
@@ -229,7 +303,11 @@ enum bfc_bad bfc_get_pause(const void *frame, unsigned int len,
 	p->limit = be64_to_cpu(w->limit);
 	if (p->queues > max_queues || p->hold_ns > BFC_HOLD_MAX)
 		return BFC_BAD_RANGE;
+	p->roots = 0;
+	p->roots_first = 0;
 	if (len < bfc_pause_len(p->queues))
 		return BFC_BAD_SHORT;
+	if (w->flags & cpu_to_be16(BFC_PAUSE_F_ROOTS))
+		return bfc_get_roots(frame, len, p);
 	return BFC_OK;
 }

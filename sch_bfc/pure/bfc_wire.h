@@ -22,6 +22,10 @@
 #define BFC_QUEUE_NONE		0xffff
 #define BFC_WIRE_QUEUES_MAX	4094
 #define BFC_PRIORITIES		8
+#define BFC_PAUSE_F_ROOTS	0x0001	/* &struct bfc_wire_roots is behind the bitmap */
+#define BFC_ROOTS_FIXED_LEN	4
+#define BFC_ROOTS_MAX		128	/* ids in a frame; all fit into the least MTU of IPv6 */
+#define BFC_ROOT_UNKNOWN	0
 
 /* Nearest bridge (IEEE 802.1Q table 8-1): no bridge forwards it. */
 #define BFC_GROUP_ADDR		{ 0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e }
@@ -78,13 +82,24 @@ struct bfc_wire_pause {
 	struct bfc_wire_hdr	hdr;
 	__be32	hold_ns;
 	__be16	queues;		/* valid bits of @bitmap */
-	__be16	flags;		/* 0 */
+	__be16	flags;		/* BFC_PAUSE_F_*; others are ignored */
 	__be32	prio_ns[BFC_PRIORITIES];
 	__be64	drained;
 	__be64	limit;
 	u8	bitmap[];	/* queue q: bit q % 8, the lowest is 0, of byte q / 8 */
 } __packed;
 
+/**
+ * struct bfc_wire_roots - behind the bitmap: where the congestion is that queues are paused
+ * for
+ */
+struct bfc_wire_roots {
+	__be16	first;		/* queue */
+	__be16	count;		/* entries of @root */
+	__be32	root[];		/* of the queues from @first on that are paused, in order */
+} __packed;
+
+static_assert(sizeof(struct bfc_wire_roots) == BFC_ROOTS_FIXED_LEN);
 static_assert(offsetof(struct bfc_wire_pause, prio_ns) == 38);
 static_assert(offsetof(struct bfc_wire_pause, drained) == 70);
 static_assert(sizeof(struct bfc_wire_pause) == BFC_PAUSE_FIXED_LEN);
@@ -170,10 +185,14 @@ struct bfc_hello {
  * @prio_ns: remaining pause per priority
  * @drained: bytes of counted packets that left the sender since its epoch began
  * @limit: link credit, 0 = not in use
+ * @roots: ids of roots that are told
+ * @roots_first: the first queue that they are about
  */
 struct bfc_pause {
 	u32 hold_ns;
 	u16 queues;
+	u16 roots;
+	u16 roots_first;
 	u32 prio_ns[BFC_PRIORITIES];
 	u64 drained;
 	u64 limit;
@@ -193,11 +212,40 @@ static inline void bfc_pause_set(void *frame, unsigned int queue)
 	w->bitmap[queue / 8] |= 1U << (queue % 8);
 }
 
+/**
+ * bfc_pause_is_set() - is a queue paused?
+ * @frame: a PAUSE with a bitmap
+ * @queue: below the number of queues in it
+ *
+ * Return: true if so.
+ */
+static inline bool bfc_pause_is_set(const void *frame, unsigned int queue)
+{
+	const struct bfc_wire_pause *w = frame;
+
+	return w->bitmap[queue / 8] >> (queue % 8) & 1;
+}
+
+/**
+ * bfc_roots_len() - bytes that the ids of roots take behind the bitmap
+ * @count: ids
+ *
+ * Return: bytes.
+ */
+static inline unsigned int bfc_roots_len(unsigned int count)
+{
+	return BFC_ROOTS_FIXED_LEN + 4 * count;
+}
+
 unsigned int bfc_bitmap_bytes(unsigned int queues);
 unsigned int bfc_pause_len(unsigned int queues);
 void bfc_put_hdr(void *frame, u8 type, u16 len, u32 epoch, u32 seq);
 void bfc_put_hello(void *frame, u32 epoch, u32 seq, const struct bfc_hello *h);
 void bfc_put_pause(void *frame, u32 epoch, u32 seq, const struct bfc_pause *p);
+unsigned int bfc_put_roots(void *frame, unsigned int queues, unsigned int first,
+			   unsigned int count);
+void bfc_put_root(void *frame, unsigned int queues, unsigned int i, u32 root);
+u32 bfc_get_root(const void *frame, unsigned int queues, unsigned int i);
 bool bfc_is_ours(const void *frame, unsigned int len);
 bool bfc_is_empty_pause(const void *frame, unsigned int len);
 enum bfc_bad bfc_get_hdr(const void *frame, unsigned int len,

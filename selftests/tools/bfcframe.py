@@ -15,7 +15,9 @@ A neighbour is an end of a link in a namespace of "ip netns", known by a NAME:
                             epoch, seq, role, queues ...)
   hello NAME [FIELD=VALUE...]   send one HELLO, or count of them; the fields hold for
                             it only; nonce=random: another one in each
-  pause NAME [FIELD=VALUE...]   send one PAUSE; bits=0,5,7 are paused
+  pause NAME [FIELD=VALUE...]   send one PAUSE; bits=0,5,7 are paused; roots=1,2,3 are
+                            ids behind the bitmap, with the flag that says so; first:
+                            queue that they begin at; nroots: another count of them
   talk NAME PERIOD          HELLO every PERIOD seconds, 0 = silence
   keep NAME PERIOD [FIELD=VALUE...]     as pause, every PERIOD seconds, 0 = no more
   loop NAME                 send the newest HELLO back as it came
@@ -111,9 +113,14 @@ HELLO_BODY = [("role", 30, "B"), ("flags", 31, "B"), ("queues", 32, "H"),
 PAUSE_BODY = [("hold", 30, "I"), ("queues", 34, "H"), ("flags", 36, "H"),
               *((f"prio{i}", 38 + 4 * i, "I") for i in range(8)),
               ("drained", 70, "Q"), ("limit", 78, "Q")]
+F_ROOTS = 1
 HELLO_END = 84
 BITMAP = 86
 SHORTEST = 60
+
+
+def roots_length(roots: List[int]) -> int:
+    return 4 + 4 * len(roots)
 
 
 def control_frame(f: Fields, body: List[Tuple[str, int, str]],
@@ -126,6 +133,10 @@ def control_frame(f: Fields, body: List[Tuple[str, int, str]],
         struct.pack_into("!" + code, frame, offset, f[name])
     for bit in f.get("bits", []):
         frame[BITMAP + bit // 8] |= 1 << (bit % 8)
+    if "roots" in f:
+        struct.pack_into(f"!HH{len(f['roots'])}I", frame,
+                         end - roots_length(f["roots"]), f.get("first", 0),
+                         f.get("nroots", len(f["roots"])), *f["roots"])
     return bytes(frame[:f.get("cut", len(frame))])
 
 
@@ -149,7 +160,11 @@ def decode_control(frame: bytes) -> Fields:
     if f["kind"] == "hello":
         f["id"] = f"{f['id']:016x}"     # too long a number for jq
     if f["kind"] == "pause":
-        bitmap = frame[BITMAP:f["length"]]
+        end = BITMAP + (f["queues"] + 7) // 8
+        bitmap = frame[BITMAP:end]
+        if f["flags"] & F_ROOTS:
+            f["first"], number = struct.unpack_from("!HH", frame, end)
+            f["roots"] = list(struct.unpack_from(f"!{number}I", frame, end + 4))
         f["bits"] = [8 * i + b for i, byte in enumerate(bitmap)
                      for b in range(8) if byte >> b & 1]
         f["npaused"] = len(f["bits"])
@@ -385,8 +400,12 @@ class Neighbour:
             f["queues"] = self.heard.get("queues", self.says["queues"])
         bitmap = max((f["queues"] + 7) // 8,
                      max(f.get("bits", []), default=0) // 8 + 1)
-        f = self.control(PAUSE, BITMAP + bitmap, f)
-        return control_frame(f, PAUSE_BODY, BITMAP + bitmap)
+        end = BITMAP + bitmap
+        if "roots" in f:
+            f.setdefault("flags", F_ROOTS)
+            end += roots_length(f["roots"])
+        f = self.control(PAUSE, end, f)
+        return control_frame(f, PAUSE_BODY, end)
 
     def seen(self, want: Fields) -> List[Fields]:
         with self.lock:
@@ -412,8 +431,8 @@ def fields(words: List[str]) -> Fields:
     f: Fields = {}
     for word in words:
         key, _, text = word.partition("=")
-        if key == "bits":
-            f[key] = [int(bit) for bit in text.split(",") if bit]
+        if key in ("bits", "roots"):
+            f[key] = [int(one, 0) for one in text.split(",") if one]
         elif key == "tags":
             f[key] = [(int(tpid, 16), int(tci, 0)) for tpid, tci in
                       (tag.split(":") for tag in text.split(",") if tag)]
@@ -540,6 +559,9 @@ class Commands:
             n.pause({"bits": [b for b in range(32) if rnd.random() < share],
                      "hold": hold})
             for share in (0, 0.1, 0.5, 1) for hold in (0, 10**6, 10**9)]
+        samples += [n.pause({"bits": list(range(paused)), "hold": 10**6,
+                             "roots": [rnd.getrandbits(32) for _ in range(paused)]})
+                    for paused in (1, 5, 32)]
         for _ in range(int(count)):
             try:
                 n.send(fuzz_frame(n, rnd, samples))

@@ -5,6 +5,7 @@
  *
  *   hello EPOCH SEQ ROLE FLAGS CLASSES QUEUES INCAST MODES ID NONCE ECHO SENT ECHO_NS HELD
  *   pause EPOCH SEQ HOLD QUEUES PRIO_NS x 8 DRAINED LIMIT PAUSED...
+ *   roots FIRST NUMBER ROOT... EPOCH...	as pause, with so many ids of roots
  *   head NHOP PATH
  *   hop SPEED TS TX QLEN
  *   tcp SPEED TS TX QLEN ID		a record in TCP, with the id of a port
@@ -16,7 +17,7 @@
 #include "bfc_wire.h"
 
 #define NUMBERS	1100	/* of a line */
-#define FRAME_MAX	1000
+#define FRAME_MAX	1200
 
 static u8 out[FRAME_MAX];
 
@@ -60,6 +61,17 @@ static unsigned int pause(const unsigned long long *n, unsigned int count)
 	return bfc_pause_len(p.queues);
 }
 
+static unsigned int roots(const unsigned long long *n, unsigned int count)
+{
+	unsigned int skip = 2 + n[1], i;
+
+	if (count < skip + 14 || !pause(n + skip, count - skip))
+		return 0;
+	for (i = 0; i < n[1]; i++)
+		bfc_put_root(out, n[skip + 3], i, n[2 + i]);
+	return bfc_put_roots(out, n[skip + 3], n[0], n[1]);
+}
+
 static unsigned int hop(const unsigned long long *n, bool in_tcp)
 {
 	struct bfc_int_hop h = { .speed = n[0], .ts = n[1], .tx = n[2], .qlen = n[3] };
@@ -89,6 +101,8 @@ static unsigned int make(const char *command, const unsigned long long *n, unsig
 		return hello(n);
 	if (!strcmp(command, "pause") && count >= 14 && n[3] <= 4094)
 		return pause(n, count);
+	if (!strcmp(command, "roots") && count >= 16 && n[1] <= BFC_ROOTS_MAX)
+		return roots(n, count);
 	if (!strcmp(command, "head") && count == 2)
 		return head(n);
 	if (!strcmp(command, "hop") && count == 4)

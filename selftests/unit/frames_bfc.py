@@ -121,6 +121,29 @@ def check_pause(program: str, count: int) -> List[str]:
     return bad
 
 
+def check_roots(program: str, count: int) -> List[str]:
+    """Ids of roots behind the bitmap: each belongs to its queue."""
+    commands, wants, lists = [], [], []
+    for _ in range(count):
+        queues = random.choice([1, 8, 9, 32, random.randint(1, 1024)])
+        paused = sorted(random.sample(range(queues), random.randint(1, min(queues, 40))))
+        first = random.choice([0, random.randrange(queues)])
+        about = [q for q in paused if q >= first]
+        ids = [bits(32) for _ in about[:random.randint(0, len(about))]]
+        commands.append(" ".join(map(str, ["roots", first, len(ids), *ids, 1, 2, 3, queues] +
+                                     [0] * 10 + paused)))
+        wants.append([1, 1, first, len(ids)])
+        lists.append((ids, paused, [f"PAUSE, {len(paused)} of {queues} queues"]))
+    fields = ["pause.flags", "pause.has_roots", "pause.roots_first", "pause.nroots"]
+    rows = tshark(asked(program, commands), fields + ["pause.root", "pause.paused"])
+    bad = compare(rows, fields, wants)
+    for row, want in zip(rows, lists):
+        got = (numbers(row, "pause.root"), numbers(row, "pause.paused"), row["_ws.col.Info"])
+        if got != want:
+            bad.append(f"{got}, not {want}")
+    return bad
+
+
 def random_hops(count: int) -> List[List[int]]:
     return [[random.randrange(SPEEDS), bits(24), bits(20), bits(16)] for _ in range(count)]
 
@@ -231,8 +254,9 @@ def check_mutilated(program: str, count: int) -> List[str]:
     wants = hellos(20)
     good = asked(program, ["hello " + " ".join(map(str, w)) for w in wants])
     good += asked(program, ["pause 1 2 3 1024 0 0 0 0 0 0 0 0 5 0 7 1023"])
+    good += asked(program, ["roots 0 2 77 88 1 2 3 9 0 0 0 0 0 0 0 0 5 0 1 8"])
     bad = []
-    cut = [f[:n] for f in (good[0], good[-1]) for n in range(18, len(f))]
+    cut = [f[:n] for f in (good[0], good[-2], good[-1]) for n in range(18, len(f))]
     for frame, row in zip(cut, tshark(cut, ["type"])):
         if not row.get("_ws.expert.message"):
             bad.append(f"{len(frame)} bytes of {frame[18:20].hex()}: no complaint")
@@ -258,6 +282,7 @@ def main() -> int:
     tests = [
         ("HELLO", check_hello(args.program, args.frames)),
         ("PAUSE", check_pause(args.program, args.frames)),
+        ("roots in PAUSE", check_roots(args.program, args.frames)),
         ("INT in RoCEv2", check_udp(args.program, inet, l2, 30)),
         ("INT in TCP", check_tcp(args.program, inet, l2, 60)),
         ("upstreamQ", check_tags(args.program)),

@@ -355,6 +355,99 @@ static void test_bits(void)
 	}
 }
 
+/* pause_bytes, and ids of roots of queues 8 and 17; of 18 none is told. */
+static const u8 roots_bytes[] = {
+	0x00, 0x01,					/* 89 first: queue 1 */
+	0x00, 0x02,					/* 91 two ids */
+	0x01, 0x02, 0x03, 0x04,				/* 93 of queue 8 */
+	0xf1, 0xf2, 0xf3, 0xf4,				/* 97 of queue 17 */
+};
+
+#define ROOTS_LEN	(89 + 12)
+
+/* A frame as above, of len bytes, that says len. */
+static u8 *roots_frame(unsigned int len)
+{
+	u8 all[ROOTS_LEN];
+
+	memcpy(all, pause_bytes, 89);
+	memcpy(all + 89, roots_bytes, sizeof(roots_bytes));
+	all[21] = len;
+	all[37] = 0x01;
+	return block(all, len);
+}
+
+static void test_roots_bytes(void)
+{
+	u8 *f = block(NULL, ROOTS_LEN), *want = roots_frame(ROOTS_LEN);
+	unsigned int i;
+
+	CHECK(bfc_roots_len(2) == sizeof(roots_bytes));
+	CHECK(BFC_PAUSE_F_ROOTS == 1 && BFC_ROOT_UNKNOWN == 0);
+	/* With as many queues and ids as there can be it fits into IPv6's least MTU. */
+	CHECK(bfc_pause_len(BFC_QUEUES_MAX) + bfc_roots_len(BFC_ROOTS_MAX) <= 1280 + 14);
+	memset(f, 0xaa, ROOTS_LEN);
+	bfc_put_pause(f, 0xe0e1e2e3, 0xa0a1a2a3, &pause_value);
+	for (i = 0; i < UNIT_SIZE(pause_set); i++)
+		bfc_pause_set(f, pause_set[i]);
+	bfc_put_root(f, 19, 1, 0xf1f2f3f4);
+	bfc_put_root(f, 19, 0, 0x01020304);
+	CHECK(bfc_put_roots(f, 19, 1, 2) == ROOTS_LEN);
+	untouched(f, 0, 14);
+	same_bytes(f, want, 14, ROOTS_LEN);
+	for (i = 0; i < 19; i++)
+		CHECK(bfc_pause_is_set(f, i) == pause_test(f, i), "queue %u", i);
+	unblock(want, ROOTS_LEN);
+	unblock(f, ROOTS_LEN);
+}
+
+static void test_roots_read(void)
+{
+	u8 *f = roots_frame(ROOTS_LEN);
+	struct bfc_pause pause;
+	unsigned int len, n;
+
+	CHECK(bfc_get_pause(f, ROOTS_LEN, 19, &pause) == BFC_OK);
+	CHECK(same_pause(&pause, &pause_value));
+	CHECK(pause.roots == 2 && pause.roots_first == 1);
+	CHECK(bfc_get_root(f, 19, 0) == 0x01020304 && bfc_get_root(f, 19, 1) == 0xf1f2f3f4);
+	/* Who does not know the flag reads what is before, and so does who has none. */
+	f[37] = 0xfe;
+	CHECK(bfc_get_pause(f, ROOTS_LEN, 19, &pause) == BFC_OK);
+	CHECK(same_pause(&pause, &pause_value) && !pause.roots);
+	unblock(f, ROOTS_LEN);
+
+	for (len = 86; len <= ROOTS_LEN; len++) {
+		f = roots_frame(len);
+		CHECK(bfc_get_pause(f, len, 19, &pause) ==
+		      (len == ROOTS_LEN ? BFC_OK : BFC_BAD_SHORT), "%u bytes", len);
+		unblock(f, len);
+	}
+	/* Of queues 0, 7, 8, 17 and 18, as many as there are from the first one on. */
+	for (n = 0; n <= 20; n++) {
+		static const unsigned int from[] = {
+			5, 4, 4, 4, 4, 4, 4, 4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 0, 0
+		};
+
+		f = roots_frame(ROOTS_LEN);
+		f[90] = n;
+		CHECK(bfc_get_pause(f, ROOTS_LEN, 19, &pause) ==
+		      (from[n] < 2 ? BFC_BAD_RANGE : BFC_OK), "from %u on", n);
+		unblock(f, ROOTS_LEN);
+	}
+	/* No queue, and none is paused that there is none of: bits behind the last one. */
+	f = block(NULL, 95);
+	memset(f, 0, 95);
+	memcpy(f, pause_bytes, 86);
+	f[35] = 1;
+	f[37] = 1;
+	f[86] = 0xfe;
+	CHECK(bfc_get_pause(f, 91, 19, &pause) == BFC_OK && !pause.roots);
+	f[90] = 1;
+	CHECK(bfc_get_pause(f, 95, 19, &pause) == BFC_BAD_RANGE);
+	unblock(f, 95);
+}
+
 /* Setting twice is setting once; others stay. */
 static void test_bits_keep(void)
 {
@@ -555,6 +648,7 @@ static enum bfc_bad read_pause(u32 hold, u16 queues, unsigned int max,
 	f[33] = hold;
 	f[34] = queues >> 8;
 	f[35] = queues;
+	f[37] = 0xfe;	/* all but that for roots */
 	bad = bfc_get_pause(f, len, max, &p);
 	unblock(f, len);
 	return bad;
@@ -616,7 +710,7 @@ static u64 field(const u8 *f, unsigned int at, unsigned int bytes)
 
 static enum bfc_bad expect(const u8 *f, unsigned int len, unsigned int max)
 {
-	unsigned int queues, incast, claim, need;
+	unsigned int queues, incast, claim, need, at, i, paused = 0;
 
 	if (len < 30)
 		return BFC_BAD_SHORT;
@@ -638,7 +732,16 @@ static enum bfc_bad expect(const u8 *f, unsigned int len, unsigned int max)
 	queues = field(f, 34, 2);
 	if (queues > max || field(f, 30, 4) > 4000000000)
 		return BFC_BAD_RANGE;
-	return claim < 86 + (queues + 7) / 8 ? BFC_BAD_SHORT : BFC_OK;
+	at = 86 + (queues + 7) / 8;
+	if (claim < at)
+		return BFC_BAD_SHORT;
+	if (!(f[37] & 1))
+		return BFC_OK;
+	if (claim < at + 4 || claim < at + 4 + 4 * field(f, at + 2, 2))
+		return BFC_BAD_SHORT;
+	for (i = field(f, at, 2); i < queues; i++)
+		paused += pause_test(f, i);
+	return field(f, at + 2, 2) > paused ? BFC_BAD_RANGE : BFC_OK;
 }
 
 static enum bfc_bad receive(const u8 *f, unsigned int len, unsigned int max,
@@ -747,6 +850,9 @@ static const struct unit_case cases[] = {
 	{ "wire: length of PAUSE frames", test_lengths },
 	{ "wire: one bit per queue, zero beyond", test_bits },
 	{ "wire: setting a bit leaves the others", test_bits_keep },
+	{ "wire: roots are written as documented", test_roots_bytes },
+	{ "wire: and read: too few, too many and those of no queue are refused",
+	  test_roots_read },
 	{ "wire: bits beyond the last queue are ignored", test_bits_beyond },
 	{ "wire: known by destination, EtherType and magic", test_is_ours },
 	{ "wire: an empty PAUSE is one of length 0", test_empty },
