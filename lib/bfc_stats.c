@@ -37,6 +37,7 @@ const struct bfc_stat bfc_qdisc_table[] = {
 	QDISC("told_to_share", TOLD_TO_SHARE, NUMBER, GENERAL, 3),
 	QDISC("joined", JOINED, NUMBER, GENERAL, 3),
 	QDISC("shared", SHARED, NUMBER, GENERAL, 3),
+	QDISC("learned", LEARNED, NUMBER, GENERAL, 3),
 	QDISC("counted", COUNTED, NUMBER, GENERAL, 3),
 	QDISC("elided", ELIDED, NUMBER, GENERAL, 3),
 	QDISC("untrusted", UNTRUSTED, NUMBER, GENERAL, 3),
@@ -123,6 +124,7 @@ const struct bfc_stat bfc_class_table[] = {
 	CLASS("paused_time", PAUSED_NS, TIME),
 	CLASS("backlog_peak", BACKLOG_PEAK, SIZE),
 	CLASS("deficit", DEFICIT, BALANCE),
+	CLASS("root", ROOT, NUMBER),
 	{}
 };
 

@@ -74,6 +74,7 @@
 #include "bfc_pool.h"
 #include "bfc_port.h"
 #include "bfc_queue.h"
+#include "bfc_root.h"
 #include "bfc_stamp.h"
 #include "bfc_switch.h"
 #include "bfc_thresh.h"
@@ -82,6 +83,7 @@
 #include "bfc_wire.h"
 
 DECLARE_STATIC_KEY_FALSE(bfc_holds);	/* bfc_charge.c */
+DECLARE_STATIC_KEY_FALSE(bfc_roots);	/* bfc_root.c */
 
 #define BFC_RATE_UNKNOWN	125000000ULL	/* 1 Gbit/s, said in a warning */
 #define BFC_CAP_ALPHA		8	/* a queue may hold 8 x the free buffer */
@@ -169,8 +171,16 @@ struct bfc_ingress {
 				 * tx.lock
 				 */
 	struct bfc_held held[BFC_PRIORITIES];	/* of each priority */
-	atomic_t counter[];	/* one per upstreamQ */
+	atomic_t counter[];	/* one per upstreamQ; behind them bfc_ingress_roots() */
 };
+
+/* Roots that the counters are above 0 for, one per upstreamQ: any egress writes them under
+ * its own root lock, with WRITE_ONCE(), and the port reads them to send a PAUSE.
+ */
+static inline u32 *bfc_ingress_roots(struct bfc_ingress *ing)
+{
+	return (u32 *)&ing->counter[ing->queues];
+}
 
 #ifdef CONFIG_64BIT
 static_assert(offsetof(struct bfc_ingress, above) == 64);
@@ -199,6 +209,7 @@ struct bfc_sched_dests {
 	u32 key;		/* of the destination of the packet that is enqueued:
 				 * bfc_dest_key()
 				 */
+	u32 shared;		/* likewise, that of its root: bfc_dest_shared() */
 	u32 nfree;		/* bits in @free */
 	u8 slot;		/* of the ingress port of that packet */
 	u8 greedy;		/* ports that hold many: bfc_ingress_is_greedy() */
@@ -213,6 +224,18 @@ struct bfc_sched_dests {
 };
 
 /**
+ * struct bfc_sched_roots - with `assign root`: what is behind which root
+ *
+ * Read and written for a flow that has no queue, and for a queue that is paused.
+ */
+struct bfc_sched_roots {
+	struct bfc_behind *behind;	/* destinations, or NULL: never used */
+	u32 sets;		/* of @behind */
+	u32 probed;		/* when one of them was looked at again */
+	u32 here;		/* id of this port */
+};
+
+/**
  * struct bfc_sched_stats - as in TCA_BFC_STATS_*
  */
 struct bfc_sched_stats {
@@ -224,6 +247,7 @@ struct bfc_sched_stats {
 				 * port, on purpose
 				 */
 	u64 joined;		/* queues that went to the end of another */
+	u64 learned;		/* times that a destination was found behind a root */
 	u64 shared;		/* flow table entries that a second flow had to share,
 				 * overflow entries taken by one whose set was full
 				 */
@@ -273,7 +297,9 @@ struct bfc_sched_call {
 	struct bfc_ingress *brought;	/* bfc_brought_by() of the packet that is enqueued; RCU */
 	bool timed;		/* @clock was read in this call: bfc_now() */
 	bool looked;		/* @brought is that of the packet */
-	bool keyed;		/* &bfc_sched_dests.key and .slot are those of the packet */
+	bool keyed;		/* &bfc_sched_dests.key, .shared and .slot are those of the
+				 * packet
+				 */
 };
 
 /**
@@ -356,6 +382,7 @@ struct bfc_sched {
 		u64 ns;		/* all but that one took */
 	} prio[BFC_PRIORITIES];
 	struct bfc_sched_dests dest;
+	struct bfc_sched_roots roots;
 	struct bfc_sched_stats stats;
 
 	/* Seldom, or with modes that pause priorities. */
@@ -493,6 +520,18 @@ static inline unsigned int bfc_pick_any(struct bfc_sched *q, unsigned int n)
 static inline u32 bfc_nactive(const struct bfc_sched *q)
 {
 	return q->drr.nactive * q->drr.times + q->drr.more;
+}
+
+/* Th of a queue. Those of a root share what that lets through, be they paused or not: N_active
+ * is their number, if that is more.
+ */
+static inline u32 bfc_queue_th(const struct bfc_sched *q, const struct bfc_queue *queue)
+{
+	u32 n = bfc_nactive(q);
+
+	if (unlikely(q->cfg->by_root) && queue->rooted && queue->dest != BFC_DEST_NONE)
+		n = max_t(u32, n, q->dest.table[queue->dest].queues);
+	return q->cfg->thresh[n];
 }
 
 /* Is this the root of a device with a scheduler for each TX queue, and none by itself? */
@@ -690,10 +729,27 @@ void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now);
 void bfc_dest_init(void);
 void bfc_dest_configure(struct bfc_sched *q, const struct bfc_cfg *old);
 void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue);
+void bfc_dest_rooted(struct bfc_sched *q, struct bfc_queue *queue, u32 root);
 void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk_buff *skb);
 unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb);
 unsigned int bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u64 hash);
+unsigned int bfc_dest_regroup(struct bfc_sched *q, unsigned int qn);
 void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue);
+
+/* bfc_root.c */
+void bfc_root_init(void);
+int bfc_roots_alloc(struct Qdisc *sch, const struct bfc_cfg *cfg);
+void bfc_roots_configure(struct bfc_sched *q);
+u32 bfc_root_behind(struct bfc_sched *q, u32 key);
+bool bfc_root_probe(struct bfc_sched *q, u32 key);
+void bfc_root_learn(struct bfc_sched *q, u32 key, u32 root);
+void bfc_root_assume(struct bfc_sched *q, const struct bfc_queue *queue, u32 root);
+u32 bfc_root_told(struct bfc_sched *q, unsigned int qn);
+void bfc_root_count(struct bfc_sched *q, const struct bfc_queue *queue,
+		    struct bfc_ingress *ing, unsigned int upq);
+unsigned int bfc_roots_room(const struct bfc_port *port, unsigned int queues);
+void bfc_roots_receive(struct bfc_port *port, const struct bfc_pause *pause,
+		       const void *frame);
 
 /* bfc_share.c */
 u64 bfc_share_hash(struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
@@ -741,7 +797,7 @@ void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb);
 struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now);
 
 /* bfc_count.c */
-void bfc_count(struct bfc_sched *q, struct sk_buff *skb);
+void bfc_count(struct bfc_sched *q, const struct bfc_queue *queue, struct sk_buff *skb);
 void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *ing);
 
 /* bfc_ingress.c */

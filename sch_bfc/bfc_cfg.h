@@ -78,6 +78,7 @@ struct bfc_cfg {
 	bool prios;		/* the mode pauses priorities: class is priority */
 	bool count;		/* packets over Th are counted */
 	bool by_dest;		/* queues are shared by destination as they run short */
+	bool by_root;		/* and destinations behind one root are one */
 	bool elides;		/* some ports are never paused from here */
 	bool shapes;		/* to @p.rate, by @pace */
 	bool avoid_paused;	/* as in struct bfc_params; likewise the next */
@@ -87,6 +88,7 @@ struct bfc_cfg {
 	/* The scheduler, for some. */
 	__be32 dest_mask;	/* bits of an IPv4 address that tell destinations apart */
 	__be32 dest_mask6[4];	/* of an IPv6 address */
+	u32 root_age;		/* for how long is known what is behind a root, 1024 ns */
 	u64 ctrl_rate;		/* of each kind of the control band, bytes/s */
 	u32 ctrl_limit;		/* of the control band, bytes of truesize */
 	struct psched_ratecfg pace;

@@ -10,7 +10,8 @@
 /**
  * bfc_count() - a packet met a queue over Th: pause its upstream queue
  * @q: scheduler of the egress port
- * @skb: the packet, in its queue already
+ * @queue: its queue
+ * @skb: the packet, in there already
  *
  * Not counted are packets without an upstreamQ (our own, or from a neighbour
  * without BFC); group addressed frames, since one upstreamQ counted at every
@@ -19,7 +20,7 @@
  *
  * Context: under the root lock of the egress port, BH off.
  */
-void bfc_count(struct bfc_sched *q, struct sk_buff *skb)
+void bfc_count(struct bfc_sched *q, const struct bfc_queue *queue, struct sk_buff *skb)
 {
 	u16 handle = skb->tc_index;
 	struct bfc_ingress *ing;
@@ -41,6 +42,8 @@ void bfc_count(struct bfc_sched *q, struct sk_buff *skb)
 	bfc_cb(skb)->handle = handle;
 	bfc_cb(skb)->counted = 1;
 	q->stats.counted++;
+	if (static_branch_unlikely(&bfc_roots))
+		bfc_root_count(q, queue, ing, upq);
 	if (atomic_inc_return(&ing->counter[upq]) == 1) {
 		port = rcu_dereference(ing->port);
 		if (port)

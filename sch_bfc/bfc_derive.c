@@ -79,7 +79,12 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->prios = c->fc->prios;
 	c->strict = c->prios ? p->strict : 0;
 	c->count = c->fc->tags && p->role == BFC_ROLE_SWITCH;
-	c->by_dest = p->assign == BFC_ASSIGN_DESTINATION && c->classes == 1;
+	c->by_dest = (p->assign == BFC_ASSIGN_DESTINATION || p->assign == BFC_ASSIGN_ROOT) &&
+		     c->classes == 1;
+	c->by_root = c->by_dest && p->assign == BFC_ASSIGN_ROOT && c->fc->tags;
+	/* ns in 1024 sticky times are units of 1024 ns in one of them. */
+	static_assert(BFC_BEHIND_AGE == 1 << BFC_BEHIND_SHIFT);
+	c->root_age = min_t(u64, max(c->sticky, 2 * c->hrtt), S32_MAX);
 	c->elides = p->nelide;
 	c->shapes = p->rate;
 	c->avoid_paused = p->avoid_paused;
@@ -191,6 +196,8 @@ struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 	}
 	if (bfc_cfg_has_prios(c))
 		static_branch_inc(&bfc_holds);
+	if (c->by_root)
+		static_branch_inc(&bfc_roots);
 	return c;
 free:
 	kvfree(c);
@@ -209,6 +216,8 @@ void bfc_cfg_put(struct bfc_cfg *c)
 		return;
 	if (bfc_cfg_has_prios(c))
 		static_branch_dec(&bfc_holds);
+	if (c->by_root)
+		static_branch_dec(&bfc_roots);
 	if (c->buffer) {
 		if (c->undo)
 			c->buffer->memory = c->undo;

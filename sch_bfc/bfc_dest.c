@@ -17,6 +17,9 @@
  * Only the queue where they go to, the pool, has several flows, so that all others can go
  * there: new flows of a destination that may have no other queue are sent there, too.
  *
+ * With `assign root` what the next hop pauses for one root is one destination
+ * (bfc_root.c).
+ *
  * Everything here runs under the root lock.
  */
 #include <linux/etherdevice.h>
@@ -121,23 +124,53 @@ static u32 bfc_dest_read(const struct bfc_sched *q, const struct sk_buff *skb)
 	return bfc_dest_mix(((addr ^ (u64)vid << 48) * bfc_dest_factor) >> 32);
 }
 
-/* The same, read once for a packet, and for all segments of one. */
-static u32 bfc_dest_key(struct bfc_sched *q, const struct sk_buff *skb)
-{
-	if (!q->call.keyed) {
-		q->call.keyed = true;
-		q->dest.slot = BFC_DEST_UNKNOWN;
-		q->dest.key = bfc_dest_read(q, skb);
-	}
-	return q->dest.key;
-}
-
 /* The entry of a destination or a free one; NULL: the set is full of others. */
 static struct bfc_dest *bfc_dest_lookup(const struct bfc_sched *q, u32 key)
 {
 	u32 set = reciprocal_scale(key, q->dest.sets);
 
 	return bfc_dest_find(q->dest.table + set * BFC_DEST_WAYS, key);
+}
+
+/* A root is a destination as well. */
+static u32 bfc_root_key(u32 root)
+{
+	return (root | 1ULL << 32) * bfc_dest_factor >> 32;
+}
+
+/* The key of a destination, or that of the root that it is behind, if that holds any queue:
+ * when it holds none it is a root no more.
+ */
+static u32 bfc_dest_behind(struct bfc_sched *q, u32 key)
+{
+	u32 root = bfc_root_behind(q, key), shared = bfc_root_key(root);
+	const struct bfc_dest *dest;
+
+	if (root == BFC_ROOT_UNKNOWN)
+		return key;
+	dest = bfc_dest_lookup(q, shared);
+	return dest && dest->queues ? shared : key;
+}
+
+/* Where a packet goes, read once for it, and for all segments of one. */
+static u32 bfc_dest_key(struct bfc_sched *q, const struct sk_buff *skb)
+{
+	if (!q->call.keyed) {
+		q->call.keyed = true;
+		q->dest.slot = BFC_DEST_UNKNOWN;
+		q->dest.key = bfc_dest_read(q, skb);
+		q->dest.shared = q->dest.key;
+		if (q->cfg->by_root)
+			q->dest.shared = bfc_dest_behind(q, q->dest.key);
+	}
+	return q->dest.key;
+}
+
+/* The same, or the key of the root that it is behind. */
+static u32 bfc_dest_shared(struct bfc_sched *q, const struct sk_buff *skb)
+{
+	bfc_dest_key(q, skb);
+	return q->dest.shared;
 }
 
 static u8 bfc_ingress_read(struct bfc_sched *q, const struct sk_buff *skb)
@@ -222,28 +255,36 @@ static void bfc_dest_free(struct bfc_sched *q, struct bfc_queue *queue)
 	q->dest.nfree++;
 }
 
+/* A queue that belongs to none belongs to a destination, or root, now. */
+static void bfc_dest_give(struct bfc_sched *q, struct bfc_queue *queue, u32 key)
+{
+	struct bfc_dest *dest = bfc_dest_lookup(q, key);
+
+	queue->key = key;
+	if (unlikely(!dest))
+		return;
+	queue->dest = dest - q->dest.table;
+	bfc_dest_take(dest, key, queue - q->queues);
+}
+
 static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
 			  u8 slot)
 {
 	unsigned int qn = queue - q->queues;
-	struct bfc_dest *dest;
 
 	if (test_bit(qn, q->dest.free)) {
 		__clear_bit(qn, q->dest.free);
 		q->dest.nfree--;
+		queue->clean = true;
 	} else {
 		bfc_dest_leave(q, queue);
 		bfc_ingress_leave(q, queue);
+		queue->clean = queue->clean && queue->key == key;
 	}
 	bfc_ingress_hold(q, slot, q->dest.ingress[slot].queues + 1);
 	q->dest.ingress[slot].last = qn;
 	queue->slot = slot;
-	queue->key = key;
-	dest = bfc_dest_lookup(q, key);
-	if (unlikely(!dest))
-		return;
-	queue->dest = dest - q->dest.table;
-	bfc_dest_take(dest, key, qn);
+	bfc_dest_give(q, queue, key);
 }
 
 /**
@@ -251,8 +292,9 @@ static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
  * @q: the scheduler, with a new configuration
  * @old: the one before, or NULL
  *
- * What is in use at that time belongs to none, until it runs empty. So it is when
- * prefixes change: keys of before do not say where that goes by the new ones.
+ * What is in use at that time belongs to none, until it runs empty, or is paused for a
+ * root. So it is when prefixes change: keys of before do not say where that goes by the new
+ * ones.
  *
  * Context: under the root lock.
  */
@@ -260,12 +302,16 @@ void bfc_dest_configure(struct bfc_sched *q, const struct bfc_cfg *old)
 {
 	const struct bfc_cfg *cfg = q->cfg;
 	bool on = cfg->by_dest, was = old && old->by_dest;
+	bool root = cfg->by_root || (old && old->by_root);
 	unsigned int qn;
 
-	if (was == on && !(on && (old->dest_mask != cfg->dest_mask ||
+	if (was == on && !(on && (old->by_root != cfg->by_root ||
+				  old->dest_mask != cfg->dest_mask ||
 				  memcmp(old->dest_mask6, cfg->dest_mask6,
 					 sizeof(cfg->dest_mask6)))))
 		return;
+	if (root)
+		bfc_roots_configure(q);
 	memset(q->dest.ingress, 0, sizeof(q->dest.ingress));
 	q->dest.greedy = 0;
 	for (qn = 0; qn < q->nqueues; qn++) {
@@ -294,13 +340,19 @@ void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk
 {
 	u32 key;
 
-	if (queue->head && queue->dest == BFC_DEST_NONE)
+	if (queue->head && queue->dest == BFC_DEST_NONE && !queue->clean)
 		return;
-	key = bfc_dest_key(q, skb);
-	if (!queue->head)
+	key = bfc_dest_shared(q, skb);
+	if (!queue->head) {
 		bfc_dest_hold(q, queue, key, bfc_dest_ingress(q, skb));
-	else if (queue->key != key)
+		queue->rooted = key != q->dest.key;
+		if (q->cfg->by_root)
+			bfc_root_assume(q, queue, queue->rooted ?
+					bfc_root_behind(q, q->dest.key) : BFC_ROOT_UNKNOWN);
+	} else if (queue->key != key && !queue->rooted) {
 		bfc_dest_leave(q, queue);	/* of several */
+		queue->clean = false;
+	}
 }
 
 /* Those that ran empty longer ago than the sticky time are free: each once. A host
@@ -421,9 +473,15 @@ unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb)
 {
 	unsigned int n = q->nqueues, held, qn = n, borrowed;
 	struct bfc_dest *dest;
+	u32 key;
 
 	bfc_dest_cool(q);
-	dest = bfc_dest_lookup(q, bfc_dest_key(q, skb));
+	key = bfc_dest_shared(q, skb);
+	if (unlikely(key != q->dest.key) && bfc_root_probe(q, q->dest.key)) {
+		key = q->dest.key;
+		q->dest.shared = key;
+	}
+	dest = bfc_dest_lookup(q, key);
 	held = dest ? dest->queues : 0;
 	if (held && !bfc_dest_may_take(held, q->dest.nfree, n))
 		qn = bfc_dest_share(q, dest);
@@ -473,6 +531,61 @@ void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue)
 	} else if (test_bit(queue - q->queues, q->dest.free)) {
 		bfc_dest_hold(q, queue, queue->key, queue->slot);
 	}
+}
+
+/**
+ * bfc_dest_rooted() - the next hop tells where the congestion of a queue is
+ * @q: the scheduler, with `assign root`
+ * @queue: the queue, paused; bfc_dest_paused() follows if it just was
+ * @root: id, not BFC_ROOT_UNKNOWN
+ *
+ * The queue is the root's then, whatever is in it. Where that goes is known if it all goes
+ * to one destination, and if the pause cannot be for what was in the queue before.
+ *
+ * Next to a host there is one destination anyway.
+ *
+ * Context: under the root lock.
+ */
+void bfc_dest_rooted(struct bfc_sched *q, struct bfc_queue *queue, u32 root)
+{
+	u32 key = bfc_root_key(root);
+
+	if (bfc_faces_host(q) || (queue->rooted && queue->key == key))
+		return;
+	if (!queue->rooted && queue->clean)
+		bfc_root_learn(q, queue->key, root);
+	queue->rooted = true;
+	if (test_bit(queue - q->queues, q->dest.free)) {
+		queue->key = key;
+		return;
+	}
+	bfc_dest_leave(q, queue);
+	bfc_dest_give(q, queue, key);
+}
+
+/**
+ * bfc_dest_regroup() - a flow comes back, within the sticky time, that has no packets here
+ * @q: the scheduler, with `assign root`
+ * @qn: number of the queue that it had
+ *
+ * Queues that many flows to different destinations were in before the root was known
+ * cannot be joined. They run empty as these flows go to the pool, one after the other;
+ * which is paused if the queue is, so that none runs away from a pause.
+ *
+ * Context: under the root lock.
+ * Return: number of the queue that it is to have.
+ */
+unsigned int bfc_dest_regroup(struct bfc_sched *q, unsigned int qn)
+{
+	const struct bfc_queue *queue = &q->queues[qn];
+	const struct bfc_dest *dest = bfc_dest_of(q, queue);
+	bool paused = test_bit(qn, q->obeyed.paused);
+
+	if (!dest || !queue->rooted || !queue->head ||
+	    !bfc_dest_is_short(q->dest.nfree, q->nqueues, q->cfg->role == BFC_ROLE_NIC) ||
+	    !bfc_dest_has(q, dest, dest->pool[paused], paused))
+		return qn;
+	return dest->pool[paused];
 }
 
 /**

@@ -541,12 +541,16 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 	bool collision, picked = false;
 
 	if (!bfc_flow_is_idle(q, flow) &&
-	    likely(bfc_queue_class(q, flow->queue) == class))
+	    likely(bfc_queue_class(q, flow->queue) == class)) {
+		if (unlikely(q->cfg->by_root) && !flow->size)
+			flow->queue = bfc_dest_regroup(q, flow->queue);
 		return flow->queue;
+	}
 
 	switch (q->cfg->assign) {
 	case BFC_ASSIGN_DYNAMIC:
 	case BFC_ASSIGN_DESTINATION:
+	case BFC_ASSIGN_ROOT:
 		picked = hash || q->cfg->identity != BFC_FLOW_PRIO;
 		flow->queue = picked ? bfc_pick_queue(q, flow, skb, class) : class;
 		break;

@@ -100,7 +100,7 @@ struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
 	struct bfc_ingress *ing;
 
 	*refused = BFC_REFUSED_MEMORY;
-	ing = kzalloc(struct_size(ing, counter, queues),
+	ing = kzalloc(struct_size(ing, counter, queues) + queues * sizeof(u32),
 		      GFP_ATOMIC | __GFP_NOWARN);
 	if (!ing)
 		return NULL;

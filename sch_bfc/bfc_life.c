@@ -196,6 +196,7 @@ void bfc_sched_free(struct Qdisc *sch)
 	kvfree(q->queues);
 	kvfree(q->obeyed.pauses);
 	kvfree(q->dest.table);
+	kvfree(q->roots.behind);
 	bitmap_free(q->dest.free);
 	bitmap_free(q->empty);
 	bitmap_free(q->usable);

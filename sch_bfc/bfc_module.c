@@ -14,6 +14,7 @@ static int __init bfc_module_init(void)
 
 	bfc_flow_init();
 	bfc_dest_init();
+	bfc_root_init();
 	err = bfc_event_init();
 	if (err)
 		return err;

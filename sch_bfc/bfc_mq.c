@@ -200,6 +200,26 @@ static u16 bfc_mq_base(const struct bfc_sched *one, const struct bfc_cfg *cfg)
 }
 
 /**
+ * bfc_mq_roots() - bfc_roots_alloc() for each TX queue
+ * @sch: the root
+ * @cfg: the configuration
+ *
+ * Context: RTNL.
+ * Return: 0 or -ENOMEM.
+ */
+int bfc_mq_roots(struct Qdisc *sch, const struct bfc_cfg *cfg)
+{
+	const struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_txqs *all = q->txq.all;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < all->n && !err; i++)
+		err = bfc_roots_alloc(all->each[i].sch, cfg);
+	return err;
+}
+
+/**
  * bfc_mq_apply() - a new configuration takes effect at each TX queue
  * @sch: the root
  * @cfg: the configuration

@@ -98,11 +98,27 @@ bool bfc_port_lacks_counters(const struct bfc_port *port)
 	       !rcu_access_pointer(port->ingress);
 }
 
+/**
+ * bfc_port_unroot() - forget the roots that the neighbour told
+ * @port: the port
+ *
+ * Context: port->lock held.
+ */
+void bfc_port_unroot(struct bfc_port *port)
+{
+	unsigned int queue;
+
+	lockdep_assert_held(&port->lock);
+	for (queue = 0; queue < BFC_QUEUES_MAX; queue++)
+		WRITE_ONCE(port->root[queue], BFC_ROOT_UNKNOWN);
+}
+
 /* A neighbour that is gone can resume nothing. */
 static void bfc_port_unpause(struct bfc_port *port)
 {
 	lockdep_assert_held(&port->lock);
 	bitmap_zero(port->rx.paused, BFC_QUEUES_MAX);
+	bfc_port_unroot(port);
 	memset(port->rx.until, 0, sizeof(port->rx.until));
 	/* Pairs with the acquire in bfc_dequeue(). */
 	smp_store_release(&port->rx.gen, port->rx.gen + 1);

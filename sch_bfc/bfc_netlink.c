@@ -162,7 +162,7 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 			   "flows: 16 to 4194304, or 0 for 100 x queues"),
 	[TCA_BFC_ASSIGN] =
 		BFC_OPTION(assign, u8, 0, __BFC_ASSIGN_MAX - 1, false,
-			   "assign: dynamic, destination, stochastic or single"),
+			   "assign: dynamic, destination, root, stochastic or single"),
 	[TCA_BFC_AVOID_PAUSED] =
 		BFC_OPTION(avoid_paused, u8, 0, 1, false,
 			   "avoid-paused: 0 or 1"),
@@ -337,8 +337,8 @@ struct bfc_use {
 	"bfc: " _name ": used with a buffer only" }
 
 #define BFC_USE_DEST(_name) {					\
-	BFC_IN(BFC), false, BIT(BFC_ASSIGN_DESTINATION),	\
-	"bfc: " _name ": used by fc bfc with assign destination only" }
+	BFC_IN(BFC), false, BIT(BFC_ASSIGN_DESTINATION) | BIT(BFC_ASSIGN_ROOT),	\
+	"bfc: " _name ": used by fc bfc with assign destination or root only" }
 
 /* Generated from spec/bfc.yaml: uses */
 static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {

@@ -9,6 +9,15 @@
 #include "bfc.h"
 #include "bfc_trace.h"
 
+/* The neighbour may have told what a queue is paused for. */
+static void bfc_queue_root(struct bfc_sched *q, unsigned int qn)
+{
+	u32 root = bfc_root_told(q, qn);
+
+	if (root != BFC_ROOT_UNKNOWN)
+		bfc_dest_rooted(q, &q->queues[qn], root);
+}
+
 static void bfc_queue_pause(struct bfc_sched *q, unsigned int qn, u64 now)
 {
 	struct bfc_queue *queue = &q->queues[qn];
@@ -23,6 +32,8 @@ static void bfc_queue_pause(struct bfc_sched *q, unsigned int qn, u64 now)
 		bfc_queue_deactivate(q, queue);
 	else
 		__clear_bit(qn, q->usable);
+	if (q->cfg->by_root)
+		bfc_queue_root(q, qn);
 	if (q->cfg->by_dest)
 		bfc_dest_paused(q, queue);
 }
@@ -234,7 +245,7 @@ static void bfc_resume_queues(struct bfc_sched *q, bool none,
 void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 {
 	unsigned long prio = 0;
-	unsigned int w, bit;
+	unsigned int w, bit, qn;
 	bool none;
 
 	if (q->cfg->prios)
@@ -247,8 +258,7 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 		unsigned long new = bfc_told(q, w, none, prio) & ~q->obeyed.paused[w];
 
 		for_each_set_bit(bit, &new, BITS_PER_LONG) {
-			unsigned int qn = w * BITS_PER_LONG + bit;
-
+			qn = w * BITS_PER_LONG + bit;
 			if (qn >= q->nqueues)
 				break;
 			bfc_queue_pause(q, qn, now);
@@ -256,6 +266,9 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 	}
 	if (q->obeyed.npaused)
 		bfc_resume_queues(q, none, prio, now);
+	if (q->cfg->by_root)	/* others, of queues that stay paused? */
+		for_each_set_bit(qn, q->obeyed.paused, q->nqueues)
+			bfc_queue_root(q, qn);
 	if (!q->cfg->prios)
 		q->obeyed.deadline = READ_ONCE(q->port->rx.deadline);
 	q->obeyed.gen = gen;

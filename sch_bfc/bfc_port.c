@@ -301,6 +301,16 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 	spin_unlock_bh(&port->lock);
 }
 
+/* Bytes of the longest PAUSE, if the neighbour has as many queues. */
+static unsigned int bfc_pause_most(const struct bfc_cfg *cfg)
+{
+	unsigned int len = bfc_pause_len(cfg->port_queues);
+
+	if (!cfg->by_root)
+		return len;
+	return len + bfc_roots_len(min_t(unsigned int, cfg->port_queues, BFC_ROOTS_MAX));
+}
+
 /**
  * bfc_port_configure() - what the qdisc asks of its port
  * @port: the port
@@ -319,7 +329,7 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	bool level = cfg->fc->prios, leave, restart, same, stop;
 	u64 refresh = p->refresh ?:
 		      bfc_refresh_auto(cfg->rate, level ? BFC_PFC_WIRE :
-						     bfc_pause_len(cfg->port_queues));
+						     bfc_pause_most(cfg));
 	unsigned long lossless = cfg->lossless;
 	struct bfc_cfg *old = port->cfg;
 	u64 quick;
@@ -356,6 +366,8 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	port->link_rate = link_rate;
 	for_each_clear_bit(prio, &lossless, BFC_PRIORITIES)
 		port->rx.until[prio] = 0;	/* not obeyed any more */
+	if (old && old->by_root && !cfg->by_root)
+		bfc_port_unroot(port);	/* frames are not looked at for them any more */
 	/* Pairs with the acquire in bfc_dequeue(). */
 	smp_store_release(&port->rx.gen, port->rx.gen + 1);
 	ing = bfc_ingress_of(port);

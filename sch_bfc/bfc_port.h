@@ -107,6 +107,7 @@ struct bfc_tx {
 	u32 npaused;		/* queues or priorities in the newest frame */
 	u32 layout;		/* &bfc_ingress.layout that @paused is about */
 	u32 last;		/* repetitions left after the last resume */
+	u16 roots_next;		/* queue that the next frame's ids of roots begin at */
 	DECLARE_BITMAP(paused, BFC_WIRE_QUEUES_MAX);	/* in the newest frame */
 	u64 pauses;		/* queues, or priorities, paused */
 	u64 resumes;		/* and resumed */
@@ -211,6 +212,9 @@ struct bfc_port {
 	struct bfc_tx tx ____cacheline_aligned_in_smp;
 	struct bfc_port_life life;
 	struct bfc_events events;	/* to be told to programs that listen */
+	u32 root[BFC_QUEUES_MAX];	/* of each local queue that the neighbour holds paused, as
+					 * &bfc_rx.paused; only with `assign root`
+					 */
 };
 
 #ifdef CONFIG_64BIT
@@ -344,6 +348,8 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues);
 bool bfc_port_lacks_counters(const struct bfc_port *port);
 void bfc_port_tags(struct bfc_port *port);
 void bfc_port_restart(struct bfc_port *port, bool unplugged);
+
+void bfc_port_unroot(struct bfc_port *port);
 
 /* bfc_rx.c */
 void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb);

@@ -133,7 +133,7 @@ static struct bfc_ingress *bfc_queue_brought(const struct bfc_sched *q,
 static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue)
 {
 	struct sk_buff *skb = queue->cursor;
-	u32 th = q->cfg->thresh[bfc_nactive(q)];
+	u32 th = bfc_queue_th(q, queue);
 	int steps = BFC_EARLY_STEPS;
 
 	rcu_read_lock();

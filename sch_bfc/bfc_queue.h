@@ -38,13 +38,17 @@ struct bfc_queue {
 	u32 flow;		/* whose packets are in it, by its index; of an empty one, whose
 				 * left last
 				 */
-	u32 key;		/* of the destination that it belongs to, or did when it last was
-				 * non-empty
+	u32 key;		/* of the destination, or root, that it belongs to, or did when
+				 * it last was non-empty
 				 */
 	u16 dest;		/* that it belongs to, an index of &bfc_sched_dests.table;
 				 * BFC_DEST_NONE: free, or of several
 				 */
 	bool mixed:1;		/* it has packets of others than @flow */
+	bool rooted:1;		/* @key is that of a root */
+	bool clean:1;		/* it was free when @key came, and got nothing else: a pause is
+				 * for that
+				 */
 	bool again:1;		/* it ran empty again since it is in the list of @cooling */
 	u8 slot;		/* of the ingress port that it is of */
 	struct list_head cooling;	/* empty, not paused, but not free yet; or was so */
@@ -57,11 +61,18 @@ struct bfc_queue {
  * @count: how often
  * @since: ns
  * @ns: in all, without a pause that still lasts
+ * @root: id of the root that the queue waits for, or BFC_ROOT_UNKNOWN; only with `assign
+ *	  root`, as are the next two
+ * @told: the id as the neighbour told it, of which that is made
+ * @told_at: when it was known last; time as in &struct bfc_behind
  */
 struct bfc_queue_pauses {
 	u64 count;
 	u64 since;
 	u64 ns;
+	u32 root;
+	u32 told;
+	u32 told_at;
 };
 
 #endif /* _BFC_QUEUE_H */

@@ -236,8 +236,8 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	bfc_account_enqueue(sch, skb);
 	bfc_queue_append(q, qn, skb);
 
-	if (q->cfg->count && queue->bytes > q->cfg->thresh[bfc_nactive(q)])
-		bfc_count(q, skb);
+	if (q->cfg->count && queue->bytes > bfc_queue_th(q, queue))
+		bfc_count(q, queue, skb);
 	if (cb->counted && !queue->cursor &&
 	    q->cfg->resume == BFC_RESUME_EARLY) {
 		queue->cursor = skb;

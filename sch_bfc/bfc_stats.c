@@ -326,6 +326,7 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 		{ TCA_BFC_STATS_COLLISIONS, q->stats.collisions },
 		{ TCA_BFC_STATS_TOLD_TO_SHARE, q->stats.told_to_share },
 		{ TCA_BFC_STATS_JOINED, q->stats.joined },
+		{ TCA_BFC_STATS_LEARNED, q->stats.learned },
 		{ TCA_BFC_STATS_SHARED, q->stats.shared },
 		{ TCA_BFC_STATS_COUNTED, q->stats.counted },
 		{ TCA_BFC_STATS_CTRL_EXCESS, q->stats.ctrl_excess },
@@ -555,7 +556,8 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 	    nla_put_u64_64bit(d->skb, TCA_BFC_CLASS_PAUSED_NS, pauses.ns,
 			      TCA_BFC_CLASS_PAD) ||
 	    nla_put_u32(d->skb, TCA_BFC_CLASS_BACKLOG_PEAK, queue.peak) ||
-	    nla_put_s32(d->skb, TCA_BFC_CLASS_DEFICIT, queue.deficit)) {
+	    nla_put_s32(d->skb, TCA_BFC_CLASS_DEFICIT, queue.deficit) ||
+	    nla_put_u32(d->skb, TCA_BFC_CLASS_ROOT, paused ? pauses.root : 0)) {
 		nla_nest_cancel(d->skb, nest);
 		return -1;
 	}

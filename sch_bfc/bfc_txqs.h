@@ -71,6 +71,7 @@ bool bfc_mq_wanted(struct Qdisc *sch, const struct bfc_params *p);
 int bfc_mq_new(struct Qdisc *sch, const struct bfc_params *p,
 	       struct netlink_ext_ack *extack);
 void bfc_mq_join(struct Qdisc *sch);
+int bfc_mq_roots(struct Qdisc *sch, const struct bfc_cfg *cfg);
 void bfc_mq_apply(struct Qdisc *sch, struct bfc_cfg *cfg);
 void bfc_mq_attach(struct Qdisc *sch);
 void bfc_mq_drop(struct Qdisc *sch);

@@ -13,12 +13,15 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 {
 	struct bfc_pause pause = { .hold_ns = READ_ONCE(port->opt.hold) };
 	unsigned int upq, changed = 0, paused = 0, fresh = ing->queues;
+	unsigned int room = cfg->by_root ? bfc_roots_room(port, ing->queues) : 0;
+	unsigned int roots = 0, len = bfc_pause_len(ing->queues);
+	u16 first = port->tx.npaused > room ? port->tx.roots_next : 0, next = 0;
 	u64 since = READ_ONCE(port->tx.dirty_since);
 	struct sk_buff *skb;
 	u32 seq;
 
 	lockdep_assert_held(&port->tx.lock);
-	skb = bfc_frame_alloc(port, bfc_pause_len(ing->queues));
+	skb = bfc_frame_alloc(port, len + (room ? bfc_roots_len(room) : 0));
 	if (!skb)
 		return NULL;
 	clear_bit(BFC_PORT_DIRTY, &port->flags);
@@ -39,6 +42,15 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 		if (on) {
 			bfc_pause_set(skb->data, upq);
 			paused++;
+			if (upq < first || !room) {
+				/* not told now */
+			} else if (roots < room) {
+				smp_rmb();	/* pairs with the counters' atomic ops */
+				bfc_put_root(skb->data, ing->queues, roots++,
+					     READ_ONCE(bfc_ingress_roots(ing)[upq]));
+			} else if (!next) {
+				next = upq;
+			}
 		}
 		if (on == test_bit(upq, port->tx.paused))
 			continue;
@@ -51,6 +63,11 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 			port->tx.resumes++;
 		}
 	}
+	if (roots)
+		len = bfc_put_roots(skb->data, ing->queues, first, roots);
+	skb_trim(skb, len);
+	qdisc_skb_cb(skb)->pkt_len = len;
+	port->tx.roots_next = next;
 	bfc_hrtt_told(port, cfg, fresh < ing->queues ? BFC_VID(fresh) : BFC_WATCH_NONE,
 		      now, now);
 	port->tx.frames++;
@@ -78,6 +95,8 @@ static void bfc_queue_receive(struct bfc_port *port, const struct bfc_pause *pau
 		WRITE_ONCE(port->rx.paused[w], word);
 		paused += hweight_long(word);
 	}
+	if (port->cfg->by_root)
+		bfc_roots_receive(port, pause, frame);
 	/* Pairs with the acquire in bfc_dequeue(). */
 	smp_store_release(&port->rx.gen, port->rx.gen + 1);
 	trace_bfc_pause_rx(port->dev, port->rx.seq, paused);

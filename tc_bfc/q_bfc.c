@@ -39,6 +39,7 @@ static const char * const assign_words[] = {
 	[BFC_ASSIGN_STOCHASTIC] = "stochastic",
 	[BFC_ASSIGN_SINGLE] = "single",
 	[BFC_ASSIGN_DESTINATION] = "destination",
+	[BFC_ASSIGN_ROOT] = "root",
 	NULL
 };
 
@@ -214,7 +215,7 @@ static const char usage[] =
 	"Usage: ... bfc [ fc bfc* | none | pfc | capfc-max | capfc-cal | fafc ]\n"
 	"               [ role switch* | nic ] [ peer auto* | on | off ]\n"
 	"               [ queues N ] [ flows N | auto* ] [ ways N ]\n"
-	"               [ assign destination* | dynamic | stochastic | single ]\n"
+	"               [ assign destination* | root | dynamic | stochastic | single ]\n"
 	"               [ dst-prefix N ] [ dst-prefix6 N ]\n"
 	"               [ avoid-paused on* | off ] [ sticky TIME | auto* ]\n"
 	"               [ hrtt TIME | auto* ] [ hrtt-max TIME | auto* ] [ threshold BYTES | auto* ]\n"

@@ -124,7 +124,7 @@ test_back_to_the_default() {
 		fc bfc tpid 8100 accept-pause on resume drained dst-prefix 24
 		assign dynamic elide lo"
 	apply 1
-	warns "bfc.conf:2: d0: dst-prefix: used by fc bfc with assign destination only"
+	warns "bfc.conf:2: d0: dst-prefix: used by fc bfc with assign destination or root only"
 	check "says $(cat "$scratch/out")" grep -q \
 		'^d0: cannot change assign destination -> dynamic, dst-prefix 32' \
 		"$scratch/out"

@@ -205,7 +205,7 @@ test_options_of_other_modes() {
 		for mode in "fc "{none,pfc,capfc-max,capfc-cal,fafc} \
 			"assign "{dynamic,stochastic,single}; do
 			refused "$mode $option" \
-				"${option% *}: used by fc bfc with assign destination only"
+				"${option% *}: used by fc bfc with assign destination or root only"
 		done
 	done
 	refused "dst-prefix 33" "dst-prefix: 0 to 32"

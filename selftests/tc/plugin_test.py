@@ -230,7 +230,7 @@ REFUSE: List[Tuple[str, int, str]] = [
     ("role router", 1, r'^bfc: illegal "role" value "router": give switch or nic\n$'),
     ("peer maybe", 1, r'^bfc: illegal "peer" value "maybe": give auto, on or off\n$'),
     ("assign hash", 1,
-     r'^bfc: illegal "assign" value "hash": give dynamic, stochastic, single or destination\n$'),
+     r'^bfc: illegal "assign" value "hash": give dynamic, stochastic, single, destination or root\n$'),
     ("dst-prefix /24", 1, r'^bfc: illegal "dst-prefix" value "/24"\n$'),
     ("dst-prefix 10.0.0.0/8", 1, r'^bfc: illegal "dst-prefix" value "10.0.0.0/8"\n$'),
     ("dst-prefix6 -1", 1, r'^bfc: illegal "dst-prefix6" value "-1"\n$'),
@@ -757,9 +757,11 @@ pause_rx 0 paused_time 0ns
         nest_ = (attr(N["TCA_BFC_CLASS_PAUSED"], u32(1)) + attr(N["TCA_BFC_CLASS_PAUSES"], u64(7))
                  + attr(N["TCA_BFC_CLASS_PAUSED_NS"], u64(1_234_567))
                  + attr(N["TCA_BFC_CLASS_BACKLOG_PEAK"], u32(3000))
-                 + attr(N["TCA_BFC_CLASS_DEFICIT"], s32(-1514)))
+                 + attr(N["TCA_BFC_CLASS_DEFICIT"], s32(-1514))
+                 + attr(N["TCA_BFC_CLASS_ROOT"], u32(4_000_000_000)))
         done = self.bench.run("-s", "class", "show", "dev", "lo", dump=tc_class(nest_))
-        want = "\n  paused on pauses 7 paused_time 1.23ms backlog_peak 3000b deficit -1514b\n"
+        want = ("\n  paused on pauses 7 paused_time 1.23ms backlog_peak 3000b deficit -1514b"
+                " root 4000000000\n")
         return "" if want in done.stdout and not done.stderr else done.stdout + done.stderr
 
     def unsanitary(self, rng: random.Random) -> bytes:

@@ -104,6 +104,7 @@ enum {
 	BFC_ASSIGN_STOCHASTIC,	/* by hash, as SFQ: a baseline of the paper */
 	BFC_ASSIGN_SINGLE,	/* one queue for all: the other baseline */
 	BFC_ASSIGN_DESTINATION,	/* dynamic, but a destination's flows share (default) */
+	BFC_ASSIGN_ROOT,	/* likewise, and destinations behind one root are one */
 	__BFC_ASSIGN_MAX
 };
 
@@ -320,6 +321,8 @@ enum {
 	/* measured HRTT */
 	TCA_BFC_STATS_HRTT_MEASURED,	/* u64 ns, HRTT by this port's own pauses, 0 = none yet */
 	TCA_BFC_STATS_HRTT_SAMPLES,	/* u64 pauses of this port that were timed */
+	/* assign root */
+	TCA_BFC_STATS_LEARNED,		/* u64 times that a destination was found behind a root */
 	__TCA_BFC_STATS_MAX
 };
 
@@ -373,6 +376,7 @@ enum {
 	TCA_BFC_CLASS_PAUSED_NS,	/* u64 ns, a pause that still lasts included */
 	TCA_BFC_CLASS_BACKLOG_PEAK,	/* u32 bytes */
 	TCA_BFC_CLASS_DEFICIT,		/* s32 bytes */
+	TCA_BFC_CLASS_ROOT,		/* u32 id of the port that it is paused for, 0: not known */
 	__TCA_BFC_CLASS_MAX
 };
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which root a destination is behind: where the congestion is that its packets wait for.
+ * No skb, no lock and no clock: compiled into the module and into the user-space unit
+ * tests.
+ *
+ * A bounded table. A destination without an entry is one of its own; of a full set the
+ * entry that was learned the longest ago goes.
+ */
+#ifndef _BFC_ROOT_H
+#define _BFC_ROOT_H
+
+#include <linux/types.h>
+
+#define BFC_BEHIND_WAYS		4	/* entries of a set */
+#define BFC_BEHIND_QUEUES	8	/* sets for each queue of a port */
+#define BFC_BEHIND_SHIFT	10	/* times are in units of 1024 ns */
+#define BFC_BEHIND_AGE		1024	/* what is learned holds for so many sticky times */
+#define BFC_BEHIND_PROBE	16	/* and one of all that is older is tried in so many */
+#define BFC_BEHIND_KEPT		64	/* and a queue that is not paused has its root for so
+					 * many after that was told
+					 */
+
+/**
+ * struct bfc_behind - a destination is behind a root
+ * @key: of the destination, as bfc_dest_key() has it
+ * @root: id of the root, 0: the entry is free
+ * @since: when it was learned; wraps
+ */
+struct bfc_behind {
+	u32 key;
+	u32 root;
+	u32 since;
+};
+
+/**
+ * bfc_behind_find() - the entry of a destination
+ * @set: its set, BFC_BEHIND_WAYS entries
+ * @key: of the destination
+ *
+ * Return: the entry, or NULL.
+ */
+static inline struct bfc_behind *bfc_behind_find(struct bfc_behind *set, u32 key)
+{
+	struct bfc_behind *e;
+
+	for (e = set; e < set + BFC_BEHIND_WAYS; e++)
+		if (e->root && e->key == key)
+			return e;
+	return NULL;
+}
+
+/**
+ * bfc_behind_learn() - a destination is behind a root
+ * @set: its set
+ * @key: of the destination
+ * @root: id, not 0
+ * @now: time
+ */
+static inline void bfc_behind_learn(struct bfc_behind *set, u32 key, u32 root, u32 now)
+{
+	struct bfc_behind *e, *to = bfc_behind_find(set, key);
+
+	if (!to) {
+		to = set;
+		for (e = set; e < set + BFC_BEHIND_WAYS && to->root; e++)
+			if (!e->root || now - e->since > now - to->since)
+				to = e;
+	}
+	*to = (struct bfc_behind){ key, root, now };
+}
+
+/**
+ * bfc_behind_is_old() - is it time to look again whether a destination is there?
+ * @e: its entry
+ * @now: time
+ * @age: for which it holds
+ * @probed: result: when the last one was looked at again, of all entries
+ *
+ * One in a while, for each takes a queue that flows behind the root should not have.
+ *
+ * Return: true if so.
+ */
+static inline bool bfc_behind_is_old(const struct bfc_behind *e, u32 now, u32 age,
+				     u32 *probed)
+{
+	if (now - e->since < age ||
+	    now - *probed < age / (BFC_BEHIND_AGE / BFC_BEHIND_PROBE))
+		return false;
+	*probed = now;
+	return true;
+}
+
+#endif /* _BFC_ROOT_H */
