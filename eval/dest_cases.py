@@ -323,6 +323,76 @@ def chain_case(ctx: Context, big: bool, duration: int) -> Work:
     return Work(t, flows, duration, frozenset({"toward"}))
 
 
+OPEN_BYTES, OPEN_RATE = 50_000, 30.0  # of a flow; Gbit/s of all: 1.2 times the link's
+
+
+def chain_open_case(ctx: Context, big: bool, duration: int) -> Work:
+    """The same, but these flows begin one after the other, from any to any."""
+    del big
+    t = chain_network()
+    rng = ctx.rng("chain-open")
+    senders = [t.number(f"p{i}") for i in range(SENDERS)]
+    sinks = [t.number(f"r{i}") for i in range(BEHIND)]
+    flows = beside(rng, senders, t, duration)
+    draw = one_of([(s, d) for s in senders for d in sinks])
+    size = Distribution([(OPEN_BYTES, 0), (OPEN_BYTES, 1)])
+    for flow in open_loop(rng, size, draw, OPEN_RATE, duration, sigma=0):
+        flow.incast = SPRAYED
+        flow.group = "full"
+        flows.append(flow)
+    flows.sort(key=lambda f: f.start)
+    return Work(t, flows, duration, frozenset({"toward"}))
+
+
+# ---- full links to a rack ----
+
+HOT, QUICK_HOT = (4, 32, 4), (4, 8, 2)  # prefix 26 covers the rack and an idle one
+
+
+def hot_case(ctx: Context, big: bool, duration: int) -> Work:
+    """Each host of other racks opens a flow to each of rack 0 at once, which together fill
+    all links from the spines to it as long as others begin: the links are the roots, and
+    no host.
+    """
+    size = HOT if big else QUICK_HOT
+    racks, per_rack, spines = size
+    rng = ctx.rng("hot")
+    hosts = range(racks * per_rack)
+    hot, others = hosts[:per_rack], hosts[per_rack:]
+    total = round(duration * spines * 12.5)
+    count = len(hot) * len(others)
+    flows = [
+        Flow(
+            source,
+            sink,
+            total // count,
+            duration // 20 + rng.randrange(1000),
+            incast=SPRAYED,
+            group="full",
+        )
+        for source in others
+        for sink in hot
+    ]
+    facebook = Distribution.load(FACEBOOK)
+    mice = Distribution([(PACKET, 0), (PACKET, 1)])
+    elsewhere = [
+        (s, d) for s in others for d in others if s // per_rack != d // per_rack
+    ]
+    toward = [(s, d) for s in others for d in hot]
+    for group, pairs, sizes, rate in (  # Gbit/s
+        ("elsewhere", elsewhere, facebook, 35 * spines),
+        ("elsewhere", elsewhere, mice, 5 * spines),
+        ("toward", toward, facebook, 4 * spines),
+        ("toward", toward, mice, spines),
+    ):
+        for flow in open_loop(rng, sizes, one_of(pairs), rate, duration, sigma=0):
+            flow.group = group
+            flows.append(flow)
+    return Work(
+        clos(*size), spread(rng, flows, spines), duration, frozenset({"toward"})
+    )
+
+
 def against_rude(name: str, queues: int) -> Scheme:
     """No window holds the sprayer back. Its NIC does not cut large pieces."""
     if name == "ideal-fq":
@@ -344,6 +414,10 @@ CASES: Dict[str, Case] = {
         adapt=against_rude,
     ),
     "chain": Case("a full link to 64 hosts", chain_case, 2.0, 0.4),
+    "chain-open": Case(
+        "the same, by flows that begin all the time", chain_open_case, 2.0, 0.4
+    ),
+    "hot": Case("full links to a rack of 32", hot_case, 1.0, 0.2),
     "fig15-4s": Case(
         "mice beside 4 elephants, 8 queues", mice_case(4, (3, 4, 2), 1), 2.0, 0.3, 8, 8
     ),
