@@ -733,7 +733,8 @@ void bfc_dest_rooted(struct bfc_sched *q, struct bfc_queue *queue, u32 root);
 void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk_buff *skb);
 unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb);
 unsigned int bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u64 hash);
-unsigned int bfc_dest_regroup(struct bfc_sched *q, unsigned int qn);
+unsigned int bfc_dest_regroup(struct bfc_sched *q, const struct sk_buff *skb,
+			      unsigned int qn);
 void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue);
 
 /* bfc_root.c */

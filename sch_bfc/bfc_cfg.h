@@ -22,6 +22,7 @@
 #include "bfc_pfc.h"
 #include "bfc_pool.h"
 #include "bfc_watchdog.h"
+#include "bfc_wire.h"
 
 struct bfc_port;
 struct bfc_switch;
@@ -88,6 +89,7 @@ struct bfc_cfg {
 	/* The scheduler, for some. */
 	__be32 dest_mask;	/* bits of an IPv4 address that tell destinations apart */
 	__be32 dest_mask6[4];	/* of an IPv6 address */
+	bool own_numbers;	/* no two TX queues in use share numbers of queues */
 	u32 root_age;		/* for how long is known what is behind a root, 1024 ns */
 	u64 ctrl_rate;		/* of each kind of the control band, bytes/s */
 	u32 ctrl_limit;		/* of the control band, bytes of truesize */
@@ -142,6 +144,16 @@ static inline bool bfc_cfg_has_prios(const struct bfc_cfg *cfg)
 static inline bool bfc_cfg_holds(const struct bfc_cfg *cfg)
 {
 	return cfg->lossless || cfg->buffer;
+}
+
+/* Bytes of the longest PAUSE, if the neighbour has as many queues. */
+static inline unsigned int bfc_pause_most(const struct bfc_cfg *cfg)
+{
+	unsigned int len = bfc_pause_len(cfg->port_queues);
+
+	if (!cfg->by_root)
+		return len;
+	return len + bfc_roots_len(min_t(unsigned int, cfg->port_queues, BFC_ROOTS_MAX));
 }
 
 /**

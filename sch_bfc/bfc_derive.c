@@ -24,11 +24,11 @@ static void bfc_derive_map(u8 *map, const struct bfc_params *p)
 }
 
 /* Less than what slow links take would make storms of them. */
-static void bfc_derive_watchdog(struct bfc_watchdog_cfg *cfg, const struct bfc_derive *d,
-				unsigned int queues)
+static void bfc_derive_watchdog(struct bfc_cfg *c, const struct bfc_derive *d)
 {
+	u64 refresh = bfc_refresh_auto(d->rate, bfc_pause_most(c));
+	struct bfc_watchdog_cfg *cfg = &c->storm;
 	const struct bfc_params *p = d->p;
-	u64 refresh = bfc_refresh_auto(d->rate, bfc_pause_len(queues));
 
 	cfg->watchdog = p->watchdog;
 	if (!p->watchdog)
@@ -96,7 +96,7 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->prio = p->prio;
 	bfc_derive_map(c->map, p);
 	bfc_derive_masks(c, p);
-	bfc_derive_watchdog(&c->storm, d, c->port_queues);
+	bfc_derive_watchdog(c, d);
 	if (p->rate)
 		psched_ratecfg_precompute(&c->pace, &spec, p->rate);
 }
@@ -109,6 +109,7 @@ static void bfc_derive_txqs(struct bfc_cfg *c, const struct bfc_derive *d)
 	u32 least = 2 * SKB_TRUESIZE(d->mtu), ctrl_least = 2 * SKB_TRUESIZE(ETH_FRAME_LEN);
 
 	c->port_queues = min(d->txqs, fit) * d->p->queues;
+	c->own_numbers = d->txqs <= fit;
 	c->sync = d->p->sync;
 	c->ctrl_limit = max_t(u32, limit / BFC_CTRL_SHARE / d->txqs, ctrl_least);
 	c->ctrl_rate = max(div_u64(d->rate / BFC_CTRL_RATE, d->txqs), 1ULL);

@@ -275,7 +275,8 @@ static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
 	if (test_bit(qn, q->dest.free)) {
 		__clear_bit(qn, q->dest.free);
 		q->dest.nfree--;
-		queue->clean = true;
+		/* Not if the neighbour holds it paused for what was in it before, or may. */
+		queue->clean = !test_bit(q->base + qn, q->port->rx.paused);
 	} else {
 		bfc_dest_leave(q, queue);
 		bfc_ingress_leave(q, queue);
@@ -540,7 +541,11 @@ void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue)
  * @root: id, not BFC_ROOT_UNKNOWN
  *
  * The queue is the root's then, whatever is in it. Where that goes is known if it all goes
- * to one destination, and if the pause cannot be for what was in the queue before.
+ * to one destination, and if the pause cannot be for what was in the queue before, or in
+ * one of another TX queue.
+ *
+ * Several flows in a queue that was another root's may wait for either. It is of none
+ * then: else flows to other ports of the next hop would come to wait for this one.
  *
  * Next to a host there is one destination anyway.
  *
@@ -548,11 +553,12 @@ void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue)
  */
 void bfc_dest_rooted(struct bfc_sched *q, struct bfc_queue *queue, u32 root)
 {
+	bool several = queue->rooted && queue->head && queue->mixed;
 	u32 key = bfc_root_key(root);
 
 	if (bfc_faces_host(q) || (queue->rooted && queue->key == key))
 		return;
-	if (!queue->rooted && queue->clean)
+	if (!queue->rooted && queue->clean && q->cfg->own_numbers)
 		bfc_root_learn(q, queue->key, root);
 	queue->rooted = true;
 	if (test_bit(queue - q->queues, q->dest.free)) {
@@ -560,30 +566,40 @@ void bfc_dest_rooted(struct bfc_sched *q, struct bfc_queue *queue, u32 root)
 		return;
 	}
 	bfc_dest_leave(q, queue);
-	bfc_dest_give(q, queue, key);
+	if (several)
+		queue->key = key;
+	else
+		bfc_dest_give(q, queue, key);
 }
 
 /**
  * bfc_dest_regroup() - a flow comes back, within the sticky time, that has no packets here
  * @q: the scheduler, with `assign root`
+ * @skb: its packet
  * @qn: number of the queue that it had
  *
  * Queues that many flows to different destinations were in before the root was known
  * cannot be joined. They run empty as these flows go to the pool, one after the other;
- * which is paused if the queue is, so that none runs away from a pause.
+ * which is paused if the queue is, so that none runs away from a pause. A flow that is
+ * known to be behind another root does not: it would take the pool along to that.
  *
  * Context: under the root lock.
  * Return: number of the queue that it is to have.
  */
-unsigned int bfc_dest_regroup(struct bfc_sched *q, unsigned int qn)
+unsigned int bfc_dest_regroup(struct bfc_sched *q, const struct sk_buff *skb,
+			      unsigned int qn)
 {
 	const struct bfc_queue *queue = &q->queues[qn];
 	const struct bfc_dest *dest = bfc_dest_of(q, queue);
 	bool paused = test_bit(qn, q->obeyed.paused);
+	u32 root;
 
 	if (!dest || !queue->rooted || !queue->head ||
 	    !bfc_dest_is_short(q->dest.nfree, q->nqueues, q->cfg->role == BFC_ROLE_NIC) ||
 	    !bfc_dest_has(q, dest, dest->pool[paused], paused))
+		return qn;
+	root = bfc_root_behind(q, bfc_dest_key(q, skb));
+	if (root != BFC_ROOT_UNKNOWN && bfc_root_key(root) != queue->key)
 		return qn;
 	return dest->pool[paused];
 }

@@ -543,7 +543,7 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 	if (!bfc_flow_is_idle(q, flow) &&
 	    likely(bfc_queue_class(q, flow->queue) == class)) {
 		if (unlikely(q->cfg->by_root) && !flow->size)
-			flow->queue = bfc_dest_regroup(q, flow->queue);
+			flow->queue = bfc_dest_regroup(q, skb, flow->queue);
 		return flow->queue;
 	}
 

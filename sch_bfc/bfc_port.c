@@ -301,16 +301,6 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 	spin_unlock_bh(&port->lock);
 }
 
-/* Bytes of the longest PAUSE, if the neighbour has as many queues. */
-static unsigned int bfc_pause_most(const struct bfc_cfg *cfg)
-{
-	unsigned int len = bfc_pause_len(cfg->port_queues);
-
-	if (!cfg->by_root)
-		return len;
-	return len + bfc_roots_len(min_t(unsigned int, cfg->port_queues, BFC_ROOTS_MAX));
-}
-
 /**
  * bfc_port_configure() - what the qdisc asks of its port
  * @port: the port

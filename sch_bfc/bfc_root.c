@@ -254,9 +254,14 @@ void bfc_roots_receive(struct bfc_port *port, const struct bfc_pause *pause,
 
 	lockdep_assert_held(&port->lock);
 	for (queue = 0; queue < port->queues; queue++) {
+		u32 root = port->root[queue];
+
 		if (queue >= pause->queues || !bfc_pause_is_set(frame, queue))
-			WRITE_ONCE(port->root[queue], BFC_ROOT_UNKNOWN);
+			root = BFC_ROOT_UNKNOWN;
 		else if (queue >= pause->roots_first && i < pause->roots)
-			WRITE_ONCE(port->root[queue], bfc_get_root(frame, pause->queues, i++));
+			root = bfc_get_root(frame, pause->queues, i++);
+		/* Most frames repeat what others have in their caches. */
+		if (port->root[queue] != root)
+			WRITE_ONCE(port->root[queue], root);
 	}
 }

@@ -2,6 +2,7 @@
 /*
  * Control frames between ports that speak BFC: encoding and decoding.
  */
+#include <linux/bitops.h>
 #include <linux/string.h>
 
 #include "bfc_wire.h"
@@ -163,7 +164,8 @@ u32 bfc_get_root(const void *frame, unsigned int queues, unsigned int i)
 /* There are no more ids than paused queues that they can be about. */
 static enum bfc_bad bfc_get_roots(const void *frame, unsigned int len, struct bfc_pause *p)
 {
-	unsigned int at = bfc_roots_at(p->queues), queue, paused = 0;
+	unsigned int at = bfc_roots_at(p->queues), i, paused = 0;
+	const struct bfc_wire_pause *pause = frame;
 	const struct bfc_wire_roots *w = frame + at;
 
 	if (len < at + BFC_ROOTS_FIXED_LEN)
@@ -172,8 +174,15 @@ static enum bfc_bad bfc_get_roots(const void *frame, unsigned int len, struct bf
 	p->roots = be16_to_cpu(w->count);
 	if (len < at + bfc_roots_len(p->roots))
 		return BFC_BAD_SHORT;
-	for (queue = p->roots_first; queue < p->queues; queue++)
-		paused += bfc_pause_is_set(frame, queue);
+	for (i = p->roots_first / 8; i < bfc_bitmap_bytes(p->queues); i++) {
+		u8 set = pause->bitmap[i];
+
+		if (i == p->roots_first / 8)
+			set &= 0xff << p->roots_first % 8;
+		if (i == p->queues / 8)
+			set &= ~(0xff << p->queues % 8);
+		paused += hweight8(set);
+	}
 	return p->roots > paused ? BFC_BAD_RANGE : BFC_OK;
 }
 

@@ -238,6 +238,60 @@ test_shares() {
 	done
 }
 
+# Eight queues: one of these has a flow behind 88, one (the pool) six flows to other addresses
+# behind 77. The next hop says 88 of the pool, too, as it does if one of its six flows goes
+# to another port there: then the pool is of none, and what waits for 88 does not go there.
+test_a_pool_of_another_root() {
+	local i mac_r z pool others
+	start assign root
+	check "change" tc -n sw qdisc change dev p2 root bfc rate 64kbit
+	frames udp n dst="$mac_r" from=10.0.0.1 to=10.0.1.9 sport=9 size=1000 count=40
+	sleep 0.05
+	z=$(with_packets)
+	for i in 1 2 3 4 5 6; do
+		frames udp n dst="$mac_r" from=10.0.0.1 to="10.0.1.$i" sport="$i" size=1000 \
+			count=3
+	done
+	sleep 0.05
+	others=$(printf '%s\n' {0..7} | grep -vx "$z" | paste -sd,)
+	frames keep r 0.1 queues=8 bits="$others" roots=77,77,77,77,77,77,77 hold=4000000000
+	sleep 0.3
+	equal "joined" "$(stat sw p2 joined)" 5
+	pool=$(with_packets | grep -vx "$z")
+	frames keep r 0.1 queues=8 bits="$(except "$pool")" roots=77,77,77,77,77,77 \
+		hold=4000000000
+	sleep 0.2
+	frames keep r 0.1 queues=8 bits="$others" roots="$(all_but "$z" "$pool")" \
+		hold=4000000000
+	sleep 0.2
+	frames keep r 0.1 queues=8 bits=0,1,2,3,4,5,6,7 roots="$(all_but "" "$z|$pool")" \
+		hold=4000000000
+	sleep 0.2
+	equal "paused" "$(stat sw p2 paused)" 8
+	equal "one of them joined the other" "$(stat sw p2 joined)" 5
+	equal "queues with packets" "$(with_packets | sort)" "$(printf '%s\n' "$z" "$pool" | sort)"
+	frames keep r 0.1 queues=8 hold=4000000000
+	check "change" tc -n sw qdisc change dev p2 root bfc rate 2mbit
+	check "not drained" wait_for 30 drained sw p2
+	equal "counters of n" "$(stat sw p1 counters)" 0
+	all_are_free
+	frames close
+}
+# with_packets: numbers of p2's queues that have some
+with_packets() { tc -n sw -s class show dev p2 | tr -d '(,)' | awk '
+	$1 == "class"	{ split($3, id, ":") }
+	$1 == "backlog" && $3 + 0 { print id[2] }' | while read -r i; do echo $((0x$i - 1)); done; }
+except() { printf '%s\n' {0..7} | grep -vxE "$z|$1" | paste -sd,; }
+# all_but NOT 88S: an id for each queue but NOT, 88 for these and 77 for others
+all_but() {
+	local i ids=()
+	for i in {0..7}; do
+		[ "$i" = "$1" ] && continue
+		[[ $i =~ ^($2)$ ]] && ids+=(88) || ids+=(77)
+	done
+	(IFS=,; echo "${ids[*]}")
+}
+
 # ---- a full link between two switches ----
 #
 #   p1 ... p3 --- sw1 x --- x sw2 y ----- y sw3 --- r	r has 24 more addresses; y is slow
@@ -364,6 +418,7 @@ test_change_under_traffic() {
 	finish "${senders[@]}" "$receiver"
 	equal "lost" "$(received r 5000 .lost)" 0
 	equal "reordered" "$(received r 5000 .reordered)" 0
+	say "$(sum_stat joined) joined, $(sum_stat learned) learned"
 	at_least "joined" "$(sum_stat joined)" 3
 	at_least "learned" "$(sum_stat learned)" 10
 	all_idle
@@ -372,4 +427,4 @@ test_change_under_traffic() {
 }
 
 run_tests what_is_told who_does_not_know refused shares a_full_link \
-	a_switch_that_does_not_know change_under_traffic
+	a_switch_that_does_not_know change_under_traffic a_pool_of_another_root

@@ -20,4 +20,9 @@ static inline int fls64(u64 word)
 	return word ? 64 - __builtin_clzll(word) : 0;
 }
 
+static inline unsigned int hweight8(u8 w)
+{
+	return __builtin_popcount(w);
+}
+
 #endif /* _SHIM_LINUX_BITOPS_H */
