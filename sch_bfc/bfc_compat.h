@@ -156,4 +156,10 @@ static inline void netdev_unlock_ops(struct net_device *dev)
 }
 #endif
 
+/* qdisc_from_priv(), which newer kernels have not */
+static inline const struct Qdisc *bfc_qdisc_of(const void *priv)
+{
+	return priv - offsetof(struct Qdisc, privdata);
+}
+
 #endif

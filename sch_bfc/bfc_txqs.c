@@ -223,7 +223,7 @@ void bfc_txqs_sum(const struct bfc_sched *q, u32 *backlog, u64 *sent)
 
 		if (!one)
 			continue;
-		sch = qdisc_from_priv(one);
+		sch = bfc_qdisc_of(one);
 		do {
 			start = u64_stats_fetch_begin(&sch->bstats.syncp);
 			bytes = u64_stats_read(&sch->bstats.bytes);
