@@ -207,6 +207,15 @@ fields_start() {
 	exec {to_fields}>"$scratch/to_fields" {from_fields}<"$scratch/from_fields"
 }
 
+# of_txqs NS PORT JQ: of each TX queue's qdisc below the root, in their order
+of_txqs() {
+	tc -n "$1" -s -j qdisc show dev "$2" |
+		jq -c "[.[] | select(.parent)] | sort_by(.parent)[] | $3"
+}
+
+# children NS PORT: their number
+children() { of_txqs "$1" "$2" . | wc -l; }
+
 # mac NS PORT
 mac() { ip -n "$1" -j link show dev "$2" | jq -r '.[0].address'; }
 
@@ -408,6 +417,21 @@ flood() {
 }
 
 flood_ends() { finish "${flooding[@]}"; }
+
+# lossless_is_spared [OPTIONS]: s1 sends packets of a lossless priority, DSCP 24, beside a flood
+# that has begun: of these all come, of the flood many do not
+lossless_is_spared() {
+	receive r 6000 -t 60 -i 3
+	flooding+=("$bg")
+	sleep 0.5
+	send s1 10.0.0.100 6000 -t 2 -T 96 "$@"
+	flooding+=("$bg")
+	flood_ends
+	equal "lossless packets received" "$(received r 6000 .packets)" \
+		"$(jq .sent "$scratch/s1.sent.6000.json")"
+	at_least "lossless packets" "$(received r 6000 .packets)" 100
+	at_least "dropped of the others" "$(stat sw r0 drops)" 500
+}
 
 # received NS PORT JQ
 received() { jq -r "$3" "$scratch/$1.$2.json"; }

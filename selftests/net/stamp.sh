@@ -267,22 +267,26 @@ test_values() {
 # A hop with several TX queues, all of which have much to send: records of each flow tell of the
 # port, in whichever TX queue it is. What the port has sent never goes back.
 test_values_of_tx_queues() {
-	local tx_queues=4 i rate rest queued
+	local tx_queues=4 i rate rest queued senders=()
 	line 10mbit
 	load 2 2000
 	# A flow's packets are not so far apart that the time in records wraps.
 	bfc sw2 x hrtt 4ms quantum 300b stamp pinned "$pins/2/prog"
 	meet 10.0.0.100 h1
 	equal "TX queues" "$(stat sw2 x txqs)" 4
-	by_txqs .packets >"$scratch/before"
+	spread
+	of_txqs sw2 x .packets >"$scratch/before"
 	flow h1:e0 r:e0 carrier=tcp size=300 count=60 + version=6 + carrier=udp version=4 + \
 		carrier=udp version=6
-	at_least "TX queues that the flows take" "$(by_txqs .packets | paste "$scratch/before" - |
-		awk '$2 - $1 >= 60' | wc -l)" 2
-	send h1 10.0.0.100 6000 -f 12 -t 4 -b 24000 -s 300
+	at_least "TX queues that the flows take" "$(of_txqs sw2 x .packets | paste "$scratch/before" - |
+		awk '$2 - $1 >= 60' | wc -l)" 3
+	for i in 1 2 3 4; do
+		send h1 10.0.0.100 $((6000 + i)) -f 3 -t 4 -b 24000 -s 300
+		senders+=("$bg")
+	done
 	sleep 1
 	queued=$(stat sw2 x backlog)
-	at_most "bytes that a single TX queue has" "$(by_txqs .backlog | sort -n | tail -n 1)" \
+	at_most "bytes that a single TX queue has" "$(of_txqs sw2 x .backlog | sort -n | tail -n 1)" \
 		$((queued * 9 / 10))
 	flow h1:e0 r:e0 carrier=tcp size=300 count=60 + version=6 + carrier=udp version=4 + \
 		carrier=udp version=6
@@ -299,17 +303,34 @@ test_values_of_tx_queues() {
 			"$(stat sw2 x backlog_peak)"
 		say "flow $i: $(printf '%.2f' "$rate") Mbit/s of 10"
 	done
-	finish "$bg"
+	finish "${senders[@]}"
 	wait_for 5 drained sw2 x
 	flow h1:e0 r:e0 carrier=tcp
 	rest=$(($(stat sw2 x bytes) - $(came '.[0][0].hops[0].tx * 128')))
 	between "bytes of the port after those of the last record" "$rest" 100 2000
 	unload
 }
-# by_txqs JQ: of each TX queue of the hop
-by_txqs() {
-	tc -n sw2 -s -j qdisc show dev x | jq "[.[] | select(.parent)] | sort_by(.parent)[] | $1"
+# spread: what takes which of x's TX queues, as it comes into sw2: by a hash most of it may
+# take the same
+spread() {
+	local i
+	tc -n sw2 qdisc add dev w clsact
+	for i in 1 2 3 4; do
+		takes $i $i "ip u32 match ip dport $((6000 + i)) 0xffff"
+	done
+	takes 5 1 "ip u32 match ip protocol 6 0xff"
+	takes 6 2 "ipv6 u32 match ip6 protocol 6 0xff"
+	takes 7 3 "ip u32 match ip protocol 17 0xff"
+	takes 8 4 "ipv6 u32 match ip6 protocol 17 0xff"
 }
+
+# takes PREF TXQ MATCH
+takes() {
+	# shellcheck disable=SC2086
+	check "filter $3" tc -n sw2 filter add dev w ingress pref "$1" protocol $3 \
+		action skbedit queue_mapping "$2"
+}
+
 # steps FLOW: from each record to the next
 steps() {
 	echo "[.[$1][].hops[0]] | [.[1:], .[:-1]] | transpose | map({
