@@ -125,8 +125,8 @@ class Scheme:
 
     @property
     def gso(self) -> bool:
-        """bfc splits at enqueue. Elsewhere a piece of 64 KB would be served as
-        one packet.
+        """A host's bfc cuts all at enqueue (Topology.describe()). Elsewhere a piece
+        of 64 KB would be served as one packet.
         """
         return (
             self.offload and self.source == "open" and self.nic.startswith("bfc")

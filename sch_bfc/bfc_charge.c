@@ -70,6 +70,14 @@ static void bfc_hold_grace_ends(struct bfc_ingress *ing, struct bfc_held *held,
 		WRITE_ONCE(held->grace, 0);
 }
 
+/* Does the mode have room for so much in the egress queue of a priority? */
+static bool bfc_egress_admits(const struct bfc_sched *q, const struct bfc_cfg *cfg, u8 prio,
+			      u32 len)
+{
+	return likely(!q->egress) || !q->cfg->fc->admit ||
+	       INDIRECT_CALL_1(q->cfg->fc->admit, bfc_capfc_admit, q, cfg, prio, len);
+}
+
 /**
  * bfc_hold() - charge a packet to the port that it came in through
  * @q: scheduler of the egress port
@@ -91,8 +99,7 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 	struct bfc_held *held;
 	u64 word;
 
-	if (unlikely(q->egress) && q->cfg->fc->admit &&
-	    !INDIRECT_CALL_1(q->cfg->fc->admit, bfc_capfc_admit, q, cfg, cb->prio, len)) {
+	if (!bfc_egress_admits(q, cfg, cb->prio, len)) {
 		q->stats.drop_max++;
 		return false;
 	}
@@ -149,8 +156,7 @@ bool bfc_holds_whole(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 	const struct bfc_cfg *cfg = ing ? rcu_dereference(ing->cfg) : NULL;
 	u32 len = qdisc_pkt_len(skb);
 
-	if (unlikely(q->egress) && q->cfg->fc->admit &&
-	    !INDIRECT_CALL_1(q->cfg->fc->admit, bfc_capfc_admit, q, cfg, prio, len))
+	if (!bfc_egress_admits(q, cfg, prio, len))
 		return false;
 	if (!cfg)
 		return true;

@@ -348,7 +348,6 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues);
 bool bfc_port_lacks_counters(const struct bfc_port *port);
 void bfc_port_tags(struct bfc_port *port);
 void bfc_port_restart(struct bfc_port *port, bool unplugged);
-
 void bfc_port_unroot(struct bfc_port *port);
 
 /* bfc_rx.c */

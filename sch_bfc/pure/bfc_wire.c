@@ -104,11 +104,6 @@ void bfc_put_pause(void *frame, u32 epoch, u32 seq, const struct bfc_pause *p)
 	memset(w->bitmap, 0, bfc_bitmap_bytes(p->queues));
 }
 
-static unsigned int bfc_roots_at(unsigned int queues)
-{
-	return bfc_pause_len(queues);
-}
-
 /**
  * bfc_put_root() - write the id of a root
  * @frame: from bfc_put_pause(), with room for bfc_roots_len() bytes behind the bitmap
@@ -118,7 +113,7 @@ static unsigned int bfc_roots_at(unsigned int queues)
  */
 void bfc_put_root(void *frame, unsigned int queues, unsigned int i, u32 root)
 {
-	struct bfc_wire_roots *w = frame + bfc_roots_at(queues);
+	struct bfc_wire_roots *w = frame + bfc_pause_len(queues);
 
 	w->root[i] = cpu_to_be32(root);
 }
@@ -135,7 +130,7 @@ void bfc_put_root(void *frame, unsigned int queues, unsigned int i, u32 root)
 unsigned int bfc_put_roots(void *frame, unsigned int queues, unsigned int first,
 			   unsigned int count)
 {
-	unsigned int at = bfc_roots_at(queues), len = at + bfc_roots_len(count);
+	unsigned int at = bfc_pause_len(queues), len = at + bfc_roots_len(count);
 	struct bfc_wire_roots *w = frame + at;
 	struct bfc_wire_pause *pause = frame;
 
@@ -156,7 +151,7 @@ unsigned int bfc_put_roots(void *frame, unsigned int queues, unsigned int first,
  */
 u32 bfc_get_root(const void *frame, unsigned int queues, unsigned int i)
 {
-	const struct bfc_wire_roots *w = frame + bfc_roots_at(queues);
+	const struct bfc_wire_roots *w = frame + bfc_pause_len(queues);
 
 	return be32_to_cpu(w->root[i]);
 }
@@ -164,7 +159,7 @@ u32 bfc_get_root(const void *frame, unsigned int queues, unsigned int i)
 /* There are no more ids than paused queues that they can be about. */
 static enum bfc_bad bfc_get_roots(const void *frame, unsigned int len, struct bfc_pause *p)
 {
-	unsigned int at = bfc_roots_at(p->queues), i, paused = 0;
+	unsigned int at = bfc_pause_len(p->queues), i, paused = 0;
 	const struct bfc_wire_pause *pause = frame;
 	const struct bfc_wire_roots *w = frame + at;
 
