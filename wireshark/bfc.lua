@@ -7,7 +7,7 @@
 --   bfc.int	in-band telemetry, in TCP options and before RoCEv2
 --
 -- tshark -X lua_script:bfc.lua, or from wireshark's directory of plugins. Wireshark 3.6
--- and newer.
+-- and newer; from 4.4 on not as root, who gets no scripts there.
 
 local MAGIC = 0x42464331
 local ETHERTYPE = 0x88b5

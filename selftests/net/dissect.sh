@@ -40,8 +40,8 @@ dissected() {
 	for field; do
 		fields+=(-e "$field")
 	done
-	tshark -n -r "$scratch/pcap" -X "lua_script:$top/wireshark/bfc.lua" -Y "$filter" \
-		-T fields "${fields[@]}" 2>"$scratch/tshark" || fail "$(tail -n 1 "$scratch/tshark")"
+	"$top/selftests/tools/tshark-bfc" -Y "$filter" -T fields "${fields[@]}" \
+		<"$scratch/pcap" 2>"$scratch/tshark" || fail "$(tail -n 1 "$scratch/tshark")"
 	! grep -qi lua "$scratch/tshark" || fail "$(grep -i lua "$scratch/tshark")"
 }
 
