@@ -115,18 +115,18 @@ void bfc_txqs_settled(struct bfc_sched *q, u64 now)
 	}
 }
 
-/* When may the next turn begin, if others have something to send as well? A turn for each
- * active queue is as long as these are many, and all of them in turn is fair. One that had
- * to be shorter comes again sooner: after its part of the time that all of them take. What
+/* When may the next turn begin, if others have something to send as well? If turns have
+ * room for a quantum of each active queue, all TX queues in turn are fair. If some have to be
+ * shorter, each TX queue comes again after its part of the time that all of them take. What
  * it was late by is made up for, and what it was early by, since others took nothing; of one
  * turn at most.
  */
-static u64 bfc_txqs_fair(const struct bfc_sched *q, u64 begins, u32 bytes)
+static u64 bfc_txqs_fair(const struct bfc_sched *q, u64 begins, u32 bytes, u64 most)
 {
 	u32 active = max(q->drr.nactive, 1U);
 	u64 apart;
 
-	if (bytes >= (u64)active * q->cfg->quantum)
+	if (most >= (u64)(active + q->drr.more) * q->cfg->quantum)
 		return 0;
 	/* With what was more than the turn before. */
 	apart = psched_l2t_ns(&q->cfg->pace, bytes + q->txq.excess);
@@ -163,7 +163,7 @@ void bfc_txqs_turn(struct bfc_sched *q, u64 now)
 		}
 		begins = bfc_pace_from(next, !q->idle, now);
 	} while (!atomic64_try_cmpxchg(&q->txq.all->next_tx, &next, begins + length));
-	q->txq.fair = bfc_txqs_fair(q, begins, bytes);
+	q->txq.fair = bfc_txqs_fair(q, begins, bytes, most);
 	q->txq.excess = 0;
 	q->txq.turn = bytes;
 	q->next_tx = begins;

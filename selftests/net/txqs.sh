@@ -220,6 +220,32 @@ test_rate() {
 	at_most "most against least" "$(calc "${shares#* } / ${shares% *}")" 1.2
 }
 
+# Where a turn has no room for more than one queue's quantum, TX queues with more queues have
+# more of them.
+test_low_rate() {
+	local flows=(1 3 2 1) txq
+	pair rate 50mbit delay 100us ring 8
+	bfc s e0 queues 32 hrtt 100ms rate 1mbit flows 10000
+	meet 10.0.0.2 s
+	tc -n s qdisc add dev e0 clsact
+	for txq in 1 2 3 4; do
+		check "filter of TX queue $txq" tc -n s filter add dev e0 egress pref $txq \
+			protocol ip u32 match ip dport $((5000 + txq)) 0xffff \
+			action skbedit queue_mapping $((txq - 1))
+		send s 10.0.0.2 $((5000 + txq)) -f "${flows[txq - 1]}" -t 14 -b 60000
+	done
+	sleep 3
+	of_txqs s e0 'select(.kind == "bfc") | .bytes' >"$scratch/before"
+	sleep 10
+	of_txqs s e0 'select(.kind == "bfc") | "\(.bytes) \(.active)"' | tr -d '"' | paste "$scratch/before" - |
+		awk '{ print ($2 - $1), $3, $3 ? ($2 - $1) / $3 : 0 }' >"$scratch/shares"
+	say "bytes, active queues: $(awk '{ print $1, $2 }' "$scratch/shares" | tr '\n' ';')"
+	equal "active queues" "$(cut -d ' ' -f 2 "$scratch/shares" | tr '\n' ' ')" "${flows[*]} "
+	at_most "a queue's bytes, most against least" "$(awk '{ print $3 }' "$scratch/shares" |
+		sort -n | sed -n '1p;$p' | paste -s | awk '{ print $2 / $1 }')" 1.15
+	between "kbit/s" "$(awk '{ n += $1 } END { print n * 8 / 1e4 }' "$scratch/shares")" 960 1010
+}
+
 # Packets longer than a turn
 test_long_packets() {
 	local bytes
@@ -380,4 +406,4 @@ all_idle_but_s2() {
 	check "$(not_idle)" wait_for 15 is_empty not_idle
 }
 
-run_tests shape program incast paused_there rate long_packets others_end threshold limit channels churn
+run_tests shape program incast paused_there rate low_rate long_packets others_end threshold limit channels churn
