@@ -103,6 +103,22 @@ test_measured() {
 	done
 }
 
+# Frames in the neighbour's ring are sent although it is paused: each is part of the loop, and
+# Th, headroom and the buffer in use follow.
+test_rings() {
+	local ring
+	for ring in 2 8 32; do
+		topology 20 hrtt auto hrtt-max 200ms
+		load 6
+		flood_ends
+		close_to "ring $ring" "$(us sw2 x hrtt_measured)" 20
+		say "backlog of r0 at most $(stat sw2 r0 backlog_peak)"
+		equal "lost" "$(received r 5000 .lost)" 0
+		all_idle
+		clean_up
+	done
+}
+
 # set_delay US: of both ends
 set_delay() { ip -n sw1 link set x type wire delay "${1}us" &&
 	ip -n sw2 link set x type wire delay "${1}us"; }
@@ -408,5 +424,5 @@ test_port_level() {
 	at_least "XOFF" "$(stat sw2 r0 xoff)" 24375
 }
 
-run_tests data_center measured follows lost_pauses forgotten not_believed given does_not_fit \
+run_tests data_center measured rings follows lost_pauses forgotten not_believed given does_not_fit \
 	port_level pfc_distance pfc_replugged pfc_in_a_buffer fafc pfc_obeys_nothing
