@@ -19,17 +19,17 @@ static const u8 bfc_mac_addr[ETH_ALEN] __aligned(2) = BFC_MAC_ADDR;
 /* A NIC that filters VLAN ids drops what the neighbour tags as soon as they have
  * agreed. Which ids that will be is not known before, and it may be more than the
  * NIC's table takes; in promiscuous mode, which is what bridges rely on, drivers do
- * not filter.
+ * not filter. Some that say to filter C-tags only filter S-tags as well (QEMU's vmxnet3).
  */
 static void bfc_port_unfilter(struct bfc_port *port)
 {
 	struct net_device *dev = port->dev;
-	netdev_features_t filter = port->tpid == htons(ETH_P_8021Q) ?
-				   NETIF_F_HW_VLAN_CTAG_FILTER :
-				   NETIF_F_HW_VLAN_STAG_FILTER;
+	netdev_features_t filter = NETIF_F_HW_VLAN_CTAG_FILTER;
 	bool want;
 
 	ASSERT_RTNL();
+	if (port->tpid != htons(ETH_P_8021Q))
+		filter |= NETIF_F_HW_VLAN_STAG_FILTER;
 	want = dev->features & filter && !port->bare &&
 	       (READ_ONCE(port->pop) ||
 		(port->life.users && port->fc->tags &&
@@ -38,7 +38,7 @@ static void bfc_port_unfilter(struct bfc_port *port)
 		return;
 	port->life.promisc = want;
 	if (want)
-		netdev_info(dev, "bfc: promiscuous, for the card would filter the neighbour's tags\n");
+		netdev_info(dev, "bfc: promiscuous, for the card may filter the neighbour's tags\n");
 }
 
 /**

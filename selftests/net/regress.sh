@@ -580,8 +580,12 @@ test_vlan_filters() {
 	! simulated || soon=0	# no such lock: at once
 	pair
 	for ns in a b; do
-		filters $ns s on
+		filters $ns c on
 		bfc $ns e0
+		wait_for $soon promiscuous $ns || fail "$ns may filter S-tags with C-tags"
+		filters $ns c off
+		wait_for $soon not_promiscuous $ns || fail "$ns is promiscuous without a filter"
+		filters $ns s on
 		wait_for $soon promiscuous $ns || fail "$ns filters S-tags"
 	done
 	peers_up
