@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # In the machine: TCP with segmentation and receive offload through a box that forwards,
-# as fast as the processor can, under several qdiscs; for selftests/bench/run.sh, in a
-# machine whose clock counts instructions.
+# as fast as the processor can, under several qdiscs, and packets one by one; for
+# selftests/bench/run.sh, in a machine whose clock counts instructions, 10^9 a second.
 #
 #   h --veth-- box --veth-- r
 #
 # forward.sh SECONDS [NAME...]: prints, for all or these and fq_codel,
 #
 #   bench forward-NAME flows=N hrtt=TIME mbit=M ratio_fq_codel=R
+#   bench packets-NAME size=N instructions=I ratio_fq_codel=R
+#	of a UDP packet on its whole way: made by pktgen at h, routed, thrown away at r;
+#	of 64 flows in turn, with nothing queued
 #
 # Both ports of the box have the qdisc; a veth hands on packets of up to 64 KB as they are.
 # bfc-tags has neighbours: h and r have bfc too (role nic). HRTT decides what
@@ -82,6 +85,40 @@ measure() {
 				name, flows, hrtt ? "hrtt=" hrtt "us " : "", mbit, mbit / peer }'
 }
 
+# pktgen FILE COMMAND...
+pktgen() {
+	local file=/proc/net/pktgen/$1
+	shift
+	printf '%s\n' "$@" | while read -r line; do
+		ip netns exec h sh -c "echo '$line' >$file" || fail "pktgen: $line"
+	done
+}
+
+# packets NAME SIZE QDISC...
+packets() {
+	local name=$1 size=$2 before came per
+	shift 2
+	[[ "$only" =~ ^\ *$ || "$only" == *" $name "* || "$name" = fq_codel ]] ||
+		return 0
+	put box b "$@"
+	[ "$name" != bfc-tags ] || for _ in $(seq 50); do
+		! tc -n box -s -j qdisc show dev b root | grep -q '"up"' || break
+		sleep 0.1
+	done
+	before=$(cat_r rx_packets)
+	pktgen e0 "pkt_size $size" "count 20000"
+	ip netns exec h sh -c "echo start >/proc/net/pktgen/pgctrl" || fail "pktgen: start"
+	came=$(($(cat_r rx_packets) - before))
+	[ "$came" -ge 19900 ] || fail "$name: $came of 20000 packets came"
+	per=$(ip netns exec h sed -n 's/.*OK: \([0-9]*\)(.*/\1/p' /proc/net/pktgen/e0)
+	per=$((per * 1000 / 20000))
+	[ "$name" != fq_codel ] || peer=$per
+	awk -v per="$per" -v peer="$peer" -v name="$name" -v size="$size" 'BEGIN {
+		printf "bench packets-%s size=%d instructions=%d ratio_fq_codel=%.2f\n",
+			name, size, per, per / peer }'
+}
+cat_r() { ip netns exec r cat "/sys/class/net/e0/statistics/$1"; }
+
 box
 ip netns exec r iperf3 -s -D >/dev/null || fail "iperf3 -s"
 sleep 0.5
@@ -98,6 +135,19 @@ for flows in 1 8; do
 	hosts bfc role nic hrtt 100us
 	measure bfc-tags "$flows" 100 bfc hrtt 100us
 done
+modprobe pktgen || fail "no pktgen"
+pktgen kpktgend_0 "add_device e0"
+pktgen e0 "clone_skb 0" "dst 10.0.2.1" "flag UDPSRC_RND" "udp_src_min 1" "udp_src_max 64" \
+	"dst_mac $(ip -n box -j link show a | jq -r '.[0].address')"
+for size in 60 1514; do
+	hosts pfifo limit 1000
+	packets fq_codel $size fq_codel
+	packets pfifo $size pfifo limit 1000
+	packets bfc-none $size bfc fc none
+	hosts bfc role nic
+	packets bfc-tags $size bfc
+done
+pktgen kpktgend_0 rem_device_all
 # Its server ends with its namespace's processes.
 for pid in $(ip netns pids r); do
 	kill "$pid"
