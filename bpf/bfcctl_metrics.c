@@ -83,6 +83,7 @@ static uint64_t get_refused(const struct sample *s)
 	{ .name = _name "_seconds", .help = _help, .unit = SECONDS, \
 	  .attr = TCA_BFC_STATS_##_attr }
 
+#define PAUSE_TIME	"pause_duration_seconds"
 #define DROPS		"Packets dropped, by reason."
 #define BAD		"Control frames and tags of the neighbour refused, by reason."
 
@@ -312,6 +313,46 @@ static void put_port_metrics(FILE *to, const struct samples *all, const char *ne
 	}
 }
 
+/* One line of a histogram that is no bucket */
+static void put_pause_line(FILE *to, const char *what, const struct sample *s,
+			   const char *netns, enum unit unit, uint64_t value)
+{
+	const struct metric m = { .name = what, .unit = unit };
+
+	put_begin(to, &m, s, netns);
+	put_value(to, &m, value);
+}
+
+/* Each bucket has those of the ones before it, too. */
+static void put_pause_times(FILE *to, const struct samples *all, const char *netns)
+{
+	static const struct metric bucket = { .name = PAUSE_TIME "_bucket" };
+	uint64_t n, most;
+	unsigned int i, b;
+
+	fprintf(to, "# HELP bfc_" PAUSE_TIME " How long pauses by the neighbour took, of queues, or of priorities where these are paused; when they have ended.\n"
+		    "# TYPE bfc_" PAUSE_TIME " histogram\n");
+	for (i = 0; i < all->n; i++) {
+		const struct sample *s = &all->s[i];
+
+		for (n = 0, b = 0; b < BFC_PAUSE_TIMES; b++) {
+			n += s->port.stats.pause_times[b];
+			most = bfc_pause_time_most(b);
+			put_begin(to, &bucket, s, netns);
+			if (most)
+				fprintf(to, ",le=\"%llu.%09llu\"",
+					(unsigned long long)most / 1000000000,
+					(unsigned long long)most % 1000000000);
+			else
+				fprintf(to, ",le=\"+Inf\"");
+			put_value(to, &bucket, n);
+		}
+		put_pause_line(to, PAUSE_TIME "_sum", s, netns, SECONDS,
+			       s->port.stats.value[TCA_BFC_STATS_PAUSED_NS]);
+		put_pause_line(to, PAUSE_TIME "_count", s, netns, ONE, n);
+	}
+}
+
 static void put_prio_metrics(FILE *to, const struct samples *all, const char *netns)
 {
 	const struct metric *m;
@@ -345,6 +386,7 @@ static void put_all(FILE *to, const struct samples *all, const char *netns)
 	if (!all->n)
 		return;
 	put_port_metrics(to, all, netns);
+	put_pause_times(to, all, netns);
 	put_prio_metrics(to, all, netns);
 }
 

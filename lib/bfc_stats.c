@@ -49,6 +49,7 @@ const struct bfc_stat bfc_qdisc_table[] = {
 	QDISC("pause_rx", PAUSE_RX, NUMBER, GENERAL, 5),
 	QDISC("resume_rx", RESUME_RX, NUMBER, GENERAL, 5),
 	QDISC("expired", EXPIRED, NUMBER, GENERAL, 5),
+	QDISC("paused_time", PAUSED_NS, TIME, GENERAL, 5),
 	QDISC("frames_tx", FRAMES_TX, NUMBER, GENERAL, 6),
 	QDISC("refresh_tx", REFRESH_TX, NUMBER, GENERAL, 6),
 	QDISC("frames_rx", FRAMES_RX, NUMBER, GENERAL, 6),
@@ -198,6 +199,16 @@ static void read_prio(uint64_t value[], const struct rtattr *nest)
 		bfc_attr_number(by_type[i], &value[i]);
 }
 
+static void read_pause_times(uint64_t times[], const struct rtattr *nest)
+{
+	const struct rtattr *by_type[BFC_PAUSE_TIMES + 1];
+	unsigned int i;
+
+	attrs_by_type(by_type, BFC_PAUSE_TIMES, nest);
+	for (i = 0; i < BFC_PAUSE_TIMES; i++)
+		bfc_attr_number(by_type[i + 1], &times[i]);
+}
+
 /**
  * bfc_stats_read() - read the statistics of a qdisc
  * @stats: receives them
@@ -218,6 +229,10 @@ void bfc_stats_read(struct bfc_stats *stats, const struct rtattr *app)
 			if (prios[i + 1])
 				read_prio(stats->prio[i], prios[i + 1]);
 		by_type[TCA_BFC_STATS_PRIOS] = NULL;
+	}
+	if (by_type[TCA_BFC_STATS_PAUSE_TIMES]) {
+		read_pause_times(stats->pause_times, by_type[TCA_BFC_STATS_PAUSE_TIMES]);
+		by_type[TCA_BFC_STATS_PAUSE_TIMES] = NULL;
 	}
 	for (i = 0; i <= TCA_BFC_STATS_MAX; i++)
 		bfc_attr_number(by_type[i], &stats->value[i]);

@@ -63,11 +63,13 @@ extern const struct bfc_stat bfc_class_table[];
  * struct bfc_stats - statistics of a qdisc; what the kernel did not send is 0
  * @value: by TCA_BFC_STATS_*
  * @prio: by priority and TCA_BFC_PRIO_STATS_*
+ * @pause_times: pauses that have ended, by how long they took: bfc_pause_time_most()
  * @has_prios: the kernel sent TCA_BFC_STATS_PRIOS
  */
 struct bfc_stats {
 	uint64_t value[TCA_BFC_STATS_MAX + 1];
 	uint64_t prio[BFC_STATS_PRIOS][TCA_BFC_PRIO_STATS_MAX + 1];
+	uint64_t pause_times[BFC_PAUSE_TIMES];
 	bool has_prios;
 };
 
@@ -83,5 +85,16 @@ bool bfc_attr_number(const struct rtattr *attr, uint64_t *value);
 void bfc_stats_read(struct bfc_stats *stats, const struct rtattr *app);
 bool bfc_class_stats_read(struct bfc_class_stats *stats, const struct rtattr *app);
 const char *bfc_stat_key(unsigned int attr);
+
+/**
+ * bfc_pause_time_most() - the longest pauses that are counted together
+ * @i: of &bfc_stats.pause_times
+ *
+ * Return: ns, 0 = as long as they may be.
+ */
+static inline uint64_t bfc_pause_time_most(unsigned int i)
+{
+	return i < BFC_PAUSE_TIMES - 1 ? BFC_PAUSE_TIME_LEAST << i : 0;
+}
 
 #endif /* _BFC_STATS_H */

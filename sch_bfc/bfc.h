@@ -68,6 +68,7 @@
 #include "bfc_fc.h"
 #include "bfc_flow.h"
 #include "bfc_params.h"
+#include "bfc_pause_time.h"
 #include "bfc_peer.h"
 #include "bfc_pfc.h"
 #include "bfc_pfc_wire.h"
@@ -271,6 +272,8 @@ struct bfc_sched_stats {
 	u64 elided;		/* packets not counted: elide */
 	u64 untrusted;		/* packets not counted: handle not to be trusted */
 	u64 tagged_tx;		/* packets sent with an upstreamQ */
+	u64 paused_ns;		/* that pauses took, by the neighbour, which have ended */
+	u64 pause_times[BFC_PAUSE_TIMES];	/* these pauses, by bfc_pause_time() */
 };
 
 /**
@@ -312,6 +315,7 @@ struct bfc_sched_obeyed {
 	u32 gen;		/* &bfc_rx.gen of them */
 	u16 npaused;		/* queues paused, empty ones included */
 	u8 prios;		/* priorities that the neighbour holds paused */
+	bool by_queue;		/* @paused was told of queues; else it follows from @prios */
 };
 
 /**
@@ -719,6 +723,7 @@ void bfc_settle(struct bfc_sched *q);
 /* bfc_obey.c */
 void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now);
 void bfc_expire_pauses(struct bfc_sched *q, u64 now);
+void bfc_rx_prio_end(struct bfc_sched *q, u64 now);
 
 /* bfc_host.c */
 void bfc_host_paused(struct bfc_sched *q, u64 now);
@@ -787,7 +792,6 @@ void bfc_egress_adopt(struct bfc_sched *q, u64 now);
 struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 			       const struct bfc_cfg *cfg, u64 now);
 struct sk_buff *bfc_pfc_resume(struct bfc_port *port);
-void bfc_rx_prio_end(struct bfc_sched *q, u64 now);
 void bfc_tx_prio_end(struct bfc_port *port, u64 now);
 u8 bfc_prio_paused(struct bfc_sched *q, u64 now);
 void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause,

@@ -9,6 +9,13 @@
 #include "bfc.h"
 #include "bfc_trace.h"
 
+/* A pause has ended. */
+static void bfc_pause_over(struct bfc_sched *q, u64 ns)
+{
+	q->stats.paused_ns += ns;
+	q->stats.pause_times[bfc_pause_time(ns)]++;
+}
+
 /* The neighbour may have told what a queue is paused for. */
 static void bfc_queue_root(struct bfc_sched *q, unsigned int qn)
 {
@@ -41,9 +48,12 @@ static void bfc_queue_pause(struct bfc_sched *q, unsigned int qn, u64 now)
 static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 {
 	struct bfc_queue *queue = &q->queues[qn];
+	u64 ns = now - q->obeyed.pauses[qn].since;
 
 	__clear_bit(qn, q->obeyed.paused);
-	q->obeyed.pauses[qn].ns += now - q->obeyed.pauses[qn].since;
+	q->obeyed.pauses[qn].ns += ns;
+	if (q->obeyed.by_queue)
+		bfc_pause_over(q, ns);
 	q->obeyed.npaused--;
 	q->stats.resume_rx++;
 	trace_bfc_resumed(q->port->dev, q->base + qn, queue->bytes);
@@ -54,6 +64,16 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 	__set_bit(qn, q->usable);
 	if (q->cfg->by_dest)
 		bfc_dest_emptied(q, queue);
+}
+
+/* All TX queues obey the pause of a priority, and the first one counts it for the port. */
+static void bfc_prio_resume(struct bfc_sched *q, unsigned int prio, u64 now)
+{
+	u64 ns = now - q->prio[prio].since;
+
+	q->prio[prio].ns += ns;
+	if (!q->txq.index)
+		bfc_pause_over(q, ns);
 }
 
 /* Is the pause of a priority, or of any queue, a storm? Then it is not obeyed. What
@@ -139,7 +159,7 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 			q->prio[prio].since = now;
 			q->prio[prio].pauses++;
 		} else {
-			q->prio[prio].ns += now - q->prio[prio].since;
+			bfc_prio_resume(q, prio, now);
 		}
 	}
 	q->obeyed.prios = paused;
@@ -271,6 +291,7 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 			bfc_queue_root(q, qn);
 	if (!q->cfg->prios)
 		q->obeyed.deadline = READ_ONCE(q->port->rx.deadline);
+	q->obeyed.by_queue = !q->cfg->prios;
 	q->obeyed.gen = gen;
 }
 
@@ -300,7 +321,24 @@ void bfc_expire_pauses(struct bfc_sched *q, u64 now)
 	if (!q->cfg->prios)
 		return;
 	for_each_set_bit(prio, &over, BFC_PRIORITIES)
-		q->prio[prio].ns += q->prio[prio].until - q->prio[prio].since;
+		bfc_prio_resume(q, prio, q->prio[prio].until);
 	q->obeyed.prios &= ~over;
 	bfc_merge_pauses(q, q->obeyed.gen, now);
+}
+
+/**
+ * bfc_rx_prio_end() - no priority pauses us any more: there is another mode, or no link
+ * @q: scheduler
+ * @now: ns
+ *
+ * Context: under the root lock.
+ */
+void bfc_rx_prio_end(struct bfc_sched *q, u64 now)
+{
+	unsigned long paused = q->obeyed.prios;
+	unsigned int prio;
+
+	for_each_set_bit(prio, &paused, BFC_PRIORITIES)
+		bfc_prio_resume(q, prio, min(q->prio[prio].until, now));
+	q->obeyed.prios = 0;
 }

@@ -88,24 +88,6 @@ static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
 }
 
 /**
- * bfc_rx_prio_end() - no priority pauses us any more: there is another mode, or no link
- * @q: scheduler
- * @now: ns
- *
- * Context: under the root lock.
- */
-void bfc_rx_prio_end(struct bfc_sched *q, u64 now)
-{
-	unsigned long paused = q->obeyed.prios;
-	unsigned int prio;
-
-	for_each_set_bit(prio, &paused, BFC_PRIORITIES)
-		q->prio[prio].ns += min(q->prio[prio].until, now) -
-				    q->prio[prio].since;
-	q->obeyed.prios = 0;
-}
-
-/**
  * bfc_tx_prio_end() - no priority of the neighbour is paused any more: no such frames
  * are sent from now on
  * @port: the port

@@ -306,6 +306,24 @@ static int bfc_put_txqs_stats(struct sk_buff *skb, struct Qdisc *sch)
 	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s));
 }
 
+static int bfc_put_pause_times(struct sk_buff *skb, const struct bfc_sched *q)
+{
+	struct nlattr *nest;
+	unsigned int i;
+
+	nest = nla_nest_start_noflag(skb, TCA_BFC_STATS_PAUSE_TIMES);
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 0; i < BFC_PAUSE_TIMES; i++) {
+		const struct bfc_stat stat = { i + 1, q->stats.pause_times[i] };
+
+		if (bfc_put_stats(skb, sizeof(u64), &stat, 1))
+			return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 /* Under the root lock, so that the figures belong together. */
 static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 {
@@ -336,6 +354,7 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 		{ TCA_BFC_STATS_PAUSE_RX, q->stats.pause_rx },
 		{ TCA_BFC_STATS_RESUME_RX, q->stats.resume_rx },
 		{ TCA_BFC_STATS_EXPIRED, q->stats.expired },
+		{ TCA_BFC_STATS_PAUSED_NS, q->stats.paused_ns },
 		{ TCA_BFC_STATS_ELIDED, q->stats.elided },
 		{ TCA_BFC_STATS_UNTRUSTED, q->stats.untrusted },
 		{ TCA_BFC_STATS_TAGGED_TX, q->stats.tagged_tx },
@@ -359,7 +378,8 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 	};
 
 	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s)) ?:
-	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
+	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s)) ?:
+	       bfc_put_pause_times(skb, q);
 }
 
 /* A pause that still lasts is in the times. Under the root lock. */

@@ -151,6 +151,37 @@ static void print_block(enum bfc_block block, const uint64_t *value, bool shown)
 		print_nl();
 }
 
+/* Those that happened: of how many pauses each took so long at most. */
+static void print_pause_times(const uint64_t *times)
+{
+	char buf[SPRINT_BSIZE];
+	bool any = false;
+	unsigned int i;
+	uint64_t most;
+
+	open_json_array(PRINT_JSON, "pause_times");
+	for (i = 0; i < BFC_PAUSE_TIMES; i++) {
+		if (!times[i])
+			continue;
+		if (!any)
+			print_text("%s", "  pause_times");
+		any = true;
+		most = bfc_pause_time_most(i);
+		open_json_object(NULL);
+		if (most)
+			json_number("up_to", most);
+		else
+			print_color_null(PRINT_JSON, COLOR_NONE, "up_to", NULL, NULL);
+		json_number("pauses", times[i]);
+		close_json_object();
+		print_text(" %s", most ? sprint_time64(most, buf) : "longer");
+		print_color_u64(PRINT_FP, COLOR_NONE, NULL, " %llu", times[i]);
+	}
+	close_json_array(PRINT_JSON, NULL);
+	if (any)
+		print_nl();
+}
+
 /* As text only those that happened. */
 static void print_bad(const uint64_t *value)
 {
@@ -223,6 +254,7 @@ static void print_peer(const uint64_t *value)
 static void print_qdisc_stats(const struct bfc_stats *stats)
 {
 	print_block(BFC_BLOCK_GENERAL, stats->value, true);
+	print_pause_times(stats->pause_times);
 	print_block(BFC_BLOCK_CONTROL, stats->value, false);
 	print_block(BFC_BLOCK_PORT, stats->value, stats->has_prios);
 	print_block(BFC_BLOCK_STAMP, stats->value, false);

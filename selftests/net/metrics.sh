@@ -39,6 +39,31 @@ as_tc() { equal "$1" "$(metric "$1" 'device="pn"')" "$(stat sw pn "$2")"; }
 # seconds NAME LABELS: in ns
 seconds() { metric "$1" "$2" | tr -d . | sed 's/^0*//'; }
 
+# spread DEVICE: how many pauses took up to so many seconds, without those that took less
+spread() {
+	awk -v want="bfc_pause_duration_seconds_bucket{netns=\"sw\",device=\"$1\",le=" '
+		index($1, want) == 1 {
+			split(substr($1, length(want) + 1), le, "\"")
+			if ($2 != before)
+				printf "%s%s:%d", sep, le[2], $2 - before
+			if ($2 != before)
+				sep = " "
+			before = $2
+		}' "$scratch/prom"
+}
+
+# times DEVICE: the same of tc, in ns
+times() {
+	tc -n sw -s -j qdisc show dev "$1" root |
+		jq -r '[.[0].pause_times[] | "\(.up_to):\(.pauses)"] | join(" ")'
+}
+
+# paused_in_all DEVICE: pauses that have ended, and their ns
+paused_in_all() {
+	echo "$(metric pause_duration_seconds_count "device=\"$1\"")" \
+		"$(seconds pause_duration_seconds_sum "device=\"$1\"")"
+}
+
 is_clean() {
 	[ -x "$promtool" ] || { note="no promtool: scripts/promtool"; return; }
 	"$promtool" check metrics <"$scratch/prom" >"$scratch/said" 2>&1 ||
@@ -74,12 +99,19 @@ test_queues() {
 	equal "pauses of the queues" "$(metric queue_pauses_total 'device="pn"')" 16
 	equal "ns that queues were paused" "$(seconds queue_paused_seconds_total 'device="pn"')" \
 		$((16 * 200000000))
+	equal "pauses by their length" "$(spread pn)" 0.268435456:16
+	equal "pauses of the histogram, and their ns" "$(paused_in_all pn)" \
+		"16 $((16 * 200000000))"
+	equal "pauses of a port that was not paused" "$(spread ph)$(paused_in_all ph)" "0 "
+	equal "buckets" "$(grep -c '^bfc_pause_duration_seconds_bucket.*device="pn"' \
+		"$scratch/prom")" 22
 	equal "hrtt" "$(seconds hrtt_seconds 'device="pn"')" 6000000
 	equal "up" "$(metric neighbour_up 'device="ph"') $(metric neighbour_up 'device="pn"')" "1 1"
 	equal "no drops" "$(metric dropped_packets_total 'device="pn",reason="limit"')" 0
 	equal "priorities of a mode that has none" "$(grep -c priority "$scratch/prom")" 0
 	equal "names without help" "$(comm -13 <(awk '/^# HELP/ { print $3 }' "$scratch/prom" | sort) \
-		<(sed -n 's/^\(bfc_[a-z_]*\)[{ ].*/\1/p' "$scratch/prom" | sort -u))" ""
+		<(sed -n -e 's/^\(bfc_[a-z_]*\)[{ ].*/\1/' -e 's/^\(bfc_pause_duration_seconds\)_.*/\1/' \
+			-e '/^bfc/p' "$scratch/prom" | sort -u))" ""
 }
 
 test_priorities() {
@@ -96,9 +128,69 @@ test_priorities() {
 	# 2000 quanta of 25.6 us
 	equal "ns that 3 was paused" \
 		"$(seconds priority_paused_seconds_total 'device="pn",priority="3"')" 51200000
+	equal "pauses by their length" "$(spread pn)" 0.067108864:1
+	equal "pauses of the histogram, and their ns" "$(paused_in_all pn)" "1 51200000"
 	equal "pauses of 4" \
 		"$(metric priority_pauses_received_total 'device="pn",priority="4"')" 0
 	as_tc pfc_frames_received_total pfc_rx
+}
+
+# paused_by_n OPTIONS...: n pauses queues or priorities of pn, which has these options
+paused_by_n() {
+	line_to_n "$@"
+	[ "$1" != fc ] || return
+	frames talk n 0.3
+	wait_for 10 peer_up sw pn || fail "not up"
+}
+
+# Each pause falls where it belongs when it ends, by a resume or by itself, and nothing is
+# counted while it lasts.
+test_pause_times() {
+	exact_clock || return
+	paused_by_n queues 8
+	frames pause n bits=0,1,2,3,4,5,6,7 hold=100000000
+	sleep 0.005
+	equal "counted while it lasts" "$(stat sw pn paused) $(times pn)" "8 "
+	sleep 0.005
+	frames pause n bits=0,1,2 hold=30000000	# five are resumed after 10 ms
+	sleep 0.05	# three end by themselves, after 40
+	scrape
+	equal "pauses by their length" "$(spread pn)" "0.016777216:5 0.067108864:3"
+	equal "as tc has them" "$(times pn)" "16777216:5 67108864:3"
+	equal "pauses that have ended" "$(stat sw pn resume_rx)" 8
+	equal "ns that they took" "$(paused_in_all pn)" "8 $(stat sw pn paused_time)"
+	at_least "ns that they took" "$(stat sw pn paused_time)" $((5 * 10000000 + 3 * 40000000))
+	at_least "ns, and not more than that and what the commands took" \
+		$((5 * 16777216 + 3 * 50000000)) "$(stat sw pn paused_time)"
+	equal "and as the queues have them" "$(stat sw pn paused_time)" \
+		"$(seconds queue_paused_seconds_total 'device="pn"')"
+}
+
+# A pause that a change of mode ends is counted once, as what it was.
+test_other_mode() {
+	exact_clock || return
+	paused_by_n queues 8
+	frames pause n bits=0,1,2,3,4,5,6,7 hold=1000000000
+	sleep 0.003
+	tc -n sw qdisc change dev pn root bfc fc pfc prio dscp
+	equal "pauses of queues that PFC ends" "$(times pn)" "4194304:8"
+	frames pfc n 24 65535	# two of 65535 quanta of 25.6 us
+	sleep 0.02
+	equal "paused" "$(stat sw pn paused)" 2
+	tc -n sw qdisc change dev pn root bfc fc bfc
+	equal "and two of priorities that BFC ends" "$(stat sw pn paused) $(times pn)" \
+		"0 4194304:8 33554432:2"
+}
+
+# A pause of a priority is one, however many TX queues obey it.
+test_tx_queues() {
+	tx_queues=4 paused_by_n fc pfc prio dscp
+	equal "TX queues with a scheduler" "$(stat sw pn txqs)" 4
+	frames pfc n 8 2000	# 51.2 ms
+	sleep 0.1
+	equal "pauses of 3" "$(stat sw pn prios[3].pause_rx)" 1
+	equal "pauses by their length" "$(times pn)" 67108864:1
+	equal "ns that they took" "$(stat sw pn paused_time)" 51200000
 }
 
 # A file is there as a whole or not at all; odd names of devices; no port at all.
@@ -128,4 +220,4 @@ test_file() {
 	equal "exit code with -j" "$?" 2
 }
 
-run_tests queues priorities file
+run_tests queues priorities pause_times other_mode tx_queues file

@@ -381,6 +381,7 @@ STATISTICS = [
     Statistic('pause_rx', 25, 8, 'general', 'pauses'),
     Statistic('resume_rx', 26, 8, 'general', 'pauses'),
     Statistic('expired', 28, 8, 'general', 'pauses'),
+    Statistic('paused_time', 89, 8, 'general', 'pauses'),
     Statistic('frames_tx', 23, 8, 'general', 'frames'),
     Statistic('refresh_tx', 24, 8, 'general', 'frames'),
     Statistic('frames_rx', 27, 8, 'general', 'frames'),

@@ -632,12 +632,13 @@ class PluginTest:
                                          "bad_rate": 0, "bad_tag": 0, "ctrl_excess": 0,
                                          "hrtt": 100_000, "hrtt_measured": 98_760,
                                          "sticky": 200_000, "refresh": 1_000_000,
+                                         "paused_time": 12_345_678,
                                          "hold": 50_000_000}, PORT_STATS + STAMP_STATS))
         done = self.bench.run("-s", "qdisc", "show", "dev", "lo", dump=message)
         want = block_text("general", {
             "threshold": "62500b", "link_rate": "10Gbit", "hrtt": "100us", "sticky": "200us",
             "refresh": "1ms", "hold": "50ms", "memory": "64Kb", "memory_peak": "1Mb",
-            "backlog_peak": "1500b"}) + f"""\
+            "backlog_peak": "1500b", "paused_time": "12.3ms"}) + f"""\
   bad_seq {self.stat('bad_seq')} bad_loop {self.stat('bad_loop')}
   peer up role nic queues 32 id 0000000000abcdef rtt 12.3us hrtt 98.8us
 """
@@ -721,6 +722,32 @@ pause_rx 0 paused_time 0ns
                 return f"got  {got}\nwant {want}"
         return ""
 
+    def pause_times(self) -> str:
+        """Those that happened, of what the kernel has and of what it must not have."""
+        last = N["BFC_PAUSE_TIMES"]
+        ms = 1 << 20
+        messages: List[Tuple[bytes, str, List[Dict[str, Optional[int]]]]] = [
+            (b"", "", []), (attr(3, u64(0)) + attr(0, u64(5)) + attr(last + 1, u64(6)), "", []),
+            (b"\1\2\3\4\5", "", []),
+            (attr(1, u64(7)) + attr(11, u64(1 << 40)) + attr(11, u64(2)) + attr(last, u64(9)),
+             "  pause_times 1.02us 7 1.05ms 1099511627776 longer 9\n",
+             [{"up_to": 1024, "pauses": 7}, {"up_to": ms, "pauses": 1 << 40},
+              {"up_to": None, "pauses": 9}]),
+            (attr(last - 1, u64(1)) + attr(2, u64(3)), "  pause_times 2.05us 3 1.07s 1\n",
+             [{"up_to": 2048, "pauses": 3}, {"up_to": ms << 10, "pauses": 1}])]
+        for inner, text, want in messages:
+            message = qdisc(b"", stats_nest() + nest(N["TCA_BFC_STATS_PAUSE_TIMES"], inner))
+            done = self.bench.run("-s", "qdisc", "show", "dev", "lo", dump=message)
+            lines = "".join(line for line in done.stdout.splitlines(keepends=True)
+                            if "pause_times" in line)
+            if lines != text or done.stderr:
+                return f"{done.stdout}{done.stderr}\nwant {text}"
+            done = self.bench.run("-s", "-j", "qdisc", "show", "dev", "lo", dump=message)
+            got = json.loads(done.stdout)[0]["pause_times"]
+            if got != want:
+                return f"got  {got}\nwant {want}"
+        return ""
+
     @staticmethod
     def stat(key: str) -> int:
         return STATS[key][1]
@@ -785,7 +812,8 @@ pause_rx 0 paused_time 0ns
                               random_attrs(range(0, N["__TCA_BFC_MAX"] + 10))])
         prios = nest(N["TCA_BFC_STATS_PRIOS"], b"".join(
             nest(rng.randrange(11), random_attrs(range(0, 12))) for _ in range(rng.randrange(10))))
-        xstats = rng.choice([stats_nest(), random_attrs(range(0, N["__TCA_BFC_STATS_MAX"] + 5)),
+        times = nest(N["TCA_BFC_STATS_PAUSE_TIMES"], random_attrs(range(0, 30)))
+        xstats = rng.choice([stats_nest(), stats_nest() + times, random_attrs(range(0, N["__TCA_BFC_STATS_MAX"] + 5)),
                              stats_nest(leave_out=tuple(rng.sample(PORT_STATS, 9))) + prios, prios,
                              random_attrs(range(120, 140)), random_attrs(range(0, 200)),
                              rng.randbytes(rng.randint(0, 100))])
@@ -864,6 +892,7 @@ def main() -> int:
             ("port-level statistics, when they are shown", test.port_when),
             ("statistics of stamping, when they are shown", test.stamp_when),
             ("priorities in JSON", test.port_json),
+            ("pauses by their length", test.pause_times),
             ("qdisc statistics in JSON", test.stats_json),
             ("qdisc statistics of an older kernel",
              lambda: test.stats_json(("hello_rtt", "bad_tag", "peer_id", "peer_state"))),

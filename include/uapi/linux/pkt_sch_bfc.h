@@ -218,6 +218,14 @@ enum {
 /* 2. Statistics of the qdisc, in a TCA_STATS_APP nest. Readers must skip
  * attributes that they do not know and take absent ones as zero.
  */
+/* TCA_BFC_STATS_PAUSE_TIMES: type b + 1 counts the pauses that took at most
+ * BFC_PAUSE_TIME_LEAST << b ns and more than half of that; the first all that were no
+ * longer, the last all that were.
+ */
+#define BFC_PAUSE_TIMES		22
+#define BFC_PAUSE_TIME_SHIFT	10
+#define BFC_PAUSE_TIME_LEAST	(1ULL << BFC_PAUSE_TIME_SHIFT)	/* ns */
+
 /* Generated from spec/bfc.yaml: statistics */
 enum {
 	TCA_BFC_STATS_UNSPEC,
@@ -323,6 +331,9 @@ enum {
 	TCA_BFC_STATS_HRTT_SAMPLES,	/* u64 pauses of this port that were timed */
 	/* assign root */
 	TCA_BFC_STATS_LEARNED,		/* u64 times that a destination was found behind a root */
+	/* pauses of queues, or of priorities, by the neighbour that have ended */
+	TCA_BFC_STATS_PAUSED_NS,	/* u64 ns that they took, all of them together */
+	TCA_BFC_STATS_PAUSE_TIMES,	/* nest of u64: pauses that took so long, see above */
 	__TCA_BFC_STATS_MAX
 };
 
