@@ -58,6 +58,9 @@ static const struct command {
 	  "  monitor [DEV|all-nsid] [count N]       what happens to ports, as it happens\n" },
 	{ "metrics", cmd_metrics,
 	  "  metrics [FILE]                         statistics of all ports for Prometheus\n" },
+	{ "report", cmd_report,
+	  "  report [FILE] [events TIME] [--addresses]\n"
+	  "                                         what a bug report needs, in an archive\n" },
 	{ "topology", cmd_topology,
 	  "  topology FILE... [turns auto|routes|all|loops] [choose auto|down-up|fewest]\n"
 	  "       [box NAME]                        which turns elide so that pauses never\n"
@@ -368,6 +371,7 @@ static bool command_option(struct words *w, char *arg)
 		{ "--file", true },
 		{ "--dry-run", false },
 		{ "--replace", false },
+		{ "--addresses", false },
 	};
 	unsigned int i;
 	size_t len;

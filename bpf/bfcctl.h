@@ -75,6 +75,7 @@ void cmd_delay(int argc, char **argv);
 void cmd_watch(int argc, char **argv);
 void cmd_monitor(int argc, char **argv);
 void cmd_metrics(int argc, char **argv);
+void cmd_report(int argc, char **argv);
 void cmd_topology(int argc, char **argv);
 
 /* ---- bfcctl_bpf.c ---- */

@@ -21,7 +21,7 @@
 #include "bfcctl.h"
 #include "bfcctl_conf.h"
 #include "bfcctl_live.h"
-#include "bfcctl_report.h"
+#include "bfcctl_outcome.h"
 #include "bfcctl_tc.h"
 #include "rtnl.h"
 
@@ -48,8 +48,8 @@ static char *elide_value(const struct setting *setting, const char *dev)
 
 	for (i = 0; i < n; i++) {
 		if (!live_exists(names[i])) {
-			report_note(&setting->at, "%s: elide %s: no such device yet",
-				    dev, names[i]);
+			outcome_note(&setting->at, "%s: elide %s: no such device yet",
+				     dev, names[i]);
 			continue;
 		}
 		if (*value)
@@ -235,8 +235,8 @@ static const char *ask(struct rtnl_msg *msg, int flags, const struct live *l,
 	rtnl_open(&rt);
 	error = rtnl_ask(&rt, msg);
 	if (!error && rt.warning)
-		report_note(&want->at, "%s: %s", l->name,
-			    report_reason(rt.warning));
+		outcome_note(&want->at, "%s: %s", l->name,
+			     outcome_reason(rt.warning));
 	close(rt.sock);
 	return error;
 }
@@ -278,10 +278,10 @@ static bool is_default(const struct bfc_option *o, const char *text)
 	return !strcmp(text, o->usual);
 }
 
-/* What differs: in the report, and in a request for it, without what is fixed while the
+/* What differs: in what is said, and in a request for it, without what is fixed while the
  * qdisc lives. An option that the kernel does not tell of, its module does not know.
  */
-static void compare(struct report *r, const struct live *l,
+static void compare(struct outcome *r, const struct live *l,
 		    const struct want *want, const struct rtattr *to,
 		    struct rtnl_msg *change)
 {
@@ -305,10 +305,10 @@ static void compare(struct report *r, const struct live *l,
 		text = value_text(o, attr);
 		if (l->options) {
 			from = value_text(o, is);
-			report_change(r, o->name, from, text, o->fixed);
+			outcome_change(r, o->name, from, text, o->fixed);
 			free(from);
 		} else if (!is_default(o, text)) {
-			report_change(r, o->name, NULL, text, false);
+			outcome_change(r, o->name, NULL, text, false);
 		}
 		free(text);
 		if (!o->fixed)
@@ -319,8 +319,8 @@ static void compare(struct report *r, const struct live *l,
 	if (fd && !(l->pinned && id && id == l->prog_id)) {
 		snprintf(now, sizeof(now), "%u", l->prog_id);
 		snprintf(then, sizeof(then), "%u", id);
-		report_change(r, "stamp", l->pinned ? now : "native", then,
-			      false);
+		outcome_change(r, "stamp", l->pinned ? now : "native", then,
+			       false);
 		copy_attr(change, find_attr(to, TCA_BFC_STAMP));
 		copy_attr(change, fd);
 	}
@@ -342,12 +342,12 @@ static bool needs_replacement(const char *error)
 	return strstr(error, "replace it");
 }
 
-static void replace_or_say(struct report *r, const struct live *l,
+static void replace_or_say(struct outcome *r, const struct live *l,
 			   const struct want *want, struct rtnl_msg *new)
 {
 	const char *error;
 
-	r->action = REPORT_REPLACE;
+	r->action = OUTCOME_REPLACE;
 	if (!todo.replace) {
 		r->left = true;
 		return;
@@ -357,10 +357,10 @@ static void replace_or_say(struct report *r, const struct live *l,
 	error = ask(new, NLM_F_CREATE | NLM_F_REPLACE, l, want,
 		    other_handle(l));
 	if (error)
-		report_error(r, blame(want, error), error);
+		outcome_error(r, blame(want, error), error);
 }
 
-static void make_qdisc(struct report *r, const struct live *l,
+static void make_qdisc(struct outcome *r, const struct live *l,
 		       const struct want *want)
 {
 	static struct rtnl_msg all, new, change;
@@ -368,19 +368,19 @@ static void make_qdisc(struct report *r, const struct live *l,
 
 	error = encode(&all, want, l);
 	if (error) {
-		report_error(r, want->stamp && strstr(error, "stamp") ?
+		outcome_error(r, want->stamp && strstr(error, "stamp") ?
 			     &want->stamp->at : &want->at, error);
 		return;
 	}
 	compare(r, l, want, options_of(&all), &change);
 	encode_new(&new, options_of(&all), want);
 	if (!*l->kind) {
-		r->action = REPORT_ADD;
+		r->action = OUTCOME_ADD;
 		if (todo.dry_run)
 			return;
 		error = ask(&new, NLM_F_CREATE | NLM_F_EXCL, l, want, 0);
 		if (error)
-			report_error(r, blame(want, error), error);
+			outcome_error(r, blame(want, error), error);
 	} else if (!l->options) {
 		snprintf(r->why, sizeof(r->why), "it has %s %x:", l->kind,
 			 TC_H_MAJ(l->handle) >> 16);
@@ -388,7 +388,7 @@ static void make_qdisc(struct report *r, const struct live *l,
 	} else if (r->n_fixed && todo.replace) {
 		replace_or_say(r, l, want, &new);
 	} else if (r->n_changes) {
-		r->action = REPORT_CHANGE;
+		r->action = OUTCOME_CHANGE;
 		r->left = r->n_fixed;
 		if (todo.dry_run || r->n_changes == r->n_fixed)
 			return;
@@ -397,7 +397,7 @@ static void make_qdisc(struct report *r, const struct live *l,
 			snprintf(r->why, sizeof(r->why), "%s", error);
 			replace_or_say(r, l, want, &new);
 		} else if (error) {
-			report_error(r, blame(want, error), error);
+			outcome_error(r, blame(want, error), error);
 		}
 	}
 }
@@ -424,7 +424,7 @@ static int by_child(const struct where *at, bool (*is_so)(void *arg),
 	if (pid < 0)
 		fail("fork: %s", strerror(errno));
 	if (!pid) {
-		/* Standard output is the report's. */
+		/* Standard output is for what is said. */
 		if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 			_exit(CHILD_FAILED);
 		conf_at(at);
@@ -443,14 +443,14 @@ static int by_child(const struct where *at, bool (*is_so)(void *arg),
 	return WIFEXITED(status) ? WEXITSTATUS(status) : CHILD_FAILED;
 }
 
-static void report_child(struct report *r, int code, const char *name,
-			 const struct conf_words *words)
+static void outcome_child(struct outcome *r, int code, const char *name,
+			  const struct conf_words *words)
 {
 	if (code == CHILD_SAME)
 		return;
 	if (code == CHILD_DONE || code == CHILD_WOULD)
-		report_command(r, name, words ? words->argc : 0,
-			       words ? words->argv : NULL);
+		outcome_command(r, name, words ? words->argc : 0,
+				words ? words->argv : NULL);
 	else
 		r->failed = true;	/* the child has said why */
 }
@@ -520,7 +520,7 @@ static void intel_so(void *arg)
 }
 
 /* Before a replacement, which would go on with the program */
-static void end_program(struct report *r, const struct live *l,
+static void end_program(struct outcome *r, const struct live *l,
 			const struct want *want)
 {
 	struct on_port p = { .dev = l->name };
@@ -530,10 +530,10 @@ static void end_program(struct report *r, const struct live *l,
 		return;
 	code = by_child(want->stamp ? &want->stamp->at : &want->at, never,
 			stamp_natively, &p);
-	report_child(r, code, "stamp detach", NULL);
+	outcome_child(r, code, "stamp detach", NULL);
 }
 
-static void make_programs(struct report *r, const struct live *l,
+static void make_programs(struct outcome *r, const struct live *l,
 			  const struct want *want)
 {
 	struct on_port p = { .dev = l->name, .words = want->stamp };
@@ -546,12 +546,12 @@ static void make_programs(struct report *r, const struct live *l,
 		p.pinned = port_get(&port, l->ifindex) &&
 			   port.stamp == BFC_STAMP_PINNED;
 		code = by_child(&want->stamp->at, stamps_so, stamp_so, &p);
-		report_child(r, code, "stamp", want->stamp);
+		outcome_child(r, code, "stamp", want->stamp);
 	}
 	if (want->intel) {
 		p.words = want->intel;
 		code = by_child(&want->intel->at, intel_is_so, intel_so, &p);
-		report_child(r, code, "int", want->intel);
+		outcome_child(r, code, "int", want->intel);
 	}
 }
 
@@ -598,13 +598,13 @@ static void make_host(void)
 	int code;
 
 	for (i = 0; i < conf.n_host; i++) {
-		struct report r = { .dev = NULL };
+		struct outcome r = { .dev = NULL };
 
 		code = by_child(&conf.host[i].at, host_is_so, host_so,
 				&conf.host[i]);
 		r.host = &conf.host[i];
-		report_child(&r, code, conf.host[i].argv[0], NULL);
-		report_print(&r, todo.dry_run);
+		outcome_child(&r, code, conf.host[i].argv[0], NULL);
+		outcome_print(&r, todo.dry_run);
 	}
 }
 
@@ -687,22 +687,22 @@ static bool is_there(const struct live *l, const struct want *want)
 
 	if (if_indextoname(l->ifindex, name) && !strcmp(name, l->name))
 		return true;
-	report_note(&want->at, "%s: has gone in the meantime, or has another name",
-		    l->name);
+	outcome_note(&want->at, "%s: has gone in the meantime, or has another name",
+		     l->name);
 	return false;
 }
 
 static void make_port(const struct live *l)
 {
-	struct report r = { .dev = l->name };
+	struct outcome r = { .dev = l->name };
 	struct want want;
 
 	conf_want(&conf, l->name, &want);
 	if (!want.named || want.ignore) {
 		if (!todo.argc || !asked_for(l, &want))
 			return;
-		r.action = REPORT_IGNORE;
-		report_print(&r, todo.dry_run);
+		r.action = OUTCOME_IGNORE;
+		outcome_print(&r, todo.dry_run);
 		return;
 	}
 	if (!asked_for(l, &want) || !is_there(l, &want))
@@ -712,10 +712,10 @@ static void make_port(const struct live *l)
 	if (!r.failed)
 		make_programs(&r, l, &want);
 	if (r.failed && !is_there(l, &want)) {
-		report_forget(&r);
+		outcome_forget(&r);
 		return;
 	}
-	report_print(&r, todo.dry_run);
+	outcome_print(&r, todo.dry_run);
 }
 
 /* What matches nothing may come yet. */
@@ -732,8 +732,8 @@ static void note_unmatched(void)
 				if (conf_matches(w->argv[p], live[k].name))
 					break;
 			if (k == n_live)
-				report_note(&w->at, "no device is called %s yet",
-					    w->argv[p]);
+				outcome_note(&w->at, "no device is called %s yet",
+					     w->argv[p]);
 		}
 	}
 }
@@ -785,5 +785,5 @@ void cmd_apply(int argc, char **argv)
 		make_host();
 	}
 	out_close(']');
-	ctl.status = report_status();
+	ctl.status = outcome_status();
 }

@@ -1,271 +1,553 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What "bfcctl apply" says: a line for each port, as text or in JSON.
+ * bfcctl report: what a bug report needs, in one archive: what tc, ip, ethtool, modinfo,
+ * the kernel's log and bfcctl itself say of the ports that have a bfc qdisc.
+ *
+ * All of it is collected in memory first: then there is the whole archive, or none.
  */
-#include <stdarg.h>
+#define _GNU_SOURCE	/* memfd_create, memmem, pipe2, strchrnul */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/klog.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
+#include <linux/bfc_version.h>
 #include "bfcctl.h"
-#include "bfcctl_conf.h"
-#include "bfcctl_report.h"
+#include "mask.h"
 
-#define COST	"drops the packets that wait in the port's queues, starts its statistics at 0 and agrees anew with the neighbour"
+#define EVENTS_DEFAULT	3000000000ULL	/* ns */
+#define EVENTS_MAX	60000000000ULL
+#define PATIENCE	10000000000ULL	/* ns that a command may take */
+#define NOT_FOUND	127		/* exit code of one that is not there */
+#define KLOG_READ_ALL	3		/* syslog(2) */
+#define KLOG_SIZE	10
+#define TAR_BLOCK	512
 
-static struct {
-	bool failed;
-	bool differs;	/* after this run */
-} sum;
-
-static const struct {
-	const char *name;
-	const char *did;
-	const char *would;
-	const char *failed;
-} actions[__REPORT_ACTIONS] = {
-	[REPORT_NONE] = { "none", "", "", "failed" },
-	[REPORT_IGNORE] = { "ignore", "not in the file: left alone",
-			    "not in the file: left alone", "" },
-	[REPORT_ADD] = { "add", "added bfc", "would add bfc",
-			 "cannot add bfc" },
-	[REPORT_CHANGE] = { "change", "changed", "would change",
-			    "cannot change" },
-	[REPORT_REPLACE] = { "replace", "replaced by bfc",
-			     "would replace by bfc", "cannot replace by bfc" },
+/**
+ * struct part - a file of the archive
+ * @path: in the archive
+ * @text: what is in it
+ * @said: how it was made, for the table of contents
+ */
+struct part {
+	char path[100];	/* of a tar header */
+	char *text;
+	char *said;
 };
 
-/**
- * report_note() - what is no failure, but good to know
- * @at: place in the file
- * @fmt: as printf
- */
-void report_note(const struct where *at, const char *fmt, ...)
+static struct {
+	struct part *parts;
+	unsigned int n;
+	const char *missing[8];	/* tools */
+	unsigned int n_missing;
+	bool addresses;	/* as they are */
+	char name[32];	/* directory in the archive, and the archive's default name */
+} report;
+
+static const struct {
+	const char *tool;
+	const char *package;	/* of Debian */
+} packages[] = {
+	{ "tc", "iproute2" }, { "ip", "iproute2" }, { "ethtool", "ethtool" },
+	{ "modinfo", "kmod" }, { "gzip", "gzip" }, {}
+};
+
+static const char *package_of(const char *tool)
 {
-	va_list args;
-
-	fflush(stdout);
-	fprintf(stderr, "bfcctl: %s:%u: ", at->file, at->line);
-	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
-	va_end(args);
-	fputc('\n', stderr);
-}
-
-/**
- * report_reason() - a message of the qdisc without its name, which is no news
- * @text: message
- */
-const char *report_reason(const char *text)
-{
-	static const char prefix[] = "bfc: ";
-	size_t len = strlen(prefix);
-
-	return strncmp(text, prefix, len) ? text : text + len;
-}
-
-/**
- * report_error() - what did not work
- * @r: of the port
- * @at: place in the file
- * @error: why
- */
-void report_error(struct report *r, const struct where *at, const char *error)
-{
-	error = report_reason(error);
-	report_note(at, "%s: %s", r->dev, error);
-	snprintf(r->why, sizeof(r->why), "%s", error);
-	r->failed = true;
-	r->refused = true;
-}
-
-static char *keep(const char *text)
-{
-	return text ? need(strdup(text)) : NULL;
-}
-
-/**
- * report_change() - an option is to have another value
- * @r: of the port
- * @name: of the option
- * @from: value, NULL = there is no qdisc yet
- * @to: value
- * @fixed: while the qdisc lives
- */
-void report_change(struct report *r, const char *name, const char *from,
-		   const char *to, bool fixed)
-{
-	if (r->n_changes == REPORT_CHANGES)
-		fail("more than %d options", REPORT_CHANGES);
-	r->changes[r->n_changes].name = name;
-	r->changes[r->n_changes].from = keep(from);
-	r->changes[r->n_changes].to = keep(to);
-	r->changes[r->n_changes++].fixed = fixed;
-	r->n_fixed += fixed;
-}
-
-/**
- * report_command() - a program is attached, or detached
- * @r: of the port
- * @name: of the command
- * @argc: words behind it
- * @argv: they
- */
-void report_command(struct report *r, const char *name, int argc, char **argv)
-{
-	char text[1024];
-	size_t len;
-	int i;
-
-	if (r->n_commands == ARRAY_SIZE(r->commands))
-		fail("too many commands");
-	len = snprintf(text, sizeof(text), "%s", name);
-	for (i = 0; i < argc && len < sizeof(text); i++)
-		len += snprintf(text + len, sizeof(text) - len, " %s", argv[i]);
-	r->commands[r->n_commands++] = keep(text);
-}
-
-/* Those that are fixed, or the others */
-static void print_changes(const struct report *r, bool fixed)
-{
-	const char *sep = " ";
 	unsigned int i;
 
-	for (i = 0; i < r->n_changes; i++) {
-		if (r->changes[i].fixed != fixed)
+	for (i = 0; packages[i].tool && strcmp(packages[i].tool, tool); i++)
+		;
+	return packages[i].tool ? packages[i].package : tool;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+/* ---- parts ---- */
+
+/* Addresses in the name of a part are those in the name of a device. */
+static void add(const char *path, const char *content, const char *said, bool plain)
+{
+	bool mask = !report.addresses && !plain;
+	char *name = report.addresses ? need(strdup(path)) : mask_text(path);
+	struct part *p;
+
+	report.parts = grow(report.parts, report.n, sizeof(*report.parts));
+	p = &report.parts[report.n++];
+	snprintf(p->path, sizeof(p->path), "%s/%s", report.name, name);
+	p->text = mask ? mask_text(content) : need(strdup(content));
+	p->said = report.addresses ? need(strdup(said)) : mask_text(said);
+	free(name);
+}
+
+static void note_missing(const char *tool)
+{
+	unsigned int i;
+
+	for (i = 0; i < report.n_missing; i++)
+		if (!strcmp(report.missing[i], tool))
+			return;
+	if (report.n_missing == ARRAY_SIZE(report.missing))
+		return;
+	report.missing[report.n_missing++] = tool;
+	fprintf(stderr, "bfcctl: report: there is no %s: what it says is not in the report (Debian: apt-get install %s)\n",
+		tool, package_of(tool));
+	ctl.status = 1;
+}
+
+/* ---- commands ---- */
+
+static _Noreturn void child(int out, int err, const char *const *argv)
+{
+	int null = open("/dev/null", O_RDONLY);
+
+	dup2(null, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+	setenv("LC_ALL", "C", 1);
+	execvp(argv[0], (char *const *)argv);
+	if (errno != ENOENT)
+		fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
+	_exit(NOT_FOUND);
+}
+
+/* What it prints until @limit ns have passed; what it says of errors goes to @err. Return: wait
+ * status.
+ */
+static int run(const char *const *argv, uint64_t limit, FILE *to, int err)
+{
+	uint64_t end = now_ns() + limit, now;
+	struct pollfd p;
+	int fds[2], status;
+	bool ended = false;
+	char buf[4096];
+	ssize_t got;
+	pid_t pid;
+
+	fflush(NULL);
+	if (pipe2(fds, O_CLOEXEC))
+		fail("pipe: %s", strerror(errno));
+	pid = fork();
+	if (pid < 0)
+		fail("fork: %s", strerror(errno));
+	if (!pid)
+		child(fds[1], err, argv);
+	close(fds[1]);
+	p = (struct pollfd){ .fd = fds[0], .events = POLLIN };
+	while (!ended && (now = now_ns()) < end) {
+		if (poll(&p, 1, (end - now + 999999) / 1000000) <= 0)
 			continue;
-		text("%s%s ", sep, r->changes[i].name);
-		if (r->changes[i].from)
-			text("%s -> ", r->changes[i].from);
-		text("%s", r->changes[i].to);
-		sep = r->changes[i].from ? ", " : " ";
+		got = read(fds[0], buf, sizeof(buf));
+		ended = got <= 0;
+		if (!ended)
+			fwrite(buf, got, 1, to);
 	}
+	if (!ended)
+		kill(pid, SIGTERM);
+	close(fds[0]);
+	if (waitpid(pid, &status, 0) != pid)
+		fail("%s: %s", argv[0], strerror(errno));
+	return status;
 }
 
-static void print_text(const struct report *r, bool dry_run)
+static void join(char *line, size_t room, const char *const *argv)
 {
-	const char *sep = "";
-	unsigned int i;
+	size_t len = 0;
 
-	text("%s: ", r->dev);
-	if (r->left && r->action == REPORT_REPLACE) {
-		text("needs a replacement: %s", r->why);
-		print_changes(r, false);
-		sep = ";";
-	} else if (r->n_changes > r->n_fixed || r->action != REPORT_CHANGE) {
-		text("%s", r->refused ? actions[r->action].failed :
-		     dry_run ? actions[r->action].would :
-		     actions[r->action].did);
-		print_changes(r, false);
-		if (r->action == REPORT_REPLACE)
-			print_changes(r, true);
-		if (r->action != REPORT_NONE)
-			sep = "; ";
-	}
-	if (r->left && r->n_fixed) {
-		text("%sneeds a replacement:", sep);
-		print_changes(r, true);
-		sep = "; ";
-	}
-	if (r->left)
-		text(" (--replace; that " COST ")");
-	for (i = 0; i < r->n_commands; i++) {
-		text("%s%s%s", sep, dry_run ? "would " : "", r->commands[i]);
-		sep = "; ";
-	}
-	if (!*sep && !r->failed && r->action != REPORT_IGNORE)
-		text("nothing to do");
-	if (r->failed && !r->refused)
-		text("%sa command has failed", sep);
-	text("\n");
+	*line = '\0';
+	for (; *argv && len < room; argv++)
+		len += snprintf(line + len, room - len, "%s%s", len ? " " : "", *argv);
 }
 
-static void print_host(const struct report *r, bool dry_run)
+/* How a command ended: its exit code, and what it said of it. */
+static char *how_it_ended(const char *const *argv, int status, bool in_time, int err)
 {
-	int i;
+	char line[256], *said = NULL, buf[2048];
+	size_t len;
+	ssize_t got;
+	FILE *to = need(open_memstream(&said, &len));
 
-	text("host:");
-	out_open("command", '[');
-	for (i = 0; i < r->host->argc; i++) {
-		text(" %s", r->host->argv[i]);
-		out_string(NULL, r->host->argv[i]);
-	}
-	out_close(']');
-	text("%s\n", r->failed ? ": failed" : !r->n_commands ? ": nothing to do" :
-	     dry_run ? ": would be done" : ": done");
-	out_string("action", r->n_commands || r->failed ? "run" : "none");
+	join(line, sizeof(line), argv);
+	fprintf(to, "%s", line);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
+		fprintf(to, ": no such program");
+	else if (WIFEXITED(status) && WEXITSTATUS(status))
+		fprintf(to, ": exit code %d", WEXITSTATUS(status));
+	else if (WIFSIGNALED(status) && in_time)
+		fprintf(to, ": signal %d", WTERMSIG(status));
+	got = pread(err, buf, sizeof(buf), 0);
+	if (got > 0)
+		fprintf(to, "\n\t%.*s", (int)got - (buf[got - 1] == '\n'), buf);
+	fclose(to);
+	return need(said);
 }
 
-static void print_port(const struct report *r)
+/* @self: it is bfcctl itself; @plain: there are no addresses, but versions like some */
+static void add_command(const char *path, const char *const *argv, uint64_t limit, bool self,
+			bool plain)
 {
-	unsigned int i;
+	const char *words[12] = { "/proc/self/exe", "--bpffs", ctl.bpffs };
+	int err = memfd_create("errors", MFD_CLOEXEC), status;
+	char *said, *out = NULL;
+	unsigned int i, n = 3;
+	size_t len;
+	FILE *to;
 
-	out_string("dev", r->dev);
-	out_string("action", actions[r->action].name);
-	out_open("changes", '[');
-	for (i = 0; i < r->n_changes; i++) {
-		out_open(NULL, '{');
-		out_string("option", r->changes[i].name);
-		if (r->changes[i].from)
-			out_string("from", r->changes[i].from);
-		out_string("to", r->changes[i].to);
-		out_bool("fixed", r->changes[i].fixed);
-		out_close('}');
-	}
-	out_close(']');
-	out_open("commands", '[');
-	for (i = 0; i < r->n_commands; i++)
-		out_string(NULL, r->commands[i]);
-	out_close(']');
-	out_bool("needs_replace", r->left);
+	if (err < 0)
+		fail("memfd: %s", strerror(errno));
+	for (i = 1; self && argv[i]; i++)
+		words[n++] = argv[i];
+	to = need(open_memstream(&out, &len));
+	status = run(self ? words : argv, limit, to, err);
+	fclose(to);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
+		note_missing(argv[0]);
+	/* One that goes on and on is ended. */
+	said = how_it_ended(argv, status, limit == PATIENCE, err);
+	add(path, need(out), said, plain);
+	free(said);
+	free(out);
+	close(err);
 }
 
-/**
- * report_forget() - it will not be printed, or has been
- * @r: of a port or a command
- */
-void report_forget(struct report *r)
-{
-	unsigned int i;
+#define WORDS(...)	((const char *const[]){ __VA_ARGS__, NULL })
 
-	for (i = 0; i < r->n_changes; i++) {
-		free(r->changes[i].from);
-		free(r->changes[i].to);
-	}
-	for (i = 0; i < r->n_commands; i++)
-		free(r->commands[i]);
+static void add_tool(const char *path, const char *const *argv)
+{
+	add_command(path, argv, PATIENCE, false, false);
 }
 
-/**
- * report_print() - print it, and forget it
- * @r: of a port or a command
- * @dry_run: nothing was done
- */
-void report_print(struct report *r, bool dry_run)
+static void add_own(const char *path, const char *const *argv)
 {
-	out_open(NULL, '{');
-	if (r->dev) {
-		print_port(r);
-		print_text(r, dry_run);
+	add_command(path, argv, PATIENCE, true, false);
+}
+
+/* ---- the kernel ---- */
+
+static void add_kernel(void)
+{
+	struct utsname u;
+	char text[1024];
+
+	if (uname(&u))
+		fail("uname: %s", strerror(errno));
+	/* Without the name of the box */
+	snprintf(text, sizeof(text), "%s %s %s %s\n", u.sysname, u.release, u.version, u.machine);
+	add("kernel.txt", text, "uname -srvm", true);
+}
+
+static bool has(const char *line, const char *end, const char *word)
+{
+	return memmem(line, end - line, word, strlen(word));
+}
+
+/* Lines that name bfc, and whole warnings and oopses that do in some line */
+static void filter_log(const char *log, FILE *to)
+{
+	const char *line = log, *end, *block = NULL;
+	bool bfc = false;
+
+	for (; *line; line = end) {
+		end = strchrnul(line, '\n');
+		end += *end == '\n';
+		if (has(line, end, "[ cut here ]")) {
+			block = line;
+			bfc = false;
+		}
+		bfc |= has(line, end, "bfc");
+		if (block && has(line, end, "---[ end trace")) {
+			if (bfc)
+				fwrite(block, end - block, 1, to);
+			block = NULL;
+		} else if (!block && has(line, end, "bfc")) {
+			fwrite(line, end - line, 1, to);
+		}
+	}
+	if (block && bfc)
+		fwrite(block, line - block, 1, to);
+}
+
+static void add_log(void)
+{
+	const char *said = "the kernel's log: lines of bfc, and warnings that name it";
+	int room = klogctl(KLOG_SIZE, NULL, 0), got = -1;
+	char *log = need(calloc(1, (room > 0 ? room : 0) + 1)), *out = NULL;
+	char why[256];
+	size_t len;
+	FILE *to = need(open_memstream(&out, &len));
+
+	if (room >= 0)
+		got = klogctl(KLOG_READ_ALL, log, room);
+	if (got < 0) {
+		snprintf(why, sizeof(why), "%s: %s", said, strerror(errno));
+		said = why;
 	} else {
-		print_host(r, dry_run);
+		filter_log(log, to);
 	}
-	out_bool("failed", r->failed);
-	if (*r->why)
-		out_string("why", r->why);
-	out_close('}');
-	sum.failed |= r->failed;
-	sum.differs |= r->left || (dry_run && (r->n_changes || r->n_commands ||
-					       r->action >= REPORT_ADD));
-	report_forget(r);
+	fclose(to);
+	add("dmesg.txt", need(out), said, false);
+	free(out);
+	free(log);
 }
 
-/**
- * report_status() - the exit code
- *
- * Return: 1 if something did not work; 3 if something is not as the file says and nothing
- * was done about it; 0.
- */
-int report_status(void)
+/* ---- ports ---- */
+
+struct names {
+	char (*name)[IF_NAMESIZE];
+	unsigned int n;
+};
+
+static void keep_name(const struct port *port, void *arg)
 {
-	return sum.failed ? 1 : sum.differs ? 3 : 0;
+	struct names *ports = arg;
+
+	if (strcmp(port->kind, "bfc"))
+		return;
+	ports->name = grow(ports->name, ports->n, sizeof(*ports->name));
+	memcpy(ports->name[ports->n++], port->name, IF_NAMESIZE);
+}
+
+static void add_port(const char *dev)
+{
+	static const struct {
+		const char *option;
+		bool plain;
+	} ethtool[] = { { "-i", true }, { "-g", false }, { "-k", false }, { "-l", false } };
+	char path[64];
+	unsigned int i;
+
+	snprintf(path, sizeof(path), "ports/%s/qdisc.json", dev);
+	add_tool(path, WORDS("tc", "-s", "-d", "-j", "qdisc", "show", "dev", dev));
+	/* iproute2 6.1 has text of plugins in classes, -j or not. */
+	snprintf(path, sizeof(path), "ports/%s/class.txt", dev);
+	add_tool(path, WORDS("tc", "-s", "-d", "class", "show", "dev", dev));
+	for (i = 0; i < ARRAY_SIZE(ethtool); i++) {
+		snprintf(path, sizeof(path), "ports/%s/ethtool%s.txt", dev, ethtool[i].option);
+		add_command(path, WORDS("ethtool", ethtool[i].option, dev), PATIENCE, false,
+			    ethtool[i].plain);
+	}
+}
+
+static void add_ports(void)
+{
+	struct names ports = {};
+	unsigned int i;
+
+	ports_each(keep_name, &ports);
+	for (i = 0; i < ports.n; i++)
+		add_port(ports.name[i]);
+	free(ports.name);
+}
+
+/* ---- the archive ---- */
+
+static void add_contents(void)
+{
+	char *out = NULL, date[64];
+	time_t now = time(NULL);
+	unsigned int i;
+	struct tm tm;
+	size_t len;
+	FILE *to = need(open_memstream(&out, &len));
+
+	strftime(date, sizeof(date), "%F %T UTC", gmtime_r(&now, &tm));
+	fprintf(to, "bfcctl " BFC_RELEASE ", %s\n", date);
+	fprintf(to, report.addresses ? "Addresses are as they are.\n" :
+		"Addresses are replaced by mac1, ipv4-1, ipv6-1 ...: the same by the same.\n");
+	for (i = 0; i < report.n_missing; i++)
+		fprintf(to, "There is no %s.\n", report.missing[i]);
+	fprintf(to, "\n");
+	for (i = 0; i < report.n; i++)
+		fprintf(to, "%s\n\t%s\n", strchr(report.parts[i].path, '/') + 1,
+			report.parts[i].said);
+	fclose(to);
+	add("contents.txt", need(out), "this", true);
+	free(out);
+}
+
+static void octal(char *field, size_t room, uint64_t value)
+{
+	for (field[--room] = '\0'; room--; value >>= 3)
+		field[room] = '0' + value % 8;
+}
+
+/* A header of POSIX.1-1988 (ustar), and the file behind it */
+static void put_part(FILE *to, const struct part *p)
+{
+	struct {
+		char name[100], mode[8], uid[8], gid[8], size[12], mtime[12];
+		char sum[8], type, link[100], magic[6], version[2], owner[32];
+		char group[32], major[8], minor[8], prefix[155], pad[12];
+	} h = { .type = '0', .magic = "ustar", .version = "00", .sum = "       ",
+		.owner = "root", .group = "root" };
+	static const char zeros[TAR_BLOCK];
+	size_t len = strlen(p->text), i;
+	unsigned int sum = 0;
+
+	_Static_assert(sizeof(h) == TAR_BLOCK, "header of tar");
+	memcpy(h.name, p->path, sizeof(h.name));
+	octal(h.mode, sizeof(h.mode), 0600);
+	octal(h.uid, sizeof(h.uid), 0);
+	octal(h.gid, sizeof(h.gid), 0);
+	octal(h.size, sizeof(h.size), len);
+	octal(h.mtime, sizeof(h.mtime), time(NULL));
+	h.sum[7] = ' ';	/* it counts as blanks */
+	for (i = 0; i < sizeof(h); i++)
+		sum += ((const unsigned char *)&h)[i];
+	octal(h.sum, 7, sum);
+	fwrite(&h, sizeof(h), 1, to);
+	fwrite(p->text, len, 1, to);
+	fwrite(zeros, -len % TAR_BLOCK, 1, to);
+}
+
+static void put_archive(const char *path)
+{
+	static const char zeros[2 * TAR_BLOCK];
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	unsigned int i;
+	int fds[2], status;
+	pid_t pid;
+	FILE *to;
+
+	if (fd < 0)
+		fail("%s: %s", path, strerror(errno));
+	fflush(NULL);
+	if (pipe2(fds, O_CLOEXEC))
+		fail("pipe: %s", strerror(errno));
+	pid = fork();
+	if (pid < 0)
+		fail("fork: %s", strerror(errno));
+	if (!pid) {
+		dup2(fds[0], STDIN_FILENO);
+		dup2(fd, STDOUT_FILENO);
+		execlp("gzip", "gzip", "-c", NULL);
+		_exit(NOT_FOUND);
+	}
+	close(fds[0]);
+	signal(SIGPIPE, SIG_IGN);
+	to = need(fdopen(fds[1], "w"));
+	for (i = 0; i < report.n; i++)
+		put_part(to, &report.parts[i]);
+	fwrite(zeros, sizeof(zeros), 1, to);
+	i = ferror(to) | fclose(to);
+	if (waitpid(pid, &status, 0) != pid || status || i || fsync(fd) || close(fd)) {
+		unlink(path);
+		fail("%s: cannot be written", path);
+	}
+}
+
+static bool is_there(const char *tool)
+{
+	char path[4096], *dirs = need(strdup(getenv("PATH"))), *dir, *save = NULL;
+	bool there = false;
+
+	for (dir = strtok_r(dirs, ":", &save); dir && !there; dir = strtok_r(NULL, ":", &save)) {
+		snprintf(path, sizeof(path), "%s/%s", dir, tool);
+		there = !access(path, X_OK);
+	}
+	free(dirs);
+	return there;
+}
+
+/* What root finds by itself, others may not: ethtool is in /usr/sbin. */
+static void set_path(void)
+{
+	const char *path = getenv("PATH");
+	char all[4096];
+
+	snprintf(all, sizeof(all), "%s:/usr/sbin:/sbin:/usr/bin:/bin", path && *path ? path : "/usr/bin");
+	setenv("PATH", all, 1);
+}
+
+static void collect(uint64_t events)
+{
+	/* First, so that their MAC addresses are known in names of devices. */
+	add_tool("link.json", WORDS("ip", "-d", "-j", "link", "show"));
+	add_kernel();
+	add_command("modinfo.txt", WORDS("modinfo", "sch_bfc"), PATIENCE, false, true);
+	add_log();
+	add_own("metrics-before.txt", WORDS("bfcctl", "metrics"));
+	if (events)
+		add_command("events.json", WORDS("bfcctl", "-j", "monitor"), events, true, false);
+	add_own("metrics.txt", WORDS("bfcctl", "metrics"));
+	add_ports();
+	add_own("stamp.json", WORDS("bfcctl", "-j", "stamp", "show"));
+	add_own("int.json", WORDS("bfcctl", "-j", "int", "show"));
+	add_own("hpcc.json", WORDS("bfcctl", "-j", "hpcc", "show"));
+	add_own("delay.json", WORDS("bfcctl", "-j", "delay", "show"));
+	add_own("apply.json", WORDS("bfcctl", "-j", "apply", "--dry-run"));
+}
+
+static void print(const char *path)
+{
+	unsigned int i;
+
+	out_open(NULL, '{');
+	out_string("file", path);
+	out_number("parts", report.n);
+	out_bool("addresses", report.addresses);
+	out_open("missing", '[');
+	for (i = 0; i < report.n_missing; i++)
+		out_string(NULL, report.missing[i]);
+	out_close(']');
+	out_close('}');
+	text("%s: %u files, %s. Look through it before you send it.\n", path, report.n,
+	     report.addresses ? "with addresses" : "addresses replaced");
+}
+
+void cmd_report(int argc, char **argv)
+{
+	uint64_t events = EVENTS_DEFAULT;
+	const char *word, *path = NULL;
+	time_t now = time(NULL);
+	char usual[48];
+	struct tm tm;
+	unsigned int i;
+
+	while (argc) {
+		word = next_word(&argc, &argv, "");
+		if (!strcmp(word, "events"))
+			events = nanoseconds(word, next_word(&argc, &argv, word), 0, EVENTS_MAX);
+		else if (!strcmp(word, "--addresses"))
+			report.addresses = true;
+		else if (!path)
+			path = word;
+		else
+			usage_fail("what is \"%s\"?", word);
+	}
+	strftime(report.name, sizeof(report.name), "bfc-report-%Y%m%d-%H%M%S",
+		 localtime_r(&now, &tm));
+	snprintf(usual, sizeof(usual), "%s.tar.gz", report.name);
+	if (!path)
+		path = usual;
+	set_path();
+	if (!is_there("gzip"))
+		fail("report: there is no gzip, which packs the archive (Debian: apt-get install gzip)");
+	if (!access(path, F_OK))
+		fail("%s: %s", path, strerror(EEXIST));
+	collect(events);
+	add_contents();
+	put_archive(path);
+	print(path);
+	for (i = 0; i < report.n; i++) {
+		free(report.parts[i].text);
+		free(report.parts[i].said);
+	}
+	free(report.parts);
+	mask_forget();
 }

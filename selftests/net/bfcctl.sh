@@ -73,6 +73,9 @@ test_usage() {
 	refuses 2 'illegal "0" for "count"' watch count 0
 	refuses 2 'illegal "0" for "count"' monitor count 0
 	refuses 2 'what is "f"' monitor e f
+	refuses 2 'illegal "61s" for "events": give a time from 0ns to 60s' report events 61s
+	refuses 2 'missing after "events"' report events
+	refuses 2 'what is "f"' report e f
 	refuses 2 'give a device or "all-nsid"' monitor e all-nsid
 	refuses 2 'illegal "a123456789012345": .* 15 characters' monitor a123456789012345
 	refuses 2 'what is "f"' stamp show e f

@@ -2,27 +2,27 @@
 /*
  * What "bfcctl apply" says of a port, or of a command of the box.
  */
-#ifndef BFCCTL_REPORT_H
-#define BFCCTL_REPORT_H
+#ifndef BFCCTL_OUTCOME_H
+#define BFCCTL_OUTCOME_H
 
 #include <stdbool.h>
 
 struct conf_words;
 struct where;
 
-enum report_action {
-	REPORT_NONE,
-	REPORT_IGNORE,
-	REPORT_ADD,
-	REPORT_CHANGE,
-	REPORT_REPLACE,
-	__REPORT_ACTIONS
+enum outcome_action {
+	OUTCOME_NONE,
+	OUTCOME_IGNORE,
+	OUTCOME_ADD,
+	OUTCOME_CHANGE,
+	OUTCOME_REPLACE,
+	__OUTCOME_ACTIONS
 };
 
-#define REPORT_CHANGES	64
+#define OUTCOME_CHANGES	64
 
 /**
- * struct report - what is done about a port
+ * struct outcome - what is done about a port
  * @dev: name of it; NULL = a command of the box
  * @host: the command
  * @action: about its qdisc
@@ -36,10 +36,10 @@ enum report_action {
  * @n_commands: programs to attach or detach
  * @commands: they, as words
  */
-struct report {
+struct outcome {
 	const char *dev;
 	const struct conf_words *host;
-	enum report_action action;
+	enum outcome_action action;
 	bool left;
 	bool failed;
 	bool refused;
@@ -51,20 +51,20 @@ struct report {
 		char *from;
 		char *to;
 		bool fixed;
-	} changes[REPORT_CHANGES];
+	} changes[OUTCOME_CHANGES];
 	unsigned int n_commands;
 	char *commands[4];
 };
 
-void report_note(const struct where *at, const char *fmt, ...)
+void outcome_note(const struct where *at, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-const char *report_reason(const char *text);
-void report_error(struct report *r, const struct where *at, const char *error);
-void report_change(struct report *r, const char *name, const char *from,
-		   const char *to, bool fixed);
-void report_command(struct report *r, const char *name, int argc, char **argv);
-void report_forget(struct report *r);
-void report_print(struct report *r, bool dry_run);
-int report_status(void);
+const char *outcome_reason(const char *text);
+void outcome_error(struct outcome *r, const struct where *at, const char *error);
+void outcome_change(struct outcome *r, const char *name, const char *from,
+		    const char *to, bool fixed);
+void outcome_command(struct outcome *r, const char *name, int argc, char **argv);
+void outcome_forget(struct outcome *r);
+void outcome_print(struct outcome *r, bool dry_run);
+int outcome_status(void);
 
-#endif /* BFCCTL_REPORT_H */
+#endif /* BFCCTL_OUTCOME_H */
