@@ -54,6 +54,8 @@ static const struct command {
 	  "  delay off|show\n" },
 	{ "watch", cmd_watch,
 	  "  watch [DEV] [interval TIME] [count N]  ports and INT, again and again\n" },
+	{ "top", cmd_top,
+	  "  top [DEV] [interval TIME] [--once]     which port pauses which, live\n" },
 	{ "monitor", cmd_monitor,
 	  "  monitor [DEV|all-nsid] [count N]       what happens to ports, as it happens\n" },
 	{ "metrics", cmd_metrics,
@@ -82,6 +84,8 @@ void fail(const char *fmt, ...)
 {
 	va_list args;
 
+	if (ctl.restore)
+		ctl.restore();
 	fflush(stdout);
 	fprintf(stderr, "bfcctl: %s", ctl.where);
 	va_start(args, fmt);
@@ -372,6 +376,7 @@ static bool command_option(struct words *w, char *arg)
 		{ "--dry-run", false },
 		{ "--replace", false },
 		{ "--addresses", false },
+		{ "--once", false },
 	};
 	unsigned int i;
 	size_t len;

@@ -19,6 +19,9 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
+#define INTERVAL_MIN	10000000ULL		/* between samples: 10 ms */
+#define INTERVAL_MAX	3600000000000ULL
+
 struct bpf_map;
 
 /**
@@ -30,6 +33,7 @@ struct bpf_map;
  * @netns: the namespace that was asked for, or NULL
  * @where: "FILE:LINE: " of what is being done, for messages
  * @status: exit code if nothing fails
+ * @restore: gives the terminal back before a message of what fails, or NULL
  */
 struct ctl {
 	bool json;
@@ -39,6 +43,7 @@ struct ctl {
 	const char *netns;
 	char where[4096];
 	int status;
+	void (*restore)(void);
 };
 
 extern struct ctl ctl;
@@ -74,6 +79,7 @@ void cmd_hpcc(int argc, char **argv);
 void cmd_delay(int argc, char **argv);
 void cmd_watch(int argc, char **argv);
 void cmd_monitor(int argc, char **argv);
+void cmd_top(int argc, char **argv);
 void cmd_metrics(int argc, char **argv);
 void cmd_report(int argc, char **argv);
 void cmd_topology(int argc, char **argv);
@@ -136,6 +142,22 @@ const char *size_text(char *buf, size_t room, uint64_t bytes);
 /* ---- bfcctl_port.c ---- */
 
 /**
+ * struct counts - what the kernel counts of a qdisc, or of one of its queues
+ * @bytes: sent so far
+ * @packets: sent so far
+ * @backlog: bytes queued
+ * @qlen: packets queued
+ * @drops: so far
+ */
+struct counts {
+	uint64_t bytes;
+	uint64_t packets;
+	uint32_t backlog;
+	uint32_t qlen;
+	uint64_t drops;
+};
+
+/**
  * struct port - a network device and its root qdisc
  * @ifindex: of the device
  * @name: of the device
@@ -145,10 +167,7 @@ const char *size_text(char *buf, size_t room, uint64_t bytes);
  * @prog_id: of the program that stamps, 0 = none
  * @prog_name: its name
  * @prog_tag: hash of its instructions, in hex
- * @backlog: bytes queued
- * @bytes: sent so far
- * @packets: sent so far
- * @drops: so far
+ * @counts: if its kind is bfc
  * @stats: what the qdisc reports itself, if its kind is bfc
  * @options: TCA_OPTIONS, NULL if there are none; while ports_each() calls
  */
@@ -161,12 +180,21 @@ struct port {
 	uint32_t prog_id;
 	char prog_name[16];
 	char prog_tag[17];
-	uint32_t backlog;
-	uint64_t bytes;
-	uint64_t packets;
-	uint64_t drops;
+	struct counts counts;
 	struct bfc_stats stats;
 	const struct rtattr *options;
+};
+
+/**
+ * struct queue - a queue of a port
+ * @number: from 0 on, in the port
+ * @counts: of it
+ * @stats: of its class
+ */
+struct queue {
+	unsigned int number;
+	struct counts counts;
+	struct bfc_class_stats stats;
 };
 
 int device_index(const char *name);
@@ -174,6 +202,7 @@ bool port_get(struct port *port, int ifindex);
 void port_need_bfc(struct port *port, const char *name);
 void port_need_clsact(int ifindex, const char *name);
 void ports_each(void (*each)(const struct port *port, void *arg), void *arg);
+void queues_each(int ifindex, void (*each)(const struct queue *queue, void *arg), void *arg);
 void port_stamp(const struct port *port, uint8_t mode, int fd);
 
 /*
@@ -191,6 +220,7 @@ bool stamp_same(const char *dev, int argc, char **argv);
 void int_check(int argc, char **argv);
 bool int_same(int argc, char **argv);
 bool int_dev_same(const char *dev, bool on);
+void wait_ns(uint64_t ns);
 void int_scope(struct bfc_int_config *conf, const char *text);
 
 /* ---- bfcctl_hpcc.c ---- */

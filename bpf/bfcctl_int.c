@@ -26,10 +26,8 @@
 #define FILTER_PRIORITY	1
 
 #define EVERY_MAX	65536
-#define INTERVAL_MIN	10000000ULL		/* 10 ms */
-#define INTERVAL_MAX	3600000000000ULL
 
-static void wait_ns(uint64_t ns)
+void wait_ns(uint64_t ns)
 {
 	struct timespec t = { ns / 1000000000, ns % 1000000000 };
 
@@ -424,15 +422,15 @@ static void print_port(const struct port *was, const struct port *is,
 	double rate, stamps;
 	char a[32], b[32];
 
-	rate = was ? per_second(is->bytes, was->bytes, seconds) * 8 : 0;
+	rate = was ? per_second(is->counts.bytes, was->counts.bytes, seconds) * 8 : 0;
 	stamps = was ? per_second(stat[TCA_BFC_STATS_STAMP_RUNS],
 				  was->stats.value[TCA_BFC_STATS_STAMP_RUNS],
 				  seconds) : 0;
 	out_open(NULL, '{');
 	out_string("dev", is->name);
-	out_number("backlog", is->backlog);
+	out_number("backlog", is->counts.backlog);
 	out_fraction("rate", rate);
-	out_number("drops", is->drops);
+	out_number("drops", is->counts.drops);
 	out_number("occupied", stat[TCA_BFC_STATS_OCCUPIED]);
 	out_number("paused", stat[TCA_BFC_STATS_PAUSED]);
 	out_number("upstream_paused", stat[TCA_BFC_STATS_UPSTREAM_PAUSED]);
@@ -440,11 +438,11 @@ static void print_port(const struct port *was, const struct port *is,
 	out_close('}');
 	text("%-12s rate %s  backlog %s  queues %llu, paused %llu  pausing %llu  drops %llu",
 	     is->name, rate_text(a, sizeof(a), rate),
-	     size_text(b, sizeof(b), is->backlog),
+	     size_text(b, sizeof(b), is->counts.backlog),
 	     (unsigned long long)stat[TCA_BFC_STATS_OCCUPIED],
 	     (unsigned long long)stat[TCA_BFC_STATS_PAUSED],
 	     (unsigned long long)stat[TCA_BFC_STATS_UPSTREAM_PAUSED],
-	     (unsigned long long)is->drops);
+	     (unsigned long long)is->counts.drops);
 	if (is->prog_id)
 		text("  stamped %.0f/s by %s", stamps, is->prog_name);
 	text("\n");

@@ -4,9 +4,6 @@
  * help are here, and nowhere else; docs/monitoring.md says what to look at.
  */
 #include <errno.h>
-#include <libmnl/libmnl.h>
-#include <linux/gen_stats.h>
-#include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,10 +52,10 @@ struct metric {
 	const char *reason;
 };
 
-static uint64_t get_packets(const struct sample *s) { return s->port.packets; }
-static uint64_t get_bytes(const struct sample *s) { return s->port.bytes; }
-static uint64_t get_drops(const struct sample *s) { return s->port.drops; }
-static uint64_t get_backlog(const struct sample *s) { return s->port.backlog; }
+static uint64_t get_packets(const struct sample *s) { return s->port.counts.packets; }
+static uint64_t get_bytes(const struct sample *s) { return s->port.counts.bytes; }
+static uint64_t get_drops(const struct sample *s) { return s->port.counts.drops; }
+static uint64_t get_backlog(const struct sample *s) { return s->port.counts.backlog; }
 static uint64_t get_pauses(const struct sample *s) { return s->pauses; }
 static uint64_t get_paused(const struct sample *s) { return s->paused_ns; }
 static uint64_t get_up(const struct sample *s)
@@ -180,76 +177,23 @@ static int by_name(const void *a, const void *b)
 		      ((const struct sample *)b)->port.name);
 }
 
-/* TCA_STATS_APP of a class: a nest of the qdisc's own kind */
-static void add_class(struct sample *s, const struct nlattr *app)
+static void add_queue(const struct queue *queue, void *arg)
 {
-	struct bfc_class_stats stats;
+	struct sample *s = arg;
 
-	/* struct rtattr is another name of struct nlattr. */
-	if (!bfc_class_stats_read(&stats, (const struct rtattr *)app))
-		return;
-	s->pauses += stats.value[TCA_BFC_CLASS_PAUSES];
-	s->paused_ns += stats.value[TCA_BFC_CLASS_PAUSED_NS];
-}
-
-static int one_class(const struct nlmsghdr *h, void *data)
-{
-	const struct nlattr *attr, *inner, *app = NULL;
-	bool bfc = false;
-
-	if (h->nlmsg_type != RTM_NEWTCLASS)
-		return MNL_CB_OK;
-	mnl_attr_for_each(attr, h, sizeof(struct tcmsg)) {
-		if (mnl_attr_get_type(attr) == TCA_KIND)
-			bfc = !strcmp(mnl_attr_get_str(attr), "bfc");
-		else if (mnl_attr_get_type(attr) == TCA_STATS2)
-			mnl_attr_for_each_nested(inner, attr)
-				if (mnl_attr_get_type(inner) == TCA_STATS_APP)
-					app = inner;
-	}
-	if (bfc && app)
-		add_class(data, app);
-	return MNL_CB_OK;
-}
-
-/* The queues of a port; a device that goes meanwhile has none. */
-static void read_classes(struct mnl_socket *nl, struct sample *s, unsigned int seq)
-{
-	char buf[32768];	/* what kernels send at once */
-	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
-	struct tcmsg *tcm;
-	int n;
-
-	h->nlmsg_type = RTM_GETTCLASS;
-	h->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	h->nlmsg_seq = seq;
-	tcm = mnl_nlmsg_put_extra_header(h, sizeof(*tcm));
-	tcm->tcm_family = AF_UNSPEC;
-	tcm->tcm_ifindex = s->port.ifindex;
-	if (mnl_socket_sendto(nl, h, h->nlmsg_len) < 0)
-		fail("rtnetlink: %s", strerror(errno));
-	do {
-		n = mnl_socket_recvfrom(nl, buf, sizeof(buf));
-		if (n >= 0)
-			n = mnl_cb_run(buf, n, seq, mnl_socket_get_portid(nl), one_class, s);
-	} while (n > 0);
-	if (n < 0 && errno != ENODEV && errno != EINTR)
-		fail("cannot list the classes of %s: %s", s->port.name, strerror(errno));
+	s->pauses += queue->stats.value[TCA_BFC_CLASS_PAUSES];
+	s->paused_ns += queue->stats.value[TCA_BFC_CLASS_PAUSED_NS];
 }
 
 static void read_all(struct samples *all)
 {
-	struct mnl_socket *nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
 	unsigned int i;
 
-	if (!nl || mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID))
-		fail("rtnetlink: %s", strerror(errno));
 	ports_each(add_sample, all);
 	if (all->n)
 		qsort(all->s, all->n, sizeof(*all->s), by_name);
 	for (i = 0; i < all->n; i++)
-		read_classes(nl, &all->s[i], i + 1);
-	mnl_socket_close(nl);
+		queues_each(all->s[i].port.ifindex, add_queue, &all->s[i]);
 }
 
 /* ---- writing ---- */

@@ -74,34 +74,37 @@ static void get_options(const struct rtattr *nest, struct port *port)
 	}
 }
 
-static void get_stats(const struct rtattr *nest, struct port *port)
+static void get_stats(const struct rtattr *nest, struct counts *counts,
+		      const struct rtattr **app)
 {
 	const struct rtattr *attr;
 	int room = RTA_PAYLOAD(nest);
 	struct gnet_stats_basic basic;
 	struct gnet_stats_queue queue;
 
+	*app = NULL;
 	rtnl_for_each_attr(attr, RTA_DATA(nest), room) {
 		switch (attr->rta_type & NLA_TYPE_MASK) {
 		case TCA_STATS_BASIC:
 			if (RTA_PAYLOAD(attr) < sizeof(basic))
 				break;
 			memcpy(&basic, RTA_DATA(attr), sizeof(basic));
-			port->bytes = basic.bytes;
-			port->packets = basic.packets;
+			counts->bytes = basic.bytes;
+			counts->packets = basic.packets;
 			break;
 		case TCA_STATS_PKT64:
-			bfc_attr_number(attr, &port->packets);
+			bfc_attr_number(attr, &counts->packets);
 			break;
 		case TCA_STATS_QUEUE:
 			if (RTA_PAYLOAD(attr) < sizeof(queue))
 				break;
 			memcpy(&queue, RTA_DATA(attr), sizeof(queue));
-			port->backlog = queue.backlog;
-			port->drops = queue.drops;
+			counts->backlog = queue.backlog;
+			counts->qlen = queue.qlen;
+			counts->drops = queue.drops;
 			break;
 		case TCA_STATS_APP:
-			bfc_stats_read(&port->stats, attr);
+			*app = attr;
 			break;
 		}
 	}
@@ -111,7 +114,7 @@ static bool get_qdisc(const struct nlmsghdr *h, uint32_t parent,
 		      struct port *port)
 {
 	const struct tcmsg *tcm = NLMSG_DATA(h);
-	const struct rtattr *attr, *options = NULL, *stats = NULL;
+	const struct rtattr *attr, *options = NULL, *stats = NULL, *app;
 	int room;
 
 	if (h->nlmsg_type != RTM_NEWQDISC ||
@@ -142,8 +145,11 @@ static bool get_qdisc(const struct nlmsghdr *h, uint32_t parent,
 		return true;
 	if (options)
 		get_options(options, port);
-	if (stats)
-		get_stats(stats, port);
+	if (stats) {
+		get_stats(stats, &port->counts, &app);
+		if (app)
+			bfc_stats_read(&port->stats, app);
+	}
 	return true;
 }
 
@@ -187,6 +193,60 @@ static void qdiscs_each(uint32_t parent,
 void ports_each(void (*each)(const struct port *port, void *arg), void *arg)
 {
 	qdiscs_each(TC_H_ROOT, each, arg);
+}
+
+struct queue_visit {
+	void (*each)(const struct queue *queue, void *arg);
+	void *arg;
+};
+
+static void visit_queue(const struct nlmsghdr *h, void *arg)
+{
+	const struct tcmsg *tcm = NLMSG_DATA(h);
+	const struct rtattr *attr, *stats = NULL, *app = NULL;
+	struct queue_visit *v = arg;
+	struct queue queue = {};
+	bool bfc = false;
+	char kind[16];
+	int room;
+
+	if (h->nlmsg_type != RTM_NEWTCLASS || h->nlmsg_len < NLMSG_LENGTH(sizeof(*tcm)))
+		return;
+	room = h->nlmsg_len - NLMSG_LENGTH(sizeof(*tcm));
+	rtnl_for_each_attr(attr, TCA_RTA(tcm), room) {
+		if ((attr->rta_type & NLA_TYPE_MASK) == TCA_KIND)
+			bfc = !strcmp(string(attr, kind, sizeof(kind)), "bfc");
+		else if ((attr->rta_type & NLA_TYPE_MASK) == TCA_STATS2)
+			stats = attr;
+	}
+	if (!bfc || !stats)
+		return;
+	get_stats(stats, &queue.counts, &app);
+	/* A TX queue's class, of a root that has a scheduler for each, has none. */
+	if (!app || !bfc_class_stats_read(&queue.stats, app))
+		return;
+	queue.number = TC_H_MIN(tcm->tcm_handle) - 1;
+	v->each(&queue, v->arg);
+}
+
+/**
+ * queues_each() - the queues of a port
+ * @ifindex: of the device; one that has gone meanwhile has none
+ * @each: called for it
+ * @arg: for @each
+ */
+void queues_each(int ifindex, void (*each)(const struct queue *queue, void *arg), void *arg)
+{
+	struct queue_visit v = { each, arg };
+	struct rtnl_msg msg;
+	struct tcmsg *tcm;
+	struct rtnl rt;
+
+	rtnl_open(&rt);
+	tcm = rtnl_begin(&msg, RTM_GETTCLASS, 0, sizeof(*tcm));
+	tcm->tcm_ifindex = ifindex;
+	rtnl_dump(&rt, &msg, visit_queue, &v);
+	close(rt.sock);
 }
 
 static void keep(const struct port *port, void *arg)

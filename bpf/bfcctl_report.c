@@ -486,6 +486,7 @@ static void collect(uint64_t events)
 		add_command("events.json", WORDS("bfcctl", "-j", "monitor"), events, true, false);
 	add_own("metrics.txt", WORDS("bfcctl", "metrics"));
 	add_ports();
+	add_own("top.json", WORDS("bfcctl", "-j", "top", "--once"));
 	add_own("stamp.json", WORDS("bfcctl", "-j", "stamp", "show"));
 	add_own("int.json", WORDS("bfcctl", "-j", "int", "show"));
 	add_own("hpcc.json", WORDS("bfcctl", "-j", "hpcc", "show"));

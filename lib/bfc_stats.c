@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bfc_stats.h"
@@ -126,6 +128,7 @@ const struct bfc_stat bfc_class_table[] = {
 	CLASS("backlog_peak", BACKLOG_PEAK, SIZE),
 	CLASS("deficit", DEFICIT, BALANCE),
 	CLASS("root", ROOT, NUMBER),
+	CLASS("from", FROM, DEVICE),
 	{}
 };
 
@@ -255,9 +258,40 @@ bool bfc_class_stats_read(struct bfc_class_stats *stats, const struct rtattr *ap
 	attrs_by_type(by_type, TCA_BFC_CLASS_MAX, app);
 	for (i = TCA_BFC_CLASS_UNSPEC; i <= TCA_BFC_CLASS_MAX; i++) {
 		is_class |= !!by_type[i];
-		bfc_attr_number(by_type[i], &stats->value[i]);
+		if (i != TCA_BFC_CLASS_DST)
+			bfc_attr_number(by_type[i], &stats->value[i]);
+	}
+	if (by_type[TCA_BFC_CLASS_DST] &&
+	    RTA_PAYLOAD(by_type[TCA_BFC_CLASS_DST]) <= sizeof(stats->dst)) {
+		stats->dst_len = RTA_PAYLOAD(by_type[TCA_BFC_CLASS_DST]);
+		memcpy(stats->dst, RTA_DATA(by_type[TCA_BFC_CLASS_DST]), stats->dst_len);
 	}
 	return is_class;
+}
+
+/**
+ * bfc_class_dst() - where the oldest packet of a queue goes
+ * @stats: of its class
+ * @buf: BFC_ADDRESS_ROOM bytes
+ *
+ * Return: the address, in @buf; NULL if the kernel did not tell.
+ */
+const char *bfc_class_dst(const struct bfc_class_stats *stats, char *buf)
+{
+	const uint8_t *d = stats->dst;
+
+	switch (stats->dst_len) {
+	case 4:
+		return inet_ntop(AF_INET, d, buf, BFC_ADDRESS_ROOM);
+	case 16:
+		return inet_ntop(AF_INET6, d, buf, BFC_ADDRESS_ROOM);
+	case 6:
+		snprintf(buf, BFC_ADDRESS_ROOM, "%02x:%02x:%02x:%02x:%02x:%02x", d[0], d[1], d[2],
+			 d[3], d[4], d[5]);
+		return buf;
+	default:
+		return NULL;
+	}
 }
 
 /**

@@ -22,6 +22,7 @@ enum bfc_unit {
 	BFC_UNIT_TIME,		/* ns */
 	BFC_UNIT_RATE,		/* bytes/s */
 	BFC_UNIT_SWITCH,	/* 0 or 1 */
+	BFC_UNIT_DEVICE,	/* ifindex, 0 = none */
 };
 
 /* Statistics that tc shows together, in its order. */
@@ -76,14 +77,21 @@ struct bfc_stats {
 /**
  * struct bfc_class_stats - statistics of a class; what the kernel did not send is 0
  * @value: by TCA_BFC_CLASS_*
+ * @dst: IPv4, IPv6 or MAC address that the oldest packet goes to
+ * @dst_len: bytes of it, 0 = not told
  */
 struct bfc_class_stats {
 	uint64_t value[TCA_BFC_CLASS_MAX + 1];
+	uint8_t dst[16];
+	unsigned int dst_len;
 };
+
+#define BFC_ADDRESS_ROOM	46	/* of any of these as text */
 
 bool bfc_attr_number(const struct rtattr *attr, uint64_t *value);
 void bfc_stats_read(struct bfc_stats *stats, const struct rtattr *app);
 bool bfc_class_stats_read(struct bfc_class_stats *stats, const struct rtattr *app);
+const char *bfc_class_dst(const struct bfc_class_stats *stats, char *buf);
 const char *bfc_stat_key(unsigned int attr);
 
 /**

@@ -2,7 +2,11 @@
 /*
  * What tc -s sees: statistics of the qdisc, of its port and of its queues.
  */
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <net/netlink.h>
+#include <net/net_namespace.h>
 
 #include "bfc.h"
 
@@ -534,6 +538,61 @@ static int bfc_dump_txq_stats(struct Qdisc *sch, struct gnet_dump *d)
 	return 0;
 }
 
+/**
+ * struct bfc_oldest - the oldest packet of a queue
+ * @from: ifindex of the port that it came in through, 0: it is of this box, or there is none
+ * @len: bytes of @dst, 0: not told
+ * @dst: IPv4, IPv6 or MAC address that it goes to
+ */
+struct bfc_oldest {
+	u32 from;
+	u8 len;
+	u8 dst[sizeof(struct in6_addr)];
+};
+
+/* Where others' packets go is not for everybody. A dump runs in the process that asks for it.
+ * (The answer to a request for a single class, which tc does not make, goes to all that listen.)
+ */
+static bool bfc_may_see(struct Qdisc *sch)
+{
+	return ns_capable(dev_net(qdisc_dev(sch))->user_ns, CAP_NET_ADMIN);
+}
+
+static void bfc_oldest_dst(const struct sk_buff *skb, struct bfc_oldest *o)
+{
+	__be16 proto;
+	unsigned int off = bfc_mac_len(skb, &proto);
+
+	if (proto == htons(ETH_P_IP)) {
+		o->len = sizeof(struct in_addr);
+		off += offsetof(struct iphdr, daddr);
+	} else if (proto == htons(ETH_P_IPV6)) {
+		o->len = sizeof(struct in6_addr);
+		off += offsetof(struct ipv6hdr, daddr);
+	} else {
+		o->len = ETH_ALEN;
+		off = offsetof(struct ethhdr, h_dest);
+	}
+	if (skb_copy_bits(skb, off, o->dst, o->len))
+		o->len = 0;
+}
+
+/* Under the root lock. */
+static void bfc_oldest_read(const struct bfc_sched *q, const struct bfc_queue *queue,
+			    bool dst, struct bfc_oldest *o)
+{
+	const struct bfc_ingress *ing;
+
+	if (!queue->head)
+		return;
+	rcu_read_lock();
+	ing = bfc_prove(q, queue->head);
+	o->from = ing ? ing->ifindex : queue->head->skb_iif;
+	rcu_read_unlock();
+	if (dst)
+		bfc_oldest_dst(queue->head, o);
+}
+
 static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 				struct gnet_dump *d)
 {
@@ -541,6 +600,8 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 	struct gnet_stats_queue qs = {};
 	unsigned int qn = cl - 1 - q->base;
 	struct bfc_queue_pauses pauses;
+	bool see = bfc_may_see(sch);
+	struct bfc_oldest o = {};
 	struct bfc_queue queue;
 	struct nlattr *nest;
 	bool paused;
@@ -556,6 +617,7 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 	queue = q->queues[qn];
 	pauses = q->obeyed.pauses[qn];
 	paused = test_bit(qn, q->obeyed.paused);
+	bfc_oldest_read(q, &q->queues[qn], see, &o);
 	sch_tree_unlock(sch);
 
 	if (paused)
@@ -577,7 +639,9 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 			      TCA_BFC_CLASS_PAD) ||
 	    nla_put_u32(d->skb, TCA_BFC_CLASS_BACKLOG_PEAK, queue.peak) ||
 	    nla_put_s32(d->skb, TCA_BFC_CLASS_DEFICIT, queue.deficit) ||
-	    nla_put_u32(d->skb, TCA_BFC_CLASS_ROOT, paused ? pauses.root : 0)) {
+	    nla_put_u32(d->skb, TCA_BFC_CLASS_ROOT, paused ? pauses.root : 0) ||
+	    nla_put_u32(d->skb, TCA_BFC_CLASS_FROM, o.from) ||
+	    (o.len && nla_put(d->skb, TCA_BFC_CLASS_DST, o.len, o.dst))) {
 		nla_nest_cancel(d->skb, nest);
 		return -1;
 	}

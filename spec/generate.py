@@ -368,7 +368,7 @@ class Spec:
         """A table of lib/bfc_stats.c. places: of each line its block and number there."""
         out = [f"const struct bfc_stat bfc_{kind}_table[] = {{"]
         rows = [r for r in self.sets[name]["attributes"]
-                if r["type"] not in ("unused", "pad", "nest")]
+                if r["type"] not in ("unused", "pad", "nest", "binary")]
         for line in places:
             for row in in_order([r for r in rows if r.get("tc", {}).get("line", "") == line]):
                 tc = row.get("tc", {})

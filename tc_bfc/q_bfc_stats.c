@@ -43,6 +43,12 @@ static void json_stat(const struct bfc_stat *stat, uint64_t value)
 		print_color_s64(PRINT_JSON, COLOR_NONE, stat->key, NULL,
 				(int32_t)value);
 		break;
+	case BFC_UNIT_DEVICE:
+		if (value)
+			json_string(stat->key, ll_index_to_name(value));
+		else
+			print_color_null(PRINT_JSON, COLOR_NONE, stat->key, NULL, NULL);
+		break;
 	default:
 		json_number(stat->key, value);
 	}
@@ -75,6 +81,9 @@ static void print_stat(const struct bfc_stat *stat, uint64_t value)
 		break;
 	case BFC_UNIT_SWITCH:
 		print_text("%s", switch_words[value != 0]);
+		break;
+	case BFC_UNIT_DEVICE:
+		print_text("%s", value ? ll_index_to_name(value) : "none");
 		break;
 	}
 }
@@ -267,10 +276,15 @@ static void print_qdisc_stats(const struct bfc_stats *stats)
 static void print_class_stats(const struct bfc_class_stats *stats)
 {
 	const struct bfc_stat *stat;
+	char buf[BFC_ADDRESS_ROOM];
 
 	print_text("%s", " ");
 	for (stat = bfc_class_table; stat->key; stat++)
 		print_stat(stat, stats->value[stat->attr]);
+	if (bfc_class_dst(stats, buf)) {
+		json_string("dst", buf);
+		print_text(" dst %s", buf);
+	}
 }
 
 /* tc calls this for "qdisc show" and for "class show" and does not say which:

@@ -75,6 +75,10 @@ test_usage() {
 	refuses 2 'what is "f"' monitor e f
 	refuses 2 'illegal "61s" for "events": give a time from 0ns to 60s' report events 61s
 	refuses 2 'missing after "events"' report events
+	refuses 2 'illegal "1ms" for "interval": give a time from 10ms to 3600s' top interval 1ms
+	refuses 2 'what is "f"' top lo f
+	refuses 2 'prints JSON with --once alone' -j top
+	refuses 1 'no such device: none' top none --once
 	refuses 2 'what is "f"' report e f
 	refuses 2 'give a device or "all-nsid"' monitor e all-nsid
 	refuses 2 'illegal "a123456789012345": .* 15 characters' monitor a123456789012345

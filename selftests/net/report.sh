@@ -65,7 +65,7 @@ test_complete() {
 	equal "name of the box" "$(grep -cwF "$(uname -n)" "$dir/kernel.txt")" 0
 	check "metrics" grep -q '^bfc_sent_packets_total{device="ph"} [1-9]' "$dir/metrics.txt"
 	check "metrics before" grep -q '^bfc_build_info' "$dir/metrics-before.txt"
-	for file in stamp int hpcc delay; do
+	for file in stamp int hpcc delay top; do
 		check "$file: $(cat "$dir/$file.json")" jq -e . "$dir/$file.json" >/dev/null
 	done
 	# No file that the table of contents does not name, and all that it does

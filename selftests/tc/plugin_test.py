@@ -788,8 +788,17 @@ pause_rx 0 paused_time 0ns
                  + attr(N["TCA_BFC_CLASS_ROOT"], u32(4_000_000_000)))
         done = self.bench.run("-s", "class", "show", "dev", "lo", dump=tc_class(nest_))
         want = ("\n  paused on pauses 7 paused_time 1.23ms backlog_peak 3000b deficit -1514b"
-                " root 4000000000\n")
-        return "" if want in done.stdout and not done.stderr else done.stdout + done.stderr
+                " root 4000000000")
+        if want + " from none\n" not in done.stdout or done.stderr:
+            return done.stdout + done.stderr
+        for dst, shown in [(b"\n\0\0\7", " dst 10.0.0.7"), (b"\2\0\0\0\0\xfe", " dst 02:00:00:00:00:fe"),
+                           (b"\x20\1" + bytes(13) + b"\1", " dst 2001::1"), (b"", ""),
+                           (bytes(5), ""), (bytes(17), "")]:
+            done = self.bench.run("-s", "class", "show", "dev", "lo", dump=tc_class(
+                nest_ + attr(N["TCA_BFC_CLASS_FROM"], u32(1)) + attr(N["TCA_BFC_CLASS_DST"], dst)))
+            if f"{want} from lo{shown}\n" not in done.stdout or done.stderr:
+                return done.stdout + done.stderr
+        return ""
 
     def unsanitary(self, rng: random.Random) -> bytes:
         """A dump message with something wrong in it."""

@@ -388,6 +388,8 @@ enum {
 	TCA_BFC_CLASS_BACKLOG_PEAK,	/* u32 bytes */
 	TCA_BFC_CLASS_DEFICIT,		/* s32 bytes */
 	TCA_BFC_CLASS_ROOT,		/* u32 id of the port that it is paused for, 0: not known */
+	TCA_BFC_CLASS_FROM,		/* u32 ifindex, where its oldest packet came in, or 0 */
+	TCA_BFC_CLASS_DST,		/* binary, 4, 6 or 16: the address that it goes to */
 	__TCA_BFC_CLASS_MAX
 };
 
