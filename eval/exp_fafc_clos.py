@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""FAFC §IV-B and IV-C: the spine-leaf network of 288 hosts, Fig. 7 to 9.
+"""FAFC §IV-B and IV-C: the spine-leaf network of 288 hosts, Fig. 6 to 9.
 
 12 switches with 24 hosts each at 25 Gbit/s, and 6 above them at 100 Gbit/s. 30 % of
 Facebook's or Google's flows, Poisson, and 2 % of incasts: 60 hosts send 500 kB each
 to one. Both shares are of what all hosts can send, as HPCC's simulator counts, which
 FAFC's is made from.
 
-Fig. 7 and 9 are with HPCC, Fig. 8 with DCTCP, or with what control says
-(fafc.CONTROLS). Fig. 6 is Fig. 7 with TIMELY.
+Fig. 6 is with TIMELY, Fig. 7 and 9 with HPCC, Fig. 8 with DCTCP, or with what control
+says (fafc.CONTROLS).
 """
 
 from typing import Dict, List, Tuple
@@ -28,7 +28,7 @@ from clos_runs import (
 )
 from experiment import COLOURS, Context, Experiment, Metrics, UsageError, Value
 from fafc import CONTROLS, LABELS, NAMES, RATE, by_scheme, key, make, pooled
-from schemes import Hpcc, Scheme
+from schemes import Hpcc, Rated, Scheme
 from simulate import Job, Run
 from topology import GBIT, Topology, clos
 from workload import Distribution, Flow, anyone, incasts, open_loop, spread
@@ -99,6 +99,7 @@ def scheme(ctx: Context, name: str) -> Scheme:
         called=name,
         label=label,
         hpcc=Hpcc(RATE, T, hops=3) if control == "hpcc" else None,
+        rated=Rated(RATE, T) if control == "timely" else None,
     )
 
 
@@ -189,6 +190,13 @@ def totals(metrics: Metrics, found: Dict[str, List[Run]]) -> Metrics:
     metrics["drops"] = sum(run.drops() for run in everything)
     metrics["unfinished"] = sum(run.unfinished() for run in everything)
     return metrics
+
+
+def run_fig6(ctx: Context) -> Metrics:
+    found = simulate(ctx)
+    metrics = report(ctx, "fig6", found)
+    draw(ctx, "fig6", [pooled(runs) for runs in found.values()], ("mean", "p95"))
+    return totals(metrics, found)
 
 
 def run_fig7(ctx: Context) -> Metrics:
@@ -298,6 +306,15 @@ def full(ms: float, seeds: int) -> Dict[str, Value]:
 
 
 EXPERIMENTS = [
+    Experiment(
+        "fafc-fig6",
+        "FAFC's Clos with TIMELY, Facebook's flows and incast",
+        run_fig6,
+        params=params("fb-hadoop", 0.6, "timely"),
+        full=full(10.0, 2),
+        seconds=5,
+        full_seconds=2500,
+    ),
     Experiment(
         "fafc-fig7",
         "FAFC's Clos with HPCC, Facebook's flows and incast",

@@ -20,7 +20,7 @@ from matplotlib.lines import Line2D
 from clos_runs import VALUES, Row, held, plain_log
 from experiment import COLOURS, Context, Experiment, Metrics, UsageError
 from fafc import key
-from hpcc import BUFFER, CHOICES, make
+from hpcc import ALL, BUFFER, CHOICES, make
 from metrics import PACKET, by_size, percentile
 from schemes import Scheme
 from simulate import Job, Run
@@ -326,6 +326,8 @@ def run_fig12(ctx: Context) -> Metrics:
     for choice in choices:
         if choice not in CHOICES:
             raise UsageError(f"choices: {choice} is not one of {', '.join(CHOICES)}")
+    if "gbn" in choices and "dctcp" in ctx.texts("schemes"):
+        raise UsageError("choices: dctcp has no gbn, only nosack; --set schemes=hpcc,dcqcn")
     schemes = [
         make(name, 100 * GBIT, network.rtt, 3, INCREASE, choice, buffer)
         for name in ctx.texts("schemes")
@@ -356,9 +358,14 @@ EXPERIMENTS = [
             "ms": 3.0,
             "every": 5.0,  # us: queues are looked at
         },
-        full={"pod": [4, 16, 4], "ms": 150.0, "every": 50.0},
+        full={
+            "schemes": ["hpcc", "dcqcn", "dctcp"],
+            "pod": [4, 16, 4],
+            "ms": 150.0,
+            "every": 50.0,
+        },
         seconds=10,
-        full_seconds=1200,
+        full_seconds=1800,
     ),
     Experiment(
         "hpcc-fig11",
@@ -375,6 +382,7 @@ EXPERIMENTS = [
             "every": 2.0,
         },
         full={
+            "schemes": ALL,
             "clos": [20, 16, 4],
             "degree": 60,
             "burst": 500_000,
@@ -382,7 +390,7 @@ EXPERIMENTS = [
             "every": 5.0,
         },
         seconds=8,
-        full_seconds=1500,
+        full_seconds=4500,
     ),
     Experiment(
         "hpcc-fig12",
@@ -390,7 +398,7 @@ EXPERIMENTS = [
         run_fig12,
         params={
             "schemes": ["hpcc", "dctcp"],
-            "choices": list(CHOICES),
+            "choices": ["pfc", "sack", "nosack"],
             "cases": ["incast"],
             "sizes": "fb-hadoop",
             "clos": [2, 8, 2],
@@ -401,6 +409,8 @@ EXPERIMENTS = [
             "every": 2.0,
         },
         full={
+            "schemes": ["hpcc", "dcqcn"],
+            "choices": ["pfc", "gbn", "sack"],
             "cases": ["incast", "load50"],
             "clos": [8, 16, 4],
             "degree": 60,

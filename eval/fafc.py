@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What FAFC's experiments share: schemes, and runs with several seeds as one.
 
-All schemes have the same senders, DCTCP or HPCC, both of which start at line rate
+All schemes have the same senders, DCTCP, HPCC or TIMELY, which start at line rate
 (FAFC §IV), and the same flows. What the paper compares is the switches: none that
 pauses, PFC and FAFC. BFC goes beyond the paper, over the same senders.
 """
@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from schemes import PACKET, Hpcc, Scheme, bfc, delay_based
+from schemes import PACKET, Hpcc, Rated, Scheme, bfc, delay_based
 from simulate import Run, Sampled
 
 RATE = 25 * 10**9  # of hosts' links, bit/s
@@ -35,10 +35,11 @@ class Control:
     ecn: bool  # do switches mark?
 
 
-# The paper also has TIMELY, without ECN: its senders would go here.
+# TIMELY and HPCC have no use for marks.
 CONTROLS: Dict[str, Control] = {
     "dctcp": Control("tcp", "dctcp", True),
     "hpcc": Control("tcp", "bfc_window", False),
+    "timely": Control("tcp", "bfc_timely", False),
 }
 
 # Schemes by name, as --set schemes=... has it.
@@ -85,15 +86,18 @@ def make(
     called: str = "",
     label: str = "",
     hpcc: Optional[Hpcc] = None,
+    rated: Optional[Rated] = None,
 ) -> Scheme:
     """ecn, threshold (FAFC's) and xoff (PFC's): bytes. window: of a sender, bytes,
     in the beginning and, if bounded, at most. queues: of BFC. called: its name in the
-    results. hpcc: with control hpcc; the window is its own then.
+    results. hpcc, rated: with control hpcc and timely; the window is theirs then.
     """
     if control not in CONTROLS:
         raise ValueError(f"no control {control}; there are {', '.join(CONTROLS)}")
     if (control == "hpcc") != bool(hpcc):
         raise ValueError(f"parameters of HPCC are for control hpcc, not {control}")
+    if (control == "timely") != bool(rated):
+        raise ValueError(f"parameters of a rate are for control timely, not {control}")
     how = CONTROLS[control]
     called = called or name
     label = label or LABELS.get(name, name)
@@ -113,8 +117,9 @@ def make(
             congestion=how.congestion,
             window=hpcc.window if hpcc else window,
             bounded=bounded,
-            quickack=bool(hpcc),
+            quickack=bool(hpcc or rated),
             hpcc=hpcc,
+            rated=rated,
         )
     switch = _mode(name, threshold, xoff)
     fafc = switch.startswith("bfc fc fafc")
@@ -131,8 +136,9 @@ def make(
         congestion=how.congestion,
         window=hpcc.window if hpcc else window,
         bounded=bounded,
-        quickack=bool(hpcc),
+        quickack=bool(hpcc or rated),
         hpcc=hpcc,
+        rated=rated,
     )
 
 

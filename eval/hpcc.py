@@ -2,7 +2,7 @@
 """HPCC's experiments: its schemes (HPCC §5.1), and what is seen of a run.
 
 All have the same switches: PFC with a threshold that is 11 % of what is free of the
-buffer, which they share with all their ports. HPCC's stamp INT, DCTCP's mark.
+buffer, which they share with all their ports. HPCC's stamp INT, DCTCP's and DCQCN's mark.
 
 What is in PFC's place (§5.3, Fig. 12) loses packets: a port that they came in through
 may fill as much of the buffer as is left free (alpha = 1).
@@ -13,11 +13,24 @@ from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
-from schemes import FAIR_NIC, PACKET, Hpcc, Scheme
+from schemes import (
+    FAIR_NIC,
+    FIXED,
+    PACKET,
+    RATED,
+    UNBOUNDED,
+    VARIABLE,
+    Hpcc,
+    Rated,
+    Scheme,
+    red,
+)
 from simulate import Run
 
 BUFFER = "32Mb"
-MARKS = 3000  # bytes for each Gbit/s: Kmin = Kmax = 30 KB at 10 Gbit/s
+# Bytes for each Gbit/s: DCTCP's Kmin = Kmax = 30 KB at 10 Gbit/s, and DCQCN's Kmin =
+# 100 KB at 25 Gbit/s.
+MARKS = {"dctcp": 3000, "dcqcn": 4000}
 
 LABELS = {
     "hpcc": "HPCC",
@@ -25,13 +38,16 @@ LABELS = {
     "hpcc-ack": "HPCC, per ACK",
     "hpcc-rtt": "HPCC, per RTT",
     "dctcp": "DCTCP",
+    **RATED,
 }
+ALL = ["hpcc", "dctcp", *RATED]  # §5.1
 
 
 # Flow control, and the switch's words for it; with losses, how TCP repairs them.
 CHOICES = {
     "pfc": ("lossless 0 dynamic 11%", "PFC"),
     "sack": ("lossless none", "SACK"),
+    "gbn": ("lossless none", "go-back-N"),
     "nosack": ("lossless none", "no SACK"),
 }
 
@@ -44,16 +60,22 @@ def make(
     wai: Optional[int] = None,
     choice: str = "pfc",
     buffer: str = BUFFER,
+    ramp: bool = False,
 ) -> Scheme:
     """rate: of hosts' links, bit/s. rtt: T, ns: all begin with what a link takes in
     this time, also DCTCP, and without slow start. hops: switches of the longest path.
     wai: W_AI, bytes; without, that for 100 flows. choice: of flow control. buffer: of
-    a switch.
+    a switch. ramp: DCQCN's marks become more between Kmin and Kmax, as in the paper. The
+    qdisc for that is RED, which pauses nothing: for where nothing would be paused.
     """
     if name not in LABELS:
         raise ValueError(f"no scheme {name}; there are {', '.join(LABELS)}")
     if choice not in CHOICES:
         raise ValueError(f"no choice {choice}; there are {', '.join(CHOICES)}")
+    if choice == "gbn" and name == "dctcp":
+        raise ValueError("dctcp has no go-back-N (gbn): nosack is TCP's own way")
+    if ramp and (choice != "pfc" or not name.startswith("dcqcn")):
+        raise ValueError("a ramp is for dcqcn in place of pfc")
     words, repair = CHOICES[choice]
     switch = (
         f"bfc fc pfc queues 8 {words} hrtt 4us buffer chip size {buffer} "
@@ -67,28 +89,37 @@ def make(
         react={"hpcc-ack": "per-ack", "hpcc-rtt": "per-rtt"}.get(name, "both"),
         rx=name == "hpcc-rx",
     )
-    dctcp = name == "dctcp"
+    base = name.split("-", 1)[0]
+    rated = None
+    if name in RATED:
+        rated = Rated(rate, rtt, VARIABLE if name.endswith("-win") else UNBOUNDED)
     scheme = Scheme(
         name=name,
         label=LABELS[name],
         nic=FAIR_NIC.replace("fc none", "role nic fc pfc hrtt 4us"),
         switch=switch,
-        marks=MARKS if dctcp else 0,
+        marks=MARKS.get(base, 0),
         source="tcp",
-        congestion="dctcp" if dctcp else "bfc_window",
+        congestion={"hpcc": "bfc_window", "dctcp": "dctcp"}.get(base, f"bfc_{base}"),
         window=max(control.window, PACKET),
         quickack=True,
-        hpcc=None if dctcp else control,
+        hpcc=control if base == "hpcc" else None,
+        rated=rated,
     )
+    if ramp:
+        return replace(scheme, switch=red(100 * rate // (25 * 10**9)), marks=0)
     if choice == "pfc":
         return scheme
     # IRN, which repairs single packets as SACK does, bounds the window as well.
+    if choice == "sack" and rated and rated.window == UNBOUNDED:
+        scheme = replace(scheme, rated=replace(rated, window=FIXED))
     return replace(
         scheme,
         name=f"{name}-{choice}",
         label=f"{LABELS[name]}, {repair}",
         sack=choice == "sack",
         bounded=choice == "sack",
+        back=choice == "gbn",
     )
 
 

@@ -77,9 +77,35 @@ class Delay:
     def describe(self, packet: int) -> str:
         """Parameters of module bfc_simcc. packet: bytes of a full frame."""
         return (
-            f"base_ns {self.rtt}\nrate {self.rate // 8}\n"
-            f"factor {self.target}\npacket {packet}\n"
+            f"base_ns={self.rtt} rate={self.rate // 8} "
+            f"factor={self.target} packet={packet}"
         )
+
+
+# What is under way at most, of those whose control is a rate: nothing says, the rate
+# itself x T, and the link's.
+UNBOUNDED, VARIABLE, FIXED = range(3)
+
+
+@dataclass(frozen=True)
+class Rated:
+    """TIMELY and DCQCN: rates of their own (lab/simcc/simcc_rate.c), with the values of
+    HPCC's simulator, which grow with the links.
+    """
+
+    rate: int  # bit/s of hosts' links
+    rtt: int  # T, ns
+    window: int = UNBOUNDED
+    least: int = 10**9  # bit/s
+    more: str = ""  # other parameters of module bfc_simcc
+
+    def describe(self, packet: int) -> str:
+        """Parameters of module bfc_simcc. packet: bytes of a full frame."""
+        least = min(self.least, self.rate)
+        return (
+            f"base_ns={self.rtt} rate={self.rate // 8} packet={packet} "
+            f"window={self.window} min_rate={least // 8} {self.more}"
+        ).strip()
 
 
 @dataclass(frozen=True)
@@ -100,8 +126,10 @@ class Scheme:
     packet: int = PACKET  # bytes of a full frame
     quickack: bool = False  # tcp: an ACK for every packet
     sack: bool = True  # tcp: selective acknowledgements
+    back: bool = False  # tcp: go-back-N, without SACK and with a control of bfc_simcc
     hpcc: Optional[Hpcc] = None  # tcp: windows, with congestion bfc_window
     delay: Optional[Delay] = None  # tcp: windows, with congestion bfc_delay
+    rated: Optional[Rated] = None  # tcp: with congestion bfc_timely or bfc_dcqcn
     pipe: Optional[Pipe] = None
     tagged: bool = False
     offload: bool = True  # open: large pieces, where the NIC's qdisc cuts them
@@ -115,6 +143,15 @@ class Scheme:
             + (TAG if self.tagged else 0)
             + (self.hpcc.option if self.hpcc else 0)
         )
+
+    @property
+    def module(self) -> Optional[str]:
+        """Parameters of module bfc_simcc, where it is needed."""
+        if not self.congestion.startswith("bfc_"):
+            return None
+        control = self.delay or self.rated
+        words = control.describe(self.packet) if control else ""
+        return f"{words} gbn={int(self.back)}".strip()
 
     @property
     def mtu(self) -> int:
@@ -196,19 +233,54 @@ def hpcc(name: str = "hpcc", queues: int = 32, eta: int = 950) -> Scheme:
     )
 
 
-def dctcp(slow_start: bool = False, kmin: int = 100) -> Scheme:
+def red(kmin: int) -> str:
     """Marks between kmin and four times that, KB: 100 and 400 in BFC §6.2.1; 20 %
     there, as in HPCC's simulator.
     """
     # A burst of min / avpkt packets makes RED's average follow the queue within two
     # packets. bandwidth is for the average's decay in an empty queue only, and tc
     # takes no more than 34 Gbit/s.
+    return (
+        f"red limit 12000000 min {kmin}000 max {4 * kmin}000 avpkt 1000 "
+        f"burst {kmin} probability 0.2 bandwidth 30gbit ecn"
+    )
+
+
+# RDMA's congestion controls, with rates: HPCC §5.1.
+RATED = {
+    "dcqcn": "DCQCN",
+    "dcqcn-win": "DCQCN + win",
+    "timely": "TIMELY",
+    "timely-win": "TIMELY + win",
+}
+
+
+def rated(name: str) -> Scheme:
+    """name: one of RATED. DCQCN's marks are those of DCTCP (BFC §6.2.1)."""
+    control, _, win = name.partition("-")
+    return Scheme(
+        name=name,
+        label=RATED[name],
+        nic=FAIR_NIC,
+        switch=(
+            red(100)
+            if control == "dcqcn"
+            else f"bfc fc none queues 1 assign single new-first off limit {LIMIT}"
+        ),
+        source="tcp",
+        congestion=f"bfc_{control}",
+        quickack=True,
+        rated=Rated(100 * 10**9, HPCC_T, VARIABLE if win else UNBOUNDED),
+    )
+
+
+def dctcp(slow_start: bool = False, kmin: int = 100) -> Scheme:
+    """kmin: of red()."""
     return Scheme(
         name="dctcp-ss" if slow_start else "dctcp",
         label="DCTCP + slow start" if slow_start else "DCTCP",
         nic=FAIR_NIC,
-        switch=f"red limit 12000000 min {kmin}000 max {4 * kmin}000 avpkt 1000 "
-        f"burst {kmin} probability 0.2 bandwidth 30gbit ecn",
+        switch=red(kmin),
         source="tcp",
         congestion="dctcp",
         slow_start=slow_start,
@@ -277,6 +349,8 @@ def make(
         return dctcp(name == "dctcp-ss")
     if name in HPCC_QUEUES:
         return hpcc(name, queues)
+    if name in RATED:
+        return rated(name)
     if name in ("bfc-cc", "bfc-paper-cc"):
         return delay_based(make(name[:-3], queues, hrtt, nic_queues, limit))
     if name == "fq_codel":
@@ -347,6 +421,7 @@ NAMES = (
     "hpcc",
     "hpcc-sfq",
     "hpcc-dqa",
+    *RATED,
     "fq_codel",
     "pfifo",
     "pfifo-open",

@@ -32,6 +32,14 @@ SMALL, BATCH = 512, 8
 TCP_SYSCTLS = (("net/ipv4/tcp_no_metrics_save", "1"),)
 TCP_ECN = ("net/ipv4/tcp_ecn", "1")
 TCP_NO_SACK = ("net/ipv4/tcp_sack", "0")
+# One ACK out of turn is a request to go back (lab/simcc/simcc_gbn.c), and no time-out is
+# taken for spurious.
+TCP_GO_BACK = (
+    TCP_NO_SACK,
+    ("net/ipv4/tcp_reordering", "1"),
+    ("net/ipv4/tcp_max_reordering", "1"),
+    ("net/ipv4/tcp_frto", "0"),
+)
 FINISHED = "finished"  # file of a batch's first run, with what decided its results
 STAMP = "/sys/fs/bpf/bfc_stamp"  # the program that stamps INT at switches
 
@@ -227,7 +235,9 @@ def describe(job: Job) -> str:
     sysctls: Tuple[Tuple[str, str], ...] = TCP_SYSCTLS
     if scheme.ecn:
         sysctls += (TCP_ECN,)
-    if not scheme.sack:
+    if scheme.back:
+        sysctls += TCP_GO_BACK
+    elif not scheme.sack:
         sysctls += (TCP_NO_SACK,)
     # Without segmentation offload: a NIC serves its flows packet by packet.
     return job.topology.describe(
@@ -259,8 +269,8 @@ def inputs(job: Job) -> Dict[str, str]:
     }
     if job.scheme.hpcc:
         files["hpcc"] = describe_hpcc(job)
-    if job.scheme.delay:
-        files["delay"] = job.scheme.delay.describe(job.scheme.packet)
+    if job.scheme.module is not None:
+        files["simcc"] = job.scheme.module + "\n"
     return files
 
 
@@ -296,7 +306,7 @@ def options(job: Job) -> str:
         words += ["--window", scheme.window, "--rto", scheme.rto]
     if scheme.source == "tcp":
         words += ["--congestion", scheme.congestion]
-        if scheme.hpcc or scheme.delay:
+        if scheme.hpcc or scheme.delay or scheme.rated:
             pass  # the congestion control sets the window
         elif scheme.bounded:
             words += ["--bound", scheme.window // scheme.packet]

@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 
 import exp_control  # noqa: E402
 import exp_fafc_clos  # noqa: E402
+import exp_hpcc  # noqa: E402
 import exp_hpcc_flows as flows  # noqa: E402
 import fafc  # noqa: E402
 import hpcc  # noqa: E402
@@ -232,7 +233,9 @@ class Choices(unittest.TestCase):
             self.assertEqual(" dynamic 11% " in switch, choice == "pfc")
             self.assertEqual(" lossless none " in switch, choice != "pfc")
         with self.assertRaises(ValueError):
-            self.job("hpcc", "gbn")
+            self.job("hpcc", "irn")
+        with self.assertRaises(ValueError):
+            self.job("dctcp", "gbn")
 
     def test_hosts(self) -> None:
         for choice, sack in (("pfc", True), ("sack", True), ("nosack", False)):
@@ -247,6 +250,97 @@ class Choices(unittest.TestCase):
                 self.assertNotIn(word, options(self.job("hpcc", choice)))
 
 
+    def test_go_back(self) -> None:
+        for name in ("hpcc", *schemes.RATED):
+            for choice in hpcc.CHOICES:
+                job = self.job(name, choice)
+                back = choice == "gbn"
+                text = describe(job)
+                count = 3 if back else 0
+                self.assertEqual(text.count(" net/ipv4/tcp_reordering 1\n"), count)
+                self.assertEqual(text.count(" net/ipv4/tcp_max_reordering 1\n"), count)
+                self.assertEqual(
+                    text.count(" net/ipv4/tcp_sack 0\n"),
+                    3 if choice in ("gbn", "nosack") else 0,
+                )
+                words = inputs(job)["simcc"].split()
+                self.assertIn(f"gbn={int(back)}", words)
+
+
+class Rates(unittest.TestCase):
+    """HPCC §5.1: DCQCN and TIMELY, with and without a window"""
+
+    def job(self, name: str, choice: str = "pfc") -> Job:
+        scheme = hpcc.make(name, 25 * GBIT, 9000, 1, 80, choice)
+        return Job("a", topology.star(3, rate=25 * GBIT), scheme, [], 1)
+
+    def module(self, name: str, choice: str = "pfc") -> Dict[str, str]:
+        text = inputs(self.job(name, choice))["simcc"]
+        self.assertEqual(text.count("\n"), 1)
+        return dict(word.split("=") for word in text.split())
+
+    def test_windows(self) -> None:
+        for control in ("dcqcn", "timely"):
+            for name, choice, window in (
+                (control, "pfc", "0"),
+                (f"{control}-win", "pfc", "1"),
+                (control, "gbn", "0"),
+                (control, "sack", "2"),  # IRN's
+                (f"{control}-win", "sack", "1"),
+            ):
+                words = self.module(name, choice)
+                self.assertEqual(words["window"], window)
+                self.assertEqual(words["rate"], "3125000000")
+                self.assertEqual((words["base_ns"], words["packet"]), ("9000", "1000"))
+                text = options(self.job(name, choice))
+                self.assertIn(f"--congestion bfc_{control}", text)
+                self.assertNotIn("--bound", text)
+                self.assertNotIn("--ssthresh", text)
+
+    def test_marks(self) -> None:
+        # Kmin = 100 KB x bandwidth / 25 Gbit/s; TIMELY has no use for marks.
+        for name in ("dcqcn", "dcqcn-win"):
+            self.assertEqual(describe(self.job(name)).count(" ecn 100000b\n"), 3)
+        for name in ("timely", "timely-win"):
+            self.assertNotIn(" ecn ", describe(self.job(name)))
+
+    def test_ramp(self) -> None:
+        for name in ("dcqcn", "dcqcn-win"):
+            scheme = hpcc.make(name, 25 * GBIT, 9000, ramp=True)
+            self.assertEqual((scheme.name, scheme.marks), (name, 0))
+            self.assertIn(" min 100000 max 400000 ", scheme.switch)
+            self.assertIn(" probability 0.2 ", scheme.switch)
+            self.assertEqual(scheme.switch, exp_hpcc.scheme(name).switch)
+        for name, choice in (("timely", "pfc"), ("dcqcn", "gbn")):
+            with self.assertRaises(ValueError):
+                hpcc.make(name, 25 * GBIT, 9000, choice=choice, ramp=True)
+
+    def test_least_rate(self) -> None:
+        self.assertEqual(self.module("dcqcn")["min_rate"], "125000000")
+        slow = schemes.Rated(10**8, 9000).describe(1000).split()
+        self.assertIn("min_rate=12500000", slow)
+
+    def test_bfc(self) -> None:
+        for name in schemes.RATED:
+            scheme = schemes.make(name)
+            self.assertEqual(scheme.switch.startswith("red "), name.startswith("dcqcn"))
+            assert scheme.rated
+            self.assertEqual(scheme.rated.rtt, schemes.HPCC_T)
+        self.assertEqual(schemes.make("dcqcn").switch, schemes.make("dctcp").switch)
+
+    def test_fafc(self) -> None:
+        ctx = context(exp_fafc_clos.EXPERIMENTS, "fafc-fig6")
+        for name in ("pfc-350", "fafc-250", "bfc", "inf"):
+            scheme = exp_fafc_clos.scheme(ctx, name)
+            self.assertEqual((scheme.congestion, scheme.hpcc), ("bfc_timely", None))
+            self.assertNotIn(" ecn ", scheme.switch)
+            self.assertTrue(scheme.quickack)
+            assert scheme.rated
+            self.assertEqual(scheme.rated.window, schemes.UNBOUNDED)
+        for name in ("bfc-open", "bfc-cc"):
+            self.assertIsNone(exp_fafc_clos.scheme(ctx, name).rated)
+
+
 class Bfc(unittest.TestCase):
     """BFC Fig. 14 to 16 and 21"""
 
@@ -257,7 +351,7 @@ class Bfc(unittest.TestCase):
             self.assertEqual(control.nic, plain.nic)
             assert control.delay
             words = dict(
-                line.split() for line in control.delay.describe(1000).splitlines()
+                word.split("=") for word in control.delay.describe(1000).split()
             )
             # The window that it begins with (bpf/delay.h): as that of all schemes, 105 packets.
             bytes_ = int(words["rate"]) * int(words["base_ns"]) // 10**9
@@ -272,14 +366,16 @@ class Bfc(unittest.TestCase):
         """eval/inside goes by which there are."""
         with tempfile.TemporaryDirectory() as name:
             for scheme, there in (
-                ("bfc-cc", {"delay"}),
-                ("hpcc", {"hpcc"}),
+                ("bfc-cc", {"simcc"}),
+                ("hpcc", {"hpcc", "simcc"}),
+                ("dcqcn", {"simcc"}),
+                ("dctcp", set()),
                 ("bfc", set()),
             ):
                 job = Job("a", topology.star(2), schemes.make(scheme), [], 1)
                 write_inputs(inputs(job), Path(name))
                 found = {path.name for path in Path(name).iterdir()}
-                self.assertEqual(found & {"delay", "hpcc"}, there)
+                self.assertEqual(found & {"simcc", "hpcc"}, there)
 
     def test_parameters(self) -> None:
         ctx = context(exp_control.EXPERIMENTS, "bfc-fig21", "eta=900,985", "kmin=50")

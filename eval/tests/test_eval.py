@@ -468,7 +468,7 @@ class Fafc(unittest.TestCase):
             with self.assertRaises(UsageError):
                 exp_fafc_clos.scheme(ctx, name)
         with self.assertRaises(UsageError):
-            exp_fafc_clos.scheme(self.context(0, "control=timely"), "pfc-350")
+            exp_fafc_clos.scheme(self.context(0, "control=swift"), "pfc-350")
 
     def test_one_bandwidth_delay_product(self) -> None:
         # 3 hops: 6 us and four packets of 320 ns.
@@ -609,7 +609,7 @@ class Hpcc(unittest.TestCase):
         self.assertEqual(dctcp.header, with_int.header - 20)
         self.assertEqual(dctcp.mtu, with_int.mtu)
         with self.assertRaises(ValueError):
-            self.job("dcqcn")
+            self.job("swift")
 
     def test_queues_on_the_networks_of_bfc(self) -> None:
         """Paths of three switches, and frames as long as with other schemes."""

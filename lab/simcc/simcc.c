@@ -9,31 +9,37 @@
  *	(Reno would follow a smaller clamp only while cwnd is what holds it back,
  *	which it is not as long as pacing is.)
  * bfc_delay: as bpf/tcp_delay.bpf.c, with the same arithmetic.
+ * bfc_timely, bfc_dcqcn: simcc_rate.c.
+ *
+ * Parameters are given when the module is loaded.
  *
  * Context: the socket is locked.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <net/tcp.h>
 
 #include "delay.h"
 #include "hpcc_pace.h"
+#include "simcc.h"
 
-static unsigned int base_ns = 8000;
-module_param(base_ns, uint, 0644);
-MODULE_PARM_DESC(base_ns, "bfc_delay: RTT of the empty network");
+unsigned int simcc_base_ns = 8000;
+module_param_named(base_ns, simcc_base_ns, uint, 0444);
+MODULE_PARM_DESC(base_ns, "RTT of the empty network");
 
-static unsigned long rate = 12500000000UL;
-module_param(rate, ulong, 0644);
-MODULE_PARM_DESC(rate, "bfc_delay: of a host's link, bytes/s");
+unsigned long simcc_rate = 12500000000UL;
+module_param_named(rate, simcc_rate, ulong, 0444);
+MODULE_PARM_DESC(rate, "of a host's link, bytes/s");
+
+unsigned int simcc_packet = 1514;
+module_param_named(packet, simcc_packet, uint, 0444);
+MODULE_PARM_DESC(packet, "bytes of a full packet");
 
 static unsigned int factor = DELAY_TARGET_DEFAULT;
-module_param(factor, uint, 0644);
+module_param(factor, uint, 0444);
 MODULE_PARM_DESC(factor, "bfc_delay: target RTT, thousandths of base_ns");
-
-static unsigned int packet = 1514;
-module_param(packet, uint, 0644);
-MODULE_PARM_DESC(packet, "bfc_delay: bytes of a full packet");
 
 /* --- bfc_window ----------------------------------------------------------- */
 
@@ -50,6 +56,7 @@ static void window_apply(struct sock *sk)
 
 static void window_init(struct sock *sk)
 {
+	simcc_gbn_init(sk);
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 }
 
@@ -68,6 +75,7 @@ static void window_control(struct sock *sk, u32 ack, int flag, const struct rate
 static void window_control(struct sock *sk, const struct rate_sample *rs)
 #endif
 {
+	simcc_gbn_ack(sk);
 	window_apply(sk);
 }
 
@@ -75,6 +83,7 @@ static struct tcp_congestion_ops window __read_mostly = {
 	.init		= window_init,
 	.ssthresh	= tcp_reno_ssthresh,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.set_state	= simcc_gbn_state,
 #ifdef BFC_HAVE_CCSTART
 	.cwnd_event_tx_start = window_apply,
 #else
@@ -103,7 +112,7 @@ static void delay_ca_init(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	const char *bad;
 
-	bad = delay_configure(&ca->conf, rate, base_ns, factor, packet);
+	bad = delay_configure(&ca->conf, simcc_rate, simcc_base_ns, factor, simcc_packet);
 	if (bad) {
 		pr_err_ratelimited("%s is out of range: no more than a packet is sent\n",
 				   bad);
@@ -171,19 +180,36 @@ static int __init simcc_init(void)
 	int err;
 
 	BUILD_BUG_ON(sizeof(struct delay_ca) > ICSK_CA_PRIV_SIZE);
-	err = tcp_register_congestion_control(&window);
+	BUILD_BUG_ON(sizeof(struct gbn) > ICSK_CA_PRIV_SIZE);
+	err = simcc_gbn_register();
 	if (err)
 		return err;
+	err = tcp_register_congestion_control(&window);
+	if (err)
+		goto no_window;
 	err = tcp_register_congestion_control(&delay_ops);
 	if (err)
-		tcp_unregister_congestion_control(&window);
+		goto no_delay;
+	err = simcc_rate_register();
+	if (err)
+		goto no_rate;
+	return 0;
+
+no_rate:
+	tcp_unregister_congestion_control(&delay_ops);
+no_delay:
+	tcp_unregister_congestion_control(&window);
+no_window:
+	simcc_gbn_unregister();
 	return err;
 }
 
 static void __exit simcc_exit(void)
 {
+	simcc_rate_unregister();
 	tcp_unregister_congestion_control(&delay_ops);
 	tcp_unregister_congestion_control(&window);
+	simcc_gbn_unregister();
 }
 
 module_init(simcc_init);
