@@ -315,7 +315,8 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	q->life.no_port = bfc_why_no_port(sch);
 	if (q->life.no_port && by_default) {
 		bfc_fc_disable(p);
-		if (sch->parent != TC_H_ROOT && sch->dev_queue == netdev_get_tx_queue(dev, 0))
+		if (sch->parent != TC_H_ROOT && sch->dev_queue == netdev_get_tx_queue(dev, 0) &&
+		    bfc_may_log(dev))
 			netdev_info(dev, "bfc: by default, fair queueing for each TX queue; for flow control: tc qdisc replace dev %s root bfc\n",
 				    dev->name);
 	}

@@ -556,8 +556,7 @@ bool bfc_params_given_up(const struct net_device *dev, const struct nlattr *opt,
 		if (bfc_uses_it(use, p) || bfc_same(was, p, i) ||
 		    (opt && nla_find_nested(opt, i)))
 			continue;
-		/* Root of a user namespace may be any user, who must not fill the log. */
-		if (dev_net(dev)->user_ns == &init_user_ns || net_ratelimit())
+		if (bfc_may_log(dev))
 			netdev_info(dev, "%s: it has its default again\n", use->msg);
 		any = true;
 	}

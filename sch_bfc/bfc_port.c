@@ -37,7 +37,7 @@ static void bfc_port_unfilter(struct bfc_port *port)
 	if (want == port->life.promisc || dev_set_promiscuity(dev, want ? 1 : -1))
 		return;
 	port->life.promisc = want;
-	if (want)
+	if (want && bfc_may_log(dev))
 		netdev_info(dev, "bfc: promiscuous, for the card may filter the neighbour's tags\n");
 }
 

@@ -9,13 +9,16 @@
 #include <linux/atomic.h>
 #include <linux/build_bug.h>
 #include <linux/hrtimer.h>
+#include <linux/net.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
 #include <linux/rcupdate.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
+#include <linux/user_namespace.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
+#include <net/net_namespace.h>
 
 #include "bfc_bucket.h"
 #include "bfc_event.h"
@@ -372,5 +375,16 @@ bool bfc_refreshes(const struct bfc_port *port);
 void bfc_refresh_start(struct bfc_port *port);
 void bfc_pause_repeat(struct bfc_port *port, u8 over, u64 hold, u64 now);
 void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now);
+
+/**
+ * bfc_may_log() - may a line go to the kernel's log that a user can cause at will?
+ * @dev: what it is about
+ *
+ * Root of a user namespace may be any user, who must not fill the log.
+ */
+static inline bool bfc_may_log(const struct net_device *dev)
+{
+	return dev_net(dev)->user_ns == &init_user_ns || net_ratelimit();
+}
 
 #endif /* _BFC_PORT_H */

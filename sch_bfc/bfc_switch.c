@@ -128,8 +128,10 @@ static bool bfc_port_shared(struct bfc_port *port)
 	if (likely(seen >> 1 == (u32)topology))
 		return seen & 1;
 	shared = netdev_walk_all_upper_dev_rcu(port->dev, bfc_is_foreign, &priv);
+	/* Who has both namespaces may do that as often as it likes. */
 	if (shared && !(seen & 1))
-		netdev_warn(port->dev, "bfc: a device of another namespace sends through this port: what leaves here pauses no other port\n");
+		net_warn_ratelimited("bfc: %s: a device of another namespace sends through this port: what leaves here pauses no other port\n",
+				     port->dev->name);
 	/* Another scheduler of the port may have looked later. */
 	atomic64_cmpxchg(&port->foreign, seen, (u64)(u32)topology << 1 | shared);
 	return shared;

@@ -184,6 +184,25 @@ on_top() {
 test_vlan_of_a_container() { on_top type vlan id 5; }
 test_macvlan_of_a_container() { on_top type macvlan mode bridge; }
 
+# One line in the log for each time that a device of another namespace came: a user may
+# have both in namespaces of its own, and as many of these as it likes.
+test_log_of_devices_on_top() {
+	local i lines
+	mode="fc pfc" network	# each packet is looked at
+	new_ns c
+	dmesg -C
+	for i in {1..40}; do
+		ip -n sw link add link r0 name top type vlan id "$i"
+		ip -n sw link set top netns c
+		meet 10.0.0.100 v
+		ip -n c link del top
+		meet 10.0.0.100 v
+	done
+	lines=$(dmesg | grep -c 'a device of another namespace')
+	at_least "lines" "$lines" 1
+	at_most "lines for 40 devices" "$lines" 20
+}
+
 # A copy has a genuine handle. The monitor's port is slow, and must not pause v.
 mirrored() {
 	network
@@ -330,7 +349,7 @@ burst() {
 }
 holds_much() { [ "$(stat "$1" "$2" backlog)" -gt 10000 ]; }
 
-tests=(veth_pfc veth veth_routed vlan_of_a_container mirror_at_ingress
+tests=(veth_pfc veth veth_routed vlan_of_a_container log_of_devices_on_top mirror_at_ingress
 	mirror_at_egress turned_round few_queues bridge_address vlan_on_top port_moves_while_held)
 # The simulator's kernel has none of these.
 simulated || tests+=(macvlan_of_a_container vrf_on_top)
