@@ -97,6 +97,7 @@ DECLARE_STATIC_KEY_FALSE(bfc_roots);	/* bfc_root.c */
 #define BFC_TURN_NS	NSEC_PER_MSEC	/* of a rate, that one of them takes at most */
 #define BFC_TXQS_QUEUES_MAX	8192	/* of all TX queues of a device */
 #define BFC_HELLO_PPS		100	/* HELLOs a second from the link */
+#define BFC_SEQ_AHEAD		BIT(20)	/* more frames of a neighbour than get lost in a row */
 #define BFC_LEN_MAX		BIT(20)	/* of a packet by a size table: QDISC_PKT_LEN_MAX */
 #define BFC_PACE_LATE_NS	(10 * NSEC_PER_MSEC)	/* made up for, by a burst */
 #define BFC_PICK_TRIES		8	/* candidates looked at for a new flow */

@@ -96,6 +96,8 @@ static struct bfc_port *bfc_port_alloc(struct net_device *dev)
 	spin_lock_init(&port->lock);
 	spin_lock_init(&port->tx.lock);
 	bfc_events_start(port);
+	/* A stranger that does not hear us would have to guess it: bfc_rx_in_order(). */
+	atomic_set(&port->neighbour.seq, get_random_u32());
 	INIT_DELAYED_WORK(&port->neighbour.hello, bfc_hello_work);
 	hrtimer_setup(&port->tx.refresh, bfc_refresh_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);

@@ -7,6 +7,20 @@
 
 #include "bfc.h"
 
+/* Is a PAUSE the next one? It must be newer than the last, and not far ahead of it, or of
+ * the newest HELLO: who sends without hearing the neighbour would guess the epoch of 32 bits
+ * in minutes at 10 Gbit/s. With `peer on` there may be no HELLO.
+ */
+static bool bfc_rx_in_order(const struct bfc_port *port, u32 seq)
+{
+	u32 ahead = seq - port->rx.seq;
+	u32 hello = seq - port->neighbour.peer.seq + BFC_SEQ_AHEAD;
+
+	return (s32)ahead > 0 &&
+	       (ahead <= BFC_SEQ_AHEAD || hello <= 2 * BFC_SEQ_AHEAD ||
+		port->opt.peer != BFC_PEER_AUTO);
+}
+
 static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 				 const struct bfc_hdr *hdr, const void *frame,
 				 u64 now)
@@ -36,7 +50,7 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 	if (port->neighbour.peer.peer_nonce && port->neighbour.peer.role == BFC_ROLE_NIC &&
 	    !port->opt.accept_pause)
 		return BFC_BAD_ROLE;
-	if ((s32)(hdr->seq - port->rx.seq) <= 0)
+	if (!bfc_rx_in_order(port, hdr->seq))
 		return BFC_BAD_SEQ;
 	bad = bfc_get_pause(frame, hdr->len, port->queues, &pause);
 	if (bad)
@@ -90,7 +104,7 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 	/* Each may have to be answered. Strangers that do not hear us, whatever
 	 * they send, take nothing from the neighbour.
 	 */
-	known = bfc_peer_knows(&port->neighbour.peer, hdr, &hello);
+	known = bfc_peer_knows(&port->neighbour.peer, hdr, &hello, now);
 	if (!bfc_bucket_take_n(&port->neighbour.bucket[known], now, BFC_HELLO_PPS,
 			       BFC_HELLO_PPS, 1))
 		return BFC_BAD_RATE;

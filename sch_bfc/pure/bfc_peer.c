@@ -38,6 +38,8 @@ static void bfc_peer_forget(struct bfc_peer *p)
 	p->peer_id = 0;
 	p->peer_nonce = 0;
 	p->other_nonce = 0;
+	p->other_echo_ns = 0;
+	p->other_heard_ns = 0;
 	p->epoch = 0;
 	p->seq = 0;
 	p->queues = 0;
@@ -51,14 +53,16 @@ static void bfc_peer_forget(struct bfc_peer *p)
  * @p: the machine
  * @id: our id
  * @nonce: our new nonce, not 0
+ * @clock: what to add to our clock in HELLOs, random like the nonce
  */
-void bfc_peer_restart(struct bfc_peer *p, u64 id, u32 nonce)
+void bfc_peer_restart(struct bfc_peer *p, u64 id, u32 nonce, u64 clock)
 {
 	bfc_peer_forget(p);
 	p->conflict_ns = 0;
 	p->heard_ns = 0;
 	p->id = id;
 	p->nonce = nonce;
+	p->clock = clock;
 }
 
 /**
@@ -121,7 +125,7 @@ void bfc_peer_say(struct bfc_peer *p, struct bfc_hello *h, u64 now)
 
 	h->id = p->id;
 	h->nonce = p->nonce;
-	h->sent_ns = now;
+	h->sent_ns = now + p->clock;
 	h->echo = p->peer_nonce;
 	h->echo_ns = p->echo_ns;
 	h->held_ns = now - p->heard_ns;
@@ -134,12 +138,29 @@ void bfc_peer_say(struct bfc_peer *p, struct bfc_hello *h, u64 now)
 	else if (!p->other_nonce)
 		return;
 	h->flags |= BFC_HELLO_F_OTHER;
-	h->echo_ns = 0;
-	h->held_ns = 0;
-	if (!conflict || p->turn)
+	if (!conflict || p->turn) {
 		h->echo = p->other_nonce;
+		h->echo_ns = p->other_echo_ns;
+		h->held_ns = now - p->other_heard_ns;
+	}
 	if (!conflict)
 		p->other_nonce = 0;
+}
+
+/* From when the HELLO left us that it echoes. It may look a little negative, as clocks do not
+ * run alike.
+ */
+static s64 bfc_peer_trip(const struct bfc_peer *p, const struct bfc_hello *h, u64 now)
+{
+	return now + p->clock - h->echo_ns - h->held_ns;
+}
+
+static bool bfc_peer_proves(const struct bfc_peer *p, const struct bfc_hello *h, u64 now)
+{
+	s64 trip = bfc_peer_trip(p, h, now);
+
+	return h->echo == p->nonce && trip <= (s64)BFC_PEER_DEAD_NS &&
+	       trip >= -(s64)BFC_PEER_DEAD_NS;
 }
 
 /**
@@ -147,15 +168,23 @@ void bfc_peer_say(struct bfc_peer *p, struct bfc_hello *h, u64 now)
  * @p: the machine
  * @hdr: its header
  * @h: its body
+ * @now: ns
  *
  * Return: false if it can.
  */
 bool bfc_peer_knows(const struct bfc_peer *p, const struct bfc_hdr *hdr,
-		    const struct bfc_hello *h)
+		    const struct bfc_hello *h, u64 now)
 {
-	return h->echo == p->nonce ||
+	return bfc_peer_proves(p, h, now) ||
 	       (h->id == p->peer_id && h->nonce == p->peer_nonce &&
 		hdr->epoch == p->epoch);
+}
+
+static void bfc_peer_note_other(struct bfc_peer *p, const struct bfc_hello *h, u64 now)
+{
+	p->other_nonce = h->nonce;
+	p->other_echo_ns = h->sent_ns;
+	p->other_heard_ns = now;
 }
 
 /* A HELLO of another port than the neighbour. Return: BFC_OK if it is to be the
@@ -165,9 +194,9 @@ static enum bfc_bad bfc_peer_other(struct bfc_peer *p,
 				   const struct bfc_hello *h, u64 now,
 				   unsigned int *events)
 {
-	if (h->echo != p->nonce) {
+	if (!bfc_peer_proves(p, h, now)) {
 		if (!p->conflict_ns) {
-			p->other_nonce = h->nonce;
+			bfc_peer_note_other(p, h, now);
 			*events |= BFC_EV_REPLY;
 		}
 		return BFC_BAD_EPOCH;
@@ -178,7 +207,7 @@ static enum bfc_bad bfc_peer_other(struct bfc_peer *p,
 	 * them has been silent for long enough.
 	 */
 	p->conflict_ns = now + BFC_PEER_DEAD_NS;
-	p->other_nonce = h->nonce;
+	bfc_peer_note_other(p, h, now);
 	if (p->state != BFC_PEER_STATE_CONFLICT) {
 		p->state = BFC_PEER_STATE_CONFLICT;
 		*events |= BFC_EV_STATE | BFC_EV_REPLY;
@@ -188,12 +217,12 @@ static enum bfc_bad bfc_peer_other(struct bfc_peer *p,
 
 /* A BYE counts if it comes from the neighbour. */
 static enum bfc_bad bfc_peer_bye(struct bfc_peer *p, const struct bfc_hdr *hdr,
-				 const struct bfc_hello *h,
+				 const struct bfc_hello *h, u64 now,
 				 unsigned int *events)
 {
 	if (!p->peer_nonce)
 		return BFC_OK;
-	if (h->id != p->peer_id || !bfc_peer_knows(p, hdr, h))
+	if (h->id != p->peer_id || !bfc_peer_knows(p, hdr, h, now))
 		return BFC_BAD_EPOCH;
 	p->conflict_ns = 0;
 	bfc_peer_forget(p);
@@ -216,10 +245,10 @@ enum bfc_bad bfc_peer_hello(struct bfc_peer *p, const struct bfc_hdr *hdr,
 			    const struct bfc_hello *h, u64 now,
 			    unsigned int *events)
 {
-	bool proved = h->echo == p->nonce, other = h->flags & BFC_HELLO_F_OTHER;
+	bool proved = bfc_peer_proves(p, h, now), other = h->flags & BFC_HELLO_F_OTHER;
+	s64 rtt = bfc_peer_trip(p, h, now);
 	enum bfc_bad bad;
 	u8 state;
-	u64 rtt;
 
 	*events = 0;
 	if (h->id == p->id)
@@ -227,17 +256,18 @@ enum bfc_bad bfc_peer_hello(struct bfc_peer *p, const struct bfc_hdr *hdr,
 
 	*events = bfc_peer_tick(p, now);
 	if (h->flags & BFC_HELLO_F_BYE)
-		return bfc_peer_bye(p, hdr, h, events);
+		return bfc_peer_bye(p, hdr, h, now, events);
 	if (p->peer_nonce && h->id != p->peer_id) {
 		bad = bfc_peer_other(p, h, now, events);
 		if (bad || p->conflict_ns)
 			return bad;
-	} else if (p->proved && !bfc_peer_knows(p, hdr, h)) {
+	} else if (p->proved && !bfc_peer_knows(p, hdr, h, now)) {
 		*events |= BFC_EV_REPLY;
 		return BFC_BAD_EPOCH;
 	}
 	if (p->conflict_ns) {
 		p->heard_ns = now;
+		p->echo_ns = h->sent_ns;
 		return BFC_OK;
 	}
 	if (p->peer_nonce != h->nonce || p->epoch != hdr->epoch ||
@@ -267,8 +297,7 @@ enum bfc_bad bfc_peer_hello(struct bfc_peer *p, const struct bfc_hdr *hdr,
 		p->proved = true;
 		if (!other)
 			state = BFC_PEER_STATE_UP;
-		rtt = now - h->echo_ns - h->held_ns;
-		if (h->echo_ns && (s64)rtt > 0 && rtt <= BFC_HRTT_MAX)
+		if (!other && rtt > 0 && rtt <= (s64)BFC_HRTT_MAX)
 			bfc_peer_took(p, rtt);
 		/* It has not heard our echo: an answer is on its way to be lost, or
 		 * was. One that is UP gets none, or the two would never end.

@@ -336,6 +336,53 @@ test_refused() {
 	done_with
 }
 
+# A stranger that does not hear the neighbour would have to guess its sequence, too: the
+# epoch alone is guessed in minutes at 10 Gbit/s.
+test_sequence_far_ahead() {
+	local seq
+	start
+	frames wait n 5 1 kind=hello
+	at_least "the port's first sequence" "$(answered '.[0].seq')" 10000
+	frames set n seq=5000000
+	agree
+	for seq in 6200000 2000000000 4900000; do
+		frames pause n bits=1 hold=4000000000 seq=$seq
+	done
+	sleep 0.3
+	equal "paused by what is far ahead" "$(port paused)" 0
+	equal "refused" "$(port bad_seq)" 3
+	frames pause n bits=1 hold=4000000000 seq=5900000
+	check "what is near enough" wait_for 2 port_is paused 1
+	# Many pauses may get lost; HELLOs tell how far it is.
+	frames talk n 0
+	frames set n seq=9000000
+	frames hello n
+	frames pause n bits=1,2 hold=4000000000
+	check "near a HELLO" wait_for 2 port_is paused 2
+	done_with
+}
+
+# A second talker that guessed the nonce, but does not hear the time that goes with it
+test_guessed_nonce() {
+	local echo
+	start
+	agree
+	frames wait n 3 1 kind=hello
+	echo=$(answered '.[-1].nonce')
+	frames open m n e0
+	frames hello m echo="$echo" echo_sent=12345 held=0
+	frames hello m echo="$echo" echo_sent=0 held=0 flags=2
+	frames hello m echo="$echo" echo_sent=0 held=0 flags=1
+	sleep 0.3
+	equal "state" "$(port peer_state)" up
+	at_least "refused" "$(port bad_epoch)" 3
+	tagged "nevertheless"
+	frames wait m 3 1 kind=hello
+	frames hello m
+	state 3 conflict "one that does hear"
+	done_with
+}
+
 test_nic_role() {
 	start
 	frames set n role=1
@@ -595,6 +642,6 @@ test_not_ours() {
 
 run_tests three_way_hello bye silence carrier_loss two_talkers peer_on \
 	peer_off pause_obeyed hold_ends_on_an_idle_port mode_change_ends_a_pause \
-	refused nic_role flood hello_flood \
+	refused sequence_far_ahead guessed_nonce nic_role flood hello_flood \
 	pause_sent tags_of_others \
 	vlan_bridge tpid_8100 not_ours fuzz

@@ -36,7 +36,7 @@ static void put_eth(u8 *f)
 static void peer_start(struct bfc_peer *p)
 {
 	memset(p, 0, sizeof(*p));
-	bfc_peer_restart(p, 0x0211223344550003ULL, 0x1badcafe);
+	bfc_peer_restart(p, 0x0211223344550003ULL, 0x1badcafe, 0);
 }
 
 /* Two ports: the neighbour has echoed this port's nonce. */
@@ -105,6 +105,7 @@ static unsigned int hello_other(u8 *f)
 
 	peer_up(&p);
 	p.other_nonce = 0xc0ffee11;
+	p.other_heard_ns = 3000001;
 	return put_hello(f, &p, &h, 78, 3000001);
 }
 

@@ -41,7 +41,7 @@ struct frame {
 
 static void start(struct side *s, u64 id, u32 nonce, u32 epoch)
 {
-	bfc_peer_restart(&s->p, id, nonce);
+	bfc_peer_restart(&s->p, id, nonce, id << 60);
 	s->epoch = epoch;
 	s->seq = 0;
 	if (!s->queues)
@@ -168,7 +168,7 @@ static void test_handshake(void)
 	hears(&b, say(&a, 6 * MS), 7 * MS, 0, UP);
 	f = say(&a, SEC);
 	CHECK(be32_to_cpu(f.hello.echo) == 0xb1, "echo");
-	CHECK(be64_to_cpu(f.hello.echo_ns) == 5 * MS, "its clock");
+	CHECK(be64_to_cpu(f.hello.echo_ns) == 5 * MS + b.p.clock, "its clock");
 	CHECK(be64_to_cpu(f.hello.held_ns) == SEC - 6 * MS, "held");
 }
 
@@ -194,25 +194,63 @@ static void test_simultaneous(void)
 	CHECK(bfc_peer_settled(&a.p, 3 * MS) && bfc_peer_settled(&b.p, 3 * MS));
 }
 
-/* No peer is UP by the nonce of another one, nor by an echo of none. */
+/* No peer is UP by the nonce of another one, by an echo of none, nor without the time that
+ * goes with it.
+ */
 static void test_echo(void)
 {
+	unsigned int events;
 	struct frame f;
 
 	fresh();
+	f = say(&a, 0);
+	hear(&b, &f, 0, &events);
 	f = say(&b, 0);
 	f.hello.echo = cpu_to_be32(0xa2);
 	hears(&a, f, MS, LAYOUT | STATE | REPLY, HEARD);
 	f = say(&b, MS);
 	f.hello.echo = cpu_to_be32(0);
 	hears(&a, f, 2 * MS, REPLY, HEARD);
-	f = say(&b, 2 * MS);
-	f.hello.echo = cpu_to_be32(0xa1);
-	hears(&a, f, 3 * MS, STATE | REPLY, UP);
+	f = say(&b, MS);
+	f.hello.echo_ns = cpu_to_be64(0);
+	hears(&a, f, 2 * MS, REPLY, HEARD);
+	f = say(&b, MS);
+	f.hello.echo_ns = cpu_to_be64(be64_to_cpu(f.hello.echo_ns) - DEAD);
+	hears(&a, f, 2 * MS, REPLY, HEARD);
+	f = say(&b, MS);
+	f.hello.held_ns = cpu_to_be64(be64_to_cpu(f.hello.held_ns) + DEAD + 3 * MS);
+	hears(&a, f, 2 * MS, REPLY, HEARD);
+	hears(&a, say(&b, 2 * MS), 3 * MS, STATE | REPLY, UP);
 	/* it has forgotten us: stop stamping at once */
 	f = say(&b, 3 * MS);
 	f.hello.echo = cpu_to_be32(0);
 	hears(&a, f, 4 * MS, STATE | REPLY, HEARD);
+	/* as much as clocks may differ */
+	f = say(&b, 4 * MS);
+	f.hello.held_ns = cpu_to_be64(be64_to_cpu(f.hello.held_ns) + SEC);
+	hears(&a, f, 5 * MS, STATE | REPLY, UP);
+}
+
+/* One that guesses the nonce, but does not hear us */
+static void test_guessed(void)
+{
+	u64 now = both_up();
+	struct frame f;
+
+	f = say(&c, now);
+	f.hello.echo = cpu_to_be32(b.p.nonce);
+	doubts(&b, f, now);
+	f = say_flags(&c, now, BFC_HELLO_F_OTHER);
+	f.hello.echo = cpu_to_be32(b.p.nonce);
+	doubts(&b, f, now);
+	/* in the neighbour's name */
+	start(&c, 0xa, 0xc2, 0xec2);
+	f = say(&c, now);
+	f.hello.echo = cpu_to_be32(b.p.nonce);
+	doubts(&b, f, now);
+	f = say_flags(&c, now, BFC_HELLO_F_BYE);
+	f.hello.echo = cpu_to_be32(b.p.nonce);
+	refuses(&b, f, now, BFC_BAD_EPOCH);
 }
 
 static void test_loop(void)
@@ -242,7 +280,7 @@ static void test_stale(void)
 	CHECK(a.p.heard_ns == now + 5 * MS);
 	hears(&a, f[4], now + 7 * MS, 0, UP);
 	CHECK(a.p.heard_ns == now + 7 * MS);
-	CHECK(a.p.echo_ns == now + 4 * MS);
+	CHECK(a.p.echo_ns == now + 4 * MS + b.p.clock);
 }
 
 static void test_wrap(void)
@@ -376,9 +414,9 @@ static void test_restart_clean(void)
 	struct bfc_peer p;
 
 	memset(&p, 0xff, sizeof(p));
-	bfc_peer_restart(&p, 7, 8);
+	bfc_peer_restart(&p, 7, 8, 9);
 	CHECK(forgotten(&p));
-	CHECK(p.id == 7 && p.nonce == 8);
+	CHECK(p.id == 7 && p.nonce == 8 && p.clock == 9);
 	CHECK(!p.conflict_ns && !p.heard_ns);
 	CHECK(!bfc_peer_tick(&p, 1));
 	CHECK(!bfc_peer_tick(&p, ~0ULL));
@@ -664,14 +702,15 @@ static void test_rtt(void)
 	/* no time without a trip, none of zero, none of more than a second */
 	f = say(&a, SEC);
 	f.hello.echo_ns = cpu_to_be64(0);
-	hears(&b, f, SEC, 0, UP);
+	hears(&b, f, SEC, STATE | REPLY, HEARD);
+	CHECK(b.p.rtt_ns == 200);
+	/* held for longer than it took */
+	f = say(&a, SEC);
+	f.hello.held_ns = cpu_to_be64(be64_to_cpu(f.hello.held_ns) + SEC);
+	hears(&b, f, SEC + 1, STATE, UP);
 	CHECK(b.p.rtt_ns == 200);
 	f = say(&a, SEC);
-	f.hello.held_ns = cpu_to_be64(~0ULL / 2);	/* held for longer than it took */
-	hears(&b, f, SEC + 1, 0, UP);
-	CHECK(b.p.rtt_ns == 200);
-	f = say(&a, SEC);
-	f.hello.echo_ns = cpu_to_be64(SEC + 2 + b.skew);
+	f.hello.echo_ns = cpu_to_be64(SEC + 2 + b.skew + b.p.clock);
 	f.hello.held_ns = cpu_to_be64(0);
 	hears(&b, f, SEC + 2, 0, UP);
 	CHECK(b.p.rtt_ns == 200, "zero taken");
@@ -681,7 +720,7 @@ static void test_rtt(void)
 	f = say(&b, SEC);
 	hear(&a, &f, SEC, &events);
 	f = say(&a, SEC);
-	f.hello.echo_ns = cpu_to_be64(0);
+	f.hello.echo_ns = cpu_to_be64(be64_to_cpu(f.hello.echo_ns) - 2 * SEC);
 	hears(&b, f, SEC + 1000, LAYOUT | STATE | REPLY, UP);
 	CHECK(!b.p.rtt_ns);
 	now = 2 * SEC;
@@ -715,6 +754,7 @@ static const struct unit_case cases[] = {
 	{ "peer: three-way handshake", test_handshake },
 	{ "peer: both begin at once", test_simultaneous },
 	{ "peer: up by the echo of the own nonce only", test_echo },
+	{ "peer: a guessed nonce proves nothing", test_guessed },
 	{ "peer: own frames are a loop", test_loop },
 	{ "peer: stale sequences are refused", test_stale },
 	{ "peer: sequences wrap", test_wrap },

@@ -134,7 +134,7 @@ static void restart(struct model *m, unsigned int i)
 {
 	struct side *s = &m->side[i];
 
-	bfc_peer_restart(&s->p, 100 + i, nonce_of(i, s->lives++));
+	bfc_peer_restart(&s->p, 100 + i, nonce_of(i, s->lives++), 0);
 	s->seq = 0;
 	leave(s);
 }
