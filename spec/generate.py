@@ -57,6 +57,7 @@ SPEC = "spec/bfc.yaml"
 EVENT_SPEC = "spec/bfc-event.yaml"
 BEGIN = "qdisc bfc 1: root refcnt [0-9]+ "  # of what tc shows of a test's qdisc
 UAPI = "include/uapi/linux/pkt_sch_bfc.h"
+FUZZER = "selftests/tools/nlfuzz.c"
 EVENT_UAPI = "include/uapi/linux/bfc_event.h"
 PARAMS = "sch_bfc/bfc_netlink.c"
 MODES_H = "sch_bfc/bfc_fc.h"
@@ -213,6 +214,28 @@ class Spec:
             out += [f"\t[TCA_BFC_{macro(o['name'])}] =",
                     f"\t\tBFC_OPTION({field}, {o['type']}, {low}, {high}, {zero},",
                     f"\t\t\t   \"{o['message']}\"),"]
+        return "\n".join(out + ["};"])
+
+    def fuzzed(self) -> str:
+        """What selftests/tools/nlfuzz.c knows of the attributes."""
+        out = ["static const struct option options[] = {"]
+        for o in self.options:
+            name = f"TCA_BFC_{macro(o['name'])}"
+            checks = o.get("checks", {})
+            if o["type"] in ("unused", "pad"):
+                continue
+            if o.get("read-only"):
+                out.append(f"\t{{ {name}, READ_ONLY, 0, 0, 0, false }},")
+            elif o["type"] not in ("u8", "u16", "u32", "u64"):
+                length = checks.get("exact-len", checks.get("max-len", "0"))
+                out.append(f"\t{{ {name}, {o['type'].upper()}, {length}, 0, 0, false }},")
+            else:
+                high = f"__BFC_{macro(o['enum'])}_MAX - 1" if "enum" in o else \
+                    self.number(checks.get("max", 0))
+                low = "0" if "enum" in o else self.number(checks.get("min", 0))
+                zero = "true" if o.get("or-zero") else "false"
+                out.append(f"\t{{ {name}, NUMBER, {int(o['type'][1:]) // 8}, {low}, {high}, "
+                           f"{zero} }},")
         return "\n".join(out + ["};"])
 
     @staticmethod
@@ -621,6 +644,7 @@ def main() -> int:
     regions = {
         UAPI: {"options": spec.uapi(OPTION_ENUMS), "statistics": spec.uapi(STATS_ENUMS)},
         EVENT_UAPI: {"numbers": event_numbers()},
+        FUZZER: {"options": spec.fuzzed()},
         PARAMS: {"policy": spec.policy(), "ranges": spec.ranges(), "uses": spec.uses()},
         MODES_H: {"modes": "\n".join(
             spec.modes("extern const struct bfc_fc_ops bfc_fc_{1};"))},

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#define COUNT_OF(a)	(sizeof(a) / sizeof((a)[0]))
+
 static inline uint64_t now_ns(void)
 {
 	struct timespec ts;
