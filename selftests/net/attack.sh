@@ -1,0 +1,306 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Two hosts that have nothing to do with an attacker on the same switch keep their
+# throughput, whatever it sends (docs/trust.md).
+#
+#   a e0 --- pa \        / pb --- e0 b		a sends to b
+#   m e0 --- pm -- sw --- pr --- e0 r		m attacks, u sends to m; r is slow
+#   u e0 --- pu /   |
+#                  c0 veth ce c			a container
+#
+# All links 20 Mbit/s, r's 5 Mbit/s. m's frames are made by bfcframe.py, at the rate of its
+# link.
+
+# jq has variables of its own.
+# shellcheck disable=SC2016
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+seconds=2
+ports="pa pb pm pr pu"
+
+# network [OPTIONS]: of the ports of sw; a and b are hosts with bfc, m is made of Python
+network() {
+	local port host n=0
+	# group_fwd_mask: LLDP is forwarded
+	switch sw group_fwd_mask 0x4000
+	for host in a b m r u; do
+		n=$((n + 1))
+		host "$host" "10.0.0.$n/24"
+	done
+	for port in pa pb pm pu; do
+		cable sw "$port" "${port#p}" e0
+	done
+	cable sw pr r e0 rate 5mbit delay 100us ring 8
+	for port in $ports; do
+		bfc sw "$port" hrtt 4ms "$@"
+	done
+	for host in a b r u; do
+		bfc "$host" e0 role nic hrtt 4ms "${fc[@]}"
+	done
+	tc -n m qdisc replace dev e0 root pfifo limit 100000
+	in=pm slow='' size=60
+	[ ${#fc[@]} -gt 0 ] || wait_for 10 up_but_pm || fail "no agreement"
+	meet 10.0.0.2 a
+	meet 10.0.0.3 u
+	meet 10.0.0.4 m
+	frames open m m e0
+	mac_m=$(answered .mac)
+	mac_b=$(mac b e0)
+	clean=$(throughput) clean_slow=$(throughput -r 8000000)
+	say "alone $clean"
+}
+fc=()
+up_but_pm() { ! not_up | grep -qv ' pm$'; }
+
+# throughput [SEND-OPTIONS]: packets from a to b
+throughput() {
+	pair "$@"
+	finish "$sender" "$receiver"
+	received b 5000 .packets
+}
+
+pair() {
+	receive b 5000 -t 60 -i 1
+	receiver=$bg
+	send a 10.0.0.2 5000 -t "$seconds" "$@"
+	sender=$bg
+}
+
+arrived_at() { in_ns sw cat "/sys/class/net/$1/statistics/rx_packets"; }
+
+# besides NAME FRAMES COMMAND...: what a and b have while the attack goes on, of which so
+# many frames must have come in through $in. Frames that go to b's port, too, may have
+# their fair part of it: then a sends at 8 Mbit/s ($slow).
+besides() {
+	local name=$1 frames=$2 before want=$clean
+	shift 2
+	before=$(arrived_at "$in")
+	[ -z "$slow" ] || want=$clean_slow
+	pair ${slow:+-r 8000000}
+	"$@"
+	finish "$sender" "$receiver"
+	at_least "$name: frames that came in" $(($(arrived_at "$in") - before)) "$frames"
+	at_least "$name: packets of the pair, alone $want" "$(received b 5000 .packets)" \
+		$((want * 95 / 100))
+	equal "$name: reordered" "$(received b 5000 .reordered)" 0
+	say "$name $(received b 5000 .packets)"
+}
+
+# unpaused: no port but m's had to do with it
+unpaused() {
+	equal "queues paused at pa and pb" "$(stat sw pa paused) $(stat sw pb paused)" "0 0"
+	equal "neighbours" "$(stat sw pa peer_state) $(stat sw pb peer_state)" "up up"
+}
+
+# frame DST TYPE [REST]: from m, in hexadecimal, 60 bytes or $size
+frame() {
+	local hex
+	hex=$(tr -d : <<<"$1$mac_m")$2${3-}
+	printf '%s%0*d' "$hex" $((2 * size - ${#hex})) 0
+}
+
+# pfc: each priority, as long as can be
+pfc() { frame 0180c2000001 8808 "010100ff$(printf 'ffff%.0s' {1..8})"; }
+
+# m is a host without bfc, or one that says nothing: what it sends is as good as data.
+test_floods_of_a_host() {
+	local host=fe80000000000000
+	network
+	slow=1 size=1000
+	besides ARP 4000 frames raw m "$(frame ffffffffffff 0806 \
+		0001080006040001)" 5500
+	besides ND 4000 frames raw m "$(frame 3333ff000001 86dd \
+		"6000000003b23aff${host}0000000000000001${host}0000000000000002870000000000")" 5500
+	besides LLDP 4000 frames raw m "$(frame 0180c200000e 88cc)" 5500
+	besides "unknown destinations" 4000 frames raw m "$(frame 02feedbeef00 0800 45)" 5500
+	besides "provider tags" 4000 frames raw m "$(frame "$mac_b" 88a8 00050800)" 5500
+	besides "own tags" 4000 frames udp m dst="$mac_b" from=10.0.0.3 to=10.0.0.2 \
+		count=5500 size=950 tags=88a8:5,88a8:6,8100:7
+	# Without STP a bridge forwards these.
+	size=60
+	besides STP 20000 frames raw m "$(frame 0180c2000000 0027 424203)" 60000
+	slow=''
+	besides PFC 20000 frames raw m "$(pfc)" 60000
+	besides PAUSE 20000 frames raw m "$(frame 0180c2000001 8808 0001ffff)" 60000
+	besides "cut frames" 20000 frames hello m count=60000 cut=60
+	at_least "refused" "$(stat sw pm bad_short)" 20000
+	unpaused
+	equal "frames obeyed" "$(stat sw pm frames_rx) $(stat sw pm pfc_rx)" "0 0"
+	equal "tags taken off" "$(stat sw pm tagged_rx)" 0
+	frames close
+	all_idle
+}
+
+# m agrees, and may pause what is sent to it.
+agree() {
+	frames talk m 0.3
+	wait_for 10 peer_up sw pm || fail "no agreement with m"
+}
+
+# new_layouts: other queues each time, as many as there may be
+new_layouts() {
+	local n
+	for n in 1 2 3; do
+		frames hello m nonce="$n" queues=$((1024 - n)) count=7000
+	done
+}
+
+# refused: PAUSE frames that were old, or too many
+refused() { echo $(($(stat sw pm bad_seq) + $(stat sw pm bad_rate))); }
+
+test_attacks_of_a_neighbour() {
+	local all old crowd
+	network
+	frames set m queues=1024
+	agree
+	all=$(seq -s, 0 31)
+	# What u sends to m waits for ever.
+	background ip netns exec u udpflow send -d 10.0.0.3 -p 7 -f 20 -t 60
+	crowd=$bg
+	besides "pauses" 15000 frames pause m bits="$all" hold=4000000000 count=25000
+	at_least "obeyed" "$(stat sw pm frames_rx)" 1000
+	at_least "more than are read" "$(stat sw pm bad_rate)" 1000
+	at_least "queues paused at pm" "$(stat sw pm paused)" 1
+	frames set m seq=100000
+	frames pause m
+	old=$(refused)
+	besides "replay" 15000 frames pause m bits="$all" hold=4000000000 seq=99990 \
+		count=25000
+	at_least "refused of these" $(($(refused) - old)) 15000
+	equal "paused by them" "$(stat sw pm paused)" 0
+	besides "layouts" 15000 new_layouts
+	frames talk m 0
+	frames set m epoch=77 nonce=78 seq=0
+	agree
+	# All of m's queues, counted at a slow port
+	besides "upstreamQ" 1000 frames udp m dst="$(mac r e0)" from=10.0.0.3 to=10.0.0.4 \
+		span=1000 along=sport count=2 size=900 tags=88a8:1000
+	at_least "counted" "$(stat sw pr counted)" 100
+	at_least "pauses of m" "$(stat sw pm pause_tx)" 1
+	unpaused
+	kill "$crowd"
+	frames close
+}
+
+# A second talker that does not hear what sw says, then one that does
+test_strangers() {
+	network
+	agree
+	frames open s m e0
+	besides "HELLOs" 15000 frames hello s nonce=random echo=4711 count=25000
+	equal "agreement with m" "$(stat sw pm peer_state)" up
+	besides "PAUSEs" 15000 frames pause s bits=0,1,2,3 epoch=4711 count=25000
+	equal "paused at pm" "$(stat sw pm paused)" 0
+	besides "conflict" 10000 frames hello s count=20000
+	equal "state at pm" "$(stat sw pm peer_state)" conflict
+	unpaused
+	frames close
+}
+
+# container: c beside the ports in sw's bridge
+container() {
+	new_ns c
+	ip -n sw link add c0 type veth peer name ce netns c
+	ip -n sw link set c0 master br0 up
+	ip -n c -batch - <<-END
+		addr add 10.0.0.66/24 dev ce
+		link set ce up
+		link set lo up
+	END
+	# A veth is as fast as the processor.
+	bfc c ce fc none rate 20mbit limit 64mb
+}
+
+# from_container SEND-OPTIONS: to r
+from_container() {
+	local pair=$sender
+	send c 10.0.0.4 5000 "$@"
+	finish "$bg"
+	sender=$pair
+}
+
+test_container() {
+	local n
+	network
+	container
+	tc -n c qdisc add dev ce clsact
+	for n in {1..511}; do
+		printf 'filter add dev ce egress protocol ip pref 1 u32 match u16 %d 0x1ff at 20 flowid 1:%x\n' \
+			"$n" "$n"
+	done | tc -n c -batch - || fail "the container cannot forge"
+	meet 10.0.0.4 c
+	in=c0
+	besides "tc_index" 5000 from_container -f 512 -n 15 -s 200 -b 1000000
+	equal "counted, pauses of a" "$(sum_stat counted) $(stat sw pa pause_tx)" "0 0"
+	frames open c c ce
+	mac_m=$(mac c ce)
+	# group_fwd_mask has the bridge forward these.
+	slow=1
+	besides "control frames" 20000 frames hello c count=30000
+	slow=''
+	besides PFC 20000 frames raw c "$(pfc)" 30000
+	unpaused
+	frames close
+	all_idle
+}
+
+# With pauses of priorities m's frames need no agreement: sw stops sending to m, what u
+# sends to it fills what it may of a buffer that all ports share, and u is paused.
+endless() {
+	local mode=$1 crowd
+	shift
+	fc=(fc "$mode")
+	network fc "$mode" "$@"
+	background ip netns exec u udpflow send -d 10.0.0.3 -p 7 -f 20 -t 60
+	crowd=$bg
+	besides "endless pause" 15000 frames raw m "$(pfc)" 60000
+	at_least "pauses of u" "$(stat sw pu pfc_tx)" 1
+	kill "$crowd"
+	frames close
+}
+
+test_pfc_from_a_host() { endless pfc buffer b size 2mb; }
+
+# What a user without rights does as root of namespaces of its own; sw has the other end of
+# its veth, a port. It prints what it should not have been able to do.
+inside='
+	until ip link set u0 up 2>/dev/null; do sleep 0.1; done
+	ip link add d0 type dummy
+	tc qdisc add dev d0 root bfc rate 1gbit || echo "no qdisc of its own"
+	tc qdisc add dev u0 root bfc queues 1024 || echo "no port of its own"
+	! ip link show | grep p1 || echo "sees the port of the host"
+	! bfcctl stamp attach d0 2>/dev/null || echo "runs a program"
+	! bfcctl int attach u0 2>/dev/null || echo "runs a program at clsact"
+	! nsenter --target 1 --net true 2>/dev/null || echo "is in the host"
+	! echo 1 2>/dev/null >/proc/sys/net/core/netdev_budget || echo "changes the host"
+	! modprobe -r sch_bfc 2>/dev/null || echo "unloads the module"
+	echo "and no more"
+	exec sleep 60'
+
+test_user_namespace() {
+	local pid said=$scratch/inside
+	[ -e /proc/self/ns/user ] || { skip="no user namespaces in this kernel"; return; }
+	switch sw
+	host a 10.0.0.1/24
+	cable sw p1 a e0
+	bfc sw p1
+	bfc a e0 role nic
+	PATH=$top/build/bpf:$PATH background setpriv --reuid 65534 --regid 65534 --clear-groups \
+		unshare --user --map-root-user --net sh -c "$inside" >"$said" 2>&1
+	pid=$bg
+	check "no namespace" wait_for 10 elsewhere "$pid"
+	ip -n sw link add h0 type veth peer name u0 netns "$pid"
+	ip -n sw link set h0 up
+	bfc sw h0 rate 20mbit
+	check "it does not end: $(cat "$said")" wait_for 30 grep -q "and no more" "$said"
+	equal "what it could" "$(grep -vx "and no more" "$said")" ""
+	check "no agreement: $(stat sw h0 peer_state)" wait_for 10 peer_up sw h0
+	equal "its queues" "$(stat sw h0 peer_queues)" 1024
+	equal "the other port" "$(stat sw p1 peer_state)" up
+	kill "$pid"
+}
+elsewhere() { [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
+
+run_tests user_namespace floods_of_a_host attacks_of_a_neighbour strangers container pfc_from_a_host
