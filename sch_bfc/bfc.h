@@ -254,6 +254,7 @@ struct bfc_sched_stats {
 				 * overflow entries taken by one whose set was full
 				 */
 	u64 counted;		/* packets that met a queue over Th */
+	u64 unsampled;		/* packets left out of flow table and pause counters */
 	u64 ctrl_excess;	/* over the control band's share, queued as ordinary */
 	u64 drop_limit;		/* dropped from the longest queue */
 	u64 drop_cap;		/* to a queue over its share of the buffer */
@@ -304,6 +305,7 @@ struct bfc_sched_call {
 	bool keyed;		/* &bfc_sched_dests.key, .shared and .slot are those of the
 				 * packet
 				 */
+	u32 lot;		/* the last number drawn for `sample` */
 };
 
 /**
@@ -435,6 +437,7 @@ static_assert(offsetof(struct bfc_sched, ctrl) == 256);
  * @held: its bytes are held, likewise
  * @pausable: a pause of the port that it came in through can keep the like of it away
  * @overflowed: @flow is an overflow entry
+ * @unsampled: it is not in @flow's size, and is not to be counted: `sample`
  * @slot: of that port, if @pausable
  * @member: bits of the hash, if @overflowed
  *
@@ -450,6 +453,7 @@ struct bfc_skb_cb {
 	u8 held : 1;
 	u8 pausable : 1;
 	u8 overflowed : 1;
+	u8 unsampled : 1;
 	u8 slot;
 	u8 member;
 };

@@ -85,6 +85,7 @@ struct bfc_cfg {
 	bool avoid_paused;	/* as in struct bfc_params; likewise the next */
 	bool new_first;
 	u8 split_gso;		/* BFC_SPLIT_GSO_* */
+	u16 leave_out;		/* so many of 65536 packets are not sampled */
 
 	/* The scheduler, for some. */
 	__be32 dest_mask;	/* bits of an IPv4 address that tell destinations apart */

@@ -89,6 +89,7 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->shapes = p->rate;
 	c->avoid_paused = p->avoid_paused;
 	c->new_first = p->new_first;
+	c->leave_out = (BFC_SAMPLE_ALL - p->sample) * BIT(16) / BFC_SAMPLE_ALL;
 	c->split_gso = p->split_gso;
 	c->role = p->role;
 	c->assign = p->assign;

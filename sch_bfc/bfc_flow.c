@@ -486,10 +486,12 @@ void bfc_flow_overflow(struct bfc_sched *q, const struct bfc_flow *flow,
 	struct bfc_overflow *port = bfc_overflow_port(q, flow - q->over.entries);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 
-	cb->overflowed = 1;
-	cb->member = bfc_flow_member(hash);
-	q->over.packets++;
-	port->members[cb->member]++;
+	if (likely(!cb->unsampled)) {
+		cb->overflowed = 1;
+		cb->member = bfc_flow_member(hash);
+		q->over.packets++;
+		port->members[cb->member]++;
+	}
 	if (q->cfg->by_dest)
 		bfc_dest_came(q, queue, skb);
 }

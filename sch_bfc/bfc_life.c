@@ -25,6 +25,7 @@ void bfc_sched_init(struct Qdisc *sch)
 	q->drr.times = 1;
 	q->storm.due = U64_MAX;
 	prandom_seed_state(&q->random, get_random_u64());
+	q->call.lot = get_random_u32();
 	qdisc_watchdog_init(&q->watchdog, sch);
 }
 

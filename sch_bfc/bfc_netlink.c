@@ -69,6 +69,7 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_TXQS]		= { .type = NLA_U8 },
 	[TCA_BFC_SYNC]		= { .type = NLA_U64 },
 	[TCA_BFC_HRTT_MAX]	= { .type = NLA_U64 },
+	[TCA_BFC_SAMPLE]	= { .type = NLA_U8 },
 };
 
 /* End of policy */
@@ -87,6 +88,7 @@ static const struct bfc_params bfc_defaults = {
 	.flows = BFC_QUEUES_DEFAULT * BFC_FLOWS_PER_QUEUE,
 	.ways = BFC_WAYS_DEFAULT,
 	.assign = BFC_ASSIGN_DESTINATION,
+	.sample = BFC_SAMPLE_ALL,
 	.txqs = BFC_TXQS_AUTO,
 	.sync = BFC_SYNC_DEFAULT,
 	.dst_prefix = BFC_DST_PREFIX_MAX,
@@ -292,6 +294,9 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_HRTT_MAX] =
 		BFC_OPTION(hrtt_max, u64, BFC_HRTT_MIN, BFC_HRTT_MAX, true,
 			   "hrtt-max: 100 ns to 1 s, or 0 for auto"),
+	[TCA_BFC_SAMPLE] =
+		BFC_OPTION(sample, u8, 1, BFC_SAMPLE_ALL, false,
+			   "sample: 1 to 100 per cent"),
 };
 
 /* End of ranges */
@@ -376,6 +381,7 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_DST_PREFIX] = BFC_USE_DEST("dst-prefix"),
 	[TCA_BFC_DST_PREFIX6] = BFC_USE_DEST("dst-prefix6"),
 	[TCA_BFC_SYNC] = BFC_USE_NOT_FAFC("sync"),
+	[TCA_BFC_SAMPLE] = BFC_USE_BFC("sample"),
 };
 
 /* End of uses */

@@ -38,6 +38,7 @@ struct bfc_params {
 	u8 peer;		/* BFC_PEER_* */
 	u8 assign;		/* BFC_ASSIGN_* */
 	u8 resume;		/* BFC_RESUME_* */
+	u8 sample;		/* per cent of packets in flow table and pause counters */
 	u8 avoid_paused;	/* prefer empty queues that are not paused, and the one that the
 				 * flow had before
 				 */

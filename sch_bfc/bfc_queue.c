@@ -178,7 +178,7 @@ static void bfc_flow_left(struct bfc_sched *q, const struct bfc_skb_cb *cb, u16 
 		q->over.packets--;
 		bfc_overflow_port(q, &q->flows[flow] - q->over.entries)->members[cb->member]--;
 	}
-	q->flows[flow].size--;
+	q->flows[flow].size -= !cb->unsampled;
 	q->flows[flow].stamp = BFC_STAMP_LATER;
 	q->left[q->nleft++] = (struct bfc_left){ flow, queue };
 	if (q->nleft == BFC_CLOCK_EVERY || !q->noccupied)
@@ -301,7 +301,9 @@ struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)
 		queue->emptied_ns = BFC_STAMP_LATER;
 		bfc_queue_emptied(q, queue);
 	}
-	bfc_flow_left(q, bfc_cb(skb), qn);
+	/* A queue that ran empty is stamped in any case, and with it the flow that was there. */
+	if (likely(!bfc_cb(skb)->unsampled) || !queue->head)
+		bfc_flow_left(q, bfc_cb(skb), qn);
 	if (bfc_cb(skb)->counted || unlikely(bfc_cb(skb)->held || q->egress))
 		bfc_queue_release(q, skb);
 	if (queue->cursor)

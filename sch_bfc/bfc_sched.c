@@ -198,6 +198,20 @@ static void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buf
 		queue->peak = queue->bytes;
 }
 
+/* `sample`: is a packet left out of flow table and pause counters (BFC App. A.8)? By chance,
+ * not by turns: of flows whose packets alternate all would be taken, or none. The upper half
+ * of a linear congruential sequence (Knuth, TAOCP 3.3.4) is as much chance as that needs.
+ * Not inline: packets of a port without the option should not pay for it.
+ */
+static noinline bool bfc_left_out(struct bfc_sched *q)
+{
+	q->call.lot = q->call.lot * 1664525 + 1013904223;
+	if (q->call.lot >> 16 >= q->cfg->leave_out)
+		return false;
+	q->stats.unsampled++;
+	return true;
+}
+
 static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 			   u8 prio, struct sk_buff **to_free)
 {
@@ -220,6 +234,9 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	cb->held = 0;
 	cb->pausable = 0;
 	cb->overflowed = 0;
+	cb->unsampled = 0;
+	if (unlikely(q->cfg->leave_out))
+		cb->unsampled = bfc_left_out(q);
 	if (static_branch_unlikely(&bfc_holds) && !bfc_hold(q, skb))
 		goto drop;
 	if (unlikely(bfc_over_cap(q, queue)) && !bfc_promised(q, skb)) {
@@ -232,11 +249,14 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 		bfc_flow_overflow(q, flow, queue, skb, hash);
 	else if (!flow->size && q->cfg->by_dest && !bfc_queue_was_of(queue, cb->flow))
 		bfc_dest_came(q, queue, skb);
-	flow->size++;
+	if (likely(!cb->unsampled))
+		flow->size++;
+	else if (!flow->size)
+		flow->stamp = bfc_lately(q);
 	bfc_account_enqueue(sch, skb);
 	bfc_queue_append(q, qn, skb);
 
-	if (q->cfg->count && queue->bytes > bfc_queue_th(q, queue))
+	if (q->cfg->count && queue->bytes > bfc_queue_th(q, queue) && !cb->unsampled)
 		bfc_count(q, queue, skb);
 	if (cb->counted && !queue->cursor &&
 	    q->cfg->resume == BFC_RESUME_EARLY) {

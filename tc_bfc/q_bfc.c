@@ -98,6 +98,8 @@ const struct bfc_option bfc_options[] = {
 	{ "flows", "flows", TCA_BFC_FLOWS, UNIT_NUMBER,
 	  NULL, "auto", 0, "auto", true },
 	{ "ways", "ways", TCA_BFC_WAYS, UNIT_NUMBER, NULL, NULL, 0, "4", true },
+	{ "sample", "sample", TCA_BFC_SAMPLE, UNIT_PERCENT,
+	  NULL, NULL, 0, "100%", false },
 	{ "assign", "assign", TCA_BFC_ASSIGN, UNIT_WORD,
 	  assign_words, NULL, 0, "destination", false },
 	{ "dst-prefix", "dst_prefix", TCA_BFC_DST_PREFIX, UNIT_NUMBER,
@@ -215,6 +217,7 @@ static const char usage[] =
 	"Usage: ... bfc [ fc bfc* | none | pfc | capfc-max | capfc-cal | fafc ]\n"
 	"               [ role switch* | nic ] [ peer auto* | on | off ]\n"
 	"               [ queues N ] [ flows N | auto* ] [ ways N ]\n"
+	"               [ sample PERCENT ]\n"
 	"               [ assign destination* | root | dynamic | stochastic | single ]\n"
 	"               [ dst-prefix N ] [ dst-prefix6 N ]\n"
 	"               [ avoid-paused on* | off ] [ sticky TIME | auto* ]\n"
@@ -243,9 +246,9 @@ static const char usage[] =
 	"  buffer:      [ buffer NAME | none* ] [ size BYTES | keep* ]\n"
 	"               [ reserve BYTES ] [ headroom BYTES | auto* ]\n"
 	"               [ share PERCENT | off ]\n"
-	"               (* marks defaults; queues 32, ways 4, dst-prefix 32,\n"
-	"               dst-prefix6 128, limit 16Mb, sync 200us, cut 80%, alpha,\n"
-	"               beta and fdec 0.8, reserve 0b, share 100%)\n"
+	"               (* marks defaults; queues 32, ways 4, sample 100%,\n"
+	"               dst-prefix 32, dst-prefix6 128, limit 16Mb, sync 200us, cut\n"
+	"               80%, alpha, beta and fdec 0.8, reserve 0b, share 100%)\n"
 	"See tc-bfc(8).\n";
 
 /* End of help */

@@ -22,7 +22,8 @@
 # erased (a classifier that wants one has to dissect them).
 #
 # bfc-none is bfc as a fair queueing scheduler; bfc-tags has neighbours on either
-# side: packets come with upstreamQs, are counted, and leave with one.
+# side: packets come with upstreamQs, are counted, and leave with one. bfc-sample, if it is
+# named, is the same with `sample 50%`.
 #
 # What stamping costs is measured with TCP packets that have timestamps and room for
 # INT of three hops, and come without upstreamQs: by bfc-stamp-none (fc none),
@@ -56,6 +57,7 @@ declare -A qdisc=(
 	[cake]='cake unlimited rtt 100s memlimit 128m'
 	[bfc-none]='bfc fc none limit 128m'
 	[bfc-tags]='bfc fc bfc peer on limit 128m'
+	[bfc-sample]='bfc fc bfc peer on limit 128m sample 50%'
 	[bfc-stamp-none]='bfc fc none limit 128m'
 	[bfc-stamp-off]='bfc fc bfc peer off limit 128m'
 	[bfc-stamp-native]='bfc fc bfc peer on limit 128m'
@@ -137,6 +139,8 @@ measure_packets() {
 		! wanted bfc-none || measure bfc-none "$q" "$1" "$2"
 		! wanted bfc-tags || measure bfc-tags "$q" "$1" "$2" bench1
 	done
+	# Not in the tables: only by name
+	[[ $only != *" bfc-sample "* ]] || measure bfc-sample 32 "$1" "$2" bench1
 }
 
 # measure_stamps FLOWS

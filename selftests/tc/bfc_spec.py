@@ -168,6 +168,9 @@ OPTIONS = [
     Option('hrtt-max', 58, 8, 100, 1000000000, True,
            None, 'time', '',
            'bfc: hrtt-max: 100 ns to 1 s, or 0 for auto'),
+    Option('sample', 59, 1, 1, 100, False,
+           None, 'percent', 'bfc',
+           'bfc: sample: 1 to 100 per cent'),
 ]
 
 # Every option that tc has.
@@ -225,6 +228,7 @@ KEYWORDS = [
     'txqs',
     'sync',
     'hrtt-max',
+    'sample',
 ]
 
 # The defaults as tc shows them.
@@ -235,6 +239,7 @@ DEFAULT_TEXT = (
     "queues 32 "
     "flows auto "
     "ways 4 "
+    "sample 100% "
     "assign destination "
     "dst-prefix 32 "
     "dst-prefix6 128 "
@@ -289,6 +294,7 @@ DEFAULT_JSON: dict[str, object] = {
     'queues': 32,
     'flows': 'auto',
     'ways': 4,
+    'sample': 1,
     'assign': 'destination',
     'dst_prefix': 32,
     'dst_prefix6': 128,
@@ -373,6 +379,7 @@ STATISTICS = [
     Statistic('counted', 17, 8, 'general', 'assignment'),
     Statistic('elided', 31, 8, 'general', 'assignment'),
     Statistic('untrusted', 32, 8, 'general', 'assignment'),
+    Statistic('unsampled', 91, 8, 'general', 'assignment'),
     Statistic('drop_limit', 18, 8, 'general', 'drops'),
     Statistic('drop_cap', 19, 8, 'general', 'drops'),
     Statistic('drop_gso', 20, 8, 'general', 'drops'),

@@ -203,6 +203,8 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("strict none", [("STRICT", u8(0))]),
     ("strict all", [("STRICT", u8(0xFF))]),
     ("strict 6,7", [("STRICT", u8(0xC0))]),
+    ("sample 50%", [("SAMPLE", u8(50))]),
+    ("sample 0%", [("SAMPLE", u8(0))]),     # the kernel's to refuse
     ("queues 8 queues 16", [("QUEUES", u32(16))]),
     ("hrtt 1ms queues 8 hrtt 2ms", [("QUEUES", u32(8)), ("HRTT", u64(2_000_000))]),
     ("elide lo,if77 elide if78", [("ELIDE", attr(1, u32(78)))]),
@@ -339,8 +341,8 @@ REFUSE: List[Tuple[str, int, str]] = [
 Json = Dict[str, object]
 DEFAULTS: Dict[str, bytes] = {
     "FC": u8(N["BFC_FC_BFC"]), "ROLE": u8(0), "PEER": u8(0), "QUEUES": u32(32),
-    "FLOWS": u32(0), "WAYS": u32(4), "ASSIGN": u8(N["BFC_ASSIGN_DESTINATION"]), "DST_PREFIX": u32(32),
-    "DST_PREFIX6": u32(128), "AVOID_PAUSED": u8(1), "STICKY": u64(AUTO64),
+    "FLOWS": u32(0), "WAYS": u32(4), "SAMPLE": u8(100), "ASSIGN": u8(N["BFC_ASSIGN_DESTINATION"]),
+    "DST_PREFIX": u32(32), "DST_PREFIX6": u32(128), "AVOID_PAUSED": u8(1), "STICKY": u64(AUTO64),
     "HRTT": u64(0), "HRTT_MAX": u64(0), "THRESHOLD": u32(0), "RESUME": u8(N["BFC_RESUME_EARLY"]),
     "RATE": u64(0), "LIMIT": u32(16 << 20), "QUANTUM": u32(0), "NEW_FIRST": u8(1), "REFRESH": u64(0),
     "HOLD": u64(0), "SPLIT_GSO": u8(N["BFC_SPLIT_GSO_AUTO"]), "TXQS": u8(N["BFC_TXQS_AUTO"]), "SYNC": u64(200_000),
@@ -355,8 +357,8 @@ DEFAULTS: Dict[str, bytes] = {
 }
 OTHER: Dict[str, bytes] = {
     "FC": u8(N["BFC_FC_CAPFC_CAL"]), "ROLE": u8(1), "PEER": u8(2), "QUEUES": u32(1024),
-    "FLOWS": u32(4194304), "WAYS": u32(1), "ASSIGN": u8(1), "DST_PREFIX": u32(0),
-    "DST_PREFIX6": u32(127), "AVOID_PAUSED": u8(0), "STICKY": u64(0),
+    "FLOWS": u32(4194304), "WAYS": u32(1), "SAMPLE": u8(7), "ASSIGN": u8(1),
+    "DST_PREFIX": u32(0), "DST_PREFIX6": u32(127), "AVOID_PAUSED": u8(0), "STICKY": u64(0),
     "HRTT": u64(123_456), "HRTT_MAX": u64(7_000_001), "THRESHOLD": u32(65_537), "RESUME": u8(N["BFC_RESUME_DRAINED"]),
     "RATE": u64(1_234_567), "LIMIT": u32(1 << 30), "QUANTUM": u32(1514), "NEW_FIRST": u8(0),
     "REFRESH": u64(1_500_000), "HOLD": u64(4_000_000_000), "SPLIT_GSO": u8(0),
@@ -371,7 +373,7 @@ OTHER: Dict[str, bytes] = {
     "HEADROOM": u32(65_537), "SHARE": u32(1_500_001),
 }
 OTHER_TEXT = (
-    "fc capfc-cal role nic peer off queues 1024 flows 4194304 ways 1 assign stochastic "
+    "fc capfc-cal role nic peer off queues 1024 flows 4194304 ways 1 sample 7% assign stochastic "
     "dst-prefix 0 dst-prefix6 127 avoid-paused off sticky 0ns hrtt 123456ns hrtt-max 7000001ns threshold 65537b resume drained rate 9876536bit limit 1Gb "
     "quantum 1514b new-first off refresh 1500us hold 4s split-gso off "
     "txqs one sync 1ms tpid 8100 accept-pause on "
@@ -381,7 +383,8 @@ OTHER_TEXT = (
     "buffer chip0_5678-abcd size 12Mb reserve 4Kb headroom 65537b share 150.0001%")
 OTHER_JSON: Json = {
     "fc": "capfc-cal", "role": "nic", "peer": "off", "queues": 1024, "flows": 4194304,
-    "ways": 1, "assign": "stochastic", "dst_prefix": 0, "dst_prefix6": 127, "avoid_paused": False, "sticky": 0, "hrtt": 123456,
+    "ways": 1, "sample": 0.07, "assign": "stochastic", "dst_prefix": 0, "dst_prefix6": 127,
+    "avoid_paused": False, "sticky": 0, "hrtt": 123456,
     "hrtt_max": 7_000_001,
     "threshold": 65537, "resume": "drained", "rate": 1234567, "limit": 1 << 30,
     "quantum": 1514, "new_first": False, "refresh": 1500000, "hold": 4000000000, "split_gso": "off",

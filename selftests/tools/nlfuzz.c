@@ -100,6 +100,7 @@ static const struct option options[] = {
 	{ TCA_BFC_TXQS, NUMBER, 1, 0, __BFC_TXQS_MAX - 1, false },
 	{ TCA_BFC_SYNC, NUMBER, 8, BFC_SYNC_MIN, BFC_SYNC_MAX, false },
 	{ TCA_BFC_HRTT_MAX, NUMBER, 8, BFC_HRTT_MIN, BFC_HRTT_MAX, true },
+	{ TCA_BFC_SAMPLE, NUMBER, 1, 1, BFC_SAMPLE_ALL, false },
 };
 
 /* End of options */

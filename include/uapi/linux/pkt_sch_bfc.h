@@ -67,6 +67,7 @@
 #define BFC_SYNC_MIN		10000ULL		/* 10 us */
 #define BFC_SYNC_MAX		1000000000ULL		/* 1 s */
 #define BFC_SYNC_DEFAULT	200000ULL		/* 200 us */
+#define BFC_SAMPLE_ALL		100U			/* per cent */
 
 /* Generated from spec/bfc.yaml: options */
 enum {
@@ -200,6 +201,8 @@ enum {
 	TCA_BFC_SYNC,		/* u64 ns */
 	/* measured HRTT */
 	TCA_BFC_HRTT_MAX,	/* u64 ns, 0 = 2 ms and 16 full frames */
+	/* what the paper's appendices add to fc bfc */
+	TCA_BFC_SAMPLE,		/* u8 per cent, 1 to 100 */
 	__TCA_BFC_MAX
 };
 
@@ -334,6 +337,8 @@ enum {
 	/* pauses of queues, or of priorities, by the neighbour that have ended */
 	TCA_BFC_STATS_PAUSED_NS,	/* u64 ns that they took, all of them together */
 	TCA_BFC_STATS_PAUSE_TIMES,	/* nest of u64: pauses that took so long, see above */
+	/* sample */
+	TCA_BFC_STATS_UNSAMPLED,	/* u64 packets left out of flow table and pause counters */
 	__TCA_BFC_STATS_MAX
 };
 
