@@ -255,6 +255,7 @@ struct bfc_sched_stats {
 				 */
 	u64 counted;		/* packets that met a queue over Th */
 	u64 unsampled;		/* packets left out of flow table and pause counters */
+	u64 labelled;		/* packets with the incast label */
 	u64 ctrl_excess;	/* over the control band's share, queued as ordinary */
 	u64 drop_limit;		/* dropped from the longest queue */
 	u64 drop_cap;		/* to a queue over its share of the buffer */
@@ -769,7 +770,11 @@ void bfc_share_enqueued(struct bfc_sched *q, struct bfc_skb_cb *cb,
 void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb, u32 len);
 
 /* bfc_prio.c */
+u8 bfc_dscp_of(const struct sk_buff *skb);
 u8 bfc_prio_of(const struct bfc_sched *q, const struct sk_buff *skb);
+
+/* bfc_label.c */
+bool bfc_is_labelled(const struct bfc_sched *q, const struct sk_buff *skb);
 
 /* bfc_xoff.c; bits of struct bfc_ingress.state */
 #define BFC_STATE_PAUSED(prio)	BIT(prio)

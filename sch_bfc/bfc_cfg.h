@@ -29,6 +29,13 @@ struct bfc_switch;
 struct bfc_txqs;
 struct netlink_ext_ack;
 
+/* Where the incast label is. */
+enum {
+	BFC_LABEL_NONE,		/* nowhere */
+	BFC_LABEL_DSCP,
+	BFC_LABEL_MARK,		/* skb->mark */
+};
+
 /**
  * struct bfc_buffer - memory that the ports of a namespace share
  * @pool: what is free to all
@@ -85,9 +92,12 @@ struct bfc_cfg {
 	bool avoid_paused;	/* as in struct bfc_params; likewise the next */
 	bool new_first;
 	u8 split_gso;		/* BFC_SPLIT_GSO_* */
+	u8 label;		/* BFC_LABEL_*: where the incast label of a packet is */
 	u16 leave_out;		/* so many of 65536 packets are not sampled */
 
 	/* The scheduler, for some. */
+	u32 label_value;	/* DSCP, or skb->mark within @label_mask */
+	u32 label_mask;
 	__be32 dest_mask;	/* bits of an IPv4 address that tell destinations apart */
 	__be32 dest_mask6[4];	/* of an IPv6 address */
 	bool own_numbers;	/* no two TX queues in use share numbers of queues */
@@ -133,7 +143,7 @@ struct bfc_cfg {
 				 */
 };
 
-static_assert(offsetof(struct bfc_cfg, dest_mask) <= 64);
+static_assert(offsetof(struct bfc_cfg, label_value) <= 64);
 
 /* Do packets have priorities there? */
 static inline bool bfc_cfg_has_prios(const struct bfc_cfg *cfg)

@@ -58,6 +58,14 @@ static void bfc_derive_masks(struct bfc_cfg *c, const struct bfc_params *p)
 		c->dest_mask6[i] = htonl(bfc_dest_mask(prefix6, i));
 }
 
+static void bfc_derive_label(struct bfc_cfg *c, u64 incast)
+{
+	c->label = !incast ? BFC_LABEL_NONE :
+		   incast >> 32 ? BFC_LABEL_MARK : BFC_LABEL_DSCP;
+	c->label_value = incast;
+	c->label_mask = incast >> 32;
+}
+
 static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	struct tc_ratespec spec = { .linklayer = TC_LINKLAYER_ETHERNET };
@@ -90,6 +98,7 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->avoid_paused = p->avoid_paused;
 	c->new_first = p->new_first;
 	c->leave_out = (BFC_SAMPLE_ALL - p->sample) * BIT(16) / BFC_SAMPLE_ALL;
+	bfc_derive_label(c, p->incast);
 	c->split_gso = p->split_gso;
 	c->role = p->role;
 	c->assign = p->assign;

@@ -37,6 +37,8 @@ enum {
 	BFC_DEST_UNKNOWN		/* not looked at yet */
 };
 
+#define BFC_DEST_LABELLED	1U	/* key of what has the incast label; a host's is 0 */
+
 /* Odd: a product with it is a universal hash in its upper bits (Dietzfelbinger et al.,
  * J. Algorithms 25(1), 1997). So no sender can choose addresses that share an entry.
  */
@@ -97,7 +99,8 @@ static u16 bfc_dest_vid(const struct sk_buff *skb, unsigned int off)
 }
 
 /* Where a packet goes: the prefix of its IPv4 or IPv6 address, else its MAC address, and
- * the VLAN. A neighbour that is a host is one destination, whatever addresses it has.
+ * the VLAN. A neighbour that is a host is one destination, whatever addresses it has, and what
+ * has the incast label is one of its own.
  *
  * Return: 32 bits of a keyed hash.
  */
@@ -108,6 +111,8 @@ static u32 bfc_dest_read(const struct bfc_sched *q, const struct sk_buff *skb)
 	__be16 proto;
 	u64 addr;
 
+	if (unlikely(q->cfg->label) && bfc_is_labelled(q, skb))
+		return BFC_DEST_LABELLED;
 	if (bfc_faces_host(q))
 		return 0;
 	if (likely(skb->protocol == htons(ETH_P_IP) &&

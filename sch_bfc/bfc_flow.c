@@ -176,7 +176,7 @@ static noinline u64 bfc_tuple_hash(const struct sk_buff *skb)
  * hash for all flows in there. A flow would change its queue, overtake what it has in
  * the old one, and run away from the pause of that; or flows would share one for good.
  * Fragments have no ports; a flow that mixes fragments and whole datagrams is
- * two flows here.
+ * two flows here. All that have the incast label are one flow.
  *
  * The dissector finds in TCP and UDP right behind an IP header what is read here, but
  * takes longer than the rest of enqueue.
@@ -190,6 +190,10 @@ u64 bfc_flow_hash(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 
 	if (q->cfg->identity != BFC_FLOW_TUPLE)
 		return bfc_share_hash(q, skb, prio);
+	if (unlikely(q->cfg->label) && bfc_is_labelled(q, skb)) {
+		q->stats.labelled++;
+		return BFC_FLOW_LABELLED;
+	}
 	if (skb->protocol != htons(ETH_P_IP) || !bfc_room_for(skb, sizeof(*ip)) ||
 	    ip->ihl != 5 || ip_is_fragment(ip) || !bfc_has_ports(ip->protocol))
 		return bfc_tuple_hash(skb);

@@ -23,6 +23,7 @@ struct sk_buff;
  */
 #define BFC_FLOW_FULL		64
 
+#define BFC_FLOW_LABELLED	0x42464300cau	/* hash of all with the incast label */
 #define BFC_CLOCK_EVERY	8	/* packets: as many as one bulk dequeue takes */
 #define BFC_STAMP_LATER	((u64)S64_MAX)	/* left, but the clock was not read since */
 

@@ -70,6 +70,7 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_SYNC]		= { .type = NLA_U64 },
 	[TCA_BFC_HRTT_MAX]	= { .type = NLA_U64 },
 	[TCA_BFC_SAMPLE]	= { .type = NLA_U8 },
+	[TCA_BFC_INCAST]	= { .type = NLA_U64 },
 };
 
 /* End of policy */
@@ -297,6 +298,9 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_SAMPLE] =
 		BFC_OPTION(sample, u8, 1, BFC_SAMPLE_ALL, false,
 			   "sample: 1 to 100 per cent"),
+	[TCA_BFC_INCAST] =
+		BFC_OPTION(incast, u64, 1, BFC_INCAST_MAX, true,
+			   "incast: a DSCP from 1 to 63, or a mark that is not 0 and in its mask"),
 };
 
 /* End of ranges */
@@ -345,6 +349,10 @@ struct bfc_use {
 	BFC_IN(BFC), false, BIT(BFC_ASSIGN_DESTINATION) | BIT(BFC_ASSIGN_ROOT),	\
 	"bfc: " _name ": used by fc bfc with assign destination or root only" }
 
+#define BFC_USE_LABEL(_name) {					\
+	BFC_IN(BFC), false, BIT(BFC_ASSIGN_DESTINATION) | BIT(BFC_ASSIGN_DYNAMIC),	\
+	"bfc: " _name ": used by fc bfc with assign destination or dynamic only" }
+
 /* Generated from spec/bfc.yaml: uses */
 static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_THRESHOLD] = BFC_USE_BFC_FAFC("threshold"),
@@ -382,6 +390,7 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_DST_PREFIX6] = BFC_USE_DEST("dst-prefix6"),
 	[TCA_BFC_SYNC] = BFC_USE_NOT_FAFC("sync"),
 	[TCA_BFC_SAMPLE] = BFC_USE_BFC("sample"),
+	[TCA_BFC_INCAST] = BFC_USE_LABEL("incast"),
 };
 
 /* End of uses */
@@ -458,6 +467,14 @@ static int bfc_parse_map(const struct nlattr *a, struct bfc_params *p,
 					  extack);
 	memcpy(p->prio_map, map, BFC_PRIO_VALUES);
 	return 0;
+}
+
+/* A mask of 0 is a DSCP's. Packets that nothing has marked have a mark of 0. */
+static bool bfc_incast_valid(u64 incast)
+{
+	u32 mask = incast >> 32, mark = incast;
+
+	return incast <= BFC_INCAST_DSCP_MAX || (mark && !(mark & ~mask));
 }
 
 static int bfc_check_name(const struct nlattr *a, struct netlink_ext_ack *extack)
@@ -608,6 +625,8 @@ int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
 		bfc_set_uint((u8 *)p + o->offset, o->width, v);
 	}
 
+	if (tb[TCA_BFC_INCAST] && !bfc_incast_valid(p->incast))
+		return bfc_refuse(tb[TCA_BFC_INCAST], bfc_options[TCA_BFC_INCAST].msg, extack);
 	if (tb[TCA_BFC_FLOWS])
 		p->flows_auto = !p->flows;
 	if (p->flows_auto)

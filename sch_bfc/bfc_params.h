@@ -39,6 +39,7 @@ struct bfc_params {
 	u8 assign;		/* BFC_ASSIGN_* */
 	u8 resume;		/* BFC_RESUME_* */
 	u8 sample;		/* per cent of packets in flow table and pause counters */
+	u64 incast;		/* a DSCP, or mask << 32 | skb->mark; 0 = no label */
 	u8 avoid_paused;	/* prefer empty queues that are not paused, and the one that the
 				 * flow had before
 				 */

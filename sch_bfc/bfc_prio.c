@@ -17,7 +17,13 @@ static u8 bfc_pcp_of(const struct sk_buff *skb)
 	return 0;
 }
 
-static u8 bfc_dscp_of(const struct sk_buff *skb)
+/**
+ * bfc_dscp_of() - the DSCP of a packet
+ * @skb: at egress, data at the MAC header
+ *
+ * Return: it; 0: none, or not IP.
+ */
+u8 bfc_dscp_of(const struct sk_buff *skb)
 {
 	__be16 proto, _first;
 	unsigned int off = bfc_mac_len(skb, &proto);

@@ -84,6 +84,7 @@ USES = {
     "bfc-fafc": 'BFC_USE_BFC_FAFC("{}")',
     "all": 'BFC_USE_ALL("{}")',
     "destination": 'BFC_USE_DEST("{}")',
+    "label": 'BFC_USE_LABEL("{}")',
     "all-or-buffer": 'BFC_USE_BUFFER(BFC_IN_ALL, "{}", "none")',
     "port-or-buffer": 'BFC_USE_BUFFER(BFC_IN_PORT, "{}", "bfc and none")',
 }
@@ -367,7 +368,7 @@ class Spec:
         arms: dict[str, list[str]] = {}
         for o in self.printed:
             tc = o["tc"]
-            words = re.findall(r"(?:^|\| )([a-z0-9][a-z0-9-]*)", tc["values"])
+            words = re.findall(r"(?:^|\| )([a-z0-9][a-z0-9-]*)(?![a-z0-9:-])", tc["values"])
             suffixes = tc.get("suffixes", SUFFIXES.get(tc["unit"]))
             if tc["unit"] == "devices":
                 todo = ("_available_interfaces\n"

@@ -82,6 +82,7 @@ static const char * const hints[] = {
 	[UNIT_SHARE] = "off or a percentage with at most four decimals as in 12.5%",
 	[UNIT_PERCENT] = "a whole percentage as in 80%",
 	[UNIT_PERMILLE] = "a number with at most three decimals as in 0.8",
+	[UNIT_LABEL] = "off, a DSCP as in dscp:46, or a mark as in mark:0x10 or mark:0x10/0xf0",
 	[UNIT_STAMP] = "native, or pinned and the path of a program",
 };
 
@@ -106,6 +107,8 @@ const struct bfc_option bfc_options[] = {
 	  NULL, NULL, 0, "32", false },
 	{ "dst-prefix6", "dst_prefix6", TCA_BFC_DST_PREFIX6, UNIT_NUMBER,
 	  NULL, NULL, 0, "128", false },
+	{ "incast", "incast", TCA_BFC_INCAST, UNIT_LABEL,
+	  NULL, "off", 0, "off", false },
 	{ "avoid-paused", "avoid_paused", TCA_BFC_AVOID_PAUSED, UNIT_SWITCH,
 	  NULL, NULL, 0, "on", false },
 	{ "sticky", "sticky", TCA_BFC_STICKY, UNIT_TIME,
@@ -220,6 +223,7 @@ static const char usage[] =
 	"               [ sample PERCENT ]\n"
 	"               [ assign destination* | root | dynamic | stochastic | single ]\n"
 	"               [ dst-prefix N ] [ dst-prefix6 N ]\n"
+	"               [ incast dscp:N | mark:M[/MASK] | off* ]\n"
 	"               [ avoid-paused on* | off ] [ sticky TIME | auto* ]\n"
 	"               [ hrtt TIME | auto* ] [ hrtt-max TIME | auto* ] [ threshold BYTES | auto* ]\n"
 	"               [ resume early* | drained ]\n"
@@ -471,6 +475,42 @@ static int parse_map(const struct bfc_option *opt, const char *arg, __u8 *map)
 	return p[-1] ? illegal(opt, arg) : 0;
 }
 
+/* A number in any of C's bases; *@arg is moved behind it. */
+static bool parse_u32(const char **arg, __u32 *value)
+{
+	char *end;
+	unsigned long long v;
+
+	if (!is_digit(**arg))
+		return false;
+	v = strtoull(*arg, &end, 0);
+	*arg = end;
+	*value = v;
+	return v <= UINT32_MAX;
+}
+
+/* dscp:N or mark:M[/MASK]. In their common number a DSCP of 0 would be none, and a mark in
+ * a mask of 0 a DSCP.
+ */
+static int parse_label(const struct bfc_option *opt, const char *arg, __u64 *value)
+{
+	bool dscp = strncmp(arg, "dscp:", 5) == 0;
+	const char *p = arg + 5;
+	__u32 mask = UINT32_MAX, number;
+
+	if ((!dscp && strncmp(arg, "mark:", 5) != 0) || !parse_u32(&p, &number))
+		return illegal(opt, arg);
+	if (!dscp && *p == '/') {
+		p++;
+		if (!parse_u32(&p, &mask))
+			return illegal(opt, arg);
+	}
+	if (*p || !(dscp ? number : mask))
+		return illegal(opt, arg);
+	*value = dscp ? number : (__u64)mask << 32 | number;
+	return 0;
+}
+
 /* What can be printed and read again: see print_name(). */
 static int parse_name(const struct bfc_option *opt, const char *arg)
 {
@@ -558,6 +598,8 @@ static int parse_value(const struct bfc_option *opt, const char *arg,
 		return parse_prios(opt, arg, value);
 	case UNIT_MAP:
 		return parse_map(opt, arg, args->map);
+	case UNIT_LABEL:
+		return parse_label(opt, arg, value);
 	case UNIT_NAME:
 		args->name = arg;
 		return parse_name(opt, arg);
@@ -610,6 +652,7 @@ static void encode(struct nlmsghdr *n, const struct bfc_args *args)
 		case UNIT_TIME:
 		case UNIT_TIMEOUT:
 		case UNIT_RATE:
+		case UNIT_LABEL:
 			addattr_l(n, room, opt->attr, &u64, sizeof(u64));
 			break;
 		case UNIT_DEVICES:

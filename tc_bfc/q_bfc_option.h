@@ -24,6 +24,7 @@ enum unit {
 	UNIT_SHARE,	/* per cent with decimals, u32 millionths */
 	UNIT_PERCENT,	/* whole per cent, u8 */
 	UNIT_PERMILLE,	/* a number with three decimals, u32 thousandths */
+	UNIT_LABEL,	/* dscp:N or mark:M[/MASK], u64 as BFC_INCAST_MAX says */
 	UNIT_STAMP,	/* native, or pinned and a path: u8 and a descriptor */
 };
 

@@ -56,6 +56,19 @@ static const char *sprint_decimal(char *buf, __u64 value, unsigned int decimals,
 	return buf;
 }
 
+static const char *sprint_label(char *buf, __u64 value)
+{
+	unsigned int mask = value >> 32, mark = value;
+
+	if (!mask)
+		snprintf(buf, SPRINT_BSIZE, "dscp:%u", mark);
+	else if (mask == UINT32_MAX)
+		snprintf(buf, SPRINT_BSIZE, "mark:0x%x", mark);
+	else
+		snprintf(buf, SPRINT_BSIZE, "mark:0x%x/0x%x", mark, mask);
+	return buf;
+}
+
 /* Separated lists, however long: the keyword goes before the first. */
 static const char *list_sep(const struct bfc_option *opt, bool first)
 {
@@ -215,6 +228,10 @@ static void print_option(const struct bfc_option *opt, __u64 value)
 	case UNIT_PERMILLE:
 		text = sprint_decimal(buf, value, PERMILLE_DECIMALS, "");
 		json_fraction(opt->key, value / 1e3);
+		break;
+	case UNIT_LABEL:
+		text = sprint_label(buf, value);
+		json_string(opt->key, text);
 		break;
 	case UNIT_DEVICES:
 	case UNIT_PRIOS:

@@ -22,8 +22,9 @@
 # erased (a classifier that wants one has to dissect them).
 #
 # bfc-none is bfc as a fair queueing scheduler; bfc-tags has neighbours on either
-# side: packets come with upstreamQs, are counted, and leave with one. bfc-sample, if it is
-# named, is the same with `sample 50%`.
+# side: packets come with upstreamQs, are counted, and leave with one. bfc-sample and
+# bfc-label, if they are named, are the same with `sample 50%`, and with `incast` and packets
+# without that label.
 #
 # What stamping costs is measured with TCP packets that have timestamps and room for
 # INT of three hops, and come without upstreamQs: by bfc-stamp-none (fc none),
@@ -58,6 +59,7 @@ declare -A qdisc=(
 	[bfc-none]='bfc fc none limit 128m'
 	[bfc-tags]='bfc fc bfc peer on limit 128m'
 	[bfc-sample]='bfc fc bfc peer on limit 128m sample 50%'
+	[bfc-label]='bfc fc bfc peer on limit 128m incast dscp:46'
 	[bfc-stamp-none]='bfc fc none limit 128m'
 	[bfc-stamp-off]='bfc fc bfc peer off limit 128m'
 	[bfc-stamp-native]='bfc fc bfc peer on limit 128m'
@@ -140,7 +142,9 @@ measure_packets() {
 		! wanted bfc-tags || measure bfc-tags "$q" "$1" "$2" bench1
 	done
 	# Not in the tables: only by name
-	[[ $only != *" bfc-sample "* ]] || measure bfc-sample 32 "$1" "$2" bench1
+	for name in bfc-sample bfc-label; do
+		[[ $only != *" $name "* ]] || measure "$name" 32 "$1" "$2" bench1
+	done
 }
 
 # measure_stamps FLOWS

@@ -171,6 +171,9 @@ OPTIONS = [
     Option('sample', 59, 1, 1, 100, False,
            None, 'percent', 'bfc',
            'bfc: sample: 1 to 100 per cent'),
+    Option('incast', 60, 8, 1, 18446744073709551615, True,
+           None, 'label', 'label',
+           'bfc: incast: a DSCP from 1 to 63, or a mark that is not 0 and in its mask'),
 ]
 
 # Every option that tc has.
@@ -229,6 +232,7 @@ KEYWORDS = [
     'sync',
     'hrtt-max',
     'sample',
+    'incast',
 ]
 
 # The defaults as tc shows them.
@@ -243,6 +247,7 @@ DEFAULT_TEXT = (
     "assign destination "
     "dst-prefix 32 "
     "dst-prefix6 128 "
+    "incast off "
     "avoid-paused on "
     "sticky auto "
     "hrtt auto "
@@ -298,6 +303,7 @@ DEFAULT_JSON: dict[str, object] = {
     'assign': 'destination',
     'dst_prefix': 32,
     'dst_prefix6': 128,
+    'incast': 'off',
     'avoid_paused': True,
     'sticky': 'auto',
     'hrtt': 'auto',
@@ -380,6 +386,7 @@ STATISTICS = [
     Statistic('elided', 31, 8, 'general', 'assignment'),
     Statistic('untrusted', 32, 8, 'general', 'assignment'),
     Statistic('unsampled', 91, 8, 'general', 'assignment'),
+    Statistic('labelled', 92, 8, 'general', 'assignment'),
     Statistic('drop_limit', 18, 8, 'general', 'drops'),
     Statistic('drop_cap', 19, 8, 'general', 'drops'),
     Statistic('drop_gso', 20, 8, 'general', 'drops'),

@@ -204,7 +204,13 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("strict all", [("STRICT", u8(0xFF))]),
     ("strict 6,7", [("STRICT", u8(0xC0))]),
     ("sample 50%", [("SAMPLE", u8(50))]),
-    ("sample 0%", [("SAMPLE", u8(0))]),     # the kernel's to refuse
+    ("sample 0%", [("SAMPLE", u8(0))]),     # the kernel's to refuse, as the next but two
+    ("incast dscp:46", [("INCAST", u64(46))]),
+    ("incast dscp:0x2e", [("INCAST", u64(46))]),
+    ("incast dscp:64", [("INCAST", u64(64))]),
+    ("incast mark:7", [("INCAST", u64(0xFFFFFFFF00000007))]),
+    ("incast mark:0x10/0xf0", [("INCAST", u64(0xF0 << 32 | 0x10))]),
+    ("incast mark:0xffffffff incast off", [("INCAST", u64(0))]),
     ("queues 8 queues 16", [("QUEUES", u32(16))]),
     ("hrtt 1ms queues 8 hrtt 2ms", [("QUEUES", u32(8)), ("HRTT", u64(2_000_000))]),
     ("elide lo,if77 elide if78", [("ELIDE", attr(1, u32(78)))]),
@@ -291,6 +297,11 @@ REFUSE: List[Tuple[str, int, str]] = [
     ("map 46", 1, r'^bfc: illegal "map" value "46": give auto or VALUE:PRIO as in '
      r'46:5,48:7, values from 0 to 63, priorities from 0 to 7\n$'),
     ("map 46:5,46:5", 1, r'^bfc: "map" has the value 46 twice\n$'),
+    *((f"incast {value}", 1, f'^bfc: illegal "incast" value "{value}": give off, a DSCP as in '
+       r'dscp:46, or a mark as in mark:0x10 or mark:0x10/0xf0\n$')
+      for value in ("46", "dscp", "dscp:", "dscp:0", "dscp:ef", "dscp:46/63", "dscp:-1", "mark:",
+                    "mark:1/", "mark:1/0", "mark:0x", "mark:4294967296", "mark:1/4294967296",
+                    "mark:1/2/3", "mark:1 ".strip() + "x", "on", "pcp:3")),
     ("map 1:0,2:0,01:3", 1, r'^bfc: "map" has the value 1 twice\n$'),
     ("xoff 0.5b", 1, r'^bfc: illegal "xoff" value "0.5b"\n$'),
     ("max 4Gb", 1, r'^bfc: illegal "max" value "4Gb"\n$'),
@@ -342,7 +353,7 @@ Json = Dict[str, object]
 DEFAULTS: Dict[str, bytes] = {
     "FC": u8(N["BFC_FC_BFC"]), "ROLE": u8(0), "PEER": u8(0), "QUEUES": u32(32),
     "FLOWS": u32(0), "WAYS": u32(4), "SAMPLE": u8(100), "ASSIGN": u8(N["BFC_ASSIGN_DESTINATION"]),
-    "DST_PREFIX": u32(32), "DST_PREFIX6": u32(128), "AVOID_PAUSED": u8(1), "STICKY": u64(AUTO64),
+    "DST_PREFIX": u32(32), "DST_PREFIX6": u32(128), "INCAST": u64(0), "AVOID_PAUSED": u8(1), "STICKY": u64(AUTO64),
     "HRTT": u64(0), "HRTT_MAX": u64(0), "THRESHOLD": u32(0), "RESUME": u8(N["BFC_RESUME_EARLY"]),
     "RATE": u64(0), "LIMIT": u32(16 << 20), "QUANTUM": u32(0), "NEW_FIRST": u8(1), "REFRESH": u64(0),
     "HOLD": u64(0), "SPLIT_GSO": u8(N["BFC_SPLIT_GSO_AUTO"]), "TXQS": u8(N["BFC_TXQS_AUTO"]), "SYNC": u64(200_000),
@@ -358,7 +369,7 @@ DEFAULTS: Dict[str, bytes] = {
 OTHER: Dict[str, bytes] = {
     "FC": u8(N["BFC_FC_CAPFC_CAL"]), "ROLE": u8(1), "PEER": u8(2), "QUEUES": u32(1024),
     "FLOWS": u32(4194304), "WAYS": u32(1), "SAMPLE": u8(7), "ASSIGN": u8(1),
-    "DST_PREFIX": u32(0), "DST_PREFIX6": u32(127), "AVOID_PAUSED": u8(0), "STICKY": u64(0),
+    "DST_PREFIX": u32(0), "DST_PREFIX6": u32(127), "INCAST": u64(0xF0 << 32 | 0x30), "AVOID_PAUSED": u8(0), "STICKY": u64(0),
     "HRTT": u64(123_456), "HRTT_MAX": u64(7_000_001), "THRESHOLD": u32(65_537), "RESUME": u8(N["BFC_RESUME_DRAINED"]),
     "RATE": u64(1_234_567), "LIMIT": u32(1 << 30), "QUANTUM": u32(1514), "NEW_FIRST": u8(0),
     "REFRESH": u64(1_500_000), "HOLD": u64(4_000_000_000), "SPLIT_GSO": u8(0),
@@ -374,7 +385,7 @@ OTHER: Dict[str, bytes] = {
 }
 OTHER_TEXT = (
     "fc capfc-cal role nic peer off queues 1024 flows 4194304 ways 1 sample 7% assign stochastic "
-    "dst-prefix 0 dst-prefix6 127 avoid-paused off sticky 0ns hrtt 123456ns hrtt-max 7000001ns threshold 65537b resume drained rate 9876536bit limit 1Gb "
+    "dst-prefix 0 dst-prefix6 127 incast mark:0x30/0xf0 avoid-paused off sticky 0ns hrtt 123456ns hrtt-max 7000001ns threshold 65537b resume drained rate 9876536bit limit 1Gb "
     "quantum 1514b new-first off refresh 1500us hold 4s split-gso off "
     "txqs one sync 1ms tpid 8100 accept-pause on "
     "elide lo,if7777 prio dscp map 0:0,46:5,63:7 lossless 3,4 strict 6,7 xoff 100Kb xon 81921b max 1Mb "
@@ -384,7 +395,7 @@ OTHER_TEXT = (
 OTHER_JSON: Json = {
     "fc": "capfc-cal", "role": "nic", "peer": "off", "queues": 1024, "flows": 4194304,
     "ways": 1, "sample": 0.07, "assign": "stochastic", "dst_prefix": 0, "dst_prefix6": 127,
-    "avoid_paused": False, "sticky": 0, "hrtt": 123456,
+    "incast": "mark:0x30/0xf0", "avoid_paused": False, "sticky": 0, "hrtt": 123456,
     "hrtt_max": 7_000_001,
     "threshold": 65537, "resume": "drained", "rate": 1234567, "limit": 1 << 30,
     "quantum": 1514, "new_first": False, "refresh": 1500000, "hold": 4000000000, "split_gso": "off",

@@ -179,6 +179,12 @@ def cases() -> List[Case]:
         Case("HOLD 2^32 + 50ms", options(bfc("HOLD", u64((1 << 32) + 50_000_000))), "^bfc: hold: "),
         Case("THRESHOLD 2^31", options(bfc("THRESHOLD", u32(1 << 31))), "^bfc: threshold: "),
         Case("QUANTUM 2^31", options(bfc("QUANTUM", u32(1 << 31))), "^bfc: quantum: "),
+        Case("INCAST 63 is a DSCP", options(bfc("INCAST", u64(63)))),
+        Case("INCAST 64", options(bfc("INCAST", u64(64))), "^bfc: incast: "),
+        Case("INCAST with a mark of 0", options(bfc("INCAST", u64(0xFF << 32))), "^bfc: incast: "),
+        Case("INCAST beyond its mask", options(bfc("INCAST", u64(0xF0 << 32 | 0x1F))),
+             "^bfc: incast: "),
+        Case("INCAST 2^64-1", options(bfc("INCAST", u64(MAX64)))),
         # port-level modes
         Case("T_HOP 2^32 + 100us", options(bfc("T_HOP", u64((1 << 32) + 100_000))), "^bfc: thop: "),
         Case("WATCHDOG 2^64-1 is auto", options(bfc("WATCHDOG", u64(MAX64)))),

@@ -101,6 +101,7 @@ static const struct option options[] = {
 	{ TCA_BFC_SYNC, NUMBER, 8, BFC_SYNC_MIN, BFC_SYNC_MAX, false },
 	{ TCA_BFC_HRTT_MAX, NUMBER, 8, BFC_HRTT_MIN, BFC_HRTT_MAX, true },
 	{ TCA_BFC_SAMPLE, NUMBER, 1, 1, BFC_SAMPLE_ALL, false },
+	{ TCA_BFC_INCAST, NUMBER, 8, 1, BFC_INCAST_MAX, true },
 };
 
 /* End of options */

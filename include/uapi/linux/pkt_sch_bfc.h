@@ -68,6 +68,8 @@
 #define BFC_SYNC_MAX		1000000000ULL		/* 1 s */
 #define BFC_SYNC_DEFAULT	200000ULL		/* 200 us */
 #define BFC_SAMPLE_ALL		100U			/* per cent */
+#define BFC_INCAST_MAX		0xffffffffffffffffULL	/* mask << 32 | mark, of 32 bits each */
+#define BFC_INCAST_DSCP_MAX	63ULL		/* up to that it is a DSCP */
 
 /* Generated from spec/bfc.yaml: options */
 enum {
@@ -203,6 +205,7 @@ enum {
 	TCA_BFC_HRTT_MAX,	/* u64 ns, 0 = 2 ms and 16 full frames */
 	/* what the paper's appendices add to fc bfc */
 	TCA_BFC_SAMPLE,		/* u8 per cent, 1 to 100 */
+	TCA_BFC_INCAST,		/* u64, a DSCP, or mask << 32 | skb->mark; 0 = off */
 	__TCA_BFC_MAX
 };
 
@@ -337,8 +340,9 @@ enum {
 	/* pauses of queues, or of priorities, by the neighbour that have ended */
 	TCA_BFC_STATS_PAUSED_NS,	/* u64 ns that they took, all of them together */
 	TCA_BFC_STATS_PAUSE_TIMES,	/* nest of u64: pauses that took so long, see above */
-	/* sample */
+	/* sample, incast */
 	TCA_BFC_STATS_UNSAMPLED,	/* u64 packets left out of flow table and pause counters */
+	TCA_BFC_STATS_LABELLED,		/* u64 packets with the incast label */
 	__TCA_BFC_STATS_MAX
 };
 
