@@ -132,6 +132,8 @@ class Scheme:
     rated: Optional[Rated] = None  # tcp: with congestion bfc_timely or bfc_dcqcn
     pipe: Optional[Pipe] = None
     tagged: bool = False
+    deaf_hosts: bool = False  # they do not speak BFC, the switches do
+    incast_dscp: int = 0  # label of an incast's flows
     offload: bool = True  # open: large pieces, where the NIC's qdisc cuts them
     label: str = ""
 
@@ -213,6 +215,7 @@ HPCC_QUEUES = {
     "hpcc-sfq": ("queues {queues} assign stochastic new-first off", "HPCC + SFQ"),
     "hpcc-dqa": ("queues {queues} new-first off", "HPCC + dynamic queues"),
 }
+INCAST_DSCP = 46
 HPCC_T = 8500  # ns: what BDP stands for, and a bit
 
 
@@ -230,6 +233,35 @@ def hpcc(name: str = "hpcc", queues: int = 32, eta: int = 950) -> Scheme:
         window=control.window,
         quickack=True,
         hpcc=control,
+    )
+
+
+def labelled(scheme: Scheme, name: str, label: str) -> Scheme:
+    """Flows of incasts have a label, and a queue of each switch port in common (BFC
+    App. A.7).
+    """
+    return replace(
+        scheme,
+        name=name,
+        label=label,
+        switch=f"{scheme.switch} incast dscp:{INCAST_DSCP}",
+        incast_dscp=INCAST_DSCP,
+    )
+
+
+def without_nics(scheme: Scheme, name: str, window: int, label: str) -> Scheme:
+    """Hosts serve their flows in turn and obey no pause (BFC App. A.8). window: bytes of a
+    flow in flight at most; 0: any number.
+    """
+    return replace(
+        scheme,
+        name=name,
+        label=label,
+        nic=FAIR_NIC,
+        deaf_hosts=True,
+        source="window" if window else "open",
+        window=window,
+        rto=10_000_000_000,  # buffers suffice: nothing is lost
     )
 
 
@@ -328,6 +360,27 @@ def make(
     if name in simple:
         options, label = simple[name]
         return bfc(queues, nic_queues, hrtt, options, limit, name=name, label=label)
+    if name in ("bfc-sample50", "bfc-sample10"):
+        share = name[len("bfc-sample") :] + "%"
+        return bfc(
+            queues, nic_queues, hrtt, f"sample {share}", limit, name=name,
+            label=f"BFC, {share} sampled",
+        )
+    if name in ("bfc-label", "bfc-label-dynamic"):
+        below = make("bfc" + name[len("bfc-label") :], queues, hrtt, nic_queues, limit)
+        return labelled(below, name, f"{below.label}, incast labelled")
+    if name in ("bfc-no-nic", "bfc-no-nic-open", "bfc-no-nic-dynamic"):
+        under = "bfc-dynamic" if name.endswith("dynamic") else "bfc"
+        below = make(under, queues, hrtt, nic_queues, limit)
+        window = 0 if name.endswith("open") else BDP
+        how = "one BDP" if window else "no window"
+        return without_nics(below, name, window, f"{below.label}, hosts without: {how}")
+    if name == "bfc-window":
+        # what the window alone makes of it
+        return replace(
+            make("bfc", queues, hrtt, nic_queues, limit), name=name,
+            label="BFC, one BDP", source="window", rto=10_000_000_000,
+        )
     if name == "bfc-hrtt":
         return bfc(queues, nic_queues, "auto", "", limit, name=name, label="BFC, HRTT measured")
     if name == "bfc-128":
@@ -409,6 +462,14 @@ NAMES = (
     "bfc-hrtt",
     "bfc-dynamic",
     "bfc-any",
+    "bfc-sample50",
+    "bfc-sample10",
+    "bfc-label",
+    "bfc-label-dynamic",
+    "bfc-no-nic",
+    "bfc-no-nic-open",
+    "bfc-no-nic-dynamic",
+    "bfc-window",
     "bfc-128",
     "bfc-cc",
     "bfc-paper-cc",

@@ -20,7 +20,7 @@ import numpy as np
 from metrics import Done, ideal_fct
 from schemes import Scheme
 from topology import Topology
-from workload import Flow
+from workload import NO_INCAST, Flow
 
 TOP = Path(__file__).resolve().parent.parent
 MS = 1_000_000  # ns
@@ -251,19 +251,24 @@ def describe(job: Job) -> str:
     )
 
 
+def dscp_of(flow: Flow, scheme: Scheme) -> int:
+    """An incast's flows have the scheme's label."""
+    return scheme.incast_dscp if flow.incast != NO_INCAST and scheme.incast_dscp else flow.dscp
+
+
 def inputs(job: Job) -> Dict[str, str]:
     """The files of a run's directory that eval/inside reads."""
     t = job.topology
     files = {
         "topology": describe(job),
         "nodes": "\n".join(n.name for n in t.nodes) + "\n",
-        "waited": "\n".join(t.attentive()) + "\n",
+        "waited": "\n".join(t.attentive(job.scheme.deaf_hosts)) + "\n",
         "options": options(job),
         "sampled": "\n".join(job.sampled or t.switches()) + "\n",
         "flows": "".join(
             f"flow {t.name(f.src)} {t.address(f.src, f.ack_plane)} "
             f"{t.name(f.dst)} {t.address(f.dst, f.plane)} {f.size} {f.start}"
-            + (f" {f.dscp}\n" if f.dscp else "\n")
+            + (f" {dscp}\n" if (dscp := dscp_of(f, job.scheme)) else "\n")
             for f in job.flows
         ),
     }

@@ -90,15 +90,15 @@ class Topology:
     def switches(self) -> List[str]:
         return [n.name for n in self.nodes if not n.host]
 
-    def attentive(self) -> List[str]:
+    def attentive(self, deaf_hosts: bool = False) -> List[str]:
         """Nodes without a host that has a qdisc of its own, and so perhaps no bfc, at
-        any of their ports.
+        any of their ports. deaf_hosts: no host speaks BFC.
         """
         deaf = {
             self._far(host, number)
             for host in self.hosts
             for number in self.nodes[host].ports
-            if self.nodes[host].nic
+            if self.nodes[host].nic or deaf_hosts
         }
         return [n.name for i, n in enumerate(self.nodes) if i not in deaf]
 

@@ -194,7 +194,6 @@ int main(int argc, char **argv)
 
 	/* Else a sleep may last 50 us longer. */
 	prctl(PR_SET_TIMERSLACK, 1);
-	opt.dscp = !strcmp(source, "tcp");
 	flows_read(file);
 	hosts_open();
 	if (!opt.start)

@@ -31,7 +31,7 @@ struct epoll_event;
  * @bytes: size on the wire, headers included
  * @packets: it is sent as so many frames
  * @start: ns after the run's start
- * @dscp: of its packets, both ways (tcp)
+ * @dscp: of its packets; of ACKs as well with tcp
  *
  * The sender's:
  * @fd: its socket, -1 if none
@@ -108,7 +108,7 @@ struct host {
  * @ssthresh: packets at which TCP's slow start ends, 0 = where it finds its end
  * @bound: packets that TCP has in flight at most, 0 = as many as it wants
  * @sockbuf: bytes of a socket's buffer
- * @dscp: flows may have a DSCP
+ * @dscp: some flow has a DSCP
  */
 struct options {
 	uint32_t packet;

@@ -84,8 +84,7 @@ void flows_read(const char *name)
 			input_error(&in, "starts before the flow above");
 		if (in.n == 8)
 			f->dscp = input_number(&in, 7, "DSCP", 0, 63);
-		if (f->dscp && !opt.dscp)
-			input_error(&in, "DSCP: only tcp sets one");
+		opt.dscp = opt.dscp || f->dscp;
 		f->packets = (f->bytes + opt.packet - 1) / opt.packet;
 		f->fd = -1;
 		f->acked = NEVER;

@@ -225,6 +225,12 @@ int flow_socket(struct flow *f)
 	} else {
 		f->fd = new_flow_socket(&hosts[f->src], f->saddr);
 	}
+	if (opt.dscp) {
+		int tos = f->dscp << 2;	/* the socket's last flow may have had another */
+
+		if (setsockopt(f->fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos)))
+			die("IP_TOS");
+	}
 	if (connect(f->fd, (struct sockaddr *)&to, sizeof(to)))
 		die("connect");
 	return f->fd;

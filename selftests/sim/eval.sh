@@ -24,7 +24,7 @@ cd "$top" || exit 1
 # One for each part: the experiments' own code, queues, fair shares, each mode, HPCC, and
 # who waits where queues run short.
 tests=(unit fig7 table1 appc fig10 pauses fafc capfc hpcc_rx dest)
-long=(fig8 fig28 choices short buffer tcp fig22 fig23 fig27 capfc_long capfc_shared
+long=(fig8 fig24 fig25 fig28 choices short buffer tcp fig22 fig23 fig27 capfc_long capfc_shared
 	hpcc hpcc_reacts hpcc_wai hpcc_testbed hpcc_fabric hpcc_choices hpcc_queues
 	hpcc_eta delay delay_clos fafc_hpcc speed schemes repeat rest)
 out=$(mktemp -d "${TMPDIR:-/tmp}/bfc-eval.XXXXXX")
@@ -212,6 +212,31 @@ test_fig28() {
 	# Flows without an entry share one with their like: ten for each queue are enough.
 	bound bfc_10x_1_short_p99 '<=' bfc_100x_1_short_p99 1.1
 	bound bfc_10x_4_short_p99 '<=' bfc_10x_1_short_p99
+	all_arrived
+}
+
+# A label keeps an incast out of the queues of others: at least as well as shares of
+# destinations, which need none, and better than neither.
+test_fig24() {
+	experiment bfc-fig24
+	bound bfc_label_short_p99 '<=' bfc_short_p99
+	bound bfc_label_dynamic_short_p99 '<' bfc_dynamic_short_p99
+	bound bfc_label_dynamic_held_max_kb '<' bfc_dynamic_held_max_kb 0.7
+	bound bfc_dynamic_short_over2 '>' 0
+	bound bfc_label_short_over2 == 0
+	all_arrived
+}
+
+# Half of the packets tell as much as all. Hosts that obey no pause fill the first switch, less
+# so with a window; flows do not take longer for it (with shares of destinations they do).
+test_fig25() {
+	experiment bfc-fig25 --set \
+		schemes=bfc,bfc-sample50,bfc-no-nic-dynamic,bfc-no-nic-open
+	bound bfc_sample50_short_p99 '<=' bfc_short_p99 1.05
+	bound bfc_sample50_held_max_kb '<=' bfc_held_max_kb 1.2
+	bound bfc_no_nic_dynamic_held_max_kb '>' bfc_held_max_kb 1.2
+	bound bfc_no_nic_dynamic_held_max_kb '<' bfc_no_nic_open_held_max_kb 0.5
+	bound bfc_no_nic_dynamic_short_p99 '<=' bfc_short_p99 1.05
 	all_arrived
 }
 
