@@ -63,10 +63,12 @@
 #include "bfc_capfc.h"
 #include "bfc_compat.h"
 #include "bfc_cfg.h"
+#include "bfc_class.h"
 #include "bfc_dest.h"
 #include "bfc_fafc.h"
 #include "bfc_fc.h"
 #include "bfc_flow.h"
+#include "bfc_ingress.h"
 #include "bfc_params.h"
 #include "bfc_pause_time.h"
 #include "bfc_peer.h"
@@ -107,88 +109,6 @@ DECLARE_STATIC_KEY_FALSE(bfc_roots);	/* bfc_root.c */
 #define BFC_SWEEP	HZ	/* old handles come back once a second */
 
 /**
- * struct bfc_held - what is queued of one priority of an ingress port
- * @cell: bytes
- * @signals: bit o: the egress of slot o holds us responsible (CaPFC's E)
- * @peak: most bytes
- * @grace: without a buffer: bytes that it may hold although MAX was lowered, until it
- *	   holds less than the new XOFF; 0: none
- *
- * Under no common lock: any scheduler of any egress port changes them, each under its own root
- * lock. @cell and @signals are atomic, @peak only grows (bfc_note_peak()), @grace has one writer
- * that sets it, under &bfc_port.lock, and any that clears it.
- */
-struct bfc_held {
-	struct bfc_cell cell;
-	atomic64_t signals;
-	u32 peak;
-	u32 grace;
-};
-
-/**
- * struct bfc_ingress - pause counters of one neighbour's queues
- *
- * If @dead, others have taken its place: it stays, with its handles, until all counts have
- * been given back.
- */
-struct bfc_ingress {
-	/* Read for each packet, by the hook and by any egress. */
-	u16 base;		/* first handle; base + 1 + q is upstreamQ q, base alone "no
-				 * upstreamQ"
-				 */
-	u16 queues;		/* number of counters */
-	int ifindex;		/* of the port: for elide, and to prove where a packet came in */
-	u8 slot;		/* of the port */
-	bool dead;		/* replaced by another: nothing is counted here any more */
-	u32 reserve;		/* bytes of each priority; for good */
-	struct bfc_port __rcu *port;	/* to be marked dirty; NULL once dead. RCU */
-	struct bfc_cfg __rcu *cfg;	/* of the port; NULL once dead. RCU */
-	struct bfc_buffer *buffer;	/* that bytes are charged to, or NULL; for good */
-	const struct bfc_fc_ops *fc;	/* mode that it was made for; for good */
-	void *account;		/* what that keeps of the port, or NULL; for good */
-	struct bfc_switch *sw;	/* of the port; its table has the handles */
-
-	/* Read for packets that came through a device on top of the port. */
-	atomic64_t above[BFC_ABOVE];	/* devices found to be on top of the port, and as of
-					 * which topology
-					 */
-
-	/* Seldom. */
-	u32 layout;		/* counts the layouts of the port */
-	u32 owner;		/* &bfc_port.id of the port that it was made for */
-	u16 runs;		/* runs of handles taken */
-	bool noticed;		/* dead, and every port knows by the end of this sweep. Under
-				 * bfc_handle_lock
-				 */
-	struct list_head list;	/* of dead objects, under bfc_handle_lock */
-
-	/* Changed for each packet that is counted or held, by any egress under its own root
-	 * lock, but for @state.
-	 */
-	atomic64_t drained ____cacheline_aligned_in_smp;	/* bytes of counted packets that
-								 * gave their count back
-								 */
-	u16 state;		/* low half: priorities that the newest frame pauses (CaPFC's D),
-				 * high half: whose own occupancy says so (I). Under the port's
-				 * tx.lock
-				 */
-	struct bfc_held held[BFC_PRIORITIES];	/* of each priority */
-	atomic_t counter[];	/* one per upstreamQ; behind them bfc_ingress_roots() */
-};
-
-/* Roots that the counters are above 0 for, one per upstreamQ: any egress writes them under
- * its own root lock, with WRITE_ONCE(), and the port reads them to send a PAUSE.
- */
-static inline u32 *bfc_ingress_roots(struct bfc_ingress *ing)
-{
-	return (u32 *)&ing->counter[ing->queues];
-}
-
-#ifdef CONFIG_64BIT
-static_assert(offsetof(struct bfc_ingress, above) == 64);
-#endif
-
-/**
  * struct bfc_host - what a host that was paused sends of a priority (FAFC Alg. 3)
  * @rate: bytes/s
  * @updated: when it was so, ns
@@ -203,6 +123,21 @@ struct bfc_host {
 };
 
 /**
+ * struct bfc_class_dests - the queues of a class that destinations and ingress ports hold
+ */
+struct bfc_class_dests {
+	struct list_head cooling;	/* queues that ran empty, or were resumed then, in
+					 * this order but for &bfc_queue.again
+					 */
+	u32 nfree;		/* bits of the class in &bfc_sched_dests.free */
+	u8 greedy;		/* ports that hold many: bfc_ingress_is_greedy() */
+	struct {
+		u16 queues;	/* that hold what came in through the port */
+		u16 last;	/* the one that it got last */
+	} ingress[BFC_DEST_PORTS];	/* by slot, then BFC_DEST_FORWARDED, BFC_DEST_LOCAL */
+};
+
+/**
  * struct bfc_sched_dests - the queues that destinations and ingress ports hold
  */
 struct bfc_sched_dests {
@@ -212,17 +147,9 @@ struct bfc_sched_dests {
 				 * bfc_dest_key()
 				 */
 	u32 shared;		/* likewise, that of its root: bfc_dest_shared() */
-	u32 nfree;		/* bits in @free */
 	u8 slot;		/* of the ingress port of that packet */
-	u8 greedy;		/* ports that hold many: bfc_ingress_is_greedy() */
 	unsigned long *free;	/* queues that belong to none */
-	struct list_head cooling;	/* queues that ran empty, or were resumed then, in
-					 * this order but for &bfc_queue.again
-					 */
-	struct {
-		u16 queues;	/* that hold what came in through the port */
-		u16 last;	/* the one that it got last */
-	} ingress[BFC_SLOTS + 2];	/* by slot, then BFC_DEST_FORWARDED, BFC_DEST_LOCAL */
+	struct bfc_class_dests of[BFC_PRIORITIES];	/* by class */
 };
 
 /**
@@ -280,22 +207,6 @@ struct bfc_sched_stats {
 };
 
 /**
- * struct bfc_sched_drr - the round of the queues, and those before it
- */
-struct bfc_sched_drr {
-	struct list_head active;	/* queues with packets, not paused, in DRR order */
-	struct list_head fresh;	/* likewise: just got their first packet, go first */
-	u32 round;		/* of @active, counts up */
-	u32 served;		/* packets that left a queue; wraps */
-	u32 nactive;		/* queues in @active, @fresh, &bfc_sched.strict */
-	u16 more;		/* those of other TX queues that get as much of the link as one
-				 * of these, by the last look; likewise @times
-				 */
-	u8 times;		/* TX queues that have something to send, this one included */
-	u8 strict_first;	/* bit p: &bfc_sched.strict of priority p is not empty */
-};
-
-/**
  * struct bfc_sched_call - what this call of the qdisc has found out: bfc_begin()
  */
 struct bfc_sched_call {
@@ -306,6 +217,7 @@ struct bfc_sched_call {
 	bool keyed;		/* &bfc_sched_dests.key, .shared and .slot are those of the
 				 * packet
 				 */
+	u8 class;		/* of the packet that is enqueued */
 	u32 lot;		/* the last number drawn for `sample` */
 };
 
@@ -327,10 +239,11 @@ struct bfc_sched_obeyed {
  */
 struct bfc_sched_over {
 	struct bfc_flow *entries;	/* behind the flow table: BFC_FLOW_OVERFLOW for each
-					 * member of &bfc_sched_dests.ingress
+					 * member of &bfc_class_dests.ingress of each class
 					 */
 	struct bfc_overflow *ports;	/* for each of these members */
 	u32 packets;		/* whose flows are in @entries */
+	u8 classes;		/* that there is room for */
 };
 
 /**
@@ -411,6 +324,7 @@ struct bfc_sched {
 		struct bfc_host pace[BFC_PRIORITIES];
 	} host;
 	struct list_head strict[BFC_PRIORITIES];	/* as @drr.active, of strict priorities */
+	struct bfc_sched_classes class;	/* with traffic classes only */
 	struct {
 		u16 in[BFC_SLOTS];	/* by slot: handle of the port that brought something */
 		u32 from[BFC_PRIORITIES][BFC_SLOTS + 1];	/* by priority and slot:
@@ -459,9 +373,46 @@ struct bfc_skb_cb {
 	u8 member;
 };
 
+/* Are there traffic classes? */
+static inline bool bfc_is_classed(const struct bfc_sched *q)
+{
+	return static_branch_unlikely(&bfc_classed) && q->cfg->ranged;
+}
+
 static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)
 {
-	return qn & (q->cfg->classes - 1);
+	return bfc_is_classed(q) ? q->cfg->of->queue[qn] : qn & q->cfg->class_mask;
+}
+
+/* The queues of a class, which are in a row: all where there are no traffic classes. */
+static inline unsigned int bfc_class_first(const struct bfc_sched *q, u8 class)
+{
+	return bfc_is_classed(q) ? q->cfg->class[class].first : 0;
+}
+
+static inline unsigned int bfc_class_queues(const struct bfc_sched *q, u8 class)
+{
+	return bfc_is_classed(q) ? q->cfg->class[class].queues : q->nqueues;
+}
+
+/* Of these, those without a packet */
+static inline unsigned int bfc_class_empty(const struct bfc_sched *q, u8 class)
+{
+	return bfc_is_classed(q) ? q->cfg->class[class].queues - q->class.each[class].noccupied :
+				   q->nqueues - q->noccupied;
+}
+
+/* The round that a queue is in, if its priority is not strict */
+static inline struct bfc_sched_drr *bfc_round_of(struct bfc_sched *q, const struct bfc_queue *queue)
+{
+	return bfc_is_classed(q) ?
+	       &q->class.each[bfc_queue_class(q, queue - q->queues)].round : &q->drr;
+}
+
+static inline struct bfc_class_dests *bfc_dests_of(struct bfc_sched *q,
+						   const struct bfc_queue *queue)
+{
+	return &q->dest.of[bfc_is_classed(q) ? bfc_queue_class(q, queue - q->queues) : 0];
 }
 
 /**
@@ -526,10 +477,50 @@ static inline unsigned int bfc_pick_any(struct bfc_sched *q, unsigned int n)
 	return reciprocal_scale(prandom_u32_state(&q->random), n);
 }
 
+/* Any queue of a class */
+static inline unsigned int bfc_pick_in_class(struct bfc_sched *q, u8 class)
+{
+	return bfc_class_first(q, class) + bfc_pick_any(q, bfc_class_queues(q, class));
+}
+
+/* Where the search for an empty queue of a class starts; it may be behind the last one. */
+static inline u16 *bfc_rotor(struct bfc_sched *q, u8 class)
+{
+	return bfc_is_classed(q) ? &q->class.each[class].rotor : &q->rotor;
+}
+
+/* The next queue of a class from @start on whose bit is set, or the first one; or %nqueues. */
+static inline unsigned int bfc_find_in_class(const struct bfc_sched *q, u8 class,
+					     const unsigned long *bits, unsigned int start)
+{
+	unsigned int first = bfc_class_first(q, class), end = first + bfc_class_queues(q, class);
+	unsigned int qn;
+
+	if (start < first || start >= end)
+		start = first;
+	qn = find_next_bit(bits, end, start);
+	if (qn >= end && start > first) {
+		qn = find_next_bit(bits, start, first);
+		end = start;
+	}
+	return qn < end ? qn : q->nqueues;
+}
+
 /* N_active: the queues that share the link with one that may send, as if they were here. */
 static inline u32 bfc_nactive(const struct bfc_sched *q)
 {
 	return q->drr.nactive * q->drr.times + q->drr.more;
+}
+
+/* Th of a queue that shares the link with so many, all of its class */
+static inline u32 bfc_th(const struct bfc_sched *q, u8 class, u32 nactive)
+{
+	return bfc_is_classed(q) ? bfc_class_th(q, class, nactive) : q->cfg->thresh[nactive];
+}
+
+static inline u32 bfc_nactive_in(const struct bfc_sched *q, u8 class)
+{
+	return bfc_is_classed(q) ? q->class.each[class].round.nactive : bfc_nactive(q);
 }
 
 /* Th of a queue. Those of a root share what that lets through, be they paused or not: N_active
@@ -537,11 +528,12 @@ static inline u32 bfc_nactive(const struct bfc_sched *q)
  */
 static inline u32 bfc_queue_th(const struct bfc_sched *q, const struct bfc_queue *queue)
 {
-	u32 n = bfc_nactive(q);
+	u8 class = bfc_is_classed(q) ? bfc_queue_class(q, queue - q->queues) : 0;
+	u32 n = bfc_nactive_in(q, class);
 
 	if (unlikely(q->cfg->by_root) && queue->rooted && queue->dest != BFC_DEST_NONE)
 		n = max_t(u32, n, q->dest.table[queue->dest].queues);
-	return q->cfg->thresh[n];
+	return bfc_th(q, class, n);
 }
 
 /* Is this the root of a device with a scheduler for each TX queue, and none by itself? */
@@ -572,7 +564,7 @@ static inline void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue
 {
 	queue->again = !list_empty(&queue->cooling);
 	if (!queue->again)
-		list_add_tail(&queue->cooling, &q->dest.cooling);
+		list_add_tail(&queue->cooling, &bfc_dests_of(q, queue)->cooling);
 }
 
 /**
@@ -631,19 +623,20 @@ static inline bool bfc_faces_host(const struct bfc_sched *q)
  * bfc_stamp() - write into a packet what the next hop is to know
  * @sch: the qdisc
  * @skb: a packet that leaves; its private data in qdisc_skb_cb is overwritten
- * @vid: VLAN id that stands for its queue, BFC_VID_NONE for the control band
- * @prio: its priority, with a port-level mode
+ * @tci: VLAN id that stands for its queue, and PCP that is its class; BFC_VID_NONE for the
+ *	 control band
+ * @prio: its priority, with a port-level mode; or class
  *
  * Context: root lock, bottom halves off; the packet is not counted as sent yet.
  * Return: false if the packet must be dropped.
  */
-static inline bool bfc_stamp(struct Qdisc *sch, struct sk_buff *skb, u16 vid, u8 prio)
+static inline bool bfc_stamp(struct Qdisc *sch, struct sk_buff *skb, u16 tci, u8 prio)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 
 	if (unlikely(q->stamp.prog))
-		return bfc_stamp_run(sch, skb, vid, prio);
-	return !READ_ONCE(q->port->tags) || bfc_stamp_tag(q, skb, vid);
+		return bfc_stamp_run(sch, skb, tci, prio);
+	return !READ_ONCE(q->port->tags) || bfc_stamp_tag(q, skb, tci);
 }
 
 /* Are pauses of a packet's priority, or those of queues, ignored as a storm? */
@@ -691,6 +684,7 @@ int bfc_update_hrtt(struct Qdisc *sch);
 /* bfc_life.c */
 void bfc_sched_init(struct Qdisc *sch);
 int bfc_sched_alloc(struct bfc_sched *q, const struct bfc_params *p);
+int bfc_flows_grow(struct Qdisc *sch, const struct bfc_cfg *cfg);
 bool bfc_keeps_egress(const struct bfc_cfg *cfg);
 void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress);
 void bfc_sched_reset(struct Qdisc *sch);
@@ -742,7 +736,7 @@ void bfc_dest_configure(struct bfc_sched *q, const struct bfc_cfg *old);
 void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue);
 void bfc_dest_rooted(struct bfc_sched *q, struct bfc_queue *queue, u32 root);
 void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk_buff *skb);
-unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb);
+unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, u8 class);
 unsigned int bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u64 hash);
 unsigned int bfc_dest_regroup(struct bfc_sched *q, const struct sk_buff *skb,
 			      unsigned int qn);
@@ -771,7 +765,7 @@ void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb, u32 le
 
 /* bfc_prio.c */
 u8 bfc_dscp_of(const struct sk_buff *skb);
-u8 bfc_prio_of(const struct bfc_sched *q, const struct sk_buff *skb);
+u8 bfc_prio_of(struct bfc_sched *q, const struct sk_buff *skb);
 
 /* bfc_label.c */
 bool bfc_is_labelled(const struct bfc_sched *q, const struct sk_buff *skb);
@@ -814,12 +808,5 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now);
 /* bfc_count.c */
 void bfc_count(struct bfc_sched *q, const struct bfc_queue *queue, struct sk_buff *skb);
 void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *ing);
-
-/* bfc_ingress.c */
-u8 bfc_ingress_room(const struct bfc_port *port, unsigned int queues);
-struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
-				    u8 *refused);
-void bfc_ingress_retire(struct bfc_ingress *ing);
-bool bfc_ingress_sweep(void);
 
 #endif /* _BFC_H */

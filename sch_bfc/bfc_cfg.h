@@ -59,6 +59,32 @@ struct bfc_buffer {
 };
 
 /**
+ * struct bfc_class_cfg - a traffic class
+ * @quantum: what it may send in a turn of the classes, bytes
+ * @first: its first queue
+ * @queues: so many
+ * @weight: its part of what strict classes leave; 0: it is strict itself
+ */
+struct bfc_class_cfg {
+	u32 quantum;
+	u16 first;
+	u16 queues;
+	u8 weight;
+};
+
+/**
+ * struct bfc_classes - what is looked up of traffic classes
+ * @share: BFC_SHARE_UNIT by the sum of weights; by the set of classes that have these
+ * @queue: class of each queue
+ */
+struct bfc_classes {
+	u32 share[1 << BFC_PRIORITIES];
+	u8 queue[];
+};
+
+#define BFC_SHARE_UNIT	BIT(24)
+
+/**
  * struct bfc_cfg - the configuration of a qdisc and its port
  *
  * All that follows from options, link speed and MTU (bfc_derive.c). It does not change, but
@@ -74,7 +100,11 @@ struct bfc_cfg {
 	u32 quantum;		/* bytes */
 	u32 ecn;		/* bytes, 0: no marks */
 	u32 class_sets;		/* sets of the flow table for each class */
-	u8 classes;		/* queue q is of class q % classes: a power of 2 */
+	u8 classes;		/* that queues and flow table are split into */
+	u8 class_mask;		/* of a priority: its class. Without @ranged queue q is of class
+				 * q & @class_mask
+				 */
+	bool ranged;		/* traffic classes, with ranges of queues: @class */
 	u8 identity;		/* what a flow is, BFC_FLOW_* */
 	u8 ways;		/* entries of a set */
 	u8 strict;		/* bit p: priority p goes before others */
@@ -107,6 +137,11 @@ struct bfc_cfg {
 	struct psched_ratecfg pace;
 	u8 map[BFC_PRIO_VALUES];	/* priority by PCP, DSCP or skb->priority */
 	struct bfc_watchdog_cfg storm;	/* when a pause is one */
+
+	/* Of traffic classes. */
+	u32 th_least;		/* of a queue, bytes */
+	struct bfc_class_cfg class[BFC_PRIORITIES];
+	const struct bfc_classes *of;	/* behind @thresh; or NULL */
 
 	/* Of several schedulers of a port. */
 	u64 sync;		/* ns between looks at the others */
@@ -149,6 +184,19 @@ static_assert(offsetof(struct bfc_cfg, label_value) <= 64);
 static inline bool bfc_cfg_has_prios(const struct bfc_cfg *cfg)
 {
 	return cfg->prios || cfg->buffer;
+}
+
+/* Are queues split into traffic classes in another way? */
+static inline bool bfc_classes_differ(const struct bfc_cfg *a, const struct bfc_cfg *b)
+{
+	unsigned int class;
+
+	if (a->ranged != b->ranged || a->classes != b->classes)
+		return true;
+	for (class = 0; a->ranged && class < a->classes; class++)
+		if (a->class[class].first != b->class[class].first)
+			return true;
+	return false;
 }
 
 /* Is anything charged to ports with these thresholds? */

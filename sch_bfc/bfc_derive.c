@@ -10,17 +10,67 @@
 /* Values that the map leaves open: a PCP is a priority, a DSCP counts by its
  * class selector.
  */
-static void bfc_derive_map(u8 *map, const struct bfc_params *p)
+static void bfc_derive_map(struct bfc_cfg *c, const struct bfc_params *p)
 {
-	unsigned int v;
+	unsigned int v, last = c->ranged ? c->classes - 1 : BFC_PRIORITIES - 1;
+	u8 prio;
 
 	for (v = 0; v < BFC_PRIO_VALUES; v++) {
 		if (p->prio_map[v] != BFC_PRIO_AUTO)
-			map[v] = p->prio_map[v];
+			prio = p->prio_map[v];
 		else
-			map[v] = p->prio == BFC_PRIO_DSCP ? v >> 3 :
-				 min(v, BFC_PRIORITIES - 1U);
+			prio = p->prio == BFC_PRIO_DSCP ? v >> 3 : min(v, BFC_PRIORITIES - 1U);
+		c->map[v] = min_t(unsigned int, prio, last);
 	}
+}
+
+/* A set of classes has what its weights are of the sum of those that have something to send:
+ * looked up for each packet, as is the class of a queue.
+ */
+static void bfc_derive_lookup(struct bfc_cfg *c, struct bfc_classes *of)
+{
+	unsigned int set, class, qn, sum;
+
+	for (set = 1; set < ARRAY_SIZE(of->share); set++) {
+		for (class = 0, sum = 0; class < c->classes; class++)
+			if (set & BIT(class))
+				sum += c->class[class].weight;
+		of->share[set] = sum ? BFC_SHARE_UNIT / sum : 0;
+	}
+	for (class = 0; class < c->classes; class++)
+		for (qn = 0; qn < c->class[class].queues; qn++)
+			of->queue[c->class[class].first + qn] = class;
+	c->of = of;
+}
+
+/* Ranges of queues, and turns as long as weights say; that of the smallest is a quantum. They are
+ * 255 x BFC_QUANTUM_MAX at most.
+ */
+static void bfc_derive_classes(struct bfc_cfg *c, const struct bfc_derive *d)
+{
+	unsigned int class, first = 0, n = d->p->classes, least = BFC_CLASS_WEIGHT_MAX;
+	const struct bfc_params *p = d->p;
+
+	c->ranged = true;
+	c->classes = n;
+	c->class_mask = BFC_PRIORITIES - 1;
+	c->strict &= BIT(n) - 1;
+	c->th_least = p->threshold ?: d->frame;
+	for (class = 0; class < n; class++) {
+		struct bfc_class_cfg *its = &c->class[class];
+
+		its->first = first;
+		its->queues = p->class_queues[0] ? p->class_queues[class] :
+			      p->queues / n + (class < p->queues % n);
+		first += its->queues;
+		if (c->strict & BIT(class))
+			continue;
+		its->weight = p->weights[0] ? p->weights[class] : 1;
+		least = min_t(unsigned int, least, its->weight);
+	}
+	for (class = 0; class < n; class++)
+		c->class[class].quantum = c->quantum * c->class[class].weight / least;
+	bfc_derive_lookup(c, (void *)&c->thresh[p->queues + 1]);
 }
 
 /* Less than what slow links take would make storms of them. */
@@ -81,14 +131,17 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->quantum = p->quantum ?: d->frame;
 	c->ecn = p->ecn;
 	c->classes = c->fc->classes;
+	c->class_mask = c->classes - 1;
+	c->strict = p->strict;
+	if (p->classes > 1)
+		bfc_derive_classes(c, d);
 	c->class_sets = max(DIV_ROUND_UP(p->flows, p->ways) / c->classes, 1U);
 	c->identity = p->role == BFC_ROLE_NIC ? BFC_FLOW_TUPLE : c->fc->identity;
 	c->ways = p->ways;
 	c->prios = c->fc->prios;
-	c->strict = c->prios ? p->strict : 0;
 	c->count = c->fc->tags && p->role == BFC_ROLE_SWITCH;
 	c->by_dest = (p->assign == BFC_ASSIGN_DESTINATION || p->assign == BFC_ASSIGN_ROOT) &&
-		     c->classes == 1;
+		     (c->classes == 1 || c->ranged);
 	c->by_root = c->by_dest && p->assign == BFC_ASSIGN_ROOT && c->fc->tags;
 	/* ns in 1024 sticky times are units of 1024 ns in one of them. */
 	static_assert(BFC_BEHIND_AGE == 1 << BFC_BEHIND_SHIFT);
@@ -104,7 +157,7 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->assign = p->assign;
 	c->resume = p->resume;
 	c->prio = p->prio;
-	bfc_derive_map(c->map, p);
+	bfc_derive_map(c, p);
 	bfc_derive_masks(c, p);
 	bfc_derive_watchdog(c, d);
 	if (p->rate)
@@ -182,7 +235,8 @@ struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 	struct bfc_cfg *c;
 	int err;
 
-	c = kvzalloc(struct_size(c, thresh, queues + 1), GFP_KERNEL_ACCOUNT);
+	c = kvzalloc(struct_size(c, thresh, queues + 1) +
+		     (p->classes > 1 ? struct_size(c->of, queue, queues) : 0), GFP_KERNEL_ACCOUNT);
 	if (!c)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&c->users, 1);
@@ -209,6 +263,8 @@ struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 		static_branch_inc(&bfc_holds);
 	if (c->by_root)
 		static_branch_inc(&bfc_roots);
+	if (c->ranged)
+		static_branch_inc(&bfc_classed);
 	return c;
 free:
 	kvfree(c);
@@ -229,6 +285,8 @@ void bfc_cfg_put(struct bfc_cfg *c)
 		static_branch_dec(&bfc_holds);
 	if (c->by_root)
 		static_branch_dec(&bfc_roots);
+	if (c->ranged)
+		static_branch_dec(&bfc_classed);
 	if (c->buffer) {
 		if (c->undo)
 			c->buffer->memory = c->undo;

@@ -17,6 +17,9 @@
  * Only the queue where they go to, the pool, has several flows, so that all others can go
  * there: new flows of a destination that may have no other queue are sent there, too.
  *
+ * Traffic classes share no queues: of each there are destinations, ports and what they hold as if
+ * it were alone.
+ *
  * With `assign root` what the next hop pauses for one root is one destination
  * (bfc_root.c).
  *
@@ -137,10 +140,21 @@ static struct bfc_dest *bfc_dest_lookup(const struct bfc_sched *q, u32 key)
 	return bfc_dest_find(q->dest.table + set * BFC_DEST_WAYS, key);
 }
 
-/* A root is a destination as well. */
-static u32 bfc_root_key(u32 root)
+/* What makes a destination of one class another than that of the next */
+static u32 bfc_dest_salt(u8 class)
 {
-	return (root | 1ULL << 32) * bfc_dest_factor >> 32;
+	return class * GOLDEN_RATIO_32;
+}
+
+/* A root is a destination as well. */
+static u32 bfc_root_key(u32 root, u8 class)
+{
+	return ((root | 1ULL << 32) * bfc_dest_factor >> 32) ^ bfc_dest_salt(class);
+}
+
+static u8 bfc_dest_class(const struct bfc_sched *q, const struct bfc_queue *queue)
+{
+	return bfc_is_classed(q) ? bfc_queue_class(q, queue - q->queues) : 0;
 }
 
 /* The key of a destination, or that of the root that it is behind, if that holds any queue:
@@ -148,7 +162,7 @@ static u32 bfc_root_key(u32 root)
  */
 static u32 bfc_dest_behind(struct bfc_sched *q, u32 key)
 {
-	u32 root = bfc_root_behind(q, key), shared = bfc_root_key(root);
+	u32 root = bfc_root_behind(q, key), shared = bfc_root_key(root, q->call.class);
 	const struct bfc_dest *dest;
 
 	if (root == BFC_ROOT_UNKNOWN)
@@ -157,13 +171,13 @@ static u32 bfc_dest_behind(struct bfc_sched *q, u32 key)
 	return dest && dest->queues ? shared : key;
 }
 
-/* Where a packet goes, read once for it, and for all segments of one. */
+/* Where a packet goes, and its class, read once for it, and for all segments of one. */
 static u32 bfc_dest_key(struct bfc_sched *q, const struct sk_buff *skb)
 {
 	if (!q->call.keyed) {
 		q->call.keyed = true;
 		q->dest.slot = BFC_DEST_UNKNOWN;
-		q->dest.key = bfc_dest_read(q, skb);
+		q->dest.key = bfc_dest_read(q, skb) ^ bfc_dest_salt(q->call.class);
 		q->dest.shared = q->dest.key;
 		if (q->cfg->by_root)
 			q->dest.shared = bfc_dest_behind(q, q->dest.key);
@@ -205,7 +219,8 @@ static u8 bfc_dest_ingress(struct bfc_sched *q, const struct sk_buff *skb)
  * @skb: the packet
  * @hash: bfc_flow_hash()
  *
- * Next to a host all have one destination, and any entry of the ingress port will do.
+ * Next to a host all have one destination, and any entry of the ingress port will do. Each class
+ * has entries of its own: bfc_flows_grow().
  *
  * Context: under the root lock.
  * Return: its number, by the packet's ingress port and destination.
@@ -216,7 +231,7 @@ unsigned int bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u
 
 	if (bfc_faces_host(q))
 		key = hash;
-	return bfc_dest_ingress(q, skb) * BFC_FLOW_OVERFLOW +
+	return (q->call.class * BFC_DEST_PORTS + bfc_dest_ingress(q, skb)) * BFC_FLOW_OVERFLOW +
 	       reciprocal_scale(key, BFC_FLOW_OVERFLOW);
 }
 
@@ -235,20 +250,21 @@ static void bfc_dest_leave(struct bfc_sched *q, struct bfc_queue *queue)
 	queue->dest = BFC_DEST_NONE;
 }
 
-/* Through the port of a slot came what has so many queues now. */
-static void bfc_ingress_hold(struct bfc_sched *q, u8 slot, u16 queues)
+/* Through the port of a slot came what has one queue more, or less, of this one's class. */
+static void bfc_ingress_hold(struct bfc_sched *q, const struct bfc_queue *queue, u8 slot, int more)
 {
-	unsigned int n = q->nqueues;
+	unsigned int n = bfc_class_queues(q, bfc_dest_class(q, queue));
+	struct bfc_class_dests *d = bfc_dests_of(q, queue);
+	unsigned int held = d->ingress[slot].queues;
 
 	if (slot != BFC_DEST_LOCAL)
-		q->dest.greedy += bfc_ingress_is_greedy(queues, n) -
-			     bfc_ingress_is_greedy(q->dest.ingress[slot].queues, n);
-	q->dest.ingress[slot].queues = queues;
+		d->greedy += bfc_ingress_is_greedy(held + more, n) - bfc_ingress_is_greedy(held, n);
+	d->ingress[slot].queues = held + more;
 }
 
 static void bfc_ingress_leave(struct bfc_sched *q, const struct bfc_queue *queue)
 {
-	bfc_ingress_hold(q, queue->slot, q->dest.ingress[queue->slot].queues - 1);
+	bfc_ingress_hold(q, queue, queue->slot, -1);
 }
 
 static void bfc_dest_free(struct bfc_sched *q, struct bfc_queue *queue)
@@ -257,7 +273,7 @@ static void bfc_dest_free(struct bfc_sched *q, struct bfc_queue *queue)
 	bfc_dest_leave(q, queue);
 	bfc_ingress_leave(q, queue);
 	__set_bit(queue - q->queues, q->dest.free);
-	q->dest.nfree++;
+	bfc_dests_of(q, queue)->nfree++;
 }
 
 /* A queue that belongs to none belongs to a destination, or root, now. */
@@ -279,7 +295,7 @@ static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
 
 	if (test_bit(qn, q->dest.free)) {
 		__clear_bit(qn, q->dest.free);
-		q->dest.nfree--;
+		bfc_dests_of(q, queue)->nfree--;
 		/* Not if the neighbour holds it paused for what was in it before, or may. */
 		queue->clean = !test_bit(q->base + qn, q->port->rx.paused);
 	} else {
@@ -287,8 +303,8 @@ static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
 		bfc_ingress_leave(q, queue);
 		queue->clean = queue->clean && queue->key == key;
 	}
-	bfc_ingress_hold(q, slot, q->dest.ingress[slot].queues + 1);
-	q->dest.ingress[slot].last = qn;
+	bfc_ingress_hold(q, queue, slot, 1);
+	bfc_dests_of(q, queue)->ingress[slot].last = qn;
 	queue->slot = slot;
 	bfc_dest_give(q, queue, key);
 }
@@ -299,8 +315,8 @@ static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
  * @old: the one before, or NULL
  *
  * What is in use at that time belongs to none, until it runs empty, or is paused for a
- * root. So it is when prefixes change: keys of before do not say where that goes by the new
- * ones.
+ * root. So it is when prefixes or classes change: keys of before do not say where that goes by
+ * the new ones.
  *
  * Context: under the root lock.
  */
@@ -309,29 +325,34 @@ void bfc_dest_configure(struct bfc_sched *q, const struct bfc_cfg *old)
 	const struct bfc_cfg *cfg = q->cfg;
 	bool on = cfg->by_dest, was = old && old->by_dest;
 	bool root = cfg->by_root || (old && old->by_root);
-	unsigned int qn;
+	unsigned int qn, class;
 
-	if (was == on && !(on && (old->by_root != cfg->by_root ||
+	if (was == on && !(on && (old->by_root != cfg->by_root || bfc_classes_differ(old, cfg) ||
 				  old->dest_mask != cfg->dest_mask ||
 				  memcmp(old->dest_mask6, cfg->dest_mask6,
 					 sizeof(cfg->dest_mask6)))))
 		return;
 	if (root)
 		bfc_roots_configure(q);
-	memset(q->dest.ingress, 0, sizeof(q->dest.ingress));
-	q->dest.greedy = 0;
+	for (class = 0; class < ARRAY_SIZE(q->dest.of); class++) {
+		struct bfc_class_dests *d = &q->dest.of[class];
+
+		memset(d->ingress, 0, sizeof(d->ingress));
+		d->greedy = 0;
+		d->nfree = 0;
+	}
 	for (qn = 0; qn < q->nqueues; qn++) {
 		struct bfc_queue *queue = &q->queues[qn];
+		struct bfc_class_dests *d = bfc_dests_of(q, queue);
 
 		list_del_init(&queue->cooling);
 		bfc_dest_leave(q, queue);
 		queue->slot = BFC_DEST_LOCAL;
-		q->dest.ingress[BFC_DEST_LOCAL].queues++;
+		d->ingress[BFC_DEST_LOCAL].queues++;
 		__clear_bit(qn, q->dest.free);
 		if (on && !queue->head && !test_bit(qn, q->obeyed.paused))
-			list_add_tail(&queue->cooling, &q->dest.cooling);
+			list_add_tail(&queue->cooling, &d->cooling);
 	}
-	q->dest.nfree = 0;
 }
 
 /**
@@ -361,21 +382,21 @@ void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk
 	}
 }
 
-/* Those that ran empty longer ago than the sticky time are free: each once. A host
+/* Those of a class that ran empty longer ago than the sticky time are free: each once. A host
  * pauses none. Those that have got packets since are of no interest. A queue is moved once
  * at most for each time that it ran empty.
  */
-static void bfc_dest_cool(struct bfc_sched *q)
+static void bfc_dest_cool(struct bfc_sched *q, struct bfc_class_dests *d)
 {
 	bool host = bfc_faces_host(q);
 	struct bfc_queue *queue;
 
-	while ((queue = list_first_entry_or_null(&q->dest.cooling, struct bfc_queue, cooling))) {
+	while ((queue = list_first_entry_or_null(&d->cooling, struct bfc_queue, cooling))) {
 		if (queue->head) {
 			list_del_init(&queue->cooling);
 		} else if (queue->again) {
 			queue->again = false;
-			list_move_tail(&queue->cooling, &q->dest.cooling);
+			list_move_tail(&queue->cooling, &d->cooling);
 		/* 0: never used */
 		} else if (host || !queue->emptied_ns ||
 			   bfc_sticky_over(q, queue->emptied_ns)) {
@@ -416,72 +437,80 @@ static unsigned int bfc_dest_share(const struct bfc_sched *q, struct bfc_dest *d
 
 /* May what came in through the port that brought a packet have another queue? */
 static bool bfc_dest_ingress_may(struct bfc_sched *q, const struct sk_buff *skb,
-				 unsigned int free)
+				 unsigned int free, u8 class)
 {
+	const struct bfc_class_dests *d = &q->dest.of[class];
 	u8 slot = bfc_dest_ingress(q, skb);
 
 	return slot == BFC_DEST_LOCAL ||
-	       bfc_ingress_may_take(q->dest.ingress[slot].queues, q->dest.greedy, free, q->nqueues);
+	       bfc_ingress_may_take(d->ingress[slot].queues, d->greedy, free,
+				    bfc_class_queues(q, class));
 }
 
 /* The queue that ran empty the longest ago, or none. It may be paused yet for what left
  * it, and a flow that has it is alone there.
  */
 static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *skb,
-				    unsigned int held)
+				    unsigned int held, u8 class)
 {
-	unsigned int n = q->nqueues, empty = n - q->noccupied;
+	unsigned int n = q->nqueues, empty = bfc_class_empty(q, class);
 	struct bfc_queue *queue;
 
-	queue = list_first_entry_or_null(&q->dest.cooling, struct bfc_queue, cooling);
+	queue = list_first_entry_or_null(&q->dest.of[class].cooling, struct bfc_queue, cooling);
 	if (!queue || !bfc_dest_may_borrow(held, empty) ||
-	    !bfc_dest_ingress_may(q, skb, empty))
+	    !bfc_dest_ingress_may(q, skb, empty, class))
 		return n;
 	return queue - q->queues;
 }
 
 /* The queue that an ingress port got last, or none. */
-static unsigned int bfc_ingress_share(const struct bfc_sched *q, u8 slot)
+static unsigned int bfc_ingress_share(const struct bfc_sched *q, u8 slot, u8 class)
 {
-	unsigned int qn = q->dest.ingress[slot].last;
+	unsigned int qn = q->dest.of[class].ingress[slot].last;
 
 	return q->queues[qn].head && q->queues[qn].slot == slot ? qn : q->nqueues;
 }
 
 /* One to have alone, or none. */
-static unsigned int bfc_dest_alone(struct bfc_sched *q)
+static unsigned int bfc_dest_alone(struct bfc_sched *q, u8 class)
 {
-	unsigned int n = q->nqueues, qn;
+	u16 *rotor = bfc_rotor(q, class);
+	unsigned int qn;
 
-	qn = find_next_bit_wrap(q->dest.nfree ? q->dest.free : q->usable, n, q->rotor);
-	if (qn < n)
-		q->rotor = qn + 1 < n ? qn + 1 : 0;
+	qn = bfc_find_in_class(q, class, q->dest.of[class].nfree ? q->dest.free : q->usable,
+			       *rotor);
+	if (qn < q->nqueues)
+		*rotor = qn + 1;
 	return qn;
 }
 
 /* Of another destination, then: one that may send, if there is any, and not for long. */
-static unsigned int bfc_dest_foreign(struct bfc_sched *q)
+static unsigned int bfc_dest_foreign(struct bfc_sched *q, u8 class)
 {
-	if (list_empty(&q->drr.active))
-		return bfc_pick_any(q, q->nqueues);
-	return list_last_entry(&q->drr.active, struct bfc_queue, active) - q->queues;
+	const struct bfc_sched_drr *r = bfc_is_classed(q) ? &q->class.each[class].round : &q->drr;
+
+	if (list_empty(&r->active))
+		return bfc_pick_in_class(q, class);
+	return list_last_entry(&r->active, struct bfc_queue, active) - q->queues;
 }
 
 /**
  * bfc_dest_pick() - the queue for a new flow
  * @q: the scheduler, with `assign destination`
  * @skb: the packet
+ * @class: of it
  *
  * Context: under the root lock.
  * Return: the number of the queue.
  */
-unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb)
+unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, u8 class)
 {
+	struct bfc_class_dests *d = &q->dest.of[class];
 	unsigned int n = q->nqueues, held, qn = n, borrowed;
 	struct bfc_dest *dest;
 	u32 key;
 
-	bfc_dest_cool(q);
+	bfc_dest_cool(q, d);
 	key = bfc_dest_shared(q, skb);
 	if (unlikely(key != q->dest.key) && bfc_root_probe(q, q->dest.key)) {
 		key = q->dest.key;
@@ -489,21 +518,29 @@ unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb)
 	}
 	dest = bfc_dest_lookup(q, key);
 	held = dest ? dest->queues : 0;
-	if (held && !bfc_dest_may_take(held, q->dest.nfree, n))
+	if (held && !bfc_dest_may_take(held, d->nfree, bfc_class_queues(q, class)))
 		qn = bfc_dest_share(q, dest);
 	if (qn < n && test_bit(qn, q->obeyed.paused)) {
-		borrowed = bfc_dest_borrow(q, skb, held);
+		borrowed = bfc_dest_borrow(q, skb, held, class);
 		if (borrowed < n)
 			return borrowed;
 	}
-	if (qn >= n && !bfc_dest_ingress_may(q, skb, q->dest.nfree))
-		qn = bfc_ingress_share(q, q->dest.slot);
+	if (qn >= n && !bfc_dest_ingress_may(q, skb, d->nfree, class))
+		qn = bfc_ingress_share(q, q->dest.slot, class);
 	if (qn < n) {
 		q->stats.told_to_share++;
 		return qn;
 	}
-	qn = bfc_dest_alone(q);
-	return qn < n ? qn : bfc_dest_foreign(q);
+	qn = bfc_dest_alone(q, class);
+	return qn < n ? qn : bfc_dest_foreign(q, class);
+}
+
+/* Are queues of a queue's class so short that those of a destination are joined? */
+static bool bfc_dest_short(struct bfc_sched *q, const struct bfc_queue *queue)
+{
+	return bfc_dest_is_short(bfc_dests_of(q, queue)->nfree,
+				 bfc_class_queues(q, bfc_dest_class(q, queue)),
+				 q->cfg->role == BFC_ROLE_NIC);
 }
 
 /* A queue that can wait goes to the end of the pool, or is the pool. */
@@ -532,7 +569,7 @@ void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue)
 {
 	list_del_init(&queue->cooling);
 	if (queue->head) {
-		if (bfc_dest_is_short(q->dest.nfree, q->nqueues, q->cfg->role == BFC_ROLE_NIC))
+		if (bfc_dest_short(q, queue))
 			bfc_dest_join(q, queue, true);
 	} else if (test_bit(queue - q->queues, q->dest.free)) {
 		bfc_dest_hold(q, queue, queue->key, queue->slot);
@@ -559,7 +596,7 @@ void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue)
 void bfc_dest_rooted(struct bfc_sched *q, struct bfc_queue *queue, u32 root)
 {
 	bool several = queue->rooted && queue->head && queue->mixed;
-	u32 key = bfc_root_key(root);
+	u32 key = bfc_root_key(root, bfc_dest_class(q, queue));
 
 	if (bfc_faces_host(q) || (queue->rooted && queue->key == key))
 		return;
@@ -600,11 +637,12 @@ unsigned int bfc_dest_regroup(struct bfc_sched *q, const struct sk_buff *skb,
 	u32 root;
 
 	if (!dest || !queue->rooted || !queue->head ||
-	    !bfc_dest_is_short(q->dest.nfree, q->nqueues, q->cfg->role == BFC_ROLE_NIC) ||
+	    !bfc_dest_short(q, queue) ||
 	    !bfc_dest_has(q, dest, dest->pool[paused], paused))
 		return qn;
 	root = bfc_root_behind(q, bfc_dest_key(q, skb));
-	if (root != BFC_ROOT_UNKNOWN && bfc_root_key(root) != queue->key)
+	if (root != BFC_ROOT_UNKNOWN &&
+	    bfc_root_key(root, bfc_dest_class(q, queue)) != queue->key)
 		return qn;
 	return dest->pool[paused];
 }
@@ -621,6 +659,8 @@ unsigned int bfc_dest_regroup(struct bfc_sched *q, const struct sk_buff *skb,
  */
 void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue)
 {
-	if (bfc_dest_is_short(q->nqueues - q->noccupied, q->nqueues, false))
+	u8 class = bfc_dest_class(q, queue);
+
+	if (bfc_dest_is_short(bfc_class_empty(q, class), bfc_class_queues(q, class), false))
 		bfc_dest_join(q, queue, false);
 }

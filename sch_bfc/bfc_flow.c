@@ -253,12 +253,12 @@ enum bfc_control bfc_control_other(const struct sk_buff *skb)
  * candidates from the rotor on are looked at; any that is not paused is the
  * second best.
  */
-static unsigned int bfc_pick_unpaused(struct bfc_sched *q)
+static unsigned int bfc_pick_unpaused(struct bfc_sched *q, u8 class)
 {
-	unsigned int n = q->nqueues, first = n, i = q->rotor, tries;
+	unsigned int n = q->nqueues, first = n, i = *bfc_rotor(q, class), tries;
 
 	for (tries = 0; tries < BFC_PICK_TRIES; tries++, i++) {
-		i = find_next_bit_wrap(q->usable, n, i < n ? i : 0);
+		i = bfc_find_in_class(q, class, q->usable, i);
 		if (i >= n || (i == first && tries))
 			break;
 		if (bfc_sticky_over(q, q->queues[i].emptied_ns))
@@ -269,11 +269,11 @@ static unsigned int bfc_pick_unpaused(struct bfc_sched *q)
 	return first;
 }
 
-/* The same for the queues of a class: an empty one, unpaused if that matters. The
+/* The same for the queues of a priority: an empty one, unpaused if that matters. The
  * first is the common one of pfc and capfc, and nothing else is in it if there are
  * more.
  */
-static unsigned int bfc_pick_in_class(struct bfc_sched *q, u8 class)
+static unsigned int bfc_pick_of_prio(struct bfc_sched *q, u8 class)
 {
 	unsigned int n = q->nqueues / q->cfg->classes, i, qn;
 	const unsigned long *good = q->cfg->avoid_paused ? q->usable : q->empty;
@@ -320,20 +320,26 @@ static unsigned int bfc_pick_queue(struct bfc_sched *q,
 	if (bfc_flow_keeps_queue(q, flow) &&
 	    bfc_queue_class(q, flow->queue) == class)
 		return flow->queue;
-	if (q->cfg->classes > 1)
-		return bfc_pick_in_class(q, class);
 	if (q->cfg->by_dest)
-		return bfc_dest_pick(q, skb);
-	if (q->noccupied < n) {
+		return bfc_dest_pick(q, skb, class);
+	if (q->cfg->class_mask && !bfc_is_classed(q))
+		return bfc_pick_of_prio(q, class);
+	if (bfc_class_empty(q, class)) {
 		if (q->cfg->avoid_paused)
-			i = bfc_pick_unpaused(q);
+			i = bfc_pick_unpaused(q, class);
 		if (i >= n)
-			i = find_next_bit_wrap(q->empty, n, q->rotor);
+			i = bfc_find_in_class(q, class, q->empty, *bfc_rotor(q, class));
 	}
 	if (i >= n)
-		return bfc_pick_any(q, n);
-	q->rotor = i + 1 < n ? i + 1 : 0;
+		return bfc_pick_in_class(q, class);
+	*bfc_rotor(q, class) = i + 1;
 	return i;
+}
+
+/* Queue @i of a class */
+static unsigned int bfc_class_nth(const struct bfc_sched *q, u8 class, unsigned int i)
+{
+	return bfc_is_classed(q) ? q->cfg->class[class].first + i : class + i * q->cfg->classes;
 }
 
 /* The set of the flow table that a flow belongs to: classes share none. */
@@ -545,6 +551,7 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 {
 	u64 told = q->stats.told_to_share;
 	bool collision, picked = false;
+	unsigned int n;
 
 	if (!bfc_flow_is_idle(q, flow) &&
 	    likely(bfc_queue_class(q, flow->queue) == class)) {
@@ -561,12 +568,11 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 		flow->queue = picked ? bfc_pick_queue(q, flow, skb, class) : class;
 		break;
 	case BFC_ASSIGN_STOCHASTIC:
-		flow->queue = class + reciprocal_scale(hash >> 32,
-						       q->nqueues / q->cfg->classes) *
-				      q->cfg->classes;
+		n = bfc_is_classed(q) ? bfc_class_queues(q, class) : q->nqueues / q->cfg->classes;
+		flow->queue = bfc_class_nth(q, class, reciprocal_scale(hash >> 32, n));
 		break;
 	case BFC_ASSIGN_SINGLE:
-		flow->queue = class;
+		flow->queue = bfc_class_nth(q, class, 0);
 		break;
 	}
 	collision = !test_bit(flow->queue, q->empty);

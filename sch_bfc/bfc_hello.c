@@ -29,7 +29,7 @@ struct sk_buff *bfc_hello_build(struct bfc_port *port, u8 flags, u64 now)
 	struct bfc_hello h = {
 		.role = port->opt.role,
 		.flags = flags,
-		.classes = 1,
+		.classes = port->cfg && port->cfg->ranged ? port->cfg->classes : 1,
 		.queues = port->queues,
 		.incast_queue = BFC_QUEUE_NONE,
 		/* The last BYE of a port may be one of the mode before. */

@@ -47,6 +47,15 @@ static bool bfc_is_control_frame(struct sk_buff *skb)
 	       bfc_is_ours(skb_mac_header(skb), len + ETH_HLEN);
 }
 
+/* A queue of the neighbour is of one class, so that the next egress can ask for it. */
+static void bfc_note_class(struct bfc_ingress *ing, unsigned int upq, u8 class)
+{
+	u8 *noted = &bfc_ingress_classes(ing)[upq];
+
+	if (READ_ONCE(*noted) != class)
+		WRITE_ONCE(*noted, class);
+}
+
 /**
  * bfc_hook() - a frame came in on a port; bridge and IP have not seen it yet
  * @priv: the port
@@ -62,6 +71,7 @@ unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 	struct bfc_port *port = priv;
 	struct bfc_ingress *ing;
 	u16 handle, vid;
+	u8 class;
 
 	bfc_kick_dirty();
 
@@ -94,6 +104,7 @@ unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 	if (READ_ONCE(port->pop) && skb_vlan_tag_present(skb) &&
 	    skb->vlan_proto == READ_ONCE(port->tpid)) {
 		vid = skb_vlan_tag_get_id(skb);
+		class = skb_vlan_tag_get_prio(skb);
 		if (unlikely(vid > READ_ONCE(port->pop_max))) {
 			this_cpu_inc(port->pcpu->bad_tag);
 		} else if (unlikely(!bfc_pop(skb))) {
@@ -102,8 +113,11 @@ unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 			this_cpu_inc(port->pcpu->tagged);
 			if (unlikely(vid == READ_ONCE(port->watched)))
 				bfc_hrtt_came(port, vid);
-			if (ing && likely(vid <= ing->queues))
+			if (ing && likely(vid <= ing->queues)) {
 				handle += vid;	/* base + 1 + upstreamQ */
+				if (static_branch_unlikely(&bfc_classed))
+					bfc_note_class(ing, vid - 1, class);
+			}
 		}
 	}
 	skb->tc_index = handle;

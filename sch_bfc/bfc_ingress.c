@@ -100,7 +100,7 @@ struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
 	struct bfc_ingress *ing;
 
 	*refused = BFC_REFUSED_MEMORY;
-	ing = kzalloc(struct_size(ing, counter, queues) + queues * sizeof(u32),
+	ing = kzalloc(struct_size(ing, counter, queues) + queues * (sizeof(u32) + sizeof(u8)),
 		      GFP_ATOMIC | __GFP_NOWARN);
 	if (!ing)
 		return NULL;
@@ -118,6 +118,7 @@ struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
 	}
 	RCU_INIT_POINTER(ing->cfg, port->cfg);
 	ing->queues = queues;
+	ing->classed = bfc_port_keeps_class(port);
 	ing->layout = port->neighbour.layouts;
 	ing->runs = BFC_RUNS(queues);
 	ing->ifindex = port->dev->ifindex;

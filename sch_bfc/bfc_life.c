@@ -16,17 +16,71 @@ void bfc_sched_init(struct Qdisc *sch)
 	struct bfc_sched *q = qdisc_priv(sch);
 	unsigned int prio;
 
-	INIT_LIST_HEAD(&q->drr.active);
-	INIT_LIST_HEAD(&q->drr.fresh);
-	INIT_LIST_HEAD(&q->dest.cooling);
-	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+	bfc_class_init(q);
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		INIT_LIST_HEAD(&q->dest.of[prio].cooling);
 		INIT_LIST_HEAD(&q->strict[prio]);
+	}
 	q->idle = true;
 	q->drr.times = 1;
 	q->storm.due = U64_MAX;
 	prandom_seed_state(&q->random, get_random_u64());
 	q->call.lot = get_random_u32();
 	qdisc_watchdog_init(&q->watchdog, sch);
+}
+
+/* A flow table with so many entries, and overflow entries for so many classes behind them. What
+ * is not made is NULL.
+ */
+static struct bfc_flow *bfc_flows_alloc(unsigned int entries, u8 classes,
+					struct bfc_overflow **ports)
+{
+	unsigned int n = classes * BFC_DEST_PORTS, more = n * BFC_FLOW_OVERFLOW, i;
+	struct bfc_flow *flows;
+
+	flows = kvcalloc(entries + more, sizeof(*flows), GFP_KERNEL_ACCOUNT);
+	*ports = kvcalloc(n, sizeof(**ports), GFP_KERNEL_ACCOUNT);
+	for (i = 0; flows && i < more; i++)
+		flows[entries + i].shared = true;
+	return flows;
+}
+
+/**
+ * bfc_flows_grow() - overflow entries for traffic classes, if there were none yet
+ * @sch: qdisc of a scheduler, not of a root that has none
+ * @cfg: the configuration, not in use yet
+ *
+ * They stay until bfc_sched_free(). Packets have the index of their entry, which stays, too.
+ *
+ * Context: RTNL.
+ * Return: 0 or -ENOMEM.
+ */
+int bfc_flows_grow(struct Qdisc *sch, const struct bfc_cfg *cfg)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	unsigned int entries = q->over.entries - q->flows;
+	unsigned int n = q->over.classes * BFC_DEST_PORTS;
+	struct bfc_overflow *ports;
+	struct bfc_flow *flows;
+	int err = -ENOMEM;
+
+	if (!cfg->ranged || q->over.classes == BFC_PRIORITIES)
+		return 0;
+	flows = bfc_flows_alloc(entries, BFC_PRIORITIES, &ports);
+	if (flows && ports) {
+		sch_tree_lock(sch);
+		memcpy(flows, q->flows, (entries + n * BFC_FLOW_OVERFLOW) * sizeof(*flows));
+		memcpy(ports, q->over.ports, n * sizeof(*ports));
+		swap(q->flows, flows);
+		swap(q->over.ports, ports);
+		q->over.entries = q->flows + entries;
+		q->over.classes = BFC_PRIORITIES;
+		sch_tree_unlock(sch);
+		err = 0;
+	}
+	kvfree(flows);
+	kvfree(ports);
+	return err;
 }
 
 /**
@@ -39,15 +93,14 @@ void bfc_sched_init(struct Qdisc *sch)
  */
 int bfc_sched_alloc(struct bfc_sched *q, const struct bfc_params *p)
 {
-	unsigned int i, entries, ports = ARRAY_SIZE(q->dest.ingress);
-	unsigned int more = ports * BFC_FLOW_OVERFLOW;
+	unsigned int i, entries;
 
 	q->nqueues = p->queues;
 	/* a set at least for each priority */
 	entries = max(DIV_ROUND_UP(p->flows, p->ways), BFC_PRIORITIES + 0U) * p->ways;
-	q->flows = kvcalloc(entries + more, sizeof(*q->flows), GFP_KERNEL_ACCOUNT);
+	q->over.classes = p->classes > 1 ? BFC_PRIORITIES : 1;
+	q->flows = bfc_flows_alloc(entries, q->over.classes, &q->over.ports);
 	q->over.entries = q->flows + entries;
-	q->over.ports = kvcalloc(ports, sizeof(*q->over.ports), GFP_KERNEL_ACCOUNT);
 	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
 			     GFP_KERNEL_ACCOUNT);
 	q->obeyed.pauses = kvcalloc(p->queues, sizeof(*q->obeyed.pauses), GFP_KERNEL_ACCOUNT);
@@ -64,8 +117,6 @@ int bfc_sched_alloc(struct bfc_sched *q, const struct bfc_params *p)
 
 	bitmap_fill(q->empty, p->queues);
 	bitmap_fill(q->usable, p->queues);
-	for (i = 0; i < more; i++)
-		q->over.entries[i].shared = true;
 	for (i = 0; i < p->queues; i++) {
 		INIT_LIST_HEAD(&q->queues[i].active);
 		INIT_LIST_HEAD(&q->queues[i].cooling);
@@ -148,7 +199,7 @@ void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 	if (!old || old->p.rate != cfg->p.rate)
 		q->next_tx = 0;
 	q->stamp.facts = bfc_int_speed_code(cfg->rate) << BFC_STAMP_SPEED_SHIFT;
-	if (cfg->strict || (old && old->strict))
+	if (cfg->strict || cfg->ranged || (old && (old->strict || old->ranged)))
 		bfc_requeue(q);
 	bfc_trim(sch);
 }

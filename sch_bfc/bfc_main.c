@@ -100,7 +100,8 @@ static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p, u64 spee
 	cfg = bfc_cfg_new(q->port, p, q->txq.all, rate, speed ?: rate, extack);
 	if (IS_ERR(cfg))
 		return PTR_ERR(cfg);
-	err = bfc_is_mq(sch) ? bfc_mq_roots(sch, cfg) : bfc_roots_alloc(sch, cfg);
+	err = bfc_is_mq(sch) ? bfc_mq_roots(sch, cfg) :
+	      bfc_flows_grow(sch, cfg) ?: bfc_roots_alloc(sch, cfg);
 	if (err) {
 		bfc_cfg_put(cfg);
 		return err;

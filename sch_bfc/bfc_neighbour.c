@@ -99,6 +99,22 @@ bool bfc_port_lacks_counters(const struct bfc_port *port)
 }
 
 /**
+ * bfc_port_class() - the neighbour may have told that it has traffic classes, or has none; or is
+ *		      believed from now on, or no more
+ * @port: the port
+ *
+ * Context: port->lock held.
+ */
+void bfc_port_class(struct bfc_port *port)
+{
+	struct bfc_ingress *ing = bfc_ingress_of(port);
+
+	lockdep_assert_held(&port->lock);
+	if (ing)
+		WRITE_ONCE(ing->classed, bfc_port_keeps_class(port));
+}
+
+/**
  * bfc_port_unroot() - forget the roots that the neighbour told
  * @port: the port
  *

@@ -71,6 +71,10 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_HRTT_MAX]	= { .type = NLA_U64 },
 	[TCA_BFC_SAMPLE]	= { .type = NLA_U8 },
 	[TCA_BFC_INCAST]	= { .type = NLA_U64 },
+	[TCA_BFC_CLASSES]	= { .type = NLA_U32 },
+	[TCA_BFC_CLASS_QUEUES]	= NLA_POLICY_EXACT_LEN(BFC_LIST_LEN),
+	[TCA_BFC_WEIGHTS]	= NLA_POLICY_EXACT_LEN(BFC_LIST_LEN),
+	[TCA_BFC_KEEP_CLASS]	= { .type = NLA_U8 },
 };
 
 /* End of policy */
@@ -105,6 +109,8 @@ static const struct bfc_params bfc_defaults = {
 	.stamp_fd = -1,
 	.prio_map = { [0 ... BFC_PRIO_VALUES - 1] = BFC_PRIO_AUTO },
 	.lossless = 0xff,
+	.classes = 1,
+	.keep_class = 1,
 	.watchdog = BFC_WATCHDOG_AUTO,
 	.cut = BFC_CUT_DEFAULT,
 	.alpha = BFC_PERMILLE_DEFAULT,
@@ -301,6 +307,12 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_INCAST] =
 		BFC_OPTION(incast, u64, 1, BFC_INCAST_MAX, true,
 			   "incast: a DSCP from 1 to 63, or a mark that is not 0 and in its mask"),
+	[TCA_BFC_CLASSES] =
+		BFC_OPTION(classes, u32, 1, 8, false,
+			   "classes: 1 to 8"),
+	[TCA_BFC_KEEP_CLASS] =
+		BFC_OPTION(keep_class, u8, 0, 1, false,
+			   "keep-class: 0 or 1"),
 };
 
 /* End of ranges */
@@ -309,12 +321,14 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
  * struct bfc_use - an option that not every mode uses
  * @modes: bit fc: used by that
  * @buffer: used by the others, too, with a shared buffer
+ * @classes: likewise, with traffic classes
  * @assigns: bit assign: used with that only; 0: with each
  * @msg: what a user of another mode or assignment is told
  */
 struct bfc_use {
 	u8 modes;
 	bool buffer;
+	bool classes;
 	u8 assigns;
 	const char *msg;
 };
@@ -339,18 +353,28 @@ struct bfc_use {
 	"bfc: " _name ": used by fc bfc and fafc only" }
 #define BFC_USE_ALL(_name) { BFC_IN_ALL, .msg =			\
 	"bfc: " _name ": not used by fc none" }
-#define BFC_USE_BUFFER(_modes, _name, _others) { _modes, true, .msg =	\
+#define BFC_USE_BUFFER(_modes, _name, _others) { _modes, .buffer = true, .msg = \
 	"bfc: " _name ": not used by fc " _others " without a buffer" }
 
-#define BFC_USE_SHARED(_name) { 0, true, .msg =			\
+#define BFC_USE_SHARED(_name) { .buffer = true, .msg =		\
 	"bfc: " _name ": used with a buffer only" }
 
+#define BFC_USE_BFC_NONE(_name) { BFC_IN(BFC) | BFC_IN(NONE), .msg = \
+	"bfc: " _name ": used by fc bfc and none only" }
+#define BFC_USE_CLASSES(_name) { .classes = true, .msg =		\
+	"bfc: " _name ": used with classes only" }
+#define BFC_USE_PORT_CLASSES(_name) { BFC_IN_PORT, .classes = true, .msg = \
+	"bfc: " _name ": not used by fc bfc and none without classes" }
+#define BFC_USE_PRIO(_name) {						\
+	BFC_IN_PORT, .buffer = true, .classes = true, .msg =		\
+	"bfc: " _name ": not used by fc bfc and none without a buffer or classes" }
+
 #define BFC_USE_DEST(_name) {					\
-	BFC_IN(BFC), false, BIT(BFC_ASSIGN_DESTINATION) | BIT(BFC_ASSIGN_ROOT),	\
+	BFC_IN(BFC), .assigns = BIT(BFC_ASSIGN_DESTINATION) | BIT(BFC_ASSIGN_ROOT), .msg = \
 	"bfc: " _name ": used by fc bfc with assign destination or root only" }
 
 #define BFC_USE_LABEL(_name) {					\
-	BFC_IN(BFC), false, BIT(BFC_ASSIGN_DESTINATION) | BIT(BFC_ASSIGN_DYNAMIC),	\
+	BFC_IN(BFC), .assigns = BIT(BFC_ASSIGN_DESTINATION) | BIT(BFC_ASSIGN_DYNAMIC), .msg = \
 	"bfc: " _name ": used by fc bfc with assign destination or dynamic only" }
 
 /* Generated from spec/bfc.yaml: uses */
@@ -362,8 +386,8 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_TPID] = BFC_USE_BFC("tpid"),
 	[TCA_BFC_ACCEPT_PAUSE] = BFC_USE_BFC_FAFC("accept-pause"),
 	[TCA_BFC_ELIDE] = BFC_USE_BUFFER(BFC_IN_ALL, "elide", "none"),
-	[TCA_BFC_PRIO] = BFC_USE_BUFFER(BFC_IN_PORT, "prio", "bfc and none"),
-	[TCA_BFC_PRIO_MAP] = BFC_USE_BUFFER(BFC_IN_PORT, "map", "bfc and none"),
+	[TCA_BFC_PRIO] = BFC_USE_PRIO("prio"),
+	[TCA_BFC_PRIO_MAP] = BFC_USE_PRIO("map"),
 	[TCA_BFC_LOSSLESS] = BFC_USE_PORT("lossless"),
 	[TCA_BFC_XOFF] = BFC_USE_PORT("xoff"),
 	[TCA_BFC_XON] = BFC_USE_PORT("xon"),
@@ -385,12 +409,16 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_RESERVE] = BFC_USE_SHARED("reserve"),
 	[TCA_BFC_HEADROOM] = BFC_USE_PORT("headroom"),
 	[TCA_BFC_SHARE] = BFC_USE_SHARED("share"),
-	[TCA_BFC_STRICT] = BFC_USE_PORT("strict"),
+	[TCA_BFC_STRICT] = BFC_USE_PORT_CLASSES("strict"),
 	[TCA_BFC_DST_PREFIX] = BFC_USE_DEST("dst-prefix"),
 	[TCA_BFC_DST_PREFIX6] = BFC_USE_DEST("dst-prefix6"),
 	[TCA_BFC_SYNC] = BFC_USE_NOT_FAFC("sync"),
 	[TCA_BFC_SAMPLE] = BFC_USE_BFC("sample"),
 	[TCA_BFC_INCAST] = BFC_USE_LABEL("incast"),
+	[TCA_BFC_CLASSES] = BFC_USE_BFC_NONE("classes"),
+	[TCA_BFC_CLASS_QUEUES] = BFC_USE_CLASSES("class-queues"),
+	[TCA_BFC_WEIGHTS] = BFC_USE_CLASSES("weights"),
+	[TCA_BFC_KEEP_CLASS] = BFC_USE_BFC("keep-class"),
 };
 
 /* End of uses */
@@ -477,6 +505,54 @@ static bool bfc_incast_valid(u64 incast)
 	return incast <= BFC_INCAST_DSCP_MAX || (mark && !(mark & ~mask));
 }
 
+static void bfc_get_list(u16 *list, const struct nlattr *a)
+{
+	if (a)
+		memcpy(list, nla_data(a), BFC_LIST_LEN);
+}
+
+/* Has a list, if it is not automatic, a number for each class, within 1 and @most, and no other?
+ *
+ * Return: their sum, or 0.
+ */
+static unsigned int bfc_list_sum(const struct bfc_params *p, const u16 *list, unsigned int most)
+{
+	unsigned int class, sum = 0;
+
+	for (class = 0; class < BFC_LIST; class++) {
+		if (class < p->classes ? !list[class] || list[class] > most : list[class])
+			return 0;
+		sum += list[class];
+	}
+	return sum;
+}
+
+/* What was not given here may not go with what was. */
+static int bfc_check_classes(struct nlattr **tb, const struct bfc_params *p,
+			     struct netlink_ext_ack *extack)
+{
+	const struct nlattr *classes = tb[TCA_BFC_CLASSES];
+
+	if (p->classes == 1)
+		return 0;
+	if (p->classes > p->queues)
+		return bfc_refuse(classes ?: tb[TCA_BFC_QUEUES],
+				  "bfc: classes: at most as many as queues", extack);
+	if (memchr_inv(p->class_queues, 0, BFC_LIST_LEN) &&
+	    bfc_list_sum(p, p->class_queues, BFC_QUEUES_MAX) != p->queues)
+		return bfc_refuse(tb[TCA_BFC_CLASS_QUEUES] ?: classes,
+				  "bfc: class-queues: a number for each of classes, and queues in all; or even",
+				  extack);
+	if (memchr_inv(p->weights, 0, BFC_LIST_LEN) &&
+	    !bfc_list_sum(p, p->weights, BFC_CLASS_WEIGHT_MAX))
+		return bfc_refuse(tb[TCA_BFC_WEIGHTS] ?: classes,
+				  "bfc: weights: 1 to 255 for each of classes; or equal", extack);
+	if (p->strict != 0xff && p->strict >> p->classes)
+		return bfc_refuse(tb[TCA_BFC_STRICT] ?: classes,
+				  "bfc: strict: 0 to classes - 1, or all", extack);
+	return 0;
+}
+
 static int bfc_check_name(const struct nlattr *a, struct netlink_ext_ack *extack)
 {
 	const char *name = nla_data(a);
@@ -499,6 +575,10 @@ static bool bfc_same(const struct bfc_params *was, const struct bfc_params *p,
 		return was->tpid == p->tpid;
 	case TCA_BFC_PRIO_MAP:
 		return !memcmp(was->prio_map, p->prio_map, sizeof(p->prio_map));
+	case TCA_BFC_CLASS_QUEUES:
+		return !memcmp(was->class_queues, p->class_queues, BFC_LIST_LEN);
+	case TCA_BFC_WEIGHTS:
+		return !memcmp(was->weights, p->weights, BFC_LIST_LEN);
 	case TCA_BFC_ELIDE:
 		return was->nelide == p->nelide &&
 		       !memcmp(was->elide, p->elide,
@@ -520,6 +600,12 @@ static void bfc_set_default(struct bfc_params *p, unsigned int option)
 	case TCA_BFC_PRIO_MAP:
 		memcpy(p->prio_map, bfc_defaults.prio_map, sizeof(p->prio_map));
 		break;
+	case TCA_BFC_CLASS_QUEUES:
+		memset(p->class_queues, 0, BFC_LIST_LEN);
+		break;
+	case TCA_BFC_WEIGHTS:
+		memset(p->weights, 0, BFC_LIST_LEN);
+		break;
 	case TCA_BFC_ELIDE:
 		p->nelide = 0;
 		break;
@@ -531,7 +617,7 @@ static void bfc_set_default(struct bfc_params *p, unsigned int option)
 
 static bool bfc_uses_it(const struct bfc_use *use, const struct bfc_params *p)
 {
-	if (!use->msg || (use->buffer && *p->buffer))
+	if (!use->msg || (use->buffer && *p->buffer) || (use->classes && p->classes > 1))
 		return true;
 	return use->modes & BIT(p->fc) &&
 	       (!use->assigns || use->assigns & BIT(p->assign));
@@ -669,7 +755,9 @@ int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
 		if (err)
 			return err;
 	}
-	return bfc_check_used(tb, p, extack);
+	bfc_get_list(p->class_queues, tb[TCA_BFC_CLASS_QUEUES]);
+	bfc_get_list(p->weights, tb[TCA_BFC_WEIGHTS]);
+	return bfc_check_used(tb, p, extack) ?: bfc_check_classes(tb, p, extack);
 }
 
 /**
@@ -729,6 +817,8 @@ int bfc_dump(struct Qdisc *sch, struct sk_buff *skb)
 	}
 	if (nla_put_u16(skb, TCA_BFC_TPID, p->tpid) ||
 	    nla_put(skb, TCA_BFC_PRIO_MAP, BFC_PRIO_VALUES, p->prio_map) ||
+	    nla_put(skb, TCA_BFC_CLASS_QUEUES, BFC_LIST_LEN, p->class_queues) ||
+	    nla_put(skb, TCA_BFC_WEIGHTS, BFC_LIST_LEN, p->weights) ||
 	    nla_put_string(skb, TCA_BFC_BUFFER, p->buffer) ||
 	    bfc_stamp_dump(skb, q->stamp.prog))
 		goto cancel;

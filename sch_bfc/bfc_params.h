@@ -77,6 +77,12 @@ struct bfc_params {
 	u32 fdec;		/* f_dec, thousandths */
 	u32 congested;		/* th_c, bytes, 0 = the pause threshold */
 
+	/* Traffic classes. */
+	u32 classes;		/* 1 = none */
+	u8 keep_class;		/* of what comes in, as the neighbour tells it */
+	u16 class_queues[BFC_LIST];	/* of each class; [0] is 0: even */
+	u16 weights[BFC_LIST];	/* of each class; [0] is 0: equal */
+
 	/* A shared buffer. */
 	char buffer[BFC_BUFFER_NAMSIZ];	/* name, "" = none */
 	u32 buffer_size;	/* bytes, 0 = as it is; asked for once, not kept */

@@ -324,6 +324,7 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 						     bfc_pause_most(cfg));
 	unsigned long lossless = cfg->lossless;
 	struct bfc_cfg *old = port->cfg;
+	bool tell = old && (old->ranged || cfg->ranged) && old->classes != cfg->classes;
 	u64 quick;
 	struct bfc_ingress *ing;
 	unsigned int prio;
@@ -374,6 +375,8 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	WRITE_ONCE(port->opt.role, p->role);
 	port->opt.peer = p->peer;
 	port->opt.accept_pause = p->accept_pause;
+	port->opt.keep_class = p->keep_class;
+	bfc_port_class(port);
 	WRITE_ONCE(port->opt.refresh, refresh);
 	WRITE_ONCE(port->opt.quick, quick);
 	WRITE_ONCE(port->opt.hold, p->hold ?: bfc_hold_auto(refresh));
@@ -393,6 +396,8 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	else
 		/* what became dirty without a qdisc, or by other thresholds */
 		bfc_refresh_start(port);
+	if (tell)
+		mod_delayed_work(system_percpu_wq, &port->neighbour.hello, 0);
 	bfc_cfg_put(old);
 }
 

@@ -205,6 +205,7 @@ struct bfc_port {
 		u8 role;
 		u8 peer;
 		u8 accept_pause;
+		u8 keep_class;	/* a neighbour's class is believed */
 		u32 hold;
 		u64 refresh;
 		u64 quick;
@@ -236,6 +237,12 @@ static inline bool bfc_pause_due(const struct bfc_port *port)
 static inline bool bfc_carrier(const struct net_device *dev)
 {
 	return netif_running(dev) && netif_carrier_ok(dev);
+}
+
+/* Do packets keep the class that the neighbour tells? With port->lock. */
+static inline bool bfc_port_keeps_class(const struct bfc_port *port)
+{
+	return port->opt.keep_class && port->neighbour.peer.classes > 1;
 }
 
 /* The counters that the port has now; its lock is held. */
@@ -351,6 +358,7 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues);
 bool bfc_port_lacks_counters(const struct bfc_port *port);
 void bfc_port_tags(struct bfc_port *port);
 void bfc_port_restart(struct bfc_port *port, bool unplugged);
+void bfc_port_class(struct bfc_port *port);
 void bfc_port_unroot(struct bfc_port *port);
 
 /* bfc_rx.c */

@@ -28,11 +28,12 @@ static bool bfc_queue_is_strict(const struct bfc_sched *q,
 /* More than a quantum is owed for a packet of several segments. Rounds that went by without
  * the queue have paid for it; where there is no other, there is no one to wait for.
  */
-static void bfc_queue_pay(const struct bfc_sched *q, struct bfc_queue *queue)
+static void bfc_queue_pay(const struct bfc_sched *q, const struct bfc_sched_drr *r,
+			  struct bfc_queue *queue)
 {
-	s32 quantum = q->cfg->quantum, gone = q->drr.round - queue->round;
+	s32 quantum = q->cfg->quantum, gone = r->round - queue->round;
 
-	if (!q->drr.nactive)
+	if (!r->nactive)
 		queue->deficit = -quantum;
 	else if (gone > 0)
 		queue->deficit = min_t(s64, queue->deficit + (s64)gone * quantum, -quantum);
@@ -52,27 +53,32 @@ static void bfc_queue_pay(const struct bfc_sched *q, struct bfc_queue *queue)
  */
 void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh)
 {
+	struct bfc_sched_drr *r = bfc_round_of(q, queue);
 	/* Where a queue is a flow: that of a port or of a priority has no right to it. */
-	bool credit = fresh && !q->cfg->prios && queue->round == q->drr.round &&
+	bool credit = fresh && !q->cfg->prios && queue->round == r->round &&
 		      queue->deficit > 0;
 
 	if (unlikely(queue->deficit < -(s32)q->cfg->quantum))
-		bfc_queue_pay(q, queue);
+		bfc_queue_pay(q, r, queue);
 	if (!credit)
 		queue->deficit = min_t(s32, queue->deficit, 0) + q->cfg->quantum;
 	q->drr.nactive++;
-	if (unlikely(q->cfg->strict) && bfc_queue_is_strict(q, queue)) {
+	if (bfc_is_classed(q)) {
+		bfc_class_activated(q, bfc_queue_class(q, queue - q->queues));
+	} else if (unlikely(q->cfg->strict) && bfc_queue_is_strict(q, queue)) {
 		u8 prio = bfc_queue_class(q, queue - q->queues);
 
 		queue->round = q->drr.round;
 		list_add_tail(&queue->active, &q->strict[prio]);
 		q->drr.strict_first |= BIT(prio);
-	} else if (credit || (fresh && queue->round != q->drr.round)) {
-		queue->round = q->drr.round;
-		list_add_tail(&queue->active, &q->drr.fresh);
+		return;
+	}
+	if (credit || (fresh && queue->round != r->round)) {
+		queue->round = r->round;
+		list_add_tail(&queue->active, &r->fresh);
 	} else {
-		queue->round = q->drr.round + 1;
-		list_add_tail(&queue->active, &q->drr.active);
+		queue->round = r->round + 1;
+		list_add_tail(&queue->active, &r->active);
 	}
 }
 
@@ -87,7 +93,9 @@ void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue)
 {
 	list_del_init(&queue->active);
 	q->drr.nactive--;
-	if (unlikely(q->drr.strict_first)) {
+	if (bfc_is_classed(q)) {
+		bfc_class_deactivated(q, bfc_queue_class(q, queue - q->queues));
+	} else if (unlikely(q->drr.strict_first)) {
 		u8 prio = bfc_queue_class(q, queue - q->queues);
 
 		if (list_empty(&q->strict[prio]))
@@ -96,7 +104,7 @@ void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue)
 }
 
 /**
- * bfc_requeue() - which priorities are strict has changed: line up again
+ * bfc_requeue() - strict priorities, or classes, may be others: line up again
  * @q: the scheduler
  *
  * Context: under the root lock.
@@ -105,15 +113,14 @@ void bfc_requeue(struct bfc_sched *q)
 {
 	unsigned int qn;
 
+	for (qn = 0; qn < q->nqueues; qn++)
+		list_del_init(&q->queues[qn].active);
 	q->drr.strict_first = 0;
-	for (qn = 0; qn < q->nqueues; qn++) {
-		struct bfc_queue *queue = &q->queues[qn];
-
-		if (list_empty(&queue->active))
-			continue;
-		bfc_queue_deactivate(q, queue);
-		bfc_queue_activate(q, queue, false);
-	}
+	q->drr.nactive = 0;
+	bfc_class_reset(q);
+	for (qn = 0; qn < q->nqueues; qn++)
+		if (q->queues[qn].head && !test_bit(qn, q->obeyed.paused))
+			bfc_queue_activate(q, &q->queues[qn], false);
 }
 
 /* The counters that a packet is in: they stay until it is in none of them any more. */
@@ -197,6 +204,8 @@ static __always_inline void bfc_queue_emptied(struct bfc_sched *q, struct bfc_qu
 			bfc_dest_emptied(q, queue);
 	}
 	q->noccupied--;
+	if (bfc_is_classed(q))
+		q->class.each[bfc_queue_class(q, qn)].noccupied--;
 }
 
 /**

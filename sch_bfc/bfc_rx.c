@@ -129,6 +129,7 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 		port->neighbour.tries = 0;
 		bfc_port_tags(port);
 	}
+	bfc_port_class(port);
 	bfc_hrtt_heard(port);
 	return BFC_OK;
 }

@@ -45,7 +45,7 @@ static bool bfc_control_exceeds(struct bfc_sched *q, const struct sk_buff *skb,
 
 	/* With the other identities all of a priority are one flow. */
 	if (q->cfg->identity == BFC_FLOW_TUPLE &&
-	    bfc_flow_is_queued(q, skb, hash, prio & (q->cfg->classes - 1)))
+	    bfc_flow_is_queued(q, skb, hash, prio & q->cfg->class_mask))
 		return true;
 	return q->ctrl.mem + skb->truesize > q->cfg->ctrl_limit ||
 	       !bfc_bucket_take_n(&q->ctrl.bucket[kind], bfc_now(q), rate, burst, len);
@@ -184,6 +184,8 @@ static void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buf
 		__clear_bit(qn, q->empty);
 		__clear_bit(qn, q->usable);
 		q->noccupied++;
+		if (bfc_is_classed(q))
+			q->class.each[bfc_queue_class(q, qn)].noccupied++;
 		if (!test_bit(qn, q->obeyed.paused))
 			bfc_queue_activate(q, queue, q->cfg->new_first);
 		else
@@ -216,7 +218,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 			   u8 prio, struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	u8 class = prio & (q->cfg->classes - 1);
+	u8 class = prio & q->cfg->class_mask;
 	struct bfc_flow *flow = bfc_flow_find(q, skb, hash, class);
 	/* With packets here it has a queue: what bfc_flow_assign() says, without a call. */
 	unsigned int qn = likely(flow->size && bfc_queue_class(q, flow->queue) == class) ?
@@ -314,7 +316,7 @@ static bool bfc_cuts(struct Qdisc *sch, const struct sk_buff *skb, u8 prio)
 
 	if (q->cfg->split_gso != BFC_SPLIT_GSO_AUTO)
 		return q->cfg->split_gso == BFC_SPLIT_GSO_ON;
-	return qdisc_pkt_len(skb) > q->cfg->thresh[bfc_nactive(q)] ||
+	return qdisc_pkt_len(skb) > bfc_th(q, prio, bfc_nactive_in(q, prio)) ||
 	       skb->truesize > q->cfg->limit / BFC_GSO_OF_LIMIT ||
 	       (q->txq.all && q->mem - q->ctrl.mem + skb->truesize > q->room) ||
 	       (static_branch_unlikely(&bfc_holds) && !bfc_holds_whole(q, skb, prio)) ||
@@ -367,7 +369,10 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 	if (static_branch_unlikely(&bfc_holds)) {
 		prio = bfc_prio_of(q, skb);
 		bfc_vet(q, skb);
+	} else if (bfc_is_classed(q)) {
+		prio = bfc_prio_of(q, skb);
 	}
+	q->call.class = prio & q->cfg->class_mask;
 	hash = bfc_flow_hash(q, skb, prio);
 	if (unlikely(kind) && q->cfg->identity == BFC_FLOW_TUPLE)
 		hash = ~hash;	/* a flow of its own */
@@ -464,18 +469,24 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 				       struct bfc_queue **from)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	struct list_head *first, *round = &q->drr.active;
+	struct bfc_sched_drr *r = &q->drr;
+	struct list_head *first, *round = &r->active;
 	u8 strict = q->drr.strict_first & ~waits;
+	struct bfc_class *class = NULL;
 	struct bfc_queue *queue;
 	struct sk_buff *skb;
 
 	if (!q->drr.nactive)
 		return NULL;
-	if (unlikely(strict))
+	if (bfc_is_classed(q)) {
+		class = bfc_class_next(q);
+		r = &class->round;
+		round = &r->active;
+	} else if (unlikely(strict)) {
 		round = &q->strict[__fls(strict)];
+	}
 	for (;;) {
-		first = round == &q->drr.active && !list_empty(&q->drr.fresh) ?
-			&q->drr.fresh : round;
+		first = round == &r->active && !list_empty(&r->fresh) ? &r->fresh : round;
 		if (likely(!waits)) {
 			queue = list_first_entry(first, struct bfc_queue,
 						 active);
@@ -485,15 +496,15 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 			if (!queue)
 				return NULL;
 		}
-		if (round == &q->drr.active) {
+		if (round == &r->active) {
 			/* Others may have gone on while it had to wait. */
-			if ((s32)(q->drr.round - queue->round) > 0)
-				queue->round = q->drr.round;
-			q->drr.round = queue->round;
+			if ((s32)(r->round - queue->round) > 0)
+				queue->round = r->round;
+			r->round = queue->round;
 		}
 		if (queue->deficit > 0)
 			break;
-		if (unlikely(queue->deficit < -(s32)q->cfg->quantum) && q->drr.nactive == 1)
+		if (unlikely(queue->deficit < -(s32)q->cfg->quantum) && r->nactive == 1)
 			bfc_skip_rounds(q, queue);
 		queue->deficit += bfc_quantum(q, queue);
 		queue->round++;
@@ -506,6 +517,8 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 	/* A size table (tc ... stab) can make a packet as long as it likes. */
 	queue->deficit = max_t(s64, (s64)queue->deficit - qdisc_pkt_len(skb),
 			       -(s64)BFC_QUANTUM_MAX);
+	if (class)
+		bfc_class_sent(q, class, qdisc_pkt_len(skb));
 	if (unlikely(q->egress) && q->cfg->fc->leaving)
 		INDIRECT_CALL_1(q->cfg->fc->leaving, bfc_fafc_check_port, q, skb,
 				bfc_now(q));
@@ -651,6 +664,8 @@ again:
 		}
 		cb = *bfc_cb(skb);
 		vid = BFC_VID(q->base + (queue - q->queues));
+		if (bfc_is_classed(q))
+			vid |= bfc_queue_class(q, queue - q->queues) << VLAN_PRIO_SHIFT;
 		q->prio[cb.prio].sent += !bfc_in_storm(q, cb.prio);
 		q->stats.storm_tx += bfc_in_storm(q, cb.prio);
 	} else {

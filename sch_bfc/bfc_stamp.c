@@ -33,23 +33,23 @@ static __be16 bfc_outermost(const struct sk_buff *skb)
  * otherwise take its outermost one for that of upstreamQ.
  */
 static bool bfc_tag_due(const struct bfc_port *port, const struct sk_buff *skb,
-			u16 vid)
+			u16 tci)
 {
-	return likely(vid != BFC_VID_NONE) || bfc_outermost(skb) == port->tpid;
+	return likely(tci != BFC_VID_NONE) || bfc_outermost(skb) == port->tpid;
 }
 
 /* The tag goes to the metadata of the skb; a tag that is there already is moved
  * into the packet first.
  */
-static bool bfc_stamp_native(struct bfc_sched *q, struct sk_buff *skb, u16 vid)
+static bool bfc_stamp_native(struct bfc_sched *q, struct sk_buff *skb, u16 tci)
 {
 	__be16 tpid = q->port->tpid;
 
 	if (likely(!skb_vlan_tag_present(skb)))
-		__vlan_hwaccel_put_tag(skb, tpid, vid);
-	else if (unlikely(skb_vlan_push(skb, tpid, vid)))
+		__vlan_hwaccel_put_tag(skb, tpid, tci);
+	else if (unlikely(skb_vlan_push(skb, tpid, tci)))
 		return false;
-	q->stats.tagged_tx += vid != BFC_VID_NONE;
+	q->stats.tagged_tx += tci != BFC_VID_NONE;
 	return true;
 }
 
@@ -57,14 +57,14 @@ static bool bfc_stamp_native(struct bfc_sched *q, struct sk_buff *skb, u16 vid)
  * bfc_stamp_tag() - bfc_stamp(), without a program, to a neighbour that wants tags
  * @q: the scheduler
  * @skb: a packet that leaves
- * @vid: VLAN id that stands for its queue, or BFC_VID_NONE
+ * @tci: VLAN id that stands for its queue, and PCP that is its class; or BFC_VID_NONE
  *
  * Context: see there.
  * Return: see there.
  */
-bool bfc_stamp_tag(struct bfc_sched *q, struct sk_buff *skb, u16 vid)
+bool bfc_stamp_tag(struct bfc_sched *q, struct sk_buff *skb, u16 tci)
 {
-	return !bfc_tag_due(q->port, skb, vid) || bfc_stamp_native(q, skb, vid);
+	return !bfc_tag_due(q->port, skb, tci) || bfc_stamp_native(q, skb, tci);
 }
 
 /* ---- programs ---- */
@@ -89,11 +89,11 @@ static int bfc_stamp_call(const struct bpf_prog *prog, struct sk_buff *skb)
 }
 
 static void bfc_stamp_facts(struct Qdisc *sch, struct sk_buff *skb,
-			    u16 vid, u8 prio, bool tag)
+			    u16 tci, u8 prio, bool tag)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	u32 *cb = (u32 *)qdisc_skb_cb(skb)->data;
-	u32 facts = q->stamp.facts | vid | prio << BFC_STAMP_CLASS_SHIFT;
+	u32 facts = q->stamp.facts | (tci & VLAN_VID_MASK) | prio << BFC_STAMP_CLASS_SHIFT;
 	u32 backlog = sch->qstats.backlog;
 	u64 sent;
 
@@ -225,12 +225,12 @@ static bool bfc_stamp_verdict(struct bfc_stamp *s, int act)
 
 /* The program wrote the tag by itself, or it was to. */
 static void bfc_stamp_check(struct bfc_sched *q, const struct sk_buff *skb,
-			    u16 vid)
+			    u16 tci)
 {
-	if (vid == BFC_VID_NONE)
+	if (tci == BFC_VID_NONE)
 		return;
 	if (skb_vlan_tag_present(skb) && skb->vlan_proto == q->port->tpid &&
-	    skb_vlan_tag_get_id(skb) == vid)
+	    skb_vlan_tag_get_id(skb) == (tci & VLAN_VID_MASK))
 		q->stats.tagged_tx++;
 	else
 		q->stamp.untagged++;
@@ -240,17 +240,17 @@ static void bfc_stamp_check(struct bfc_sched *q, const struct sk_buff *skb,
  * bfc_stamp_run() - bfc_stamp(), with a program
  * @sch: the qdisc
  * @skb: a packet that leaves
- * @vid: VLAN id that stands for its queue, or BFC_VID_NONE
+ * @tci: VLAN id that stands for its queue, and PCP that is its class; or BFC_VID_NONE
  * @prio: its priority, with a port-level mode
  *
  * Context: see there.
  * Return: see there.
  */
-bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 vid, u8 prio)
+bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 tci, u8 prio)
 {
 	const u32 *cb = (const u32 *)qdisc_skb_cb(skb)->data;
 	struct bfc_sched *q = qdisc_priv(sch);
-	bool tag = READ_ONCE(q->port->tags) && bfc_tag_due(q->port, skb, vid);
+	bool tag = READ_ONCE(q->port->tags) && bfc_tag_due(q->port, skb, tci);
 	u16 txq = skb_get_queue_mapping(skb);
 	u16 network_len = bfc_network_len(skb);
 	unsigned int len = skb->len;
@@ -258,8 +258,8 @@ bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 vid, u8 prio)
 
 	/* No program sees frames of the port itself. */
 	if (unlikely(skb->protocol == htons(BFC_ETHERTYPE)))
-		return !tag || bfc_stamp_native(q, skb, vid);
-	bfc_stamp_facts(sch, skb, vid, prio, tag);
+		return !tag || bfc_stamp_native(q, skb, tci);
+	bfc_stamp_facts(sch, skb, tci, prio, tag);
 	bpf_compute_data_pointers(skb);
 	q->stamp.runs++;
 	act = bfc_stamp_call(q->stamp.prog, skb);
@@ -273,8 +273,8 @@ bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 vid, u8 prio)
 	if (!tag)
 		return true;
 	if (likely(cb[BFC_STAMP_CB_PACKET] & BFC_STAMP_F_NATIVE))
-		return bfc_stamp_native(q, skb, vid);
-	bfc_stamp_check(q, skb, vid);
+		return bfc_stamp_native(q, skb, tci);
+	bfc_stamp_check(q, skb, tci);
 	return true;
 }
 

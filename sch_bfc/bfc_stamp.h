@@ -47,8 +47,8 @@ struct bfc_stamp {
 };
 
 unsigned int bfc_mac_len(const struct sk_buff *skb, __be16 *proto);
-bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 vid, u8 prio);
-bool bfc_stamp_tag(struct bfc_sched *q, struct sk_buff *skb, u16 vid);
+bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 tci, u8 prio);
+bool bfc_stamp_tag(struct bfc_sched *q, struct sk_buff *skb, u16 tci);
 bool bfc_stamp_inherit(struct Qdisc *sch, struct bfc_params *p);
 struct bpf_prog *bfc_stamp_get(struct Qdisc *sch, const struct bfc_params *p,
 			       struct netlink_ext_ack *extack);

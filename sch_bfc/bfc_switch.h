@@ -19,6 +19,7 @@
 #define BFC_ABOVE		8	/* devices on top of a port that are remembered */
 #define BFC_SLOTS		BFC_CAPFC_PORTS	/* ports of a namespace told apart */
 #define BFC_SLOT_NONE		BFC_CAPFC_NO_PORT
+#define BFC_DEST_PORTS		(BFC_SLOTS + 2)	/* and what has none: bfc_dest.c */
 
 struct bfc_fafc;
 struct bfc_ingress;

@@ -86,7 +86,10 @@ USES = {
     "destination": 'BFC_USE_DEST("{}")',
     "label": 'BFC_USE_LABEL("{}")',
     "all-or-buffer": 'BFC_USE_BUFFER(BFC_IN_ALL, "{}", "none")',
-    "port-or-buffer": 'BFC_USE_BUFFER(BFC_IN_PORT, "{}", "bfc and none")',
+    "bfc-none": 'BFC_USE_BFC_NONE("{}")',
+    "classes": 'BFC_USE_CLASSES("{}")',
+    "port-or-classes": 'BFC_USE_PORT_CLASSES("{}")',
+    "port-buffer-or-classes": 'BFC_USE_PRIO("{}")',
 }
 
 POLICY = {"u8": "NLA_U8", "u16": "NLA_U16", "u32": "NLA_U32", "u64": "NLA_U64",
@@ -575,6 +578,8 @@ def json_value(row: Row) -> str:
         return "[]"
     if unit == "map":
         return "{}"
+    if unit == "list":
+        return "[]"
     if unit == "prios":
         return json.dumps(list(range(8)) if word == "all" else [], separators=(",", ":"))
     if unit == "switch":

@@ -78,6 +78,7 @@ static const char * const hints[] = {
 	[UNIT_TPID] = "88a8 or 8100",
 	[UNIT_PRIOS] = "all, none or priorities from 0 to 7 as in 3,4",
 	[UNIT_MAP] = "auto or VALUE:PRIO as in 46:5,48:7, values from 0 to 63, priorities from 0 to 7",
+	[UNIT_LIST] = "at most eight numbers from 1 to 65535 as in 1,2,4, or ",
 	[UNIT_NAME] = "none or a name of at most 15 characters, no blanks",
 	[UNIT_SHARE] = "off or a percentage with at most four decimals as in 12.5%",
 	[UNIT_PERCENT] = "a whole percentage as in 80%",
@@ -145,6 +146,14 @@ const struct bfc_option bfc_options[] = {
 	  NULL, NULL, 0, "off", false },
 	{ "elide", "elide", TCA_BFC_ELIDE, UNIT_DEVICES,
 	  NULL, "none", 0, "none", false },
+	{ "classes", "classes", TCA_BFC_CLASSES, UNIT_NUMBER,
+	  NULL, NULL, 0, "1", false },
+	{ "class-queues", "class_queues", TCA_BFC_CLASS_QUEUES, UNIT_LIST,
+	  NULL, "even", 0, "even", false },
+	{ "weights", "weights", TCA_BFC_WEIGHTS, UNIT_LIST,
+	  NULL, "equal", 0, "equal", false },
+	{ "keep-class", "keep_class", TCA_BFC_KEEP_CLASS, UNIT_SWITCH,
+	  NULL, NULL, 0, "on", false },
 	{ "prio", "prio", TCA_BFC_PRIO, UNIT_WORD,
 	  prio_words, NULL, 0, "pcp", false },
 	{ "map", "map", TCA_BFC_PRIO_MAP, UNIT_MAP,
@@ -211,6 +220,7 @@ struct bfc_args {
 	__u32 elide[ELIDE_ROOM];
 	unsigned int elide_count;
 	__u8 map[BFC_PRIO_VALUES];
+	__u16 lists[TCA_BFC_MAX + 1][BFC_LIST];
 	const char *name;
 	int stamp_fd;
 };
@@ -235,6 +245,7 @@ static const char usage[] =
 	"               [ accept-pause on | off* ]\n"
 	"               [ elide DEV[,DEV...] | none* ]\n"
 	"               [ stamp native* | pinned PATH ]\n"
+	"  classes:     [ classes N ] [ class-queues N[,N...] | even* ] [ weights N[,N...] | equal* ] [ keep-class on* | off ]\n"
 	"  port-level:  [ prio pcp* | dscp | skb ]\n"
 	"               [ map VALUE:PRIO[,VALUE:PRIO...] | auto* ]\n"
 	"               [ lossless all* | none | PRIO[,PRIO...] ]\n"
@@ -251,8 +262,9 @@ static const char usage[] =
 	"               [ reserve BYTES ] [ headroom BYTES | auto* ]\n"
 	"               [ share PERCENT | off ]\n"
 	"               (* marks defaults; queues 32, ways 4, sample 100%,\n"
-	"               dst-prefix 32, dst-prefix6 128, limit 16Mb, sync 200us, cut\n"
-	"               80%, alpha, beta and fdec 0.8, reserve 0b, share 100%)\n"
+	"               dst-prefix 32, dst-prefix6 128, limit 16Mb, sync 200us,\n"
+	"               classes 1, cut 80%, alpha, beta and fdec 0.8, reserve 0b,\n"
+	"               share 100%)\n"
 	"See tc-bfc(8).\n";
 
 /* End of help */
@@ -287,6 +299,8 @@ static int illegal(const struct bfc_option *opt, const char *arg)
 				word[1] ? ", " : " or ", *word);
 	} else if (opt->unit < ARRAY_SIZE(hints) && hints[opt->unit]) {
 		fprintf(stderr, ": give %s", hints[opt->unit]);
+		if (opt->unit == UNIT_LIST)
+			fprintf(stderr, "%s", opt->auto_word);
 	}
 	fprintf(stderr, "\n");
 	return -1;
@@ -511,6 +525,21 @@ static int parse_label(const struct bfc_option *opt, const char *arg, __u64 *val
 	return 0;
 }
 
+/* N[,N...]: what is behind the last one is 0 */
+static int parse_list(const struct bfc_option *opt, const char *arg, __u16 *list)
+{
+	unsigned int n = 0, value;
+	const char *p = arg;
+
+	memset(list, 0, BFC_LIST_LEN);
+	do {
+		if (n == BFC_LIST || !parse_index(&p, UINT16_MAX, &value) || !value)
+			return illegal(opt, arg);
+		list[n++] = value;
+	} while (*p++ == ',');
+	return p[-1] ? illegal(opt, arg) : 0;
+}
+
 /* What can be printed and read again: see print_name(). */
 static int parse_name(const struct bfc_option *opt, const char *arg)
 {
@@ -568,6 +597,8 @@ static int parse_value(const struct bfc_option *opt, const char *arg,
 			args->elide_count = 0;
 		else if (opt->unit == UNIT_MAP)
 			memset(args->map, BFC_PRIO_AUTO, sizeof(args->map));
+		else if (opt->unit == UNIT_LIST)
+			memset(args->lists[opt->attr], 0, BFC_LIST_LEN);
 		else if (opt->unit == UNIT_NAME)
 			args->name = "";
 		return 0;
@@ -600,6 +631,8 @@ static int parse_value(const struct bfc_option *opt, const char *arg,
 		return parse_map(opt, arg, args->map);
 	case UNIT_LABEL:
 		return parse_label(opt, arg, value);
+	case UNIT_LIST:
+		return parse_list(opt, arg, args->lists[opt->attr]);
 	case UNIT_NAME:
 		args->name = arg;
 		return parse_name(opt, arg);
@@ -667,6 +700,10 @@ static void encode(struct nlmsghdr *n, const struct bfc_args *args)
 		case UNIT_MAP:
 			addattr_l(n, room, opt->attr, args->map,
 				  sizeof(args->map));
+			break;
+		case UNIT_LIST:
+			addattr_l(n, room, opt->attr, args->lists[opt->attr],
+				  BFC_LIST_LEN);
 			break;
 		case UNIT_NAME:
 			addattr_l(n, room, opt->attr, args->name,

@@ -20,6 +20,7 @@ enum unit {
 	UNIT_DEVICES,	/* nest of u32 ifindex */
 	UNIT_PRIOS,	/* a set of priorities, sent as u8 */
 	UNIT_MAP,	/* u8[BFC_PRIO_VALUES], value to priority */
+	UNIT_LIST,	/* u16[BFC_LIST], of the classes; all 0: automatic */
 	UNIT_NAME,	/* string, BFC_BUFFER_NAMSIZ with its end */
 	UNIT_SHARE,	/* per cent with decimals, u32 millionths */
 	UNIT_PERCENT,	/* whole per cent, u8 */

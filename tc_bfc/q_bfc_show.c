@@ -154,6 +154,24 @@ static void print_map(const struct bfc_option *opt, const struct rtattr *attr)
 	list_end(opt, empty);
 }
 
+/* In JSON an array, empty if it is automatic. */
+static void print_list(const struct bfc_option *opt, const struct rtattr *attr)
+{
+	unsigned int n = RTA_PAYLOAD(attr) / sizeof(__u16), i;
+	const __u16 *list = RTA_DATA(attr);
+	char value[SPRINT_BSIZE];
+
+	open_json_array(PRINT_JSON, opt->key);
+	for (i = 0; i < n && i < BFC_LIST && list[i]; i++) {
+		snprintf(value, sizeof(value), "%u", list[i]);
+		json_number(NULL, list[i]);
+		print_text("%s", list_sep(opt, !i));
+		print_text("%s", value);
+	}
+	close_json_array(PRINT_JSON, NULL);
+	list_end(opt, !i);
+}
+
 static void print_name(const struct bfc_option *opt, const struct rtattr *attr)
 {
 	char name[BFC_BUFFER_NAMSIZ];
@@ -236,6 +254,7 @@ static void print_option(const struct bfc_option *opt, __u64 value)
 	case UNIT_DEVICES:
 	case UNIT_PRIOS:
 	case UNIT_MAP:
+	case UNIT_LIST:
 	case UNIT_NAME:
 	case UNIT_STAMP:
 		return;		/* have functions of their own */
@@ -262,6 +281,8 @@ int bfc_print_opt(const struct qdisc_util *qu __unused, FILE *f __unused,
 			print_devices(opt, attr);
 		else if (opt->unit == UNIT_MAP && attr)
 			print_map(opt, attr);
+		else if (opt->unit == UNIT_LIST && attr)
+			print_list(opt, attr);
 		else if (opt->unit == UNIT_NAME && attr)
 			print_name(opt, attr);
 		else if (opt->unit == UNIT_STAMP &&

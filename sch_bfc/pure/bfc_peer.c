@@ -43,6 +43,7 @@ static void bfc_peer_forget(struct bfc_peer *p)
 	p->epoch = 0;
 	p->seq = 0;
 	p->queues = 0;
+	p->classes = 0;
 	p->modes = 0;
 	p->echo_ns = 0;
 	bfc_peer_forget_rtt(p);
@@ -285,6 +286,7 @@ enum bfc_bad bfc_peer_hello(struct bfc_peer *p, const struct bfc_hdr *hdr,
 	}
 	p->seq = hdr->seq;
 	p->role = h->role;
+	p->classes = h->classes;
 	p->heard_ns = now;
 	p->echo_ns = h->sent_ns;
 	/* To another talker: it says nothing of us. */

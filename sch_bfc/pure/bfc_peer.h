@@ -52,6 +52,7 @@
  * @settled: its newest HELLO says that it is UP, too
  * @turn: in a conflict: which one the next HELLO echoes, the neighbour or the other
  * @role: its role
+ * @classes: traffic classes that it has, 1 = none; 0 = none heard
  * @queues: its queues
  * @modes: what it understands, BFC_MODE_*
  * @peer_id: its id
@@ -77,6 +78,7 @@ struct bfc_peer {
 	bool proved;
 	bool settled;
 	bool turn;
+	u8 classes;
 	u16 queues;
 	u32 modes;
 	u64 peer_id;

@@ -167,7 +167,7 @@ test_options_of_other_modes() {
 	bfc x d0 rate 1gbit
 	before=$(tc -n x -d qdisc show dev d0)
 	for option in "xoff 10kb" "xon 20kb" "max 1mb" "dynamic 11%" "lossless 3" \
-		"strict 7" "ecn 40kb" "headroom 64kb"; do
+		"ecn 40kb" "headroom 64kb"; do
 		for mode in bfc none; do
 			refused "fc $mode $option" "${option% *}: used by fc $port only"
 		done
@@ -175,7 +175,9 @@ test_options_of_other_modes() {
 	for option in "prio dscp" "map 1:3"; do
 		for mode in bfc none; do
 			refused "fc $mode $option" \
-				"${option% *}: not used by fc bfc and none without a buffer"
+				"${option% *}: not used by fc bfc and none without a buffer or classes"
+			refused "fc $mode strict 7" \
+				"strict: not used by fc bfc and none without classes"
 		done
 	done
 	for option in "egress-xoff 50kb" "egress-xon 10kb" "egress-max 1mb" "warn 20kb"; do

@@ -82,7 +82,7 @@ OPTIONS = [
            None, 'switch', '',
            'bfc: new-first: 0 or 1'),
     Option('prio', 24, 1, 0, 2, False,
-           None, 'word', 'port-or-buffer',
+           None, 'word', 'port-buffer-or-classes',
            'bfc: prio: pcp, dscp or skb'),
     Option('lossless', 26, 1, 0, 255, False,
            None, 'prios', 'port',
@@ -148,7 +148,7 @@ OPTIONS = [
            None, 'share', 'buffer',
            'bfc: share: at most 102400 %, or 0 for no limit'),
     Option('strict', 48, 1, 0, 255, False,
-           None, 'prios', 'port',
+           None, 'prios', 'port-or-classes',
            'bfc: strict: 8 bits'),
     Option('stamp', 49, 1, 0, 1, False,
            None, 'stamp', '',
@@ -174,6 +174,12 @@ OPTIONS = [
     Option('incast', 60, 8, 1, 18446744073709551615, True,
            None, 'label', 'label',
            'bfc: incast: a DSCP from 1 to 63, or a mark that is not 0 and in its mask'),
+    Option('classes', 61, 4, 1, 8, False,
+           None, 'number', 'bfc-none',
+           'bfc: classes: 1 to 8'),
+    Option('keep-class', 64, 1, 0, 1, False,
+           None, 'switch', 'bfc',
+           'bfc: keep-class: 0 or 1'),
 ]
 
 # Every option that tc has.
@@ -233,6 +239,10 @@ KEYWORDS = [
     'hrtt-max',
     'sample',
     'incast',
+    'classes',
+    'class-queues',
+    'weights',
+    'keep-class',
 ]
 
 # The defaults as tc shows them.
@@ -266,6 +276,10 @@ DEFAULT_TEXT = (
     "tpid 88a8 "
     "accept-pause off "
     "elide none "
+    "classes 1 "
+    "class-queues even "
+    "weights equal "
+    "keep-class on "
     "prio pcp "
     "map auto "
     "lossless all "
@@ -322,6 +336,10 @@ DEFAULT_JSON: dict[str, object] = {
     'tpid': '88a8',
     'accept_pause': False,
     'elide': [],
+    'classes': 1,
+    'class_queues': [],
+    'weights': [],
+    'keep_class': True,
     'prio': 'pcp',
     'map': {},
     'lossless': [0, 1, 2, 3, 4, 5, 6, 7],

@@ -83,6 +83,16 @@ def u64(value: int) -> bytes:
     return struct.pack("=Q", value)
 
 
+def prio_map(entries: Dict[int, int]) -> bytes:
+    """TCA_BFC_PRIO_MAP"""
+    return bytes(entries.get(i, N["BFC_PRIO_AUTO"]) for i in range(N["BFC_PRIO_VALUES"]))
+
+
+def of_classes(*numbers: int) -> bytes:
+    """TCA_BFC_CLASS_QUEUES, TCA_BFC_WEIGHTS"""
+    return b"".join(u16(n) for n in numbers).ljust(2 * N["BFC_LIST"], b"\0")
+
+
 def attrs(data: bytes) -> List[Attr]:
     """The attributes of a nest as (number without flags, payload)."""
     found: List[Attr] = []

@@ -26,8 +26,8 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from bfc_spec import OPTIONS
 from bfc_uapi import (N, NLA_F_NESTED, RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS, TCA_RATE, TCA_STAB,
-                      TCA_STATS2, TCA_STATS_APP, Ktap, attr, attrs, nest, tc_message, u8, u16, u32,
-                      u64)
+                      TCA_STATS2, TCA_STATS_APP, Ktap, attr, attrs, nest, of_classes, tc_message,
+                      u8, u16, u32, u64)
 
 CLONE_NEWNET = 0x40000000
 RTM_DELQDISC = 37
@@ -200,6 +200,31 @@ def cases() -> List[Case]:
         Case("PRIO_MAP with priority 8", options(bfc("PRIO_MAP", b"\7" * 63 + b"\10")), "^bfc: map: "),
         Case("PRIO_MAP with priority 254", options(bfc("PRIO_MAP", b"\xfe" + b"\7" * 63)),
              "^bfc: map: "),
+        Case("CLASSES 2^32 - 1", options(bfc("CLASSES", u32(0xFFFFFFFF))), "^bfc: classes: 1 to 8$"),
+        Case("CLASSES 0", options(bfc("CLASSES", u32(0))), "^bfc: classes: 1 to 8$"),
+        Case("CLASSES 1 is none", options(bfc("CLASSES", u32(1)))),
+        Case("CLASSES more than queues", options(bfc("QUEUES", u32(7)), bfc("CLASSES", u32(8))),
+             "^bfc: classes: at most as many as queues$"),
+        Case("CLASSES of another mode", options(bfc("FC", u8(N["BFC_FC_PFC"])), bfc("CLASSES", u32(2))),
+             "^bfc: classes: used by fc bfc and none only$"),
+        Case("WEIGHTS, all automatic, without classes", options(bfc("WEIGHTS", bytes(16)))),
+        Case("WEIGHTS without classes", options(bfc("WEIGHTS", of_classes(1))),
+             "^bfc: weights: used with classes only$"),
+        *(Case(f"{name} of {len(value)} bytes", options(bfc("CLASSES", u32(2)), bfc(name, value)), ANY)
+          for name in ("WEIGHTS", "CLASS_QUEUES") for value in (b"", bytes(4), bytes(15), bytes(17), bytes(64))),
+        *(Case(f"WEIGHTS {w}", options(bfc("CLASSES", u32(2)), bfc("WEIGHTS", of_classes(*w))),
+               "^bfc: weights: 1 to 255 for each of classes; or equal$")
+          for w in ([1], [1, 256], [1, 65535], [0, 1], [1, 1, 1], [1, 1, 0, 0, 0, 0, 0, 1], [0, 0, 1])),
+        *(Case(f"CLASS_QUEUES {n}", options(bfc("CLASSES", u32(2)), bfc("QUEUES", u32(16)),
+                                            bfc("CLASS_QUEUES", of_classes(*n))),
+               "^bfc: class-queues: a number for each of classes, and queues in all; or even$")
+          for n in ([16], [16, 1], [15, 2], [0, 16], [8, 4, 4], [65535, 17], [0, 0, 16])),
+        Case("CLASS_QUEUES and WEIGHTS that fit",
+             options(bfc("CLASSES", u32(2)), bfc("QUEUES", u32(16)), bfc("WEIGHTS", of_classes(255, 1)),
+                     bfc("CLASS_QUEUES", of_classes(15, 1)))),
+        Case("STRICT of a class that there is not", options(bfc("CLASSES", u32(2)), bfc("STRICT", u8(4))),
+             "^bfc: strict: 0 to classes - 1, or all$"),
+        Case("STRICT all, of two classes", options(bfc("CLASSES", u32(2)), bfc("STRICT", u8(255)))),
         Case("BUFFER empty", options(bfc("BUFFER", b"\0"))),
         Case("BUFFER of 15 characters", options(bfc("BUFFER", b"x" * 15 + b"\0"))),
         Case("BUFFER of 16 characters", options(bfc("BUFFER", b"x" * 16 + b"\0")), ANY),

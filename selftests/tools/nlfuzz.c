@@ -102,6 +102,10 @@ static const struct option options[] = {
 	{ TCA_BFC_HRTT_MAX, NUMBER, 8, BFC_HRTT_MIN, BFC_HRTT_MAX, true },
 	{ TCA_BFC_SAMPLE, NUMBER, 1, 1, BFC_SAMPLE_ALL, false },
 	{ TCA_BFC_INCAST, NUMBER, 8, 1, BFC_INCAST_MAX, true },
+	{ TCA_BFC_CLASSES, NUMBER, 4, 1, 8, false },
+	{ TCA_BFC_CLASS_QUEUES, BINARY, BFC_LIST_LEN, 0, 0, false },
+	{ TCA_BFC_WEIGHTS, BINARY, BFC_LIST_LEN, 0, 0, false },
+	{ TCA_BFC_KEEP_CLASS, NUMBER, 1, 0, 1, false },
 };
 
 /* End of options */

@@ -25,6 +25,7 @@
  * @seq: of our newest frame
  * @skew: our clock minus the test's
  * @queues: that we announce
+ * @classes: likewise
  */
 struct side {
 	struct bfc_peer p;
@@ -32,6 +33,7 @@ struct side {
 	u32 seq;
 	u64 skew;
 	u16 queues;
+	u8 classes;
 };
 
 /* What is on the wire. */
@@ -46,6 +48,8 @@ static void start(struct side *s, u64 id, u32 nonce, u32 epoch)
 	s->seq = 0;
 	if (!s->queues)
 		s->queues = 32;
+	if (!s->classes)
+		s->classes = 1;
 }
 
 static struct frame say_flags(struct side *s, u64 now, u8 flags)
@@ -53,7 +57,7 @@ static struct frame say_flags(struct side *s, u64 now, u8 flags)
 	struct bfc_hello h = {
 		.role = BFC_ROLE_SWITCH,
 		.flags = flags,
-		.classes = 1,
+		.classes = s->classes,
 		.queues = s->queues,
 		.incast_queue = BFC_QUEUE_NONE,
 		.modes = BFC_MODE_BFC,
@@ -128,7 +132,7 @@ static unsigned int tick(struct side *s, u64 now)
 static bool forgotten(const struct bfc_peer *p)
 {
 	return p->state == SEARCHING && !p->peer_id && !p->peer_nonce &&
-	       !p->epoch && !p->seq && !p->queues && !p->echo_ns && !p->rtt_ns;
+	       !p->epoch && !p->seq && !p->queues && !p->classes && !p->echo_ns && !p->rtt_ns;
 }
 
 static struct side a, b, c;
@@ -426,6 +430,14 @@ static void test_layout(void)
 {
 	u64 now = both_up();
 
+	/* other classes: queues have their numbers and counters yet */
+	CHECK(b.p.classes == 1);
+	a.classes = 4;
+	hears(&b, say(&a, now), now + MS, 0, UP);
+	CHECK(b.p.classes == 4);
+	a.classes = 1;
+	hears(&b, say(&a, now), now + MS, 0, UP);
+	CHECK(b.p.classes == 1);
 	/* another number of queues: the counters do not fit any more */
 	a.queues = 64;
 	hears(&b, say(&a, now), now + MS, LAYOUT | STATE | REPLY, UP);

@@ -92,7 +92,9 @@ struct bfc_int_tcp_opt {
 /* cb[BFC_STAMP_CB_PACKET] */
 #define BFC_STAMP_VID_MASK	0xfffU		/* queue + 1, 0 = control band */
 #define BFC_STAMP_CLASS_SHIFT	16
-#define BFC_STAMP_CLASS_MASK	0xfU		/* priority, with a port-level mode */
+#define BFC_STAMP_CLASS_MASK	0xfU		/* priority, with a port-level mode; or traffic
+						 * class: PCP of the tag
+						 */
 #define BFC_STAMP_SPEED_SHIFT	20
 #define BFC_STAMP_SPEED_MASK	0xfU		/* bfc_int_speed_code() of the port */
 #define BFC_STAMP_F_TAG		0x01000000U	/* write a tag with this VLAN id */

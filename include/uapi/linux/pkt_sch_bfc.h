@@ -48,6 +48,9 @@
 #define BFC_ELIDE_MAX		64U
 #define BFC_PRIO_VALUES		64	/* of a DSCP; a PCP has 8, skb priority 16 */
 #define BFC_PRIO_AUTO		0xff	/* in a map: as by default */
+#define BFC_LIST		8	/* numbers, u16, of the classes */
+#define BFC_LIST_LEN		(2 * BFC_LIST)	/* bytes */
+#define BFC_CLASS_WEIGHT_MAX	255
 #define BFC_BUFFER_NAMSIZ	16
 #define BFC_BYTES_MAX		(1U << 30)	/* of any threshold or buffer */
 #define BFC_PPM_ONE		1000000U	/* shares of the free buffer */
@@ -206,6 +209,11 @@ enum {
 	/* what the paper's appendices add to fc bfc */
 	TCA_BFC_SAMPLE,		/* u8 per cent, 1 to 100 */
 	TCA_BFC_INCAST,		/* u64, a DSCP, or mask << 32 | skb->mark; 0 = off */
+	/* traffic classes */
+	TCA_BFC_CLASSES,	/* u32, 1 = none */
+	TCA_BFC_CLASS_QUEUES,	/* u16[8], of each class; 0, 0, ...: even */
+	TCA_BFC_WEIGHTS,	/* u16[8], of each class; 0, 0, ...: equal */
+	TCA_BFC_KEEP_CLASS,	/* u8 0 or 1 */
 	__TCA_BFC_MAX
 };
 

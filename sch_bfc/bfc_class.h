@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The rounds that queues are served in: one, or with traffic classes one of each
+ * (bfc_class.c).
+ */
+#ifndef _BFC_CLASS_H
+#define _BFC_CLASS_H
+
+#include <linux/jump_label.h>
+#include <linux/list.h>
+#include <linux/types.h>
+
+#include "bfc_wire.h"
+
+struct bfc_sched;
+struct sk_buff;
+
+DECLARE_STATIC_KEY_FALSE(bfc_classed);
+
+/**
+ * struct bfc_sched_drr - the round of the queues, or those of a class, and those before it
+ */
+struct bfc_sched_drr {
+	struct list_head active;	/* queues with packets, not paused, in DRR order */
+	struct list_head fresh;	/* likewise: just got their first packet, go first */
+	u32 round;		/* of @active, counts up */
+	u32 nactive;		/* queues in @active, @fresh, &bfc_sched.strict; with traffic
+				 * classes also in the rounds of these
+				 */
+
+	/* Of the scheduler's, not of a class. */
+	u32 served;		/* packets that left a queue; wraps */
+	u16 more;		/* those of other TX queues that get as much of the link as one
+				 * of these, by the last look; likewise @times
+				 */
+	u8 times;		/* TX queues that have something to send, this one included */
+	u8 strict_first;	/* bit p: &bfc_sched.strict of priority p is not empty, or the
+				 * round of class p, which is strict
+				 */
+};
+
+/**
+ * struct bfc_class - a traffic class, which has queues that may send
+ * @round: of these
+ * @turn: in &bfc_sched_classes.turns, if it is not strict
+ * @deficit: DRR of the classes, bytes
+ * @lap: &bfc_sched_classes.lap when it was in there last
+ * @noccupied: queues of it that are not empty
+ * @rotor: likewise, as &bfc_sched.rotor
+ */
+struct bfc_class {
+	struct bfc_sched_drr round;
+	struct list_head turn;
+	s32 deficit;
+	u32 lap;
+	u32 noccupied;
+	u16 rotor;
+};
+
+/**
+ * struct bfc_sched_classes - the traffic classes: bfc_class.c
+ * @turns: those that are not strict and may send, in DRR order
+ * @lap: counts the rounds of @turns
+ * @active: bit c: class c is in there
+ */
+struct bfc_sched_classes {
+	struct list_head turns;
+	u32 lap;
+	u8 active;
+	struct bfc_class each[BFC_PRIORITIES];
+};
+
+/* bfc_class.c */
+u32 bfc_class_th(const struct bfc_sched *q, u8 class, u32 nactive);
+void bfc_class_init(struct bfc_sched *q);
+void bfc_class_reset(struct bfc_sched *q);
+void bfc_class_activated(struct bfc_sched *q, u8 class);
+void bfc_class_deactivated(struct bfc_sched *q, u8 class);
+struct bfc_class *bfc_class_next(struct bfc_sched *q);
+void bfc_class_sent(const struct bfc_sched *q, struct bfc_class *c, u32 len);
+int bfc_class_of_upstream(struct bfc_sched *q, const struct sk_buff *skb);
+
+#endif /* _BFC_CLASS_H */

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What came in through a port, and from which of the neighbour's queues.
+ */
+#ifndef _BFC_INGRESS_H
+#define _BFC_INGRESS_H
+
+#include <linux/atomic.h>
+#include <linux/cache.h>
+#include <linux/list.h>
+#include <linux/types.h>
+
+#include "bfc_pool.h"
+#include "bfc_switch.h"
+
+struct bfc_buffer;
+struct bfc_cfg;
+struct bfc_fc_ops;
+struct bfc_port;
+
+/**
+ * struct bfc_held - what is queued of one priority of an ingress port
+ * @cell: bytes
+ * @signals: bit o: the egress of slot o holds us responsible (CaPFC's E)
+ * @peak: most bytes
+ * @grace: without a buffer: bytes that it may hold although MAX was lowered, until it
+ *	   holds less than the new XOFF; 0: none
+ *
+ * Under no common lock: any scheduler of any egress port changes them, each under its own root
+ * lock. @cell and @signals are atomic, @peak only grows (bfc_note_peak()), @grace has one writer
+ * that sets it, under &bfc_port.lock, and any that clears it.
+ */
+struct bfc_held {
+	struct bfc_cell cell;
+	atomic64_t signals;
+	u32 peak;
+	u32 grace;
+};
+
+/**
+ * struct bfc_ingress - pause counters of one neighbour's queues
+ *
+ * If @dead, others have taken its place: it stays, with its handles, until all counts have
+ * been given back.
+ */
+struct bfc_ingress {
+	/* Read for each packet, by the hook and by any egress. */
+	u16 base;		/* first handle; base + 1 + q is upstreamQ q, base alone "no
+				 * upstreamQ"
+				 */
+	u16 queues;		/* number of counters */
+	int ifindex;		/* of the port: for elide, and to prove where a packet came in */
+	u8 slot;		/* of the port */
+	bool dead;		/* replaced by another: nothing is counted here any more */
+	bool classed;		/* the neighbour tells a class with each upstreamQ */
+	u32 reserve;		/* bytes of each priority; for good */
+	struct bfc_port __rcu *port;	/* to be marked dirty; NULL once dead. RCU */
+	struct bfc_cfg __rcu *cfg;	/* of the port; NULL once dead. RCU */
+	struct bfc_buffer *buffer;	/* that bytes are charged to, or NULL; for good */
+	const struct bfc_fc_ops *fc;	/* mode that it was made for; for good */
+	void *account;		/* what that keeps of the port, or NULL; for good */
+	struct bfc_switch *sw;	/* of the port; its table has the handles */
+
+	/* Read for packets that came through a device on top of the port. */
+	atomic64_t above[BFC_ABOVE];	/* devices found to be on top of the port, and as of
+					 * which topology
+					 */
+
+	/* Seldom. */
+	u32 layout;		/* counts the layouts of the port */
+	u32 owner;		/* &bfc_port.id of the port that it was made for */
+	u16 runs;		/* runs of handles taken */
+	bool noticed;		/* dead, and every port knows by the end of this sweep. Under
+				 * bfc_handle_lock
+				 */
+	struct list_head list;	/* of dead objects, under bfc_handle_lock */
+
+	/* Changed for each packet that is counted or held, by any egress under its own root
+	 * lock, but for @state.
+	 */
+	atomic64_t drained ____cacheline_aligned_in_smp;	/* bytes of counted packets that
+								 * gave their count back
+								 */
+	u16 state;		/* low half: priorities that the newest frame pauses (CaPFC's D),
+				 * high half: whose own occupancy says so (I). Under the port's
+				 * tx.lock
+				 */
+	struct bfc_held held[BFC_PRIORITIES];	/* of each priority */
+	atomic_t counter[];	/* one per upstreamQ; behind them bfc_ingress_roots(), and
+				 * bfc_ingress_classes()
+				 */
+};
+
+/* Behind these the class of each upstreamQ, as the hook found it in the tag, with WRITE_ONCE(). */
+static inline u8 *bfc_ingress_classes(const struct bfc_ingress *ing)
+{
+	return (u8 *)&ing->counter[2 * ing->queues];
+}
+
+/* Roots that the counters are above 0 for, one per upstreamQ: any egress writes them under
+ * its own root lock, with WRITE_ONCE(), and the port reads them to send a PAUSE.
+ */
+static inline u32 *bfc_ingress_roots(struct bfc_ingress *ing)
+{
+	return (u32 *)&ing->counter[ing->queues];
+}
+
+#ifdef CONFIG_64BIT
+static_assert(offsetof(struct bfc_ingress, above) == 64);
+#endif
+
+/* bfc_ingress.c */
+u8 bfc_ingress_room(const struct bfc_port *port, unsigned int queues);
+struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
+				    u8 *refused);
+void bfc_ingress_retire(struct bfc_ingress *ing);
+bool bfc_ingress_sweep(void);
+
+#endif /* _BFC_INGRESS_H */
