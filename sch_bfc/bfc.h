@@ -765,7 +765,7 @@ void bfc_share_dequeued(struct bfc_sched *q, const struct bfc_skb_cb *cb, u32 le
 
 /* bfc_prio.c */
 u8 bfc_dscp_of(const struct sk_buff *skb);
-u8 bfc_prio_of(struct bfc_sched *q, const struct sk_buff *skb);
+u8 bfc_prio_of(const struct bfc_sched *q, const struct sk_buff *skb);
 
 /* bfc_label.c */
 bool bfc_is_labelled(const struct bfc_sched *q, const struct sk_buff *skb);

@@ -205,15 +205,8 @@ u32 bfc_class_th(const struct bfc_sched *q, u8 class, u32 nactive)
 	return max(th, q->cfg->th_least);
 }
 
-/**
- * bfc_class_of_upstream() - the class that a packet had at the hop before
- * @q: scheduler of the egress port, with traffic classes
- * @skb: the packet, which is being enqueued
- *
- * Context: under the root lock, RCU from bfc_begin() on.
- * Return: the class; -1: that port has none, or it was not told.
- */
-int bfc_class_of_upstream(struct bfc_sched *q, const struct sk_buff *skb)
+/* The class that a packet had at the hop before; -1: that port has none, or it was not told. */
+static int bfc_class_of_upstream(struct bfc_sched *q, const struct sk_buff *skb)
 {
 	const struct bfc_ingress *ing;
 	unsigned int upq;
@@ -227,4 +220,23 @@ int bfc_class_of_upstream(struct bfc_sched *q, const struct sk_buff *skb)
 	if (upq >= ing->queues)
 		return -1;
 	return min_t(u8, READ_ONCE(bfc_ingress_classes(ing)[upq]), q->cfg->classes - 1);
+}
+
+/**
+ * bfc_class_of() - the class of a packet
+ * @q: scheduler of the egress port, with traffic classes
+ * @skb: the packet, which is being enqueued
+ * @prio: its priority
+ *
+ * It keeps the one that it had at the hop before. What it holds of the port that it came in
+ * through, if that pauses priorities, is a matter of its priority alone.
+ *
+ * Context: under the root lock, RCU from bfc_begin() on.
+ * Return: below &bfc_cfg.classes.
+ */
+u8 bfc_class_of(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
+{
+	int class = bfc_class_of_upstream(q, skb);
+
+	return class >= 0 ? class : min_t(u8, prio, q->cfg->classes - 1);
 }

@@ -78,6 +78,6 @@ void bfc_class_activated(struct bfc_sched *q, u8 class);
 void bfc_class_deactivated(struct bfc_sched *q, u8 class);
 struct bfc_class *bfc_class_next(struct bfc_sched *q);
 void bfc_class_sent(const struct bfc_sched *q, struct bfc_class *c, u32 len);
-int bfc_class_of_upstream(struct bfc_sched *q, const struct sk_buff *skb);
+u8 bfc_class_of(struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
 
 #endif /* _BFC_CLASS_H */

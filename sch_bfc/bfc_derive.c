@@ -12,15 +12,14 @@
  */
 static void bfc_derive_map(struct bfc_cfg *c, const struct bfc_params *p)
 {
-	unsigned int v, last = c->ranged ? c->classes - 1 : BFC_PRIORITIES - 1;
-	u8 prio;
+	unsigned int v;
 
 	for (v = 0; v < BFC_PRIO_VALUES; v++) {
 		if (p->prio_map[v] != BFC_PRIO_AUTO)
-			prio = p->prio_map[v];
+			c->map[v] = p->prio_map[v];
 		else
-			prio = p->prio == BFC_PRIO_DSCP ? v >> 3 : min(v, BFC_PRIORITIES - 1U);
-		c->map[v] = min_t(unsigned int, prio, last);
+			c->map[v] = p->prio == BFC_PRIO_DSCP ? v >> 3 :
+							       min(v, BFC_PRIORITIES - 1U);
 	}
 }
 

@@ -228,10 +228,12 @@ static u8 bfc_dest_ingress(struct bfc_sched *q, const struct sk_buff *skb)
 unsigned int bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u64 hash)
 {
 	u32 key = bfc_dest_key(q, skb);
+	/* Of port-level modes' classes all share those that there is room for. */
+	u8 class = bfc_is_classed(q) ? q->call.class : 0;
 
 	if (bfc_faces_host(q))
 		key = hash;
-	return (q->call.class * BFC_DEST_PORTS + bfc_dest_ingress(q, skb)) * BFC_FLOW_OVERFLOW +
+	return (class * BFC_DEST_PORTS + bfc_dest_ingress(q, skb)) * BFC_FLOW_OVERFLOW +
 	       reciprocal_scale(key, BFC_FLOW_OVERFLOW);
 }
 
@@ -347,6 +349,7 @@ void bfc_dest_configure(struct bfc_sched *q, const struct bfc_cfg *old)
 
 		list_del_init(&queue->cooling);
 		bfc_dest_leave(q, queue);
+		queue->key = bfc_dest_salt(bfc_dest_class(q, queue));
 		queue->slot = BFC_DEST_LOCAL;
 		d->ingress[BFC_DEST_LOCAL].queues++;
 		__clear_bit(qn, q->dest.free);

@@ -47,18 +47,12 @@ u8 bfc_dscp_of(const struct sk_buff *skb)
  * @q: scheduler of the egress port
  * @skb: at egress, data at the MAC header
  *
- * All ports of a switch, and its neighbours, should see the same. With traffic classes it is the
- * class, and that goes with the packet.
+ * All ports of a switch, and its neighbours, should see the same.
  *
- * Context: under the root lock, RCU from bfc_begin() on.
  * Return: 0 to 7.
  */
-u8 bfc_prio_of(struct bfc_sched *q, const struct sk_buff *skb)
+u8 bfc_prio_of(const struct bfc_sched *q, const struct sk_buff *skb)
 {
-	int class = bfc_is_classed(q) ? bfc_class_of_upstream(q, skb) : -1;
-
-	if (class >= 0)
-		return class;
 	switch (q->cfg->prio) {
 	case BFC_PRIO_PCP:
 		return q->cfg->map[bfc_pcp_of(skb)];

@@ -220,14 +220,16 @@ static __always_inline void bfc_queue_emptied(struct bfc_sched *q, struct bfc_qu
  * do so.
  *
  * Context: under the root lock.
- * Return: false: not done. @from has several flows, or @into had no room.
+ * Return: false: not done. @from has several flows, or @into had no room, or is of another
+ * class.
  */
 bool bfc_queue_splice(struct bfc_sched *q, struct bfc_queue *from,
 		      struct bfc_queue *into)
 {
 	struct bfc_flow *flow = &q->flows[from->flow];
 
-	if (from->mixed || flow->queue != from - q->queues ||
+	if (bfc_round_of(q, from) != bfc_round_of(q, into) ||
+	    from->mixed || flow->queue != from - q->queues ||
 	    into->mem + from->mem > bfc_queue_cap(q))
 		return false;
 	flow->queue = into - q->queues;

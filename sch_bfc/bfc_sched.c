@@ -37,7 +37,7 @@ static void bfc_account_enqueue(struct Qdisc *sch, struct sk_buff *skb)
  * it: that keeps its order, and leaves the tokens to others.
  */
 static bool bfc_control_exceeds(struct bfc_sched *q, const struct sk_buff *skb,
-				enum bfc_control kind, u64 hash, u8 prio)
+				enum bfc_control kind, u64 hash)
 {
 	u64 rate = q->cfg->ctrl_rate;
 	u32 burst = max_t(u64, rate / BFC_BUCKET_PER_SEC, BFC_CTRL_BURST);
@@ -45,7 +45,7 @@ static bool bfc_control_exceeds(struct bfc_sched *q, const struct sk_buff *skb,
 
 	/* With the other identities all of a priority are one flow. */
 	if (q->cfg->identity == BFC_FLOW_TUPLE &&
-	    bfc_flow_is_queued(q, skb, hash, prio & q->cfg->class_mask))
+	    bfc_flow_is_queued(q, skb, hash, q->call.class))
 		return true;
 	return q->ctrl.mem + skb->truesize > q->cfg->ctrl_limit ||
 	       !bfc_bucket_take_n(&q->ctrl.bucket[kind], bfc_now(q), rate, burst, len);
@@ -218,7 +218,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 			   u8 prio, struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	u8 class = prio & q->cfg->class_mask;
+	u8 class = q->call.class;
 	struct bfc_flow *flow = bfc_flow_find(q, skb, hash, class);
 	/* With packets here it has a queue: what bfc_flow_assign() says, without a call. */
 	unsigned int qn = likely(flow->size && bfc_queue_class(q, flow->queue) == class) ?
@@ -249,7 +249,9 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	}
 	if (unlikely(flow->shared) && flow >= q->over.entries)
 		bfc_flow_overflow(q, flow, queue, skb, hash);
-	else if (!flow->size && q->cfg->by_dest && !bfc_queue_was_of(queue, cb->flow))
+	/* Its queue may just have become one of another class. */
+	else if ((!flow->size || unlikely(!queue->head)) && q->cfg->by_dest &&
+		 !bfc_queue_was_of(queue, cb->flow))
 		bfc_dest_came(q, queue, skb);
 	if (likely(!cb->unsampled))
 		flow->size++;
@@ -313,10 +315,11 @@ static u32 bfc_segment_len(const struct Qdisc *sch, const struct sk_buff *seg)
 static bool bfc_cuts(struct Qdisc *sch, const struct sk_buff *skb, u8 prio)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
+	u8 class = q->call.class;
 
 	if (q->cfg->split_gso != BFC_SPLIT_GSO_AUTO)
 		return q->cfg->split_gso == BFC_SPLIT_GSO_ON;
-	return qdisc_pkt_len(skb) > bfc_th(q, prio, bfc_nactive_in(q, prio)) ||
+	return qdisc_pkt_len(skb) > bfc_th(q, class, bfc_nactive_in(q, class)) ||
 	       skb->truesize > q->cfg->limit / BFC_GSO_OF_LIMIT ||
 	       (q->txq.all && q->mem - q->ctrl.mem + skb->truesize > q->room) ||
 	       (static_branch_unlikely(&bfc_holds) && !bfc_holds_whole(q, skb, prio)) ||
@@ -366,13 +369,11 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 
 	bfc_begin(q);
 	kind = bfc_control_kind(skb);
-	if (static_branch_unlikely(&bfc_holds)) {
+	if (static_branch_unlikely(&bfc_holds) || bfc_is_classed(q))
 		prio = bfc_prio_of(q, skb);
+	q->call.class = bfc_is_classed(q) ? bfc_class_of(q, skb, prio) : prio & q->cfg->class_mask;
+	if (static_branch_unlikely(&bfc_holds))
 		bfc_vet(q, skb);
-	} else if (bfc_is_classed(q)) {
-		prio = bfc_prio_of(q, skb);
-	}
-	q->call.class = prio & q->cfg->class_mask;
 	hash = bfc_flow_hash(q, skb, prio);
 	if (unlikely(kind) && q->cfg->identity == BFC_FLOW_TUPLE)
 		hash = ~hash;	/* a flow of its own */
@@ -385,7 +386,7 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 			__qdisc_drop(skb, to_free);
 			return NET_XMIT_SUCCESS;
 		}
-		if (!bfc_control_exceeds(q, skb, kind, hash, prio))
+		if (!bfc_control_exceeds(q, skb, kind, hash))
 			return bfc_enqueue_control(skb, sch);
 		q->stats.ctrl_excess++;
 	}
@@ -508,7 +509,8 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 			bfc_skip_rounds(q, queue);
 		queue->deficit += bfc_quantum(q, queue);
 		queue->round++;
-		list_move_tail(&queue->active, round);
+		if (!list_is_last(&queue->active, round))
+			list_move_tail(&queue->active, round);
 		if (q->cfg->by_dest && bfc_faces_host(q))
 			bfc_dest_turned(q, queue);
 	}
@@ -619,6 +621,7 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch)
 	struct bfc_queue *queue;
 	struct bfc_skb_cb cb;
 	struct sk_buff *skb;
+	u8 told;
 	u16 vid;
 	u32 gen;
 
@@ -663,14 +666,19 @@ again:
 			return NULL;
 		}
 		cb = *bfc_cb(skb);
+		told = cb.prio;
 		vid = BFC_VID(q->base + (queue - q->queues));
-		if (bfc_is_classed(q))
-			vid |= bfc_queue_class(q, queue - q->queues) << VLAN_PRIO_SHIFT;
-		q->prio[cb.prio].sent += !bfc_in_storm(q, cb.prio);
-		q->stats.storm_tx += bfc_in_storm(q, cb.prio);
+		if (bfc_is_classed(q)) {
+			told = bfc_queue_class(q, queue - q->queues);
+			vid |= told << VLAN_PRIO_SHIFT;
+		}
+		if (unlikely(bfc_in_storm(q, cb.prio)))
+			q->stats.storm_tx++;
+		else
+			q->prio[cb.prio].sent++;
 	} else {
 		skb = bfc_dequeue_control(sch);
-		cb.prio = 0;
+		told = 0;
 		queue = NULL;
 		vid = BFC_VID_NONE;
 	}
@@ -680,7 +688,7 @@ again:
 	 */
 	if (likely(!port->bare))
 		skb->tc_index = 0;
-	if (unlikely(!bfc_stamp(sch, skb, vid, cb.prio))) {
+	if (unlikely(!bfc_stamp(sch, skb, vid, told))) {
 		qdisc_qstats_drop(sch);
 		kfree_skb(skb);
 		if (--tries)
