@@ -134,6 +134,7 @@ void out_number(const char *key, uint64_t value);
 void out_seconds(const char *key, uint64_t ns);
 void out_fraction(const char *key, double value);
 void out_bool(const char *key, bool value);
+void out_printable(char *s, char keep);
 void text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 const char *rate_text(char *buf, size_t room, double bits);
 const char *time_text(char *buf, size_t room, double ns);

@@ -503,7 +503,7 @@ void cmd_watch(int argc, char **argv)
 		start = seconds_now();
 
 		if (clear && !ctl.json)
-			text("\033[H\033[J");
+			fputs("\033[H\033[J", stdout);
 		out_open(NULL, '{');
 		out_open("ports", '[');
 		for (p = 0; p < is.n; p++)

@@ -3,12 +3,16 @@
  * Output: JSON, or text for people. A command calls both; the functions of the
  * other kind do nothing.
  */
+#define _GNU_SOURCE	/* vasprintf */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bfcctl.h"
+#include "memory.h"
 
 static int depth;
 static bool first = true;
@@ -140,16 +144,33 @@ void out_bool(const char *key, bool value)
 	fputs(value ? "true" : "false", stdout);
 }
 
+/**
+ * out_printable() - a text that a terminal takes for nothing else
+ * @s: the text; control characters, which names of devices may have, become question marks
+ * @keep: but for this one, end of line and tabulator
+ */
+void out_printable(char *s, char keep)
+{
+	for (; *s; s++)
+		if (iscntrl((unsigned char)*s) && *s != '\n' && *s != '\t' && *s != keep)
+			*s = '?';
+}
+
 /* For people. */
 void text(const char *fmt, ...)
 {
+	char *said = NULL;
 	va_list args;
 
 	if (ctl.json)
 		return;
 	va_start(args, fmt);
-	vprintf(fmt, args);
+	if (vasprintf(&said, fmt, args) < 0)
+		said = NULL;
 	va_end(args);
+	out_printable(need(said), '\n');
+	fputs(said, stdout);
+	free(said);
 }
 
 static const char *scaled(char *buf, size_t room, double value, double step,

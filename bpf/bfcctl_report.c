@@ -157,8 +157,9 @@ static int run(const char *const *argv, uint64_t limit, FILE *to, int err)
 		if (!ended)
 			fwrite(buf, got, 1, to);
 	}
+	/* The events' end when they are asked to. */
 	if (!ended)
-		kill(pid, SIGTERM);
+		kill(pid, limit == PATIENCE ? SIGKILL : SIGTERM);
 	close(fds[0]);
 	if (waitpid(pid, &status, 0) != pid)
 		fail("%s: %s", argv[0], strerror(errno));

@@ -576,7 +576,8 @@ static char *frame(unsigned int rows)
 	fclose(to);
 	free(port);
 	free(busy);
-	return need(out);
+	out_printable(need(out), TERM_HEADING);
+	return out;
 }
 
 /* ---- a frame as JSON ---- */

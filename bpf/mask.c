@@ -210,20 +210,16 @@ static size_t match(const char *text, const char *at, enum kind *kind, uint8_t b
 	*kind = MAC;
 	memset(bytes, 0, MAC_MOST);
 	len = match_digits(at, bytes);
-	if (len && ((digits(at, ID_DIGITS + 1) == ID_DIGITS &&
+	if (len && (((digits(at, ID_DIGITS + 1) == ID_DIGITS ||
+		      (digits(at, ID_DIGITS + 1) == MAC_DIGITS &&
+		       ends_with(text, at, "_id\":\""))) &&
 		     (ends_with(text, at, "id ") || ends_with(text, at, "id\":\""))) ||
 		    find(MAC, bytes) >= 0))
 		return len;
 	return 0;
 }
 
-/**
- * mask_text() - a text without addresses
- * @text: of any length
- *
- * Return: it, to be freed.
- */
-char *mask_text(const char *text)
+static char *pass(const char *text)
 {
 	uint8_t bytes[MAC_MOST];
 	const char *at = text;
@@ -246,6 +242,20 @@ char *mask_text(const char *text)
 	}
 	fclose(to);
 	return need(masked);
+}
+
+/**
+ * mask_text() - a text without addresses
+ * @text: of any length
+ *
+ * Twice, for a name that is made of an address may stand before that.
+ *
+ * Return: it, to be freed.
+ */
+char *mask_text(const char *text)
+{
+	free(pass(text));
+	return pass(text);
 }
 
 /**

@@ -145,7 +145,8 @@ void bfc_update_link(struct Qdisc *sch)
 
 	if (!bfc_configure(sch, &q->cfg->p, speed, NULL))
 		return;
-	netdev_warn(qdisc_dev(sch), "bfc: thresholds are those of before\n");
+	if (bfc_may_log(qdisc_dev(sch)))
+		netdev_warn(qdisc_dev(sch), "bfc: thresholds are those of before\n");
 	bfc_port_relink(q->port, speed ?: q->cfg->rate);
 }
 
@@ -401,7 +402,7 @@ static void bfc_change_real_num_tx(struct Qdisc *sch, unsigned int n)
 		return;
 	WRITE_ONCE(q->txq.all->used, n);
 	WRITE_ONCE(q->txq.all->most, max(q->txq.all->most, n));
-	if (bfc_configure(sch, &q->cfg->p, q->life.speed, NULL))
+	if (bfc_configure(sch, &q->cfg->p, q->life.speed, NULL) && bfc_may_log(qdisc_dev(sch)))
 		netdev_warn(qdisc_dev(sch), "bfc: queues are those of another number of TX queues\n");
 }
 

@@ -220,7 +220,7 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 
 	bfc_hrtt_unlearn(port);
 	spin_lock_bh(&port->lock);
-	bfc_peer_restart(&port->neighbour.peer, id, get_random_u32() | 1,
+	bfc_peer_restart(&port->neighbour.peer, id, get_random_u32() ?: 1,
 			 get_random_u64());
 	WRITE_ONCE(port->neighbour.epoch, get_random_u32());
 	port->rx.seq = 0;

@@ -221,7 +221,7 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 			NL_SET_ERR_MSG(extack, "bfc: cannot hook into the device's ingress");
 			return port;
 		}
-		if (!netif_get_port_parent_id(dev, &ppid, true))
+		if (!netif_get_port_parent_id(dev, &ppid, true) && bfc_may_log(dev))
 			netdev_warn(dev, "bfc: frames that the hardware forwards by itself never reach this qdisc\n");
 	}
 	spin_lock_bh(&port->lock);

@@ -557,7 +557,7 @@ struct bfc_oldest {
  */
 static bool bfc_may_see(struct Qdisc *sch)
 {
-	return ns_capable(dev_net(qdisc_dev(sch))->user_ns, CAP_NET_ADMIN);
+	return ns_capable_noaudit(dev_net(qdisc_dev(sch))->user_ns, CAP_NET_ADMIN);
 }
 
 static void bfc_oldest_dst(const struct sk_buff *skb, struct bfc_oldest *o)

@@ -290,7 +290,7 @@ enum bfc_bad bfc_peer_hello(struct bfc_peer *p, const struct bfc_hdr *hdr,
 	p->heard_ns = now;
 	p->echo_ns = h->sent_ns;
 	/* To another talker: it says nothing of us. */
-	if (other && !proved && p->state != BFC_PEER_STATE_SEARCHING)
+	if (other && h->echo != p->nonce && p->state != BFC_PEER_STATE_SEARCHING)
 		return BFC_OK;
 
 	state = BFC_PEER_STATE_HEARD;

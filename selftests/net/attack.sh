@@ -90,7 +90,8 @@ besides() {
 
 # unpaused: no port but m's had to do with it
 unpaused() {
-	equal "queues paused at pa and pb" "$(stat sw pa paused) $(stat sw pb paused)" "0 0"
+	equal "queues of a and b paused" \
+		"$(stat sw pa upstream_paused) $(stat sw pb upstream_paused)" "0 0"
 	equal "neighbours" "$(stat sw pa peer_state) $(stat sw pb peer_state)" "up up"
 }
 
@@ -271,11 +272,11 @@ inside='
 	tc qdisc add dev d0 root bfc rate 1gbit || echo "no qdisc of its own"
 	tc qdisc add dev u0 root bfc queues 1024 || echo "no port of its own"
 	! ip link show | grep p1 || echo "sees the port of the host"
+	command -v bfcctl >/dev/null || echo "has no bfcctl"
 	! bfcctl stamp attach d0 2>/dev/null || echo "runs a program"
 	! bfcctl int attach u0 2>/dev/null || echo "runs a program at clsact"
 	! nsenter --target 1 --net true 2>/dev/null || echo "is in the host"
 	! echo 1 2>/dev/null >/proc/sys/net/core/netdev_budget || echo "changes the host"
-	! modprobe -r sch_bfc 2>/dev/null || echo "unloads the module"
 	echo "and no more"
 	exec sleep 60'
 

@@ -184,9 +184,10 @@ test_refusals() {
 	local one
 	for one in window=3 base_ns=99 packet=63 min_rate=12500001 dcqcn_g=65537 \
 		timely_high=49999 rate=0; do
+		dmesg -C
 		! modprobe bfc_simcc "${module[@]}" "$one" 2>/dev/null ||
 			{ fail "$one is taken"; modprobe -r bfc_simcc; }
-		dmesg | tail -n 1 | grep -q "bfc_simcc: .*out of range" ||
+		dmesg | grep -q "bfc_simcc: ${one%%=*} .*out of range" ||
 			fail "$one: no reason in the kernel's log"
 	done
 }

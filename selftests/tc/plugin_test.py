@@ -297,8 +297,10 @@ class PluginTest:
                               {"elide": [], "map": entries})
             if wrong:
                 return wrong
-        for payload, numbers in [(b"", []), (b"\1", []), (u16(3), [3]), (u16(3) + b"\1", [3]),
-                                 (u16(0) + u16(5), []), (u16(65535) * 9, [65535] * 8)]:
+        lists: List[Tuple[bytes, List[int]]] = [
+            (b"", []), (b"\1", []), (u16(3), [3]), (u16(3) + b"\1", [3]),
+            (u16(0) + u16(5), []), (u16(65535) * 9, [65535] * 8)]
+        for payload, numbers in lists:
             text = ",".join(map(str, numbers)) or "equal"
             wrong = self.show({"WEIGHTS": payload}, f"elide none weights {text}",
                               {"elide": [], "weights": numbers})

@@ -25,6 +25,11 @@ static void test_mac(void)
 	masked("\"phys_switch_id\":\"525400123457\"", "\"phys_switch_id\":\"mac2\"");
 	masked("00:00:10:ff:fe:80:00:00:00:00:00:00:f4:52:14:03:00:7b:cb:a1", "mac3");
 	masked("52:54:00:12:34", "52:54:00:12:34");
+	masked("\"phys_switch_id\":\"525400123499\"", "\"phys_switch_id\":\"mac4\"");
+	mask_forget();
+	masked("\"ifname\":\"enx525400123456\",\"address\":\"52:54:00:12:34:56\"",
+	       "\"ifname\":\"enxmac1\",\"address\":\"mac1\"");
+	mask_forget();
 	masked("52:54:00:12:34:567", "52:54:00:12:34:567");
 	masked("ff:ff:ff:ff:ff:ff 00:00:00:00:00:00 01:80:c2:00:00:0e",
 	       "ff:ff:ff:ff:ff:ff 00:00:00:00:00:00 01:80:c2:00:00:0e");
