@@ -89,11 +89,6 @@ paused() {
 	all_idle
 }
 
-bql() {
-	cat "/sys/bus/pci/devices/${pci[0]}"/{,*/}net/x/queues/tx-0/byte_queue_limits/limit \
-		2>/dev/null
-}
-
 # ---- tests ----
 
 # Tags and frames of the port cross the cable: the hop before is paused, nothing is lost.
@@ -108,8 +103,7 @@ test_pauses() {
 	say "round trip of HELLOs on the cards' link $(stat sw2 x hello_rtt) ns," \
 		"on a wire $(stat sw1 p1 hello_rtt)"
 	say "TX queues: $(in_ns sw1 sh -c 'ls -d /sys/class/net/x/queues/tx-*' | wc -l)," \
-		"$(in_ns sw1 sh -c 'ls /sys/class/net/x/queues/tx-0/byte_queue_limits/limit' \
-			>/dev/null 2>&1 && echo BQL || echo "no BQL")"
+		"BQL's limit $(in_ns sw1 cat /sys/class/net/x/queues/tx-0/byte_queue_limits/limit)"
 }
 
 # A card that filters VLAN ids lets tags in. r is no port of a bridge, so that nothing else
