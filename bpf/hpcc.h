@@ -251,13 +251,14 @@ static inline void hpcc_begin(struct hpcc *s, const struct hpcc_ack *a)
 }
 
 /* clang 19 knows that nhop is no more than hops there are, and then leaves out the bound of a
- * loop that the verifier sees, but not that of nhop, which is in another register.
+ * loop that the verifier sees, but not that of nhop, which is in another register: so that it
+ * does not know what @i is.
  */
-#ifdef __bpf__
-#define hpcc_opaque(i) asm volatile("" : "+r"(i))
-#else
-#define hpcc_opaque(i) ((void)(i))
-#endif
+static inline __u32 hpcc_opaque(__u32 i)
+{
+	asm volatile("" : "+r"(i));
+	return i;
+}
 
 /* Whether all hops of the path have written something. */
 static inline _Bool hpcc_complete(const struct hpcc_ack *a)
@@ -267,7 +268,7 @@ static inline _Bool hpcc_complete(const struct hpcc_ack *a)
 	if (!a->head.nhop || a->head.nhop > BFC_INT_HOPS_MAX)
 		return 0;
 	for (i = 0; i < BFC_INT_HOPS_MAX; i++) {
-		hpcc_opaque(i);
+		i = hpcc_opaque(i);
 		if (i >= a->head.nhop)
 			break;
 		if (!hpcc_speed(&a->hop[i]))
