@@ -402,17 +402,28 @@ static inline unsigned int bfc_class_empty(const struct bfc_sched *q, u8 class)
 				   q->nqueues - q->noccupied;
 }
 
+/* The traffic class of a queue; 0 where there are none, whatever its priority */
+static inline u8 bfc_traffic_class(const struct bfc_sched *q, const struct bfc_queue *queue)
+{
+	return bfc_is_classed(q) ? q->cfg->of->queue[queue - q->queues] : 0;
+}
+
+/* The round of a traffic class */
+static inline struct bfc_sched_drr *bfc_round_in(struct bfc_sched *q, u8 class)
+{
+	return bfc_is_classed(q) ? &q->class.each[class].round : &q->drr;
+}
+
 /* The round that a queue is in, if its priority is not strict */
 static inline struct bfc_sched_drr *bfc_round_of(struct bfc_sched *q, const struct bfc_queue *queue)
 {
-	return bfc_is_classed(q) ?
-	       &q->class.each[bfc_queue_class(q, queue - q->queues)].round : &q->drr;
+	return bfc_round_in(q, bfc_traffic_class(q, queue));
 }
 
 static inline struct bfc_class_dests *bfc_dests_of(struct bfc_sched *q,
 						   const struct bfc_queue *queue)
 {
-	return &q->dest.of[bfc_is_classed(q) ? bfc_queue_class(q, queue - q->queues) : 0];
+	return &q->dest.of[bfc_traffic_class(q, queue)];
 }
 
 /**
@@ -528,7 +539,7 @@ static inline u32 bfc_nactive_in(const struct bfc_sched *q, u8 class)
  */
 static inline u32 bfc_queue_th(const struct bfc_sched *q, const struct bfc_queue *queue)
 {
-	u8 class = bfc_is_classed(q) ? bfc_queue_class(q, queue - q->queues) : 0;
+	u8 class = bfc_traffic_class(q, queue);
 	u32 n = bfc_nactive_in(q, class);
 
 	if (unlikely(q->cfg->by_root) && queue->rooted && queue->dest != BFC_DEST_NONE)

@@ -53,7 +53,7 @@ static void bfc_derive_classes(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->ranged = true;
 	c->classes = n;
 	c->class_mask = BFC_PRIORITIES - 1;
-	c->strict &= BIT(n) - 1;
+	c->strict = p->strict & (BIT(n) - 1);
 	c->th_least = p->threshold ?: d->frame;
 	for (class = 0; class < n; class++) {
 		struct bfc_class_cfg *its = &c->class[class];
@@ -131,13 +131,13 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->ecn = p->ecn;
 	c->classes = c->fc->classes;
 	c->class_mask = c->classes - 1;
-	c->strict = p->strict;
+	c->prios = c->fc->prios;
+	c->strict = c->prios ? p->strict : 0;
 	if (p->classes > 1)
 		bfc_derive_classes(c, d);
 	c->class_sets = max(DIV_ROUND_UP(p->flows, p->ways) / c->classes, 1U);
 	c->identity = p->role == BFC_ROLE_NIC ? BFC_FLOW_TUPLE : c->fc->identity;
 	c->ways = p->ways;
-	c->prios = c->fc->prios;
 	c->count = c->fc->tags && p->role == BFC_ROLE_SWITCH;
 	c->by_dest = (p->assign == BFC_ASSIGN_DESTINATION || p->assign == BFC_ASSIGN_ROOT) &&
 		     (c->classes == 1 || c->ranged);

@@ -152,11 +152,6 @@ static u32 bfc_root_key(u32 root, u8 class)
 	return ((root | 1ULL << 32) * bfc_dest_factor >> 32) ^ bfc_dest_salt(class);
 }
 
-static u8 bfc_dest_class(const struct bfc_sched *q, const struct bfc_queue *queue)
-{
-	return bfc_is_classed(q) ? bfc_queue_class(q, queue - q->queues) : 0;
-}
-
 /* The key of a destination, or that of the root that it is behind, if that holds any queue:
  * when it holds none it is a root no more.
  */
@@ -255,7 +250,7 @@ static void bfc_dest_leave(struct bfc_sched *q, struct bfc_queue *queue)
 /* Through the port of a slot came what has one queue more, or less, of this one's class. */
 static void bfc_ingress_hold(struct bfc_sched *q, const struct bfc_queue *queue, u8 slot, int more)
 {
-	unsigned int n = bfc_class_queues(q, bfc_dest_class(q, queue));
+	unsigned int n = bfc_class_queues(q, bfc_traffic_class(q, queue));
 	struct bfc_class_dests *d = bfc_dests_of(q, queue);
 	unsigned int held = d->ingress[slot].queues;
 
@@ -349,7 +344,7 @@ void bfc_dest_configure(struct bfc_sched *q, const struct bfc_cfg *old)
 
 		list_del_init(&queue->cooling);
 		bfc_dest_leave(q, queue);
-		queue->key = bfc_dest_salt(bfc_dest_class(q, queue));
+		queue->key = bfc_dest_salt(bfc_traffic_class(q, queue));
 		queue->slot = BFC_DEST_LOCAL;
 		d->ingress[BFC_DEST_LOCAL].queues++;
 		__clear_bit(qn, q->dest.free);
@@ -490,7 +485,7 @@ static unsigned int bfc_dest_alone(struct bfc_sched *q, u8 class)
 /* Of another destination, then: one that may send, if there is any, and not for long. */
 static unsigned int bfc_dest_foreign(struct bfc_sched *q, u8 class)
 {
-	const struct bfc_sched_drr *r = bfc_is_classed(q) ? &q->class.each[class].round : &q->drr;
+	const struct bfc_sched_drr *r = bfc_round_in(q, class);
 
 	if (list_empty(&r->active))
 		return bfc_pick_in_class(q, class);
@@ -542,7 +537,7 @@ unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, u8 cl
 static bool bfc_dest_short(struct bfc_sched *q, const struct bfc_queue *queue)
 {
 	return bfc_dest_is_short(bfc_dests_of(q, queue)->nfree,
-				 bfc_class_queues(q, bfc_dest_class(q, queue)),
+				 bfc_class_queues(q, bfc_traffic_class(q, queue)),
 				 q->cfg->role == BFC_ROLE_NIC);
 }
 
@@ -599,7 +594,7 @@ void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue)
 void bfc_dest_rooted(struct bfc_sched *q, struct bfc_queue *queue, u32 root)
 {
 	bool several = queue->rooted && queue->head && queue->mixed;
-	u32 key = bfc_root_key(root, bfc_dest_class(q, queue));
+	u32 key = bfc_root_key(root, bfc_traffic_class(q, queue));
 
 	if (bfc_faces_host(q) || (queue->rooted && queue->key == key))
 		return;
@@ -645,7 +640,7 @@ unsigned int bfc_dest_regroup(struct bfc_sched *q, const struct sk_buff *skb,
 		return qn;
 	root = bfc_root_behind(q, bfc_dest_key(q, skb));
 	if (root != BFC_ROOT_UNKNOWN &&
-	    bfc_root_key(root, bfc_dest_class(q, queue)) != queue->key)
+	    bfc_root_key(root, bfc_traffic_class(q, queue)) != queue->key)
 		return qn;
 	return dest->pool[paused];
 }
@@ -662,7 +657,7 @@ unsigned int bfc_dest_regroup(struct bfc_sched *q, const struct sk_buff *skb,
  */
 void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue)
 {
-	u8 class = bfc_dest_class(q, queue);
+	u8 class = bfc_traffic_class(q, queue);
 
 	if (bfc_dest_is_short(bfc_class_empty(q, class), bfc_class_queues(q, class), false))
 		bfc_dest_join(q, queue, false);
