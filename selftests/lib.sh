@@ -151,6 +151,26 @@ two_switches() {
 ports_of_two_switches=("sw1 p1" "sw1 p2" "sw1 x" "sw2 x" "sw2 p3" "sw2 r0"
 	"h1 e0" "h2 e0" "h3 e0" "r e0")
 
+# hosts_to_r N [OPTIONS]: a switch between h1 to hN and r, at its port r0 with these
+hosts_to_r() {
+	local n=$1 i hosts=()
+	shift
+	switch sw
+	host r 10.0.0.100/24
+	cable sw r0 r e0
+	bfc r e0 role nic hrtt 4ms
+	for ((i = 1; i <= n; i++)); do
+		host "h$i" "10.0.0.$i/24"
+		cable sw "p$i" "h$i" e0
+		bfc sw "p$i" hrtt 4ms
+		bfc "h$i" e0 role nic queues 128 hrtt 4ms
+		hosts+=("h$i")
+	done
+	bfc sw r0 hrtt 4ms "$@"
+	peers_up
+	meet 10.0.0.100 "${hosts[@]}"
+}
+
 # line_to_n OPTIONS...: of the ports of a switch between a host and n, whose frames the test
 # sends
 line_to_n() {

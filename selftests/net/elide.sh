@@ -12,23 +12,6 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
-topology() {
-	local i
-	switch sw
-	host r 10.0.0.100/24
-	cable sw r0 r e0
-	bfc r e0 role nic hrtt 4ms
-	for i in 1 2 3; do
-		host "h$i" "10.0.0.$i/24"
-		cable sw "p$i" "h$i" e0
-		bfc sw "p$i" hrtt 4ms
-		bfc "h$i" e0 role nic queues 128 hrtt 4ms
-	done
-	bfc sw r0 hrtt 4ms "$@"
-	peers_up
-	meet 10.0.0.100 h1 h2 h3
-}
-
 # incast: afterwards pauses[i] is how often h<i>'s queues were paused by it
 incast() {
 	local i receiver sent=() before=()
@@ -54,7 +37,7 @@ incast() {
 }
 
 test_one_port() {
-	topology elide p1
+	hosts_to_r 3 elide p1
 	incast
 	equal "pauses of h1" "${pauses[1]}" 0
 	equal "pauses that p1 sent" "$(stat sw p1 pause_tx)" 0
@@ -65,7 +48,7 @@ test_one_port() {
 }
 
 test_two_ports() {
-	topology elide p1,p3
+	hosts_to_r 3 elide p1,p3
 	incast
 	equal "pauses of h1 and h3" "${pauses[1]} ${pauses[3]}" "0 0"
 	at_least "pauses of h2" "${pauses[2]}" 5
@@ -73,7 +56,7 @@ test_two_ports() {
 }
 
 test_list_changes() {
-	topology
+	hosts_to_r 3
 	incast
 	equal "elided without a list" "$elided" 0
 	at_least "pauses of h1" "${pauses[1]}" 5
@@ -94,7 +77,7 @@ test_list_changes() {
 }
 
 test_listed_device_goes() {
-	topology elide p1,p2
+	hosts_to_r 3 elide p1,p2
 	ip -n sw link del p1
 	check "show" tc -n sw -j qdisc show dev r0 >/dev/null
 	check "another option" tc -n sw qdisc change dev r0 root bfc hrtt 5ms

@@ -12,27 +12,10 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
-topology() {
-	local i
-	switch sw
-	host r 10.0.0.100/24
-	cable sw r0 r e0
-	bfc r e0 role nic hrtt 4ms
-	for i in 1 2; do
-		host "h$i" "10.0.0.$i/24"
-		cable sw "p$i" "h$i" e0
-		bfc sw "p$i" hrtt 4ms
-		bfc "h$i" e0 role nic queues 128 hrtt 4ms
-	done
-	bfc sw r0 hrtt 4ms "$@"
-	peers_up
-	meet 10.0.0.100 h1 h2
-}
-
 # Of so many packets the share differs by as much once in a million runs.
 test_share() {
 	local per_cent before left_out packets=3000
-	topology
+	hosts_to_r 2
 	for per_cent in 1 50 99 100; do
 		check "$per_cent %" tc -n sw qdisc change dev r0 root bfc sample "$per_cent%"
 		before=$(stat sw r0 unsampled)
@@ -52,7 +35,7 @@ test_share() {
 # Flows whose packets alternate are both paused: chance decides, not every other packet.
 test_by_chance() {
 	local i
-	topology sample 50%
+	hosts_to_r 2 sample 50%
 	receive r 5000 -n 3000 -t 30 -i 3
 	all_send 1500 h1 h2
 	for i in 1 2; do
@@ -68,7 +51,7 @@ test_by_chance() {
 # What is counted gives its count back, whatever the option says by then.
 test_changes_under_way() {
 	local receiver sent=() share i
-	topology sample 10%
+	hosts_to_r 2 sample 10%
 	receive r 5000 -t 60 -i 3
 	receiver=$bg
 	for i in 1 2; do
@@ -90,7 +73,7 @@ test_changes_under_way() {
 # A reset, too: packets of both kinds are in the queues.
 test_reset() {
 	local i
-	topology sample 50%
+	hosts_to_r 2 sample 50%
 	receive r 5000 -t 30 -i 3
 	for i in 1 2; do
 		send "h$i" 10.0.0.100 5000 -f 4 -F "${i}0" -t 1
@@ -130,7 +113,7 @@ test_queues_are_free_again() {
 
 test_refused() {
 	local fc
-	topology
+	hosts_to_r 2
 	for fc in none pfc capfc-max capfc-cal fafc; do
 		tc_refuses "sample: used by fc bfc only" \
 			-n sw qdisc change dev r0 root bfc fc "$fc" sample 50%

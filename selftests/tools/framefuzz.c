@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fuzz.h"
 #include "tool.h"
 
 #define FRAME_MAX	1514
@@ -45,29 +46,10 @@ static uint8_t frame[2 * FRAME_MAX], before[FRAME_MAX];
 static unsigned int len, before_len;
 static uint8_t mac[ETH_ALEN], macs[MACS_MAX][ETH_ALEN];
 static unsigned int nmacs;
-static uint64_t seed, sent[KINDS], heard;
+static uint64_t sent[KINDS], heard;
 static uint32_t seq, nonce = 0x815, port_nonce, epoch = OUR_EPOCH;
 static uint16_t port_queues = 32, our_queues = 32;
 static uint64_t port_sent, port_heard;
-
-static uint64_t rnd(void)
-{
-	uint64_t z = seed += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
-}
-
-static unsigned int below(unsigned int n)
-{
-	return rnd() % n;
-}
-
-static bool one_in(unsigned int n)
-{
-	return !below(n);
-}
 
 /* ---- building ---- */
 

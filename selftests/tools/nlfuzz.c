@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fuzz.h"
 #include "tool.h"
 
 #define DEVICES_MAX	16
@@ -120,28 +121,7 @@ static struct {
 static char answer[1 << 16];
 static int sock, devices[DEVICES_MAX], ndevices;
 static unsigned int seq;
-static uint64_t seed, taken, refused[ERRNOS], twins;
-
-/* ---- random numbers: splitmix64 ---- */
-
-static uint64_t rnd(void)
-{
-	uint64_t z = seed += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
-}
-
-static unsigned int below(unsigned int n)
-{
-	return rnd() % n;
-}
-
-static bool one_in(unsigned int n)
-{
-	return !below(n);
-}
+static uint64_t taken, refused[ERRNOS], twins;
 
 /* ---- messages ---- */
 
@@ -476,12 +456,12 @@ static void take_options(const struct nlmsghdr *h)
 	const struct rtattr *a = (const struct rtattr *)(t + 1), *o;
 	int len = h->nlmsg_len - NLMSG_LENGTH(sizeof(*t)), rest_len;
 	char *data = shown.data[shown_of];
-	bool ours = false;
+	bool is_bfc = false;
 
 	for (; RTA_OK(a, len); a = RTA_NEXT(a, len)) {
 		if (a->rta_type == TCA_KIND)
-			ours = !strcmp(RTA_DATA(a), "bfc");
-		if (!ours || (a->rta_type & NLA_TYPE_MASK) != TCA_OPTIONS)
+			is_bfc = !strcmp(RTA_DATA(a), "bfc");
+		if (!is_bfc || (a->rta_type & NLA_TYPE_MASK) != TCA_OPTIONS)
 			continue;
 		rest_len = RTA_PAYLOAD(a);
 		for (o = RTA_DATA(a); RTA_OK(o, rest_len); o = RTA_NEXT(o, rest_len)) {
