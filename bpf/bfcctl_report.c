@@ -126,6 +126,19 @@ static _Noreturn void child(int out, int err, const char *const *argv)
 	_exit(NOT_FOUND);
 }
 
+static pid_t fork_with_pipe(int fds[2])
+{
+	pid_t pid;
+
+	fflush(NULL);
+	if (pipe2(fds, O_CLOEXEC))
+		fail("pipe: %s", strerror(errno));
+	pid = fork();
+	if (pid < 0)
+		fail("fork: %s", strerror(errno));
+	return pid;
+}
+
 /* What it prints until @limit ns have passed; what it says of errors goes to @err. Return: wait
  * status.
  */
@@ -139,12 +152,7 @@ static int run(const char *const *argv, uint64_t limit, FILE *to, int err)
 	ssize_t got;
 	pid_t pid;
 
-	fflush(NULL);
-	if (pipe2(fds, O_CLOEXEC))
-		fail("pipe: %s", strerror(errno));
-	pid = fork();
-	if (pid < 0)
-		fail("fork: %s", strerror(errno));
+	pid = fork_with_pipe(fds);
 	if (!pid)
 		child(fds[1], err, argv);
 	close(fds[1]);
@@ -427,12 +435,7 @@ static void put_archive(const char *path)
 
 	if (fd < 0)
 		fail("%s: %s", path, strerror(errno));
-	fflush(NULL);
-	if (pipe2(fds, O_CLOEXEC))
-		fail("pipe: %s", strerror(errno));
-	pid = fork();
-	if (pid < 0)
-		fail("fork: %s", strerror(errno));
+	pid = fork_with_pipe(fds);
 	if (!pid) {
 		dup2(fds[0], STDIN_FILENO);
 		dup2(fd, STDOUT_FILENO);
