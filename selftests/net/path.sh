@@ -43,7 +43,7 @@ topology() {
 
 # modes SW1 SW2 HOST: names of the arrays above
 modes() {
-	local -n one=$1 two=$2 hosts=$3
+	local -n one=$1 two=$2 nics=$3
 	local port
 	for port in p1 p2 x; do
 		bfc sw1 "$port" "${one[@]}"
@@ -52,7 +52,7 @@ modes() {
 		bfc sw2 "$port" "${two[@]}"
 	done
 	for port in h1 h2 h3 h4; do
-		bfc "$port" e0 role nic "${hosts[@]}"
+		bfc "$port" e0 role nic "${nics[@]}"
 	done
 	meet 10.0.0.100 h2 h3 h4
 	meet 10.0.0.101 h1
