@@ -199,7 +199,8 @@ void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 	if (!old || old->p.rate != cfg->p.rate)
 		q->next_tx = 0;
 	q->stamp.facts = bfc_int_speed_code(cfg->rate) << BFC_STAMP_SPEED_SHIFT;
-	if (cfg->strict || cfg->ranged || (old && (old->strict || old->ranged)))
+	/* Not at each event of the device: what classes owe is forgotten then. */
+	if (old && (old->strict != cfg->strict || bfc_classes_differ(old, cfg)))
 		bfc_requeue(q);
 	bfc_trim(sch);
 }

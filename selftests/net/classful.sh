@@ -278,6 +278,29 @@ test_change_under_traffic() {
 	all_idle
 }
 
+# A change of something else leaves the turns as they are. Before, each began with the class
+# of the first queue: 10 changes in the time of a packet gave it the whole link.
+test_change_of_something_else() {
+	local i before
+	topology classes 3 weights 1,2,4
+	flood_class 0 -f 4
+	flood_class 1 -f 4
+	flood_class 2 -f 4
+	sleep 0.3
+	before=("$(of_queues s e0 2 0 4)" "$(of_queues s e0 2 4 4)" "$(of_queues s e0 2 8 4)")
+	for ((i = 0; i < 500; i++)); do
+		change sticky "$((10 + i % 2))us"
+		sleep 0.001
+	done
+	rate=()
+	for i in 0 1 2; do
+		rate+=($(($(of_queues s e0 2 $((4 * i)) 4) - before[i])))
+	done
+	say "1,2,4 ${rate[*]}"
+	within "class 1 against 0" "${rate[1]}" $((2 * rate[0]))
+	within "class 2 against 0" "${rate[2]}" $((4 * rate[0]))
+}
+
 # Queues become those of another class while flows have packets there: what is free is counted
 # right after that, so that flows share when queues are short, and not before.
 test_queues_of_another_class() {
@@ -617,7 +640,7 @@ test_refused() {
 
 run_tests strict_goes_first strict_is_at_once weights_hold weights_beside_a_strict_class \
 	a_class_that_comes_and_goes ranges_hold even_and_the_last_class prio_and_map \
-	shares_are_of_a_class change_under_traffic queues_of_another_class \
+	shares_are_of_a_class change_under_traffic change_of_something_else queues_of_another_class \
 	overflow_and_priorities change_of_mode a_pause_is_of_one_class a_class_is_charged \
 	a_class_goes_through_a_router other_numbers_of_classes the_tag_tells_the_class \
 	a_class_is_taken_if_it_is_told thresholds_are_of_a_class refused
