@@ -348,7 +348,8 @@ static_assert(offsetof(struct bfc_sched, ctrl) == 256);
  * @handle: of the counter it holds, if @counted, and of the bytes, if @held
  * @segs: packets on the wire; more than one only if split_gso is off
  * @prio: its priority, for the port-level modes
- * @counted: it holds a count, to be given back on every way out
+ * @counted: it is counted, until it has left in any way
+ * @holds_count: and holds the count of those in a row before it
  * @held: its bytes are held, likewise
  * @pausable: a pause of the port that it came in through can keep the like of it away
  * @overflowed: @flow is an overflow entry
@@ -365,6 +366,7 @@ struct bfc_skb_cb {
 	u16 segs;
 	u8 prio;
 	u8 counted : 1;
+	u8 holds_count : 1;
 	u8 held : 1;
 	u8 pausable : 1;
 	u8 overflowed : 1;
@@ -817,7 +819,8 @@ void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb);
 struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now);
 
 /* bfc_count.c */
-void bfc_count(struct bfc_sched *q, const struct bfc_queue *queue, struct sk_buff *skb);
+void bfc_count(struct bfc_sched *q, const struct bfc_queue *queue, struct sk_buff *skb,
+	       struct sk_buff *before);
 void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *ing);
 
 #endif /* _BFC_H */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pause counters (BFC §3.3.2): of each queue of the neighbour, the packets that met a
- * queue over Th here and are there yet.
+ * Pause counters (BFC §3.3.2): is there a packet of a queue of the neighbour that met a queue
+ * over Th here and is there yet? Only whether there is one matters. So packets in a row in a
+ * queue hold one count, which the last of them gives back: counters are written by all CPUs that
+ * send, and as long as a queue is over Th this is not done for each packet.
  */
 #include <linux/etherdevice.h>
 
@@ -11,7 +13,8 @@
  * bfc_count() - a packet met a queue over Th: pause its upstream queue
  * @q: scheduler of the egress port
  * @queue: its queue
- * @skb: the packet, in there already
+ * @skb: the packet, its last
+ * @before: the one before it there, or NULL
  *
  * Not counted are packets without an upstreamQ (our own, or from a neighbour
  * without BFC); group addressed frames, since one upstreamQ counted at every
@@ -20,8 +23,10 @@
  *
  * Context: under the root lock of the egress port, BH off.
  */
-void bfc_count(struct bfc_sched *q, const struct bfc_queue *queue, struct sk_buff *skb)
+void bfc_count(struct bfc_sched *q, const struct bfc_queue *queue, struct sk_buff *skb,
+	       struct sk_buff *before)
 {
+	struct bfc_skb_cb *cb = bfc_cb(skb), *row = before ? bfc_cb(before) : NULL;
 	u16 handle = skb->tc_index;
 	struct bfc_ingress *ing;
 	struct bfc_port *port;
@@ -39,11 +44,16 @@ void bfc_count(struct bfc_sched *q, const struct bfc_queue *queue, struct sk_buf
 		q->stats.elided++;
 		return;
 	}
-	bfc_cb(skb)->handle = handle;
-	bfc_cb(skb)->counted = 1;
+	cb->handle = handle;
+	cb->counted = 1;
+	cb->holds_count = 1;
 	q->stats.counted++;
 	if (static_branch_unlikely(&bfc_roots))
 		bfc_root_count(q, queue, ing, upq);
+	if (row && row->holds_count && row->handle == handle) {
+		row->holds_count = 0;
+		return;
+	}
 	if (atomic_inc_return(&ing->counter[upq]) == 1) {
 		port = rcu_dereference(ing->port);
 		if (port)
@@ -52,7 +62,7 @@ void bfc_count(struct bfc_sched *q, const struct bfc_queue *queue, struct sk_buf
 }
 
 /**
- * bfc_uncount() - a counted packet gives its count back
+ * bfc_uncount() - a counted packet is counted no more, and gives the count back that it holds
  * @q: scheduler of the egress port
  * @skb: the packet
  * @ing: of the handle in its cb: the counters stay until the last count is back
@@ -68,9 +78,12 @@ void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *i
 	if (WARN_ON_ONCE(!ing))
 		return;
 	port = rcu_dereference(ing->port);
-	atomic64_add(qdisc_pkt_len(skb), &ing->drained);
-	if (atomic_dec_return(&ing->counter[cb->handle - ing->base - 1]) == 0 &&
-	    port) {
+	if (port)
+		this_cpu_add(port->pcpu->drained, qdisc_pkt_len(skb));
+	if (!cb->holds_count)
+		return;
+	cb->holds_count = 0;
+	if (atomic_dec_return(&ing->counter[cb->handle - ing->base - 1]) == 0 && port) {
 		local_bh_disable();
 		bfc_port_mark_dirty(port);
 		local_bh_enable();

@@ -40,8 +40,8 @@ struct bfc_held {
 /**
  * struct bfc_ingress - pause counters of one neighbour's queues
  *
- * If @dead, others have taken its place: it stays, with its handles, until all counts have
- * been given back.
+ * A counter is the number of counts that packets hold (bfc_count.c). If @dead, others have taken
+ * its place: it stays, with its handles, until all counts have been given back.
  */
 struct bfc_ingress {
 	/* Read for each packet, by the hook and by any egress. */
@@ -75,16 +75,13 @@ struct bfc_ingress {
 				 */
 	struct list_head list;	/* of dead objects, under bfc_handle_lock */
 
-	/* Changed for each packet that is counted or held, by any egress under its own root
-	 * lock, but for @state.
+	/* Changed for each packet that is held, and for packets in a row that are counted, by any
+	 * egress under its own root lock, but for @state.
 	 */
-	atomic64_t drained ____cacheline_aligned_in_smp;	/* bytes of counted packets that
-								 * gave their count back
-								 */
-	u16 state;		/* low half: priorities that the newest frame pauses (CaPFC's D),
-				 * high half: whose own occupancy says so (I). Under the port's
-				 * tx.lock
-				 */
+	u16 state ____cacheline_aligned_in_smp;	/* low half: priorities that the newest frame
+						 * pauses (CaPFC's D), high half: whose own
+						 * occupancy says so (I). Under the port's tx.lock
+						 */
 	struct bfc_held held[BFC_PRIORITIES];	/* of each priority */
 	atomic_t counter[];	/* one per upstreamQ; behind them bfc_ingress_roots(), and
 				 * bfc_ingress_classes()

@@ -42,11 +42,14 @@ struct netlink_ext_ack;
 #define BFC_WATCH_PRIO	0x8000	/* and a priority */
 
 /**
- * struct bfc_port_pcpu - counters of the ingress hook, one set a CPU
+ * struct bfc_port_pcpu - what is written for each packet, one set a CPU
  */
 struct bfc_port_pcpu {
 	u64 tagged;		/* packets that came with an upstreamQ */
 	u64 bad_tag;		/* tags beyond the neighbour's queues */
+	u64 drained;		/* bytes of packets that came in here and are counted at no other
+				 * port any more
+				 */
 };
 
 /**

@@ -225,6 +225,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 			  flow->queue : bfc_flow_assign(q, flow, skb, hash, class);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	struct bfc_queue *queue = &q->queues[qn];
+	struct sk_buff *before;
 	unsigned int longest;
 	bool same = false;
 
@@ -233,6 +234,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	cb->segs = max_t(u16, skb_shinfo(skb)->gso_segs, 1);
 	cb->prio = prio;
 	cb->counted = 0;
+	cb->holds_count = 0;
 	cb->held = 0;
 	cb->pausable = 0;
 	cb->overflowed = 0;
@@ -258,10 +260,11 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	else if (!flow->size)
 		flow->stamp = bfc_lately(q);
 	bfc_account_enqueue(sch, skb);
+	before = queue->head ? queue->tail : NULL;
 	bfc_queue_append(q, qn, skb);
 
 	if (q->cfg->count && queue->bytes > bfc_queue_th(q, queue) && !cb->unsampled)
-		bfc_count(q, queue, skb);
+		bfc_count(q, queue, skb, before);
 	if (cb->counted && !queue->cursor &&
 	    q->cfg->resume == BFC_RESUME_EARLY) {
 		queue->cursor = skb;

@@ -6,6 +6,16 @@
 #include "bfc.h"
 #include "bfc_trace.h"
 
+static u64 bfc_port_drained(const struct bfc_port *port)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(port->pcpu, cpu)->drained);
+	return sum;
+}
+
 /* The whole set of paused queues (BFC §3.3.2). */
 static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 				       struct bfc_ingress *ing,
@@ -29,7 +39,7 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 
 	seq = atomic_inc_return(&port->neighbour.seq);
 	pause.queues = ing->queues;
-	pause.drained = atomic64_read(&ing->drained);
+	pause.drained = bfc_port_drained(port);
 	if (port->tx.layout != ing->layout) {
 		bitmap_zero(port->tx.paused, BFC_WIRE_QUEUES_MAX);
 		port->tx.layout = ing->layout;

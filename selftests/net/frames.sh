@@ -534,6 +534,34 @@ test_pause_sent() {
 	done_with
 }
 
+# Packets in a row in a queue hold one count, and the last of them gives it back: neither before,
+# nor not at all.
+test_counts_of_a_row() {
+	local flow='from=10.0.0.1 to=10.0.0.2 size=1000'
+	rate_n=20mbit rate_r=2mbit
+	start
+	rate_n=4mbit rate_r=20mbit
+	bfc sw p2 hrtt 4ms flows 1000000 queues 1
+	agree
+	# shellcheck disable=SC2086
+	{
+		frames udp n dst="$mac_r" $flow sport=5 tags=88a8:6 count=80
+		frames udp n dst="$mac_r" $flow sport=9 tags=88a8:10 count=80
+		frames udp n dst="$mac_r" $flow sport=5 tags=88a8:6 count=80
+	}
+	check "not 3 counts" wait_for 3 port_is counters 3
+	equal "queues of n that are paused" "$(port upstream_paused)" 2
+	# Both rows of the first: it is paused until the second has left.
+	check "not 2 counts" wait_for 3 port_is counters 2
+	equal "queues of n that are paused" "$(port upstream_paused)" 2
+	check "not 1 count" wait_for 3 port_is counters 1
+	check "not 1 queue" wait_for 3 port_is upstream_paused 1
+	check "not 0 counts" wait_for 3 port_is counters 0
+	check "not 0 queues" wait_for 3 port_is upstream_paused 0
+	at_least "packets counted" "$(stat sw p2 counted)" 235
+	done_with
+}
+
 # ---- tags ----
 
 # crossing TEXT FROM TO PORT TAGS SEEN: a datagram with these tags
@@ -643,5 +671,5 @@ test_not_ours() {
 run_tests three_way_hello bye silence carrier_loss two_talkers peer_on \
 	peer_off pause_obeyed hold_ends_on_an_idle_port mode_change_ends_a_pause \
 	refused sequence_far_ahead guessed_nonce nic_role flood hello_flood \
-	pause_sent tags_of_others \
+	pause_sent counts_of_a_row tags_of_others \
 	vlan_bridge tpid_8100 not_ours fuzz
