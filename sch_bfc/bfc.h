@@ -626,10 +626,14 @@ static inline bool bfc_queue_was_of(const struct bfc_queue *queue, u32 flow)
 	return !queue->head && queue->flow == flow && queue->dest != BFC_DEST_NONE;
 }
 
-/* Is the neighbour a host? */
+/* Is the neighbour a host, and has proved, or need not, that it is there? */
 static inline bool bfc_faces_host(const struct bfc_sched *q)
 {
-	return READ_ONCE(q->port->neighbour.peer.role) == BFC_ROLE_NIC;
+	const struct bfc_port *port = q->port;
+
+	return READ_ONCE(port->neighbour.peer.role) == BFC_ROLE_NIC &&
+	       (READ_ONCE(port->neighbour.peer.state) == BFC_PEER_STATE_UP ||
+		q->cfg->p.peer == BFC_PEER_ON);
 }
 
 /**

@@ -29,12 +29,11 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 	enum bfc_bad bad;
 
 	lockdep_assert_held(&port->lock);
-	if (port->opt.peer == BFC_PEER_AUTO) {
-		if (port->neighbour.peer.state < BFC_PEER_STATE_HEARD ||
-		    port->neighbour.peer.state > BFC_PEER_STATE_UP ||
-		    hdr->epoch != port->neighbour.peer.epoch)
-			return BFC_BAD_EPOCH;
-	}
+	/* One that has not proved that it hears the port got no tags, and has nothing to pause. */
+	if (port->opt.peer == BFC_PEER_AUTO &&
+	    (port->neighbour.peer.state != BFC_PEER_STATE_UP ||
+	     hdr->epoch != port->neighbour.peer.epoch))
+		return BFC_BAD_EPOCH;
 	/* A tenth of the rate towards the neighbour. Pauses beyond that are not
 	 * obeyed, nor resumes, until the next one that is.
 	 */

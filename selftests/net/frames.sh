@@ -383,6 +383,22 @@ test_guessed_nonce() {
 	done_with
 }
 
+# A neighbour without bfc, and one that does not hear the port and speaks for it.
+test_unproved_pause() {
+	start
+	frames hello n echo=0
+	state 3 heard "after a HELLO without echo"
+	frames pause n bits=0,1 hold=4000000000
+	sleep 0.3
+	equal "queues paused" "$(port paused)" 0
+	equal "refused" "$(port bad_epoch)" 1
+	plain "nevertheless"
+	agree
+	frames pause n bits=0,1 hold=4000000000
+	check "not paused by one that has proved itself" wait_for 2 port_is paused 2
+	done_with
+}
+
 test_nic_role() {
 	start
 	frames set n role=1
@@ -670,6 +686,6 @@ test_not_ours() {
 
 run_tests three_way_hello bye silence carrier_loss two_talkers peer_on \
 	peer_off pause_obeyed hold_ends_on_an_idle_port mode_change_ends_a_pause \
-	refused sequence_far_ahead guessed_nonce nic_role flood hello_flood \
+	refused sequence_far_ahead guessed_nonce unproved_pause nic_role flood hello_flood \
 	pause_sent counts_of_a_row tags_of_others \
 	vlan_bridge tpid_8100 not_ours fuzz
