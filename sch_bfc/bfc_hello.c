@@ -97,11 +97,7 @@ void bfc_hello_work(struct work_struct *work)
 	bool speak, again;
 
 	spin_lock_bh(&port->lock);
-	again = bfc_port_lacks_counters(port);
-	if (again && !bfc_port_layout(port, 0)) {
-		again = false;
-		bfc_refresh_start(port);
-	}
+	again = bfc_port_retry(port);
 	speak = bfc_port_speaks(port);
 	if (bfc_peer_tick(&port->neighbour.peer, now) & BFC_EV_STATE) {
 		if (port->opt.peer == BFC_PEER_AUTO && port->fc->tags)

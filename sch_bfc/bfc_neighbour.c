@@ -70,9 +70,9 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
 			new = bfc_ingress_new(port, queues, &refused);
 		else
 			refused = BFC_REFUSED_MTU;
-		if (refused)
+		if (refused && refused != port->neighbour.refused)
 			bfc_port_refuse(port, queues, refused);
-		else
+		if (!refused)
 			bfc_event_handles(port, false);
 	}
 	old = bfc_ingress_of(port);
@@ -80,22 +80,6 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
 	if (old)
 		bfc_ingress_retire(old);
 	return refused;
-}
-
-/**
- * bfc_port_lacks_counters() - was there no memory or no handle for a port?
- * @port: the port
- *
- * With a mode that pauses priorities, or in a buffer. A neighbour that speaks BFC has its HELLOs to
- * try again.
- *
- * Context: port->lock held.
- * Return: whether nothing is charged to the port, so that its neighbour is never paused.
- */
-bool bfc_port_lacks_counters(const struct bfc_port *port)
-{
-	return !port->fc->tags && bfc_port_counts(port, 0) &&
-	       !rcu_access_pointer(port->ingress);
 }
 
 /**
@@ -203,6 +187,34 @@ void bfc_port_tags(struct bfc_port *port)
 	}
 	bfc_event_neighbour(port, up);
 	trace_bfc_peer(port->dev, state, port->neighbour.peer.queues, tags, port->pop);
+}
+
+/**
+ * bfc_port_retry() - try again if there was no memory or no handle for a port
+ * @port: the port
+ *
+ * With a mode that pauses priorities, or in a buffer; or for the queues of a neighbour that need not
+ * say HELLO (`peer on`). Any other that speaks BFC has its HELLOs to try again.
+ *
+ * Context: port->lock held, BH off.
+ * Return: true if there is none yet: nothing is charged to the port, or counted for its neighbour.
+ */
+bool bfc_port_retry(struct bfc_port *port)
+{
+	bool tags = port->fc->tags;
+	u8 refused;
+
+	if (tags ? port->opt.peer != BFC_PEER_ON || !port->neighbour.refused :
+		   !bfc_port_counts(port, 0) || rcu_access_pointer(port->ingress))
+		return false;
+	refused = bfc_port_layout(port, tags ? port->queues : 0);
+	port->neighbour.refused = tags ? refused : BFC_REFUSED_NOT;
+	if (refused)
+		return true;
+	if (tags)
+		bfc_port_tags(port);
+	bfc_refresh_start(port);
+	return false;
 }
 
 /**

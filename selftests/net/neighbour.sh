@@ -258,6 +258,19 @@ test_peer_on_and_off() {
 		$(($(stat sw1 x tagged_tx) - tagged)) 1
 }
 
+# A port that was refused its counters gets them when there is room, without a HELLO as well.
+test_refused_is_not_for_good() {
+	host h 10.0.0.1/24
+	switch sw
+	cable sw p1 h e0
+	in_ns sw sysctl -qw net.ipv6.conf.p1.disable_ipv6=1
+	ip -n sw link set p1 mtu 100
+	bfc sw p1 peer on queues 1024
+	equal "state with an MTU of 100" "$(state sw p1)" refused
+	ip -n sw link set p1 mtu 1500
+	up sw p1
+}
+
 run_tests plain_neighbour neighbour_loses_its_qdisc goodbye_gets_lost \
 	other_number_of_queues neighbour_restarts_under_load link_down_and_up \
-	peer_on_and_off
+	peer_on_and_off refused_is_not_for_good
