@@ -597,6 +597,31 @@ test_xoff_while_deactivated() {
 	done
 }
 
+# The same at the egress side: it has packets and is allowed to send, but nothing makes it go on,
+# since no other packet comes from a host that is paused because of these. (Newer kernels, in a VM.)
+test_backlog_while_deactivated() {
+	local i receiver churn
+	line fc pfc xoff 20kb headroom 200kb
+	in_ns sw sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+	in_ns n sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+	receive n 3000 -t 60 -i 3
+	receiver=$bg
+	for i in {1..99}; do
+		printf 'qdisc %s dev pn clsact\n' add del
+	done >"$scratch/churn"
+	ip -n sw link set dev pn type wire rate 10mbit
+	send h1 10.0.0.2 3000 -n 3000
+	for i in {1..10}; do
+		background tc -n sw -batch "$scratch/churn"
+		churn=$bg
+		finish "$churn"
+	done
+	finish "$receiver"
+	# What arrives while there is no qdisc is lost. Before, all that came after it was.
+	at_least "packets" "$(received n 3000 .packets)" 2000
+	at_least "pauses" "$(stat h1 e0 pfc_rx)" 2
+}
+
 # PFC frames take no more than a tenth of the link, nor any of what it is shaped to.
 test_refresh_leaves_room() {
 	local said before since
@@ -803,6 +828,6 @@ run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
 	ingress_port_vanishes mixed_modes \
 	first_frame_is_sent lossy_while_paused lossy_priorities_are_apart elide \
 	handles_come_later lower_xoff role_ends_pauses too_many_ports \
-	limit_spares_lossless xoff_while_deactivated refresh_leaves_room \
+	limit_spares_lossless xoff_while_deactivated backlog_while_deactivated refresh_leaves_room \
 	mode_change_ends_pauses shares_with_a_port_without shares_with_the_switch \
 	a_third_lost
