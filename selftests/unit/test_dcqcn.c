@@ -260,18 +260,16 @@ struct model {
 	bool started, seen;
 };
 
-static double lesser(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 static void model_increase(struct model *m, const struct dcqcn_conf *c)
 {
 	bool fast = m->by_timer < c->fast && m->by_bytes < c->fast;
 	bool hyper = m->by_timer > c->fast && (!c->bytes || m->by_bytes > c->fast);
 
+	/* No function that returns a double: some kernels have no registers for it. */
 	if (!fast)
-		m->rt = lesser(m->rt + (hyper ? c->hai : c->ai), c->rate);
+		m->rt += hyper ? c->hai : c->ai;
+	if (!fast && m->rt > c->rate)
+		m->rt = c->rate;
 	m->rc = (m->rt + m->rc) / 2;
 }
 
