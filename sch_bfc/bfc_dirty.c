@@ -207,6 +207,9 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 	if (bfc_pause_due(port))	/* no other scheduler of the port was first */
 		skb = cfg->fc->build(port, ing, cfg, now);
 	spin_unlock(&port->tx.lock);
+	/* Others took the place of these counters meanwhile, and made the port dirty in vain. */
+	if (skb && rcu_access_pointer(port->ingress) != ing)
+		bfc_port_mark_dirty(port);
 out:
 	rcu_read_unlock();
 	return skb;
