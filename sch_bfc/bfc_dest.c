@@ -187,12 +187,18 @@ static u32 bfc_dest_shared(struct bfc_sched *q, const struct sk_buff *skb)
 	return q->dest.shared;
 }
 
+/* A container that sends through a device on top of the port has its own namespace's sockets. */
+static bool bfc_sends_here(const struct bfc_sched *q, const struct sk_buff *skb)
+{
+	return !skb->skb_iif && skb->sk && net_eq(sock_net(skb->sk), dev_net(q->port->dev));
+}
+
 static u8 bfc_ingress_read(struct bfc_sched *q, const struct sk_buff *skb)
 {
 	const struct bfc_ingress *ing;
 
 	if (!skb->tc_index)
-		return skb->skb_iif ? BFC_DEST_FORWARDED : BFC_DEST_LOCAL;
+		return bfc_sends_here(q, skb) ? BFC_DEST_LOCAL : BFC_DEST_FORWARDED;
 	ing = bfc_brought_by(q, skb);
 	return ing && ing->slot < BFC_SLOTS ? ing->slot : BFC_DEST_FORWARDED;
 }

@@ -288,6 +288,37 @@ test_a_sprayer() {
 	frames close
 }
 
+# The same from a container on a VLAN device of the port: what it sends came in nowhere, and is not
+# what this box sends.
+test_a_sprayer_on_the_port() {
+	local mac_r i
+	behind_ports 16 64kbit b
+	host c 10.0.0.9/24
+	quiet c
+	ip -n sw link add link x0 name x0.5 type vlan id 5
+	ip -n sw link set x0.5 netns c
+	ip -n c link set x0.5 up
+	frames open c c x0.5
+	frames udp c span=40 size=1000 dst="$mac_r" src=random from=10.9.0.1 to=10.8.0.1
+	sleep 0.2
+	say "the container has $(stat sw x0 occupied) of 16"
+	at_least "queues that it has" "$(stat sw x0 occupied)" 8
+	at_most "queues that it has" "$(stat sw x0 occupied)" 13
+	frames close
+	# This box may have them all.
+	tc -n sw qdisc change dev x0 root bfc rate 10mbit
+	check "not drained" wait_for 10 drained sw x0
+	tc -n sw qdisc change dev x0 root bfc rate 64kbit
+	ip -n sw addr add 10.0.0.200/24 dev br0
+	ip -n sw route add 10.8.0.0/16 via 10.0.0.100
+	ip -n sw neigh replace 10.0.0.100 dev br0 lladdr "$mac_r"
+	for i in {1..40}; do
+		send sw "10.8.0.$i" 5000 -n 2
+		finish "$bg"
+	done
+	at_least "queues of this box" "$(stat sw x0 occupied)" 14
+}
+
 # A flow table of 64 entries, and a has packets of a thousand flows, to an address each:
 # all entries where a flow of d can be are in use. Those that d has its entries beside
 # have nothing to do with a's. By the paper's rule they are in a's queues.
@@ -437,5 +468,5 @@ test_a_busy_host() {
 }
 
 run_tests another_finds_a_queue what_a_destination_is prefix_changes \
-	prefix_changes_under_traffic joined a_sprayer three_sprayers a_full_flow_table \
-	after_a_full_flow_table a_busy_host
+	prefix_changes_under_traffic joined a_sprayer a_sprayer_on_the_port three_sprayers \
+	a_full_flow_table after_a_full_flow_table a_busy_host
