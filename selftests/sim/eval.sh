@@ -157,7 +157,7 @@ test_buffer() {
 	experiment bfc-fig9
 	bound bfc_short_p99 '<=' ideal_fq_short_p99 1.5
 	all_arrived
-	experiment bfc-fig9 --set schemes=bfc --set limit=3000000 --set ms=0.6
+	experiment bfc-fig9 --set schemes=bfc --set limit=3000000b --set ms=0.6
 	bound bfc_held_max_kb '<=' 3000
 	all_arrived
 }
