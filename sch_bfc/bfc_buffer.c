@@ -76,7 +76,7 @@ struct bfc_buffer *bfc_buffer_join(struct bfc_switch *sw, const struct bfc_param
 			goto found;
 		}
 	}
-	buffer = kzalloc(sizeof(*buffer), GFP_KERNEL);
+	buffer = kzalloc(sizeof(*buffer), GFP_KERNEL_ACCOUNT);
 	if (!buffer)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&buffer->users, 1);

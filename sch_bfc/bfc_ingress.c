@@ -48,7 +48,7 @@ u8 bfc_ingress_room(const struct bfc_port *port, unsigned int queues)
 	if (queues > BFC_QUEUES_MAX)
 		return BFC_REFUSED_QUEUES;
 	spin_lock_bh(&bfc_handle_lock);
-	list_for_each_entry(ing, &bfc_dead_ingress, list)
+	list_for_each_entry(ing, &sw->dead, mine)
 		if (ing->owner == port->id)
 			old += ing->runs;
 	free = BFC_HANDLE_RUNS - sw->runs;
@@ -156,6 +156,7 @@ void bfc_ingress_retire(struct bfc_ingress *ing)
 	RCU_INIT_POINTER(ing->cfg, NULL);
 	spin_lock_bh(&bfc_handle_lock);
 	list_add_tail(&ing->list, &bfc_dead_ingress);
+	list_add_tail(&ing->mine, &ing->sw->dead);
 	spin_unlock_bh(&bfc_handle_lock);
 	bfc_sweep_soon();
 }
@@ -169,7 +170,7 @@ static void bfc_ingress_unlist(struct bfc_ingress *ing)
 		RCU_INIT_POINTER(ing->sw->handles[i], NULL);
 	bitmap_clear(ing->sw->runs_used, run, ing->runs);
 	ing->sw->runs -= ing->runs;
-	list_del(&ing->list);
+	list_del(&ing->mine);
 }
 
 /* Does any packet hold a count or bytes here? */
@@ -198,25 +199,27 @@ static bool bfc_ingress_busy(const struct bfc_ingress *ing)
 bool bfc_ingress_sweep(void)
 {
 	struct bfc_ingress *ing, *next;
+	LIST_HEAD(dead);
 	LIST_HEAD(gone);
 	bool again;
 
 	spin_lock_bh(&bfc_handle_lock);
-	list_for_each_entry(ing, &bfc_dead_ingress, list)
-		ing->noticed = true;
-	again = !list_empty(&bfc_dead_ingress);
+	list_splice_init(&bfc_dead_ingress, &dead);
 	spin_unlock_bh(&bfc_handle_lock);
-	if (!again)
+	if (list_empty(&dead))
 		return false;
 	synchronize_net();
+	/* Without the lock: there may be many, of all namespaces, and no other takes one away. */
+	list_for_each_entry_safe(ing, next, &dead, list) {
+		if (!bfc_ingress_busy(ing))
+			list_move(&ing->list, &gone);
+		cond_resched();
+	}
 
 	spin_lock_bh(&bfc_handle_lock);
-	list_for_each_entry_safe(ing, next, &bfc_dead_ingress, list) {
-		if (!ing->noticed || bfc_ingress_busy(ing))
-			continue;
+	list_for_each_entry(ing, &gone, list)
 		bfc_ingress_unlist(ing);
-		list_add(&ing->list, &gone);
-	}
+	list_splice(&dead, &bfc_dead_ingress);
 	again = !list_empty(&bfc_dead_ingress);
 	spin_unlock_bh(&bfc_handle_lock);
 

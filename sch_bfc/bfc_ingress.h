@@ -70,10 +70,8 @@ struct bfc_ingress {
 	u32 layout;		/* counts the layouts of the port */
 	u32 owner;		/* &bfc_port.id of the port that it was made for */
 	u16 runs;		/* runs of handles taken */
-	bool noticed;		/* dead, and every port knows by the end of this sweep. Under
-				 * bfc_handle_lock
-				 */
-	struct list_head list;	/* of dead objects, under bfc_handle_lock */
+	struct list_head list;	/* of dead objects, under bfc_handle_lock but for the sweep */
+	struct list_head mine;	/* of those of the namespace, under bfc_handle_lock */
 
 	/* Changed for each packet that is held, and for packets in a row that are counted, by any
 	 * egress under its own root lock, but for @state.

@@ -76,10 +76,10 @@ static struct bfc_port *bfc_port_alloc(struct net_device *dev)
 {
 	struct bfc_port *port;
 
-	port = kzalloc(sizeof(*port), GFP_KERNEL);
+	port = kzalloc(sizeof(*port), GFP_KERNEL_ACCOUNT);
 	if (!port)
 		return NULL;
-	port->pcpu = alloc_percpu(struct bfc_port_pcpu);
+	port->pcpu = alloc_percpu_gfp(struct bfc_port_pcpu, GFP_KERNEL_ACCOUNT);
 	port->sw = bfc_switch_get(dev_net(dev));
 	if (!port->pcpu || !port->sw) {
 		if (port->sw)

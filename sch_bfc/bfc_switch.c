@@ -258,7 +258,7 @@ static int bfc_guard_add(struct bfc_switch *sw, struct net_device *dev)
 
 	if (dev->flags & IFF_LOOPBACK || bfc_guard_find(sw, dev))
 		return 0;
-	guard = kzalloc(sizeof(*guard), GFP_KERNEL);
+	guard = kzalloc(sizeof(*guard), GFP_KERNEL_ACCOUNT);
 	if (!guard)
 		return -ENOMEM;
 	guard->sw = sw;
@@ -386,7 +386,7 @@ void bfc_port_slot(struct bfc_port *port)
 
 static struct bfc_switch *bfc_switch_new(void)
 {
-	struct bfc_switch *sw = kzalloc(sizeof(*sw), GFP_KERNEL);
+	struct bfc_switch *sw = kzalloc(sizeof(*sw), GFP_KERNEL_ACCOUNT);
 
 	if (!sw)
 		return NULL;
@@ -403,6 +403,7 @@ static struct bfc_switch *bfc_switch_new(void)
 	__set_bit(0, sw->runs_used);
 	refcount_set(&sw->users, 1);
 	INIT_LIST_HEAD(&sw->list);
+	INIT_LIST_HEAD(&sw->dead);
 	INIT_LIST_HEAD(&sw->ports);
 	INIT_LIST_HEAD(&sw->guards);
 	INIT_LIST_HEAD(&sw->buffers);

@@ -36,6 +36,7 @@ struct sk_buff;
  *	     bfc_handle_lock and read under RCU
  * @runs_used: runs that are given out, under bfc_handle_lock
  * @runs: how many that are, likewise
+ * @dead: counters that packets may still hold, likewise
  * @fafc: what each egress predicts, by slot; RCU
  * @long_queues: by priority, bit k: the queue of egress k is over its th_c, or was
  *		 when a packet last left it
@@ -55,6 +56,7 @@ struct bfc_switch {
 	struct bfc_ingress __rcu **handles;
 	unsigned long *runs_used;
 	unsigned int runs;
+	struct list_head dead;
 	struct bfc_fafc __rcu *fafc[BFC_SLOTS];
 	atomic64_t long_queues[BFC_PRIORITIES];
 	atomic64_t paused[BFC_PRIORITIES];
