@@ -158,7 +158,11 @@ EXPERIMENTS = [
     Experiment(
         "bfc-fig14",
         "HPCC with BFC's queues, Facebook's flows and incast",
-        figure("fig14", ["incast"], ("short_p99", "long_mean")),
+        figure(
+            "fig14",
+            ["incast"],
+            ("short_mean", "short_p99", "short_over2", "long_mean"),
+        ),
         params={
             **params("fb-hadoop-bfc", 0.5),
             "schemes": ["hpcc", "hpcc-sfq", "hpcc-dqa", "bfc"],

@@ -527,6 +527,28 @@ static void test_conflict(void)
 	CHECK(!tick(&b, 2 * MS + 2 * DEAD));
 }
 
+/* Both are answered in turn, each with its newest time: both go on to know of the conflict. */
+static void test_conflict_echoes(void)
+{
+	u64 now = two_talkers(both_up());
+	unsigned int i, to_c = 0;
+
+	hears(&b, say(&a, now), now, 0, CONFLICT);
+	hears(&b, say(&c, now + MS), now + MS, 0, CONFLICT);
+	for (i = 0; i < 4; i++) {
+		struct frame f = say(&b, now + 10 * MS);
+		bool other = be32_to_cpu(f.hello.echo) == c.p.nonce;
+		struct side *s = other ? &c : &a;
+		u64 sent = now + other * MS;
+
+		to_c += other;
+		CHECK(be32_to_cpu(f.hello.echo) == s->p.nonce);
+		CHECK(be64_to_cpu(f.hello.echo_ns) == sent + s->skew + s->p.clock, "its clock");
+		CHECK(be64_to_cpu(f.hello.held_ns) == now + 10 * MS - sent, "held");
+	}
+	CHECK(to_c == 2, "%u of 4", to_c);
+}
+
 /* The neighbour that was there first goes; the newcomer talks on. */
 static void test_conflict_first_goes(void)
 {
@@ -778,6 +800,7 @@ static const struct unit_case cases[] = {
 	{ "peer: new layout", test_layout },
 	{ "peer: BYE", test_bye },
 	{ "peer: two talkers, until the second is silent", test_conflict },
+	{ "peer: two talkers are answered in turn", test_conflict_echoes },
 	{ "peer: two talkers, until the first is silent",
 	  test_conflict_first_goes },
 	{ "peer: two talkers, the first comes back late",
