@@ -43,6 +43,9 @@ struct netlink_ext_ack;
 
 /**
  * struct bfc_port_pcpu - what is written for each packet, one set a CPU
+ *
+ * By this_cpu_add() and the like only: with PREEMPT_RT a task with bottom halves off may be
+ * preempted by another.
  */
 struct bfc_port_pcpu {
 	u64 tagged;		/* packets that came with an upstreamQ */
@@ -226,6 +229,10 @@ struct bfc_port {
 
 #ifdef CONFIG_64BIT
 static_assert(offsetofend(struct bfc_port, watched) <= 64);
+#ifdef CONFIG_SMP
+static_assert(offsetof(struct bfc_port, lock) % SMP_CACHE_BYTES == 0);
+static_assert(offsetof(struct bfc_port, tx) % SMP_CACHE_BYTES == 0);
+#endif
 static_assert(offsetof(struct bfc_port, rx.deadline) -
 	      offsetof(struct bfc_port, lock) < 64 ||
 	      sizeof(spinlock_t) > 4);	/* debugging makes locks long */
@@ -278,6 +285,19 @@ static inline bool bfc_port_in_order(const struct bfc_port *port)
 }
 
 /**
+ * bfc_port_told() - what the next dequeue is to see has been stored
+ *
+ * netif_schedule_queue() does nothing where the qdisc will run anyway: its SCHED bit is set, or,
+ * from 6.19 on, another CPU has a packet for it in the list that is enqueued next. That CPU takes
+ * the list, which is a full barrier, and then runs the qdisc; so it sees what was stored before
+ * the list was looked at. A release alone does not keep a store before a load.
+ */
+static inline void bfc_port_told(void)
+{
+	smp_mb();	/* pairs with llist_del_all() in __dev_xmit_skb() */
+}
+
+/**
  * bfc_port_run() - let one of the port's schedulers run, for a frame of the port itself
  * @port: the port
  *
@@ -288,6 +308,7 @@ static inline void bfc_port_run(const struct bfc_port *port)
 	unsigned int i, n = bfc_port_in_order(port) ? 1 : bfc_port_txqs(port);
 	struct netdev_queue *txq;
 
+	bfc_port_told();
 	for (i = 0; i < n; i++) {
 		txq = netdev_get_tx_queue(port->dev, i);
 		if (netif_xmit_frozen_or_stopped(txq))
@@ -307,6 +328,7 @@ static inline void bfc_port_wake(const struct bfc_port *port)
 {
 	unsigned int i, n = bfc_port_txqs(port);
 
+	bfc_port_told();
 	for (i = 0; i < n; i++)
 		netif_schedule_queue(netdev_get_tx_queue(port->dev, i));
 }
