@@ -69,6 +69,29 @@ static inline void bfc_set_pkt_segs(struct sk_buff *skb, u16 segs)
 #endif
 }
 
+/* Frames on the wire that a packet at the qdisc stands for. Where the core has counted them,
+ * they are in skb->cb: what enqueues for other CPUs need not fetch the end of each packet's
+ * data, where GSO is told.
+ */
+static inline u16 bfc_pkt_segs(const struct sk_buff *skb)
+{
+#ifdef BFC_HAVE_SEGS
+	return max_t(u16, qdisc_skb_cb(skb)->pkt_segs, 1);
+#else
+	return max_t(u16, skb_shinfo(skb)->gso_segs, 1);
+#endif
+}
+
+/* Is a packet at the qdisc to be taken apart later on? */
+static inline bool bfc_is_gso(const struct sk_buff *skb)
+{
+#ifdef BFC_HAVE_SEGS
+	return bfc_pkt_segs(skb) > 1;	/* one alone is as long whole as cut */
+#else
+	return skb_is_gso(skb);
+#endif
+}
+
 /* Does a clsact egress filter of the device see, and change, what it sends? */
 static inline bool bfc_egress_filtered(const struct net_device *dev)
 {

@@ -304,7 +304,7 @@ struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)
 	q->prio[bfc_cb(skb)->prio].bytes -= len;
 	queue->mem -= bfc_cb(skb)->mem;
 	q->mem -= bfc_cb(skb)->mem;
-	sch->q.qlen--;
+	WRITE_ONCE(sch->q.qlen, sch->q.qlen - 1);
 	qdisc_qstats_backlog_dec(sch, skb);
 
 	if (!queue->head) {

@@ -21,7 +21,7 @@ static void bfc_account_enqueue(struct Qdisc *sch, struct sk_buff *skb)
 	 */
 	if (!sch->q.qlen)
 		q->idle = true;
-	sch->q.qlen++;
+	WRITE_ONCE(sch->q.qlen, sch->q.qlen + 1);	/* others read it without the lock */
 	qdisc_qstats_backlog_inc(sch, skb);
 	q->mem += skb->truesize;
 	if (q->mem > q->stats.mem_peak)
@@ -231,7 +231,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 
 	cb->flow = flow - q->flows;
 	cb->mem = skb->truesize;
-	cb->segs = max_t(u16, skb_shinfo(skb)->gso_segs, 1);
+	cb->segs = bfc_pkt_segs(skb);
 	cb->prio = prio;
 	cb->counted = 0;
 	cb->holds_count = 0;
@@ -393,7 +393,7 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 			return bfc_enqueue_control(skb, sch);
 		q->stats.ctrl_excess++;
 	}
-	if (skb_is_gso(skb) && bfc_cuts(sch, skb, prio))
+	if (bfc_is_gso(skb) && bfc_cuts(sch, skb, prio))
 		return bfc_enqueue_gso(skb, sch, hash, prio, to_free);
 	return bfc_enqueue_one(skb, sch, hash, prio, to_free);
 }
@@ -428,7 +428,7 @@ static struct sk_buff *bfc_dequeue_control(struct Qdisc *sch)
 		return NULL;
 	q->mem -= skb->truesize;
 	q->ctrl.mem -= skb->truesize;
-	sch->q.qlen--;
+	WRITE_ONCE(sch->q.qlen, sch->q.qlen - 1);
 	qdisc_qstats_backlog_dec(sch, skb);
 	return skb;
 }

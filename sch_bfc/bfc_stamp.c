@@ -173,7 +173,7 @@ static noinline bool bfc_stamp_resized(struct Qdisc *sch, struct sk_buff *skb,
 				       int more, u16 network_len)
 {
 	const u32 *cb = (const u32 *)qdisc_skb_cb(skb)->data;
-	s64 len = (s64)more * max_t(u16, skb_shinfo(skb)->gso_segs, 1);
+	s64 len = (s64)more * bfc_pkt_segs(skb);
 	struct bfc_sched *q = qdisc_priv(sch);
 
 	/* A size table can have made it shorter than it is. */
