@@ -62,7 +62,8 @@ static void bfc_note_class(struct bfc_ingress *ing, unsigned int upq, u8 class)
  * @skb: the frame, network header behind the EtherType
  * @state: of netfilter
  *
- * Context: softirq, RCU, no root lock held.
+ * Context: BH off, in softirq or in a thread (threaded or busy-polled NAPI), RCU, no root
+ * lock held.
  * Return: NF_ACCEPT, NF_STOLEN for control frames, NF_DROP for want of memory.
  */
 unsigned int bfc_hook(void *priv, struct sk_buff *skb,
@@ -87,14 +88,14 @@ unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 	if (unlikely(skb->protocol == htons(BFC_ETHERTYPE)) &&
 	    bfc_is_control_frame(skb)) {
 		bfc_rx_control(port, skb);
-		kfree_skb(skb);
+		consume_skb(skb);	/* its way ends here: no drop, nor is the next */
 		return NF_STOLEN;
 	}
 
 	if (unlikely(skb->protocol == htons(BFC_MAC_ETHERTYPE)) &&
 	    bfc_is_mac_frame(port, skb)) {
 		bfc_rx_mac(port, skb);
-		kfree_skb(skb);
+		consume_skb(skb);
 		return NF_STOLEN;
 	}
 

