@@ -6,6 +6,7 @@
 #define _BFC_INGRESS_H
 
 #include <linux/atomic.h>
+#include <linux/build_bug.h>
 #include <linux/cache.h>
 #include <linux/list.h>
 #include <linux/types.h>
@@ -102,6 +103,9 @@ static inline u32 *bfc_ingress_roots(struct bfc_ingress *ing)
 
 #ifdef CONFIG_64BIT
 static_assert(offsetof(struct bfc_ingress, above) == 64);
+#endif
+#ifdef CONFIG_SMP
+static_assert(offsetof(struct bfc_ingress, state) % SMP_CACHE_BYTES == 0);
 #endif
 
 /* bfc_ingress.c */

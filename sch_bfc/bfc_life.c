@@ -83,6 +83,36 @@ int bfc_flows_grow(struct Qdisc *sch, const struct bfc_cfg *cfg)
 	return err;
 }
 
+/* Zeroed memory in cache lines of its own: if another TX queue's scheduler had something in
+ * one of them, each CPU would wait for the other at nearly every packet. kmalloc() aligns what
+ * is a power of 2.
+ */
+static void *bfc_lines_alloc(size_t n, size_t size)
+{
+	size_t bytes = array_size(n, size);
+
+	if (bytes < PAGE_SIZE)
+		bytes = max_t(size_t, roundup_pow_of_two(bytes), SMP_CACHE_BYTES);
+	return kvzalloc(bytes, GFP_KERNEL_ACCOUNT);
+}
+
+/* The bitmaps of a scheduler, in one piece. */
+static bool bfc_bits_alloc(struct bfc_sched *q, unsigned int queues)
+{
+	size_t words = BITS_TO_LONGS(queues);
+	unsigned long *bits = bfc_lines_alloc(4 * words, sizeof(long));
+
+	if (!bits)
+		return false;
+	q->empty = bits;
+	q->usable = bits + words;
+	q->obeyed.paused = bits + 2 * words;
+	q->dest.free = bits + 3 * words;
+	bitmap_fill(q->empty, queues);
+	bitmap_fill(q->usable, queues);
+	return true;
+}
+
 /**
  * bfc_sched_alloc() - queues and tables of a scheduler
  * @q: the scheduler
@@ -101,22 +131,14 @@ int bfc_sched_alloc(struct bfc_sched *q, const struct bfc_params *p)
 	q->over.classes = p->classes > 1 ? BFC_PRIORITIES : 1;
 	q->flows = bfc_flows_alloc(entries, q->over.classes, &q->over.ports);
 	q->over.entries = q->flows + entries;
-	q->queues = kvcalloc(p->queues, sizeof(*q->queues),
-			     GFP_KERNEL_ACCOUNT);
-	q->obeyed.pauses = kvcalloc(p->queues, sizeof(*q->obeyed.pauses), GFP_KERNEL_ACCOUNT);
+	q->queues = bfc_lines_alloc(p->queues, sizeof(*q->queues));
+	q->obeyed.pauses = bfc_lines_alloc(p->queues, sizeof(*q->obeyed.pauses));
 	q->dest.sets = DIV_ROUND_UP(2 * p->queues, BFC_DEST_WAYS);
-	q->dest.table = kvcalloc(q->dest.sets * BFC_DEST_WAYS, sizeof(*q->dest.table),
-				 GFP_KERNEL_ACCOUNT);
-	q->dest.free = bitmap_zalloc(p->queues, GFP_KERNEL);
-	q->empty = bitmap_zalloc(p->queues, GFP_KERNEL);
-	q->usable = bitmap_zalloc(p->queues, GFP_KERNEL);
-	q->obeyed.paused = bitmap_zalloc(p->queues, GFP_KERNEL);
-	if (!q->flows || !q->over.ports || !q->queues || !q->obeyed.pauses || !q->dest.table ||
-	    !q->dest.free || !q->empty || !q->usable || !q->obeyed.paused)
+	q->dest.table = bfc_lines_alloc(q->dest.sets * BFC_DEST_WAYS, sizeof(*q->dest.table));
+	if (!bfc_bits_alloc(q, p->queues) || !q->flows || !q->over.ports || !q->queues ||
+	    !q->obeyed.pauses || !q->dest.table)
 		return -ENOMEM;
 
-	bitmap_fill(q->empty, p->queues);
-	bitmap_fill(q->usable, p->queues);
 	for (i = 0; i < p->queues; i++) {
 		INIT_LIST_HEAD(&q->queues[i].active);
 		INIT_LIST_HEAD(&q->queues[i].cooling);
@@ -250,8 +272,5 @@ void bfc_sched_free(struct Qdisc *sch)
 	kvfree(q->obeyed.pauses);
 	kvfree(q->dest.table);
 	kvfree(q->roots.behind);
-	bitmap_free(q->dest.free);
-	bitmap_free(q->empty);
-	bitmap_free(q->usable);
-	bitmap_free(q->obeyed.paused);
+	kvfree(q->empty);	/* and the other bitmaps */
 }

@@ -5,6 +5,8 @@
 #ifndef _BFC_QUEUE_H
 #define _BFC_QUEUE_H
 
+#include <linux/build_bug.h>
+#include <linux/cache.h>
 #include <linux/list.h>
 #include <linux/skbuff.h>
 #include <net/gen_stats.h>
@@ -55,6 +57,9 @@ struct bfc_queue {
 	u64 emptied_ns;		/* when a packet left last, or somewhat later; BFC_STAMP_LATER */
 	struct gnet_stats_basic_sync bstats;	/* sent */
 } ____cacheline_aligned;
+
+static_assert(offsetof(struct bfc_queue, head) == 0 &&
+	      sizeof(struct bfc_queue) % SMP_CACHE_BYTES == 0);
 
 /**
  * struct bfc_queue_pauses - the pauses of a queue

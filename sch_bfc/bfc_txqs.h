@@ -7,6 +7,7 @@
 #define _BFC_TXQS_H
 
 #include <linux/atomic.h>
+#include <linux/build_bug.h>
 #include <linux/cache.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
@@ -38,6 +39,11 @@ struct bfc_txqs {
 		struct bfc_sched __rcu *q;	/* its private data, until it is destroyed */
 	} each[];
 };
+
+#ifdef CONFIG_SMP
+static_assert(offsetof(struct bfc_txqs, next_tx) % SMP_CACHE_BYTES == 0);
+static_assert(offsetof(struct bfc_txqs, users) % SMP_CACHE_BYTES == 0);
+#endif
 
 /**
  * struct bfc_sched_txq - the part of a scheduler that others share its port with
