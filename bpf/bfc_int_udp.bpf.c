@@ -64,7 +64,7 @@ static __always_inline void count(__u32 what)
 	__u64 *n = bpf_map_lookup_elem(&bfc_int_udp_count, &what);
 
 	if (n)
-		(*n)++;
+		__sync_fetch_and_add(n, 1);	/* tasks of a CPU share it: PREEMPT_RT */
 }
 
 /* Where the UDP header starts if this is UDP to @port, else 0. Fills in the key. */

@@ -98,7 +98,7 @@ static void count(__u32 what)
 	__u64 *n = bpf_map_lookup_elem(&bfc_stamp_count, &what);
 
 	if (n)
-		++*n;
+		__sync_fetch_and_add(n, 1);	/* tasks of a CPU share it: PREEMPT_RT */
 }
 
 /* A packet, as far as it is known. Offsets are from the MAC header. */
