@@ -10,12 +10,12 @@
 #	BURSTS	of each measurement at least; small ones are more. A burst is two
 #		packets of each flow, and 64 at least, all of them queued before the
 #		first leaves
-#	NAME	of the rows below: only these, and no memory
+#	NAME	of the rows below: only these, and no memory, unless that is named as well
 #
 # Prints the least of all bursts:
 #
 #   packet NAME QUEUES FLOWS HASH ENQUEUE DEQUEUE	(QUEUES 0: not bfc)
-#   memory NAME QUEUES BYTES	of a port
+#   memory NAME QUEUES BYTES	of a port; bfc-txqs: with 8 TX queues and a scheduler for each
 #   jit				programs were compiled, else interpreted
 #
 # HASH is known (packets bring that of their flow, as from RSS and local sockets) or
@@ -164,12 +164,12 @@ measure_stamps() {
 
 free_bytes() { echo $((1024 * $(sed -n 's/^MemFree: *\([0-9]*\) kB/\1/p' /proc/meminfo))); }
 
-# memory NAME QUEUES OPTIONS...
+# memory NAME QUEUES TXQS OPTIONS...
 memory() {
-	local key="$1 $2" ports=64 before after i
-	shift 2
+	local key="$1 $2" txqs=$3 ports=64 before after i
+	shift 3
 	for ((i = 0; i < ports; i++)); do
-		echo "link add port$i type dummy"
+		echo "link add port$i numtxqueues $txqs type dummy"
 		echo "link set port$i up"
 	done | ip -batch -
 	sleep 0.5
@@ -210,8 +210,9 @@ done
 ip link del bench0
 ip link del bench1
 rm -r $pins/bench $pins/bench-maps
-[ "$only" = "  " ] || exit 0
-memory fq_codel 0 fq_codel
+wanted memory || exit 0
+memory fq_codel 0 1 fq_codel
 for q in "${queues[@]}"; do
-	memory bfc "$q" bfc queues "$q"
+	memory bfc "$q" 1 bfc queues "$q"
 done
+memory bfc-txqs 32 8 bfc queues 32
