@@ -30,8 +30,7 @@ written() {
 	local first second shared often
 	echo "lines0 $packets ${2:-}" >$run || fail "no result"
 	read -r first second shared often <$run
-	say "lines of the first TX queue $first, of the second $second, of both $shared,"
-	say "$often times at most"
+	say "lines of the first TX queue $first, of the second $second, of both $shared"
 	at_least "lines of the first" "$first" 8
 	at_least "lines of the second" "$second" 8
 	at_most "changes of a line of both" "$often" "$1"
