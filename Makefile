@@ -16,7 +16,7 @@ RELEASE = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"$$/\1/p' \
 	    $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 MODULE_DIR = $(CURDIR)/build/modules/$(RELEASE)/sch_bfc
 
-.PHONY: all help headers modules plugin bpf tools demo sim sim-debug bench check \
+.PHONY: all help headers modules plugin bpf tools demo sim sim-debug bench faults check \
 	check-long install uninstall install-dkms deb clean
 
 # eBPF programs are left out where there is nothing to build them with.
@@ -35,6 +35,7 @@ help:
 	@echo 'make bpf          eBPF programs and bfcctl; needs clang, bpftool, libbpf, libmnl'
 	@echo 'make tools        what the tests use'
 	@echo 'make bench        what packets and pause times cost'
+	@echo 'make faults       how long faults of links and neighbours last'
 	@echo 'make sim-debug    the simulated machine with KASAN, lockdep, kmemleak'
 	@echo 'make install-dkms the module'"'"'s sources for dkms(8), in /usr/src'
 	@echo 'make clean        remove what was built, keep downloads and kernels'
@@ -74,6 +75,12 @@ bench: sim
 	scripts/install-deps vm unit
 	scripts/build-modules stock
 	selftests/bench/run.sh
+
+# The table of docs/reliability.md
+faults: sim
+	scripts/sim --timeout 7200 -- env FAULTS=all FAULTS_FLAPS=10000 \
+		selftests/net/faults.sh >build/faults.log; status=$$?; \
+		sed -n 's/^# |/|/p; /^not ok/p' build/faults.log; exit $$status
 
 check:
 	scripts/check

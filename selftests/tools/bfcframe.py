@@ -19,7 +19,8 @@ A neighbour is an end of a link in a namespace of "ip netns", known by a NAME:
                             ids behind the bitmap, with the flag that says so; first:
                             queue that they begin at; nroots: another count of them
   talk NAME PERIOD          HELLO every PERIOD seconds, 0 = silence
-  keep NAME PERIOD [FIELD=VALUE...]     as pause, every PERIOD seconds, 0 = no more
+  keep NAME PERIOD [FIELD=VALUE...]     as pause, every PERIOD seconds, 0 = no more;
+                            pfc=ENABLE: as pfc, with the longest quanta
   loop NAME                 send the newest HELLO back as it came
   raw NAME HEX [COUNT]      any frame
   pfc NAME ENABLE QUANTA... send one frame of IEEE 802.1Qbb about the priorities in
@@ -357,7 +358,7 @@ class Neighbour:
             period, f = self.keep
             if period and time.monotonic() - kept >= period:
                 kept = time.monotonic()
-                self.send(self.pause(dict(f)))
+                self.send(self.kept(f))
             if self.period and time.monotonic() - last >= self.period:
                 last = time.monotonic()
                 self.send(self.hello({}))
@@ -406,6 +407,11 @@ class Neighbour:
             end += roots_length(f["roots"])
         f = self.control(PAUSE, end, f)
         return control_frame(f, PAUSE_BODY, end)
+
+    def kept(self, f: Fields) -> bytes:
+        if "pfc" in f:
+            return pfc_frame(self.mac, f["pfc"], [0xffff])
+        return self.pause(dict(f))
 
     def seen(self, want: Fields) -> List[Fields]:
         with self.lock:
@@ -516,7 +522,7 @@ class Commands:
         f = control_fields(list(words))
         n.keep = (0.0, {})
         if float(period):
-            n.send(n.pause(dict(f)))
+            n.send(n.kept(f))
         n.keep = (float(period), f)
 
     def loop(self, name: str) -> Any:

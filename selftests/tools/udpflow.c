@@ -3,12 +3,12 @@
  * udpflow - UDP flows that know what was lost, reordered and late.
  *
  *   udpflow recv -p PORT [-n PACKETS] [-t SECONDS] [-i IDLE]
- *	until PACKETS came, SECONDS went by or nothing came for IDLE seconds
- *	after the first one; prints one JSON object
+ *	until PACKETS came, SECONDS went by, nothing came for IDLE seconds
+ *	after the first one, or SIGTERM; prints one JSON object
  *   udpflow send -d ADDRESS -p PORT [-f FLOWS] [-F FIRST] [-n PACKETS]
  *		  [-t SECONDS] [-s SIZE] [-r BITS/S] [-b SNDBUF] [-P PRIORITY]
- *	PACKETS of each flow, or for SECONDS; SIZE is the UDP payload; without
- *	-r as fast as the sockets take it: a qdisc that holds packets back
+ *	PACKETS of each flow, or for SECONDS, or until SIGTERM; SIZE is the UDP
+ *	payload; without -r as fast as the sockets take it: a qdisc that holds packets back
  *	holds their flow's socket back, and no other
  *
  * A flow is a socket of its own (source port) and a number in the payload,
@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,14 @@ static int resolve(const char *host, const char *port, int passive,
 	family = ai->ai_family;
 	freeaddrinfo(ai);
 	return family;
+}
+
+static volatile sig_atomic_t told_to_end;
+
+static void end(int signal)
+{
+	(void)signal;
+	told_to_end = 1;
 }
 
 static void report(struct flow *flows, uint64_t *lat, uint64_t nlat)
@@ -135,7 +144,8 @@ static int do_recv(const char *port, uint64_t want, double seconds, double idle)
 	if (bind(fd, (struct sockaddr *)&addr, len))
 		die("bind");
 
-	while (!want || got < want) {
+	signal(SIGTERM, end);
+	while (!told_to_end && (!want || got < want)) {
 		struct pollfd pfd = { .fd = fd, .events = POLLIN };
 		struct payload p;
 		struct flow *f;
@@ -225,6 +235,7 @@ static int do_send(const struct send_args *a)
 		pfd[i].events = POLLOUT;
 	}
 
+	signal(SIGTERM, end);
 	start = now_ns();
 	while (open) {
 		int blocked = 1;
@@ -237,7 +248,7 @@ static int do_send(const struct send_args *a)
 			if (pfd[i].fd < 0)
 				continue;
 			now = now_ns();
-			if ((a->packets && seq[i] >= a->packets) ||
+			if (told_to_end || (a->packets && seq[i] >= a->packets) ||
 			    (a->seconds && now - start > a->seconds * 1e9)) {
 				close(pfd[i].fd);
 				pfd[i].fd = -1;

@@ -1,0 +1,397 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What breaks, and how long that lasts: for each fault, with pauses of queues and with plain
+# PFC, the longest stall of a flow that crosses the faulty link, packets lost, and the time
+# until that link carries as much as before and its ends agree again. "make faults" prints
+# the rows as the table of docs/reliability.md, which says where each bound comes from.
+#
+#   FAULTS=all: with each mode, and more faults; FAULTS_FLAPS: how many of these, 300
+#
+#   h1 --p1-\
+#            sw1 --x-->--x-- sw2 --r0-- r
+#   h2 --p2-/
+#
+# Links of 50 Mbit/s, that of r 25 Mbit/s, 50 us, with rings of two frames, so that HRTT is
+# within 1 ms. h1 and h2 send all they can to r, so that sw2 pauses sw1, and that them, all the
+# time. The faulty link is x.
+
+# jq has variables of its own.
+# shellcheck disable=SC2016
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+default_link=(rate 50mbit delay 50us ring 2)	# pauses do not stop what is in a ring
+window=0.02		# seconds in which packets are counted
+least=30		# packets at r in it, without a fault
+flows=2			# of each host
+load=(-s 1400)
+flaps=${FAULTS_FLAPS:-300}
+protocol=		# of control frames
+declare -A options=(
+	[bfc]="fc bfc hrtt 1ms"
+	[pfc]="fc pfc hrtt 1ms"
+	[pfifo]=''		# what the kernel does without flow control
+)
+modes="bfc"
+[ "${FAULTS-}" != all ] || modes="bfc pfc"
+
+# What bounds a stall or a recovery, in ms; where it is documented
+#
+# A queue holds what two HRTT of x bring at most, and has a quarter of r's link, which is half as
+# fast: h1 and h2 have two flows each (tc-bfc(8), threshold).
+calm=16
+hold=50			# tc-bfc(8), hold: the least that auto is
+refresh=1.1		# tc-bfc(8), refresh: 1 % of the link for frames of 64 bytes
+watchdog=1342		# tc-bfc(8), watchdog: what the link takes for 8 MB
+fast=100		# docs/wire-format.md: HELLOs, while a side is not up
+slow=1000		# likewise, after 2 s of these
+carrier=1000		# the kernel tells of a carrier once a second (net/core/link_watch.c)
+look=40			# two windows: recoveries are no nearer, for its counters
+
+# at_line_rate MS LINKS: packets that links carry in that time
+at_line_rate() { calc "$1 * $2 * 50000 / 8 / 1442" | sed 's/\..*//'; }
+
+topology() {
+	local port role
+	# shellcheck disable=SC2119
+	two_switches
+	ip -n sw2 link set dev r0 type wire rate 25mbit
+	ip -n r link set dev e0 type wire rate 25mbit
+	for port in "${ports_of_two_switches[@]}"; do
+		[[ $port == sw* ]] && role=switch || role=nic
+		# shellcheck disable=SC2086
+		if [ "$1" = pfifo ]; then
+			tc -n "${port% *}" qdisc replace dev "${port#* }" root pfifo limit 100
+		else
+			bfc $port role "$role" ${options[$1]}
+		fi
+	done
+	protocol=8808
+	[ "$1" != bfc ] || { peers_up; protocol=88b5; }
+	meet 10.0.0.100 h1 h2
+	# Its /sys is that of r.
+	background ip netns exec r "$(type -P sleep)" 100000
+	counter=/proc/$bg/root/sys/class/net/e0/statistics/rx_packets
+	check "no /sys of r" wait_for 5 test -e "$counter"
+}
+
+begin_load() {
+	local i
+	receive r 5000 -t 100000 -i 100000
+	receiver=$bg
+	began=$EPOCHREALTIME
+	senders=()
+	for i in 1 2; do
+		send "h$i" 10.0.0.100 5000 -F "${i}0" -f "$flows" -t 100000 "${load[@]}"
+		senders+=("$bg")
+	done
+}
+
+arrived() { read -r packets <"$counter"; }
+
+# carries PACKETS: x does so in a window
+carries() {
+	local before
+	arrived
+	before=$packets
+	sleep "$window"
+	arrived
+	[ $((packets - before)) -ge "$1" ]
+}
+
+# since SECONDS: ms, less those of two windows
+since() {
+	local ms
+	ms=$(calc "($EPOCHREALTIME - $1) * 1000 - $look")
+	[[ $ms == -* ]] && echo 0 || echo "${ms%.*}"
+}
+
+# recovers: ms until x carries $usual again, in two windows one after the other
+recovers() {
+	local start=$EPOCHREALTIME i
+	for i in {1..400}; do
+		! carries "$usual" || ! carries "$usual" || break
+	done
+	[ "$i" -lt 400 ] || fail "x never carries as much as before"
+	recovery=$(since "$start")
+	agreed=-
+	[ -n "$agrees" ] || return 0
+	poll=0.02 wait_for 10 both_up || fail "no agreement: $(stat sw1 x peer_state) $(stat sw2 x peer_state)"
+	agreed=$(since "$start")
+}
+both_up() { peer_up sw1 x && peer_up sw2 x; }
+
+# fault NAME MODE SECONDS BEGIN END STALL LOST RECOVERY [AGREED]: commands, what they break
+# lasts for so long; bounds, or -. Of an agreement only if that is to come again
+fault() {
+	local name=$1 mode=$2 seconds=$3 begin=$4 end=$5 before sent lost began took
+	local most=("${@:6}") agrees=${9-}
+	topology "$mode"
+	begin_load
+	sleep 0.3
+	arrived
+	before=$packets
+	sleep 0.3
+	arrived
+	usual=$(calc "($packets - $before) / 0.3 * $window * 0.8")
+	usual=${usual%.*}
+	at_least "$mode: packets in a window" "$usual" "$least"
+	$begin
+	sleep "$seconds"
+	$end
+	recovers
+	sleep 0.2
+	kill "${senders[@]}"
+	took=$(calc "($EPOCHREALTIME - $began) * 1000")
+	finish "${senders[@]}"
+	sleep 0.5
+	kill "$receiver"
+	finish "$receiver"
+	sent=$(jq -s 'map(.sent) | add' "$scratch"/h?.sent.5000.json)
+	lost=$((sent - $(received r 5000 .packets)))
+	# A flow that does not come back stands still to the end of the load.
+	stall=$(received r 5000 "[.flows[] | .max_gap_ms, $took - .seconds * 1000] | max | ceil")
+	equal "$mode: flows that arrive" "$(received r 5000 '.flows | length')" $((2 * flows))
+	row "$stall" "$lost" "$recovery" "$agreed"
+	[ "${most[0]}" = - ] || at_most "$name, $mode: longest stall (ms)" "$stall" "${most[0]}"
+	[ "${most[1]}" = - ] || at_most "$name, $mode: packets lost" "$lost" "${most[1]}"
+	at_most "$name, $mode: recovery (ms)" "$recovery" "${most[2]}"
+	[ -z "$agrees" ] || at_most "$name, $mode: agreement (ms)" "$agreed" "$agrees"
+	all_idle
+	clean_up
+}
+
+row() {
+	echo "# | $name | \`$mode\` | $1 (${most[0]}) | $2 of $sent (${most[1]}) |" \
+		"$(received r 5000 .reordered) | $3 (${most[2]}) | $4 (${agrees:--}) |"
+	say "$mode: stall $1 ms, lost $2, recovery $3 ms${agrees:+, agreement $4 ms}"
+}
+
+in_each_mode() {
+	local mode
+	for mode in $modes; do
+		"$@"
+	done
+}
+
+# plus MS...: their sum
+plus() { (IFS=+; calc "$*") | sed 's/\..*//'; }
+
+# rules WIRE-OPTIONS...: both directions of x
+rules() {
+	ip -n sw1 link set dev x type wire "$@"
+	ip -n sw2 link set dev x type wire "$@"
+}
+heal() { rules drop none; }
+nothing() { :; }
+
+none() { fault "none" "$mode" 1 nothing nothing $calm 0 $look; }
+test_none() { in_each_mode none; }
+
+# So many frames get lost in a row no more than once in 1000 runs: 3 s have some 9000, and
+# 9000 share^n is 1/1000. A flow waits that much longer for the one that resumes it. The
+# headroom of PFC is for an HRTT, in which XOFF is repeated four times: it is exceeded where all
+# of these get lost.
+lose() { rules seed 1 drop "$protocol" "$share%"; }
+lossy() {
+	local share=$1 lost=0
+	[ "$mode" = bfc ] || lost=$(calc "$(at_line_rate 3000 1) * ($share / 100)^4")
+	fault "$share % of control frames lost, 3 s" "$mode" 3 lose heal \
+		"$(plus $calm "$(calc "$refresh * log(9e6) / -log($share / 100)")")" "${lost%.*}" $look
+}
+test_control_frames_lost() {
+	[ "$modes" = bfc ] || in_each_mode lossy 30
+	in_each_mode lossy 50
+}
+
+# The frames that sw2 sends to sw1 wait for each other, up to 24 ms, and every second one
+# overtakes the first.
+late() {
+	ip -n sw1 link add late type ifb
+	ip -n sw1 link set late up
+	tc -n sw1 qdisc add dev late root handle 1: tbf rate 1mbit burst 200 limit 3000
+	tc -n sw1 qdisc add dev late parent 1:1 handle 2: prio bands 2 \
+		priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
+	tc -n sw1 filter add dev late parent 2: protocol "0x$protocol" u32 \
+		match u8 1 1 at 15 flowid 2:1
+	tc -n sw1 qdisc add dev x clsact
+	tc -n sw1 filter add dev x ingress protocol "0x$protocol" matchall \
+		action mirred egress redirect dev late
+}
+in_time() {
+	at_least "control frames that were late" \
+		"$(tc -n sw1 -s -j qdisc show dev late root | jq '.[0].packets')" 20
+	tc -n sw1 qdisc del dev x clsact
+}
+# HRTT is 25 ms then.
+delayed() {
+	fault "control frames up to 24 ms late, and reordered, 3 s" "$mode" 3 late in_time \
+		$((25 * calm)) 0 $((look + hold))
+}
+test_control_frames_late() { in_each_mode delayed; }
+
+# Its bfc dies with all queues of sw1 paused, and says no good-bye: it is another switch
+# then, without flow control: what the link of r cannot take, as much as x brings, may be
+# lost until the load ends, a second later at most.
+dies() {
+	check "nothing was paused" wait_for 5 pausing
+	rules drop "$protocol" 100%
+	tc -n sw2 qdisc replace dev x root pfifo limit 1000
+}
+pausing() {
+	if [ "$mode" = bfc ]; then
+		[ "$(stat sw1 x paused)" -gt 0 ]
+	else
+		[ "$(stat sw1 x 'prios[0].paused')" = true ]
+	fi
+}
+dying() {
+	fault "bfc at the peer dies while it pauses" "$mode" 0 dies nothing \
+		"$(plus $calm $hold)" "$(at_line_rate 1000 1)" "$(plus $look $hold)"
+}
+test_peer_dies_while_pausing() { in_each_mode dying; }
+
+# The link is down for a second, and its end another one when it is up again. Meanwhile the
+# bridge forwards nothing to it: what h1 and h2 send is lost.
+unplug() { ip -n sw2 link set x down; }
+other_layout() {
+	# shellcheck disable=SC2086
+	tc -n sw2 qdisc replace dev x root handle 77: bfc $layout
+	ip -n sw2 link set x up
+}
+rebooting() {
+	local layout=$1 out
+	out=$(plus 1000 $carrier $calm)
+	fault "the peer reboots, 1 s, with $2" "$mode" 1 unplug other_layout \
+		"$out" "$(at_line_rate "$out" 2)" "$(plus $look $carrier $calm)" \
+		${3:+"$(plus $look $carrier $fast $calm)"}
+}
+test_peer_reboots() {
+	local mode=bfc
+	rebooting "${options[bfc]} queues 8" "8 queues" yes
+	[ "$modes" != bfc ] || return
+	rebooting "${options[bfc]} queues 256" "256 queues" yes
+	rebooting "${options[pfc]}" "\`fc pfc\`"
+	mode=pfc
+	rebooting "${options[pfc]} xoff 4000b xon 2000b" "another XOFF"
+	rebooting "${options[bfc]}" "\`fc bfc\`"
+}
+
+# A host behind sw1 holds it paused for ever, and h2 sends to that, too: what crosses x
+# has nothing to do with it.
+pauser() {
+	host n 10.0.0.9/24
+	cable sw1 pn n e0
+	# shellcheck disable=SC2086
+	bfc sw1 pn ${options[$mode]}
+	meet 10.0.0.9 h2
+	frames open n n e0
+	if [ "$mode" = bfc ]; then
+		frames talk n 0.3
+		wait_for 10 peer_up sw1 pn || fail "no agreement with n"
+		frames keep n 0.1 bits="$(seq -s, 0 31)" hold=4000000000
+	else
+		frames keep n 0.1 pfc=255
+	fi
+	background ip netns exec h2 udpflow send -d 10.0.0.9 -p 9 -f 4 -t 100
+	to_n=$bg
+}
+pauser_goes() {
+	if [ "$mode" = bfc ]; then
+		at_least "pauses of n" "$(stat sw1 pn pause_rx)" 1
+		frames talk n 0
+	else
+		at_least "pauses of n" "$(stat sw1 pn pfc_rx)" 1
+	fi
+	frames keep n 0
+	kill "$to_n"
+	frames close
+	ip -n sw1 link del pn
+}
+# PFC stops all that h2 sends, until the watchdog of sw1's port takes it for a storm.
+paused_for_ever() {
+	local stall=$calm
+	[ "$mode" = bfc ] || stall=$(plus $calm $watchdog)
+	fault "another neighbour pauses for ever, 4 s" "$mode" 4 pauser pauser_goes \
+		"$stall" 0 $look
+}
+test_endless_pauser() { in_each_mode paused_for_ever; }
+
+flap() {
+	ip -n sw1 link set x down
+	sleep 0.05
+	ip -n sw1 link set x up
+}
+flap_each_second() {
+	local i
+	for ((i = 1; i < times; i++)); do
+		flap
+		sleep 0.95
+	done
+	flap
+}
+# Linux looks at carriers once a second: it may find a link that flaps as often down each time
+# (see the row with pfifo).
+flapping() {
+	local out lost=-
+	out=$(plus $((times * 1000)) $carrier $calm)
+	[ "$mode" = pfifo ] || lost=$(at_line_rate "$out" 2)
+	fault "the link flaps for 50 ms, each second, $times times" "$mode" 0 flap_each_second \
+		nothing "$out" "$lost" "$(plus $look $carrier $calm)" \
+		${1:+"$(plus $look $carrier $fast $calm)"}
+}
+test_link_flaps() {
+	local mode=bfc times=3
+	[ "$modes" = bfc ] || times=5
+	flapping yes
+	[ "$modes" != bfc ] || return
+	for mode in pfc pfifo; do
+		flapping
+	done
+}
+
+# Nothing is paused any more, and r's link takes half of what x's brings.
+deaf() { ip -n sw2 link set dev x type wire drop any 100%; }
+one_way() {
+	fault "nothing comes back from the peer, 6 s" "$mode" 6 deaf heal \
+		"$(plus $calm $hold)" "$(at_line_rate 7000 1)" $look ${1:+"$(plus $look $slow $fast)"}
+}
+test_one_way_link() {
+	local mode=bfc
+	one_way yes
+	[ "$modes" != bfc ] || return
+	mode=pfc
+	one_way
+}
+
+# ip reads many commands at once, which takes no simulated time; then frames have some.
+flap_many() {
+	local i start=$EPOCHREALTIME
+	for ((i = 0; i < flaps; i += 20)); do
+		for _ in {1..20}; do
+			echo "link set x down"
+			echo "link set x up"
+		done | ip -n sw1 -batch - || fail "ip ends"
+		sleep 0.005
+	done
+	flapped=$(since "$start")
+}
+# It is down as long as that goes on: what a stall is bounded by begins then.
+many() {
+	local least=10 window=0.2 load=(-s 1400 -r 800000) look=400
+	fault "$flaps flaps" "$mode" 0 flap_many nothing - - "$(plus $look $carrier $calm)" \
+		${1:+"$(plus $look $carrier $fast $calm)"}
+	at_most "stall, less the $flapped ms of the flaps" $((stall - flapped)) $((carrier + calm))
+}
+test_many_flaps() {
+	local mode=bfc
+	many yes
+	[ "$modes" != bfc ] || return
+	mode=pfc
+	many
+}
+
+names=(none control_frames_lost peer_dies_while_pausing peer_reboots link_flaps one_way_link many_flaps)
+[ "${FAULTS-}" != all ] || names+=(control_frames_late endless_pauser)
+run_tests "${names[@]}"
