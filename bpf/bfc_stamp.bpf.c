@@ -20,7 +20,9 @@
  *    records in UDP zeroes, so that no hop's state leaves the network.
  *
  * Not touched: fragments; IPv6 with extension headers; more than two VLAN tags in
- * the packet. No hop has written into these.
+ * the packet; what is inside another header (PPPoE, MPLS, tunnels). But a router behind
+ * the hops may cut an IPv4 packet that they have written into: at an edge fragments are
+ * looked at, too.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -51,6 +53,7 @@
 #define TCP_DOFF	(offsetof(struct tcphdr, ack_seq) + sizeof(__be32))
 
 #define IP4_FRAG_MASK	0x3fff	/* more fragments, or not the first */
+#define IP4_OFFSET	0x1fff	/* units of 8 bytes */
 #define TCP_HLEN_MAX	60
 #define TCP_OPTIONS	16	/* looked at, NOPs as well; Linux sends 8 at most */
 #define TCP_OPT_END	0
@@ -101,10 +104,13 @@ static void count(__u32 what)
 		__sync_fetch_and_add(n, 1);	/* tasks of a CPU share it: PREEMPT_RT */
 }
 
-/* A packet, as far as it is known. Offsets are from the MAC header. */
+/* A packet, as far as it is known. Offsets are from the MAC header. @frag: of IPv4,
+ * with IP4_FRAG_MASK; 0 = whole.
+ */
 struct packet {
 	__u32 l3;
 	__u32 l4;
+	__u16 frag;
 	__u8 version;
 	__u8 proto;
 };
@@ -486,6 +492,13 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 
 /* ---- an edge ---- */
 
+/* INT may be in it, and cannot be taken out. */
+static __always_inline int strip_failed(void)
+{
+	count(BFC_STAMP_FAILED);
+	return TC_ACT_SHOT;
+}
+
 /* All options that a TCP header can have. */
 #define OPTS		(TCP_HLEN_MAX - TCP_HLEN)
 #define OPTS_ROOM	64	/* a power of two: masks tell the verifier the bounds */
@@ -564,7 +577,7 @@ static __always_inline int strip_tcp(struct __sk_buff *skb, __u32 l4)
 	__u32 n;
 
 	if (bpf_skb_load_bytes(skb, l4 + TCP_DOFF, &doff, sizeof(doff)))
-		return TC_ACT_OK;
+		return strip_failed();
 	n = (doff >> 4) * 4;
 	if (n <= TCP_HLEN)
 		return TC_ACT_OK;
@@ -573,25 +586,22 @@ static __always_inline int strip_tcp(struct __sk_buff *skb, __u32 l4)
 	if (n > OPTS)
 		return TC_ACT_OK;
 	/* A header longer than its packet: hops have written into what there is. */
-	if (bpf_skb_load_bytes(skb, l4 + TCP_HLEN, o.old, n)) {
-		count(BFC_STAMP_FAILED);
-		return TC_ACT_SHOT;
-	}
+	if (bpf_skb_load_bytes(skb, l4 + TCP_HLEN, o.old, n))
+		return strip_failed();
 	if (!blank(&o, n))
 		return TC_ACT_OK;
 	diff = bpf_csum_diff((__be32 *)o.old, OPTS, (__be32 *)o.now, OPTS, 0);
 	if (diff < 0 || bpf_skb_store_bytes(skb, l4 + TCP_HLEN, o.now, n, 0) ||
-	    bpf_l4_csum_replace(skb, l4 + offsetof(struct tcphdr, check), 0, diff, 0)) {
-		count(BFC_STAMP_FAILED);
-		return TC_ACT_SHOT;
-	}
+	    bpf_l4_csum_replace(skb, l4 + offsetof(struct tcphdr, check), 0, diff, 0))
+		return strip_failed();
 	count(BFC_STAMP_STRIPPED);
 	return TC_ACT_OK;
 }
 
 /* Records become zeroes; there is no checksum (see stamp_udp()). */
-static __always_inline int strip_udp(struct __sk_buff *skb, __u32 l4)
+static __always_inline int strip_udp(struct __sk_buff *skb, const struct packet *pkt)
 {
+	__u32 l4 = pkt->l4;
 	__u8 zero[BFC_INT_HOP_LEN * BFC_INT_HOPS_MAX] = {};
 	struct bfc_int_head head;
 	struct udp_int u;
@@ -613,9 +623,25 @@ static __always_inline int strip_udp(struct __sk_buff *skb, __u32 l4)
 	n = bytes(n * BFC_INT_HOP_LEN);
 	if (n > sizeof(zero))
 		return TC_ACT_OK;
+	/* Shorter than it says: no hop has written into it, unless that was cut off. */
 	if (bpf_skb_store_bytes(skb, l4 + UDP_HLEN + BFC_INT_HEAD_LEN, zero, n, 0))
-		return TC_ACT_OK;	/* shorter than it says */
+		return pkt->frag ? strip_failed() : TC_ACT_OK;
 	count(BFC_STAMP_STRIPPED);
+	return TC_ACT_OK;
+}
+
+_Static_assert(TCP_HLEN_MAX <= 64 &&
+	       sizeof(struct udphdr) + BFC_INT_LEN(BFC_INT_HOPS_MAX) <= 64,
+	       "hops write into no later byte");
+
+/* What hops write into ends within 64 bytes of TCP or UDP. A fragment that begins there
+ * has no header to find it by, and is smaller than any link makes it (RFC 3128).
+ */
+static __always_inline int strip_fragment(const struct packet *pkt)
+{
+	if ((pkt->proto == IPPROTO_TCP || pkt->proto == IPPROTO_UDP) &&
+	    (pkt->frag & IP4_OFFSET) < 64 / 8)
+		return strip_failed();
 	return TC_ACT_OK;
 }
 
@@ -647,10 +673,10 @@ static __always_inline int parse(const struct __sk_buff *skb, struct packet *pkt
 	pkt->l3 = l3;
 	if (proto == bpf_htons(ETH_P_IP)) {
 		ip4 = (const void *)(data + l3);
-		if ((const __u8 *)(ip4 + 1) > data_end || ip4->version != 4 ||
-		    ip4->frag_off & bpf_htons(IP4_FRAG_MASK))
+		if ((const __u8 *)(ip4 + 1) > data_end || ip4->version != 4)
 			return -1;
 		pkt->version = 4;
+		pkt->frag = bpf_ntohs(ip4->frag_off) & IP4_FRAG_MASK;
 		pkt->proto = ip4->protocol;
 		pkt->l4 = l3 + ip4->ihl * 4;
 		return pkt->l4 < l3 + IP4_HLEN ? -1 : 0;
@@ -660,6 +686,7 @@ static __always_inline int parse(const struct __sk_buff *skb, struct packet *pkt
 	    ip6->version != 6)
 		return -1;
 	pkt->version = 6;
+	pkt->frag = 0;
 	pkt->proto = ip6->nexthdr;
 	pkt->l4 = l3 + IP6_HLEN;
 	return 0;
@@ -687,14 +714,20 @@ static __always_inline int stamp_int(struct __sk_buff *skb)
 			return stamp_usual(skb, data, ETH_HLEN + IP6_HLEN);
 	} else {
 		/* Headers can be anywhere, if not in what the driver copied. */
-		bpf_skb_pull_data(skb, skb->len < PULL ? skb->len : PULL);
+		if (bpf_skb_pull_data(skb, skb->len < PULL ? skb->len : PULL) &&
+		    strips())
+			return strip_failed();
 	}
 	if (parse(skb, &pkt))
 		return TC_ACT_OK;
+	if (pkt.frag && !strips())
+		return TC_ACT_OK;
+	if (pkt.frag & IP4_OFFSET)
+		return strip_fragment(&pkt);
 	if (pkt.proto == IPPROTO_TCP)
 		return strips() ? strip_tcp(skb, pkt.l4) : stamp_tcp(skb, pkt.l4);
 	if (pkt.proto == IPPROTO_UDP)
-		return strips() ? strip_udp(skb, pkt.l4) : stamp_udp(skb, &pkt);
+		return strips() ? strip_udp(skb, &pkt) : stamp_udp(skb, &pkt);
 	return TC_ACT_OK;
 }
 

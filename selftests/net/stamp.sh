@@ -495,6 +495,38 @@ test_strip_all() {
 	unload
 }
 
+# A router at the edge cuts what hops have written into: the first fragment has the
+# headers. What begins later, and in them, does not leave.
+test_strip_fragments() {
+	three_hops
+	ip -n sw3 -batch - <<-END
+		link set w nomaster
+		link set r0 nomaster mtu 1000
+		route add 10.0.0.1 dev w
+		route add 10.0.0.100 dev r0
+		neigh add 10.0.0.100 lladdr $(mac r e0) dev r0
+	END
+	in_ns sw3 sysctl -qw net.ipv4.ip_forward=1
+	flow h1:e0 r:e0 sw3:w:r0 size=1400
+	all_good
+	equal "nHop" "$(came '.[0][0].nhop')" 2
+	configure 3 3000 0 0 2
+	flow h1:e0 r:e0 sw3:w:r0 size=1400 + ts=1 + nops=1 + size=100 + sum=partial + \
+		ipopts=2 + carrier=udp + carrier=plain
+	all_good
+	equal "fragments" "$(came '[.[] | .[0].pieces | length] | tojson')" '[2,2,2,0,2,2,2,2]'
+	equal "options" "$(came '[.[][].option // empty] | length')" 0
+	equal "records" "$(came '[.[6][].hops[] | .ts + .tx + .qlen] | add')" 0
+	equal "packets that INT was taken out of" "$(count 3 4)" 7
+	equal "dropped" "$(count 3 3)" 0
+	# Fragments of 48 bytes: the header is longer.
+	ip -n sw3 link set r0 mtu 68
+	flow h1:e0 r:e0 sw3:w:r0 wait=1 ts=1 size=300 + carrier=udp nhop=4
+	equal "where fragments begin" "$(came '[.[] | .[0].pieces[0]] | tojson')" '[96,96]'
+	at_least "dropped" "$(count 3 3)" 4
+	unload
+}
+
 # Checksums left to a device, and segments of a device's making.
 test_offload() {
 	three_hops
@@ -771,5 +803,5 @@ test_replaced() {
 [ -e "$object" ] || skip_all "no $object: make bpf"
 command -v bpftool >/dev/null || skip_all "no bpftool"
 sent=()
-run_tests same_tags facts values values_of_tx_queues path tcp tcp_usual tcp_not_ours strip strip_all offload \
+run_tests same_tags facts values values_of_tx_queues path tcp tcp_usual tcp_not_ours strip strip_all strip_fragments offload \
 	udp udp_not_ours every odd_programs refused swap steps device_goes replaced

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Frames with room for INT, from one end of a network to the other.
 
-  intflow.py NS:DEV NS:DEV [FIELD=VALUE...] [+ FIELD=VALUE...]...
+  intflow.py NS:DEV NS:DEV [NS:DEV:DEV] [FIELD=VALUE...] [+ FIELD=VALUE...]...
 
 Sends frames out of the first device, whatever qdisc it has, and looks at what
 comes in through the second, tags included. Several kinds of frames can be given,
 with + between them; the fields of the first hold for the others, too. Prints JSON:
 a list of what came of each kind, the packets in the order in which they came.
+Fragments of IPv4 are put together as far as they came: pieces has their offsets.
+With NS:DEV:DEV as third end, frames go through a router with these two ports.
 
   carrier=tcp|udp|plain  plain: UDP without INT
   count=N gap=SECONDS    packets, and the time between two
@@ -61,6 +63,7 @@ SO_RCVBUFFORCE = 33
 INT_PORT = 0xbfc1
 PLAIN_PORT = 5000
 TCP, UDP = 6, 17
+SOURCES = ipaddress.IPv4Address("10.0.0.1").packed, ipaddress.IPv6Address("fd00::1").packed
 VNET_NEEDS_CSUM = 1
 VNET_GSO = {4: 1, 6: 4}
 
@@ -138,13 +141,13 @@ def frame(f: Fields, number: int, ends: Fields) -> bytes:
         options = b"\1\1\1\0" * f["ipopts"]
         header = struct.pack("!BBHHHBBH4s4s", 0x45 + f["ipopts"], f["tos"], 20 + len(options) + len(body),
                              number, 0x2000 * f["fragment"], 64, proto, 0,
-                             ipaddress.IPv4Address("10.0.0.1").packed,
+                             SOURCES[0],
                              ipaddress.IPv4Address("10.0.0.100").packed) + options
         header = header[:10] + struct.pack("!H", 0xffff ^ ones(header)) + header[12:]
         out += struct.pack("!H", 0x800)
     else:
         header = struct.pack("!IHBB16s16s", 6 << 28, len(body), proto, 64,
-                             ipaddress.IPv6Address("fd00::1").packed,
+                             SOURCES[1],
                              ipaddress.IPv6Address("fd00::100").packed)
         out += struct.pack("!H", 0x86dd)
     start = ones(pseudo(f["version"], header, proto, len(body)))
@@ -246,10 +249,16 @@ def decode(when: float, data: bytes, aux: Optional[Tuple[int, int, int]]) -> Fie
         f["ip_ok"] = total <= len(ip)
     else:
         return f
-    body = ip[hlen:total]
+    cut = version == 4 and struct.unpack_from("!H", ip, 6)[0] & 0x3fff
+    f["l3"] = (version, proto, ip[:hlen], ip[hlen:total], status, cut)
+    return f
+
+
+def decode_l4(f: Fields, version: int, proto: int, header: bytes, body: bytes,
+              status: int) -> None:
     if proto not in (TCP, UDP) or len(body) < 8:
-        return f
-    start = ones(pseudo(version, ip[:hlen], proto, len(body)))
+        return
+    start = ones(pseudo(version, header, proto, len(body)))
     check = struct.unpack_from("!H", body, 16 if proto == TCP else 6)[0]
     if status & STATUS_CSUM_NOT_READY:
         f["sum"] = "partial" if check == start else "bad partial"
@@ -261,7 +270,62 @@ def decode(when: float, data: bytes, aux: Optional[Tuple[int, int, int]]) -> Fie
     payload = decode_tcp(body, f) if proto == TCP else decode_udp(body, f)
     del f["l4"]
     f["payload"] = payload
-    return f
+
+
+class Packets:
+    """What came, fragments put together."""
+
+    def __init__(self) -> None:
+        self.done: List[Fields] = []
+        self.cut: Dict[bytes, List[Fields]] = {}
+
+    def add(self, f: Fields) -> None:
+        if "l3" not in f:
+            self.done.append(f)
+            return
+        version, proto, header, body, status, cut = f["l3"]
+        if not cut:
+            del f["l3"]
+            decode_l4(f, version, proto, header, body, status)
+            self.done.append(f)
+            return
+        pieces = self.cut.setdefault(header[4:6], [])
+        pieces.append(f)
+        pieces.sort(key=offset)
+        if not pieces[-1]["l3"][5] & 0x2000 and len(joined(pieces)) == sum(
+                len(piece["l3"][3]) for piece in pieces):
+            self.end(header[4:6])
+
+    def end(self, ident: bytes) -> None:
+        """No more of this one."""
+        pieces = self.cut.pop(ident)
+        f = {"t": pieces[-1]["t"], "tags": pieces[0]["tags"], "hex": pieces[0]["hex"],
+             "len": sum(piece["len"] for piece in pieces),
+             "ip_ok": all(piece["ip_ok"] for piece in pieces),
+             "pieces": [offset(piece) for piece in pieces]}
+        version, proto, header, _, status, _ = pieces[0]["l3"]
+        decode_l4(f, version, proto, header, joined(pieces), status)
+        self.done.append(f)
+
+    def all(self) -> List[Fields]:
+        for ident in list(self.cut):
+            self.end(ident)
+        return self.done
+
+
+def offset(piece: Fields) -> int:
+    """Of a fragment, in bytes."""
+    at: int = (piece["l3"][5] & 0x1fff) * 8
+    return at
+
+
+def joined(pieces: List[Fields]) -> bytes:
+    """From the beginning as far as nothing is missing."""
+    body = b""
+    for piece in pieces:
+        if offset(piece) == len(body):
+            body += piece["l3"][3]
+    return body
 
 
 class Sink:
@@ -274,11 +338,13 @@ class Sink:
         self.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 24)
         self.sock.bind((dev, 0))
 
-    def collect(self, src: bytes, wanted: int, wait: float) -> List[Fields]:
-        """Frames from src: until so many came, or none for a while, whatever others send."""
-        got: List[Fields] = []
+    def collect(self, src: bytes, wanted: int, wait: float, routed: bool) -> List[Fields]:
+        """Frames from src: until so many came, or none for a while, whatever others send.
+        A router sends others than those that it forwards, too.
+        """
+        got = Packets()
         end = time.monotonic() + wait
-        while len(got) < wanted:
+        while len(got.done) < wanted:
             left = end - time.monotonic()
             if left <= 0:
                 break
@@ -289,14 +355,17 @@ class Sink:
                 break
             if addr[2] == PACKET_OUTGOING or data[6:12] != src:
                 continue
-            end = time.monotonic() + wait
             aux = None
             for level, kind, value in ancillary:
                 if level == SOL_PACKET and kind == PACKET_AUXDATA:
                     status, _, _, _, _, tci, tpid = struct.unpack("=IIIHHHH", value[:20])
                     aux = (status, tpid, tci)
-            got.append(decode(time.monotonic(), data, aux))
-        return got
+            f = decode(time.monotonic(), data, aux)
+            if routed and not ("l3" in f and any(ip in f["l3"][2] for ip in SOURCES)):
+                continue
+            end = time.monotonic() + wait
+            got.add(f)
+        return got.all()
 
 
 def parse(args: List[str], base: Fields) -> Fields:
@@ -329,8 +398,10 @@ def main() -> int:
         print(__doc__, file=sys.stderr)
         return 2
     ends = [arg.split(":", 1) for arg in sys.argv[1:3]]
+    args = sys.argv[3:]
+    router = args.pop(0).split(":") if args and ":" in args[0] else None
     groups: List[List[str]] = [[]]
-    for arg in sys.argv[3:]:
+    for arg in args:
         if arg == "+":
             groups.append([])
         else:
@@ -343,8 +414,10 @@ def main() -> int:
     source.bind((ends[0][1], 0))
     sink = Sink(*ends[1])
     # A source of its own, so that nothing else is taken for an answer.
-    src = bytes.fromhex("0256424643") + b"\1"
+    src = came_from = bytes.fromhex("0256424643") + b"\1"
     dst = mac_of(sink.sock)
+    if router:
+        dst, came_from = [mac_of(Sink(router[0], dev).sock) for dev in router[1:]]
     out = []
     for kind in kinds:
         started = time.monotonic()
@@ -356,7 +429,7 @@ def main() -> int:
         wanted = kind["count"]
         if kind["sum"] == "gso":
             wanted *= -(-kind["size"] // kind["mss"])
-        came = sink.collect(src, wanted, kind["wait"])
+        came = sink.collect(came_from, wanted, kind["wait"], router is not None)
         sent = b"".join(payload_of(kind, n) for n in range(kind["count"]))
         for f in came:
             payload = f.pop("payload", None)
