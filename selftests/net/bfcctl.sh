@@ -342,6 +342,35 @@ test_pins() {
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 }
 
+# complete WORD...: what Tab would offer for the last one
+complete_words() {
+	# shellcheck disable=SC2016
+	bash -c '. "$0"
+		line=("$@")
+		_init_completion() {
+			words=("${line[@]}") cword=$((${#line[@]} - 1))
+			cur=${line[-1]} prev=${line[-2]}
+		}
+		_available_interfaces() { COMPREPLY=(); }
+		_bfcctl
+		printf "%s\n" "${COMPREPLY[@]}"' "$top/bpf/bash-completion/bfcctl" bfcctl "$@"
+}
+
+# Names that another user may have put there are none of bfcctl's, and no commands.
+test_completion() {
+	mkdir -p /sys/fs/bpf/bfc/stamp-4026531840-{2,30,2-count}
+	# shellcheck disable=SC2016
+	mkdir '/sys/fs/bpf/bfc/stamp-$(touch${IFS}$PWNED)' '/sys/fs/bpf/bfc/stamp-1-`id`'
+	PWNED=$scratch/pwned complete_words stamp detach "" >"$scratch/out" 2>"$scratch/err"
+	equal "offered" "$(sort "$scratch/out" | tr '\n' ' ')" \
+		"stamp-4026531840-2 stamp-4026531840-30 "
+	equal "said" "$(cat "$scratch/err")" ""
+	check "a name was run" [ ! -e "$scratch/pwned" ]
+	equal "offered for stamp-4026531840-3" "$(complete_words stamp detach stamp-4026531840-3)" \
+		stamp-4026531840-30
+	rmdir /sys/fs/bpf/bfc/* /sys/fs/bpf/bfc
+}
+
 netns_gone() { [ "$(pins)" = '["e0","no_netns",false]' ]; }
 
 test_cgroups() {
@@ -633,5 +662,5 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage options values full_disk reasons stamp pins cgroups removed_cgroup ingress undone \
+run_tests usage options values full_disk reasons stamp pins completion cgroups removed_cgroup ingress undone \
 	other_version hpcc storage delay upgrade watch
