@@ -93,8 +93,31 @@ static void need_bpffs(void)
 	if (statfs(ctl.bpffs, &fs))
 		fail("%s: %s", ctl.bpffs, strerror(errno));
 	if ((uint32_t)fs.f_type != BPF_FS_MAGIC)
-		fail("%s is not a bpf file system (inside \"ip netns exec\" it is hidden: use bfcctl -n NAME): mount one with mount -t bpf none %s, or name another with --bpffs",
+		fail("%s is not a bpf file system (inside \"ip netns exec\" it is hidden: use bfcctl -n NAME): mount one with mount -t bpf -o mode=0700 none %s, or name another with --bpffs",
 		     ctl.bpffs, ctl.bpffs);
+}
+
+/* Any user may make a directory where "mount -t bpf" is all that was said (mode 1777):
+ * what is pinned there would be that user's.
+ */
+static void need_own_dir(void)
+{
+	const char *path = pin_path("%s", "");
+	struct stat st;
+
+	if (lstat(path, &st)) {
+		if (errno == ENOENT)
+			return;
+		fail("%s: %s", path, strerror(errno));
+	}
+	if (!S_ISDIR(st.st_mode))
+		fail("%s is no directory: another program has put it there", path);
+	if (st.st_uid && st.st_uid != geteuid())
+		fail("%s belongs to user %u: remove it, and mount the bpf file system with -o mode=0700",
+		     path, st.st_uid);
+	if (st.st_mode & 0022)
+		fail("%s has mode %04o, other users may write there: chmod 0755 it, if they have not",
+		     path, st.st_mode & 07777);
 }
 
 /**
@@ -107,6 +130,7 @@ void bpf_begin(void)
 	need_kernel();
 	need_permission();
 	need_bpffs();
+	need_own_dir();
 	libbpf_set_print(hear);
 }
 
@@ -263,6 +287,8 @@ void pin_mkdir(const char *path)
 	snprintf(made, sizeof(made), "%s", path);
 	if (mkdir(pin_path("%s", ""), 0755) && errno != EEXIST)
 		fail("%s: %s", pin_path("%s", ""), strerror(errno));
+	/* Another user may have been faster. */
+	need_own_dir();
 	if (mkdir(path, 0755) && errno != EEXIST)
 		fail("%s: %s", path, strerror(errno));
 }

@@ -218,6 +218,35 @@ test_reasons() {
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 }
 
+# Another user was there first: what is pinned would be that user's.
+test_squatted() {
+	local other=$scratch/bpf dir=$scratch/bpf/bfc
+	local nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	topology
+	bfc a e0 role nic
+	chmod 711 "$scratch"
+	mkdir "$other"
+	mount -t bpf none "$other"
+	check "others can write there" "${nobody[@]}" mkdir "$dir"
+	refuses 1 "$dir belongs to user 65534: remove it, .* mode=0700" \
+		--bpffs "$other" -n a stamp attach e0
+	refuses 1 "$dir belongs to user 65534" --bpffs "$other" stamp show
+	rmdir "$dir"
+	"${nobody[@]}" ln -s /sys/fs/bpf "$dir"
+	refuses 1 "$dir is no directory" --bpffs "$other" -n a stamp attach e0
+	rm "$dir"
+	mkdir -m 1777 "$dir"
+	refuses 1 "$dir has mode 1777, other users may write there" \
+		--bpffs "$other" -n a stamp attach e0
+	chmod 755 "$dir"
+	equal "stamp" "$(stat a e0 options.stamp)" native
+	ctl --bpffs "$other" -n a stamp attach e0
+	ctl --bpffs "$other" -n a stamp detach e0
+	equal "left" "$(ls "$other")" ""
+	umount "$other"
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+}
+
 # pin_of NS DEV: where the program of a port is pinned
 pin_of() {
 	echo "/sys/fs/bpf/bfc/stamp-$(in_ns "$1" stat -Lc %i /proc/self/ns/net)-$(
@@ -662,5 +691,5 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage options values full_disk reasons stamp pins completion cgroups removed_cgroup ingress undone \
+run_tests usage options values full_disk reasons squatted stamp pins completion cgroups removed_cgroup ingress undone \
 	other_version hpcc storage delay upgrade watch
