@@ -59,35 +59,51 @@ bool pin_is_name(const char *name)
 }
 
 /**
- * pin_name() - pin_new() of the device's name, for when the device is gone
- * @port: of the device
+ * struct about - what the program was pinned for, beside the numbers in its path
+ * @dev: name of the device, for when it is gone
+ * @netns_cookie: of its namespace: the number in the path may get to another one
+ * @object: object_id() of the program
  */
-void pin_name(const struct port *port)
+struct about {
+	char dev[IF_NAMESIZE];
+	uint64_t netns_cookie;
+	uint64_t object;
+};
+
+/**
+ * pin_about() - pin_new() of what the program of a port is pinned for
+ * @port: in this namespace
+ * @object: object_id() of the program
+ */
+void pin_about(const struct port *port, uint64_t object)
 {
+	struct about about = { .netns_cookie = netns_cookie(), .object = object };
 	int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "bfc_stamp_dev",
-				 sizeof(uint32_t), sizeof(port->name), 1, NULL);
+				 sizeof(uint32_t), sizeof(about), 1, NULL);
 
 	if (map < 0)
 		fail("cannot make a map: %s", strerror(errno));
-	conf_set(map, port->name, "the device's name");
+	memcpy(about.dev, port->name, sizeof(about.dev));
+	conf_set(map, &about, "the device's name");
 	pin_new(map, stamp_path(port->ifindex, "-dev"));
 	close(map);
 }
 
-/* What pin_name() has pinned. */
-static void get_name(struct pin *pin)
+/* What pin_about() has pinned. Return: false if that was another version, or nothing. */
+static bool get_about(const struct pin *pin, struct about *about)
 {
 	char path[sizeof(pin->path) + sizeof("-dev")];
+	bool is;
 	int map;
 
 	snprintf(path, sizeof(path), "%s-dev", pin->path);
 	map = pin_open(path);
 	if (map < 0)
-		return;
-	if (!conf_get(map, &pin->dev))
-		*pin->dev = '\0';
-	pin->dev[sizeof(pin->dev) - 1] = '\0';
+		return false;
+	is = conf_get(map, about);
+	about->dev[sizeof(about->dev) - 1] = '\0';
 	close(map);
+	return is;
 }
 
 static uint32_t get_prog_id(const char *path)
@@ -104,20 +120,41 @@ static uint32_t get_prog_id(const char *path)
 	return info.id;
 }
 
-/* In the namespace of the device. */
-static enum pin_state get_state(struct pin *pin)
+/* In the namespace that has the number of the device's. */
+static enum pin_state get_state(struct pin *pin, const struct about *about)
 {
 	struct port port;
 
-	if (!if_indextoname(pin->ifindex, pin->dev)) {
-		get_name(pin);
+	if (about->netns_cookie != netns_cookie())
+		return PIN_NO_NETNS;
+	if (!if_indextoname(pin->ifindex, pin->dev))
 		return PIN_NO_DEVICE;
-	}
 	if (!port_get(&port, pin->ifindex) || strcmp(port.kind, "bfc"))
 		return PIN_NO_BFC;
 	if (port.stamp != BFC_STAMP_PINNED)
 		return PIN_NATIVE;
 	return port.prog_id == pin->prog_id ? PIN_IN_EFFECT : PIN_OTHER;
+}
+
+/* Goes there, if it is not here. */
+static enum pin_state look(struct pin *pin)
+{
+	struct about about = {};
+	enum pin_state state;
+	int home;
+
+	if (!get_about(pin, &about))
+		return PIN_UNKNOWN;
+	memcpy(pin->dev, about.dev, sizeof(pin->dev));
+	pin->object = about.object;
+	if (pin->here)
+		return get_state(pin, &about);
+	home = netns_visit(pin->netns_id, pin->netns, sizeof(pin->netns));
+	if (home < 0)
+		return home == NETNS_NONE ? PIN_NO_NETNS : PIN_UNKNOWN;
+	state = get_state(pin, &about);
+	netns_return(home);
+	return state;
 }
 
 static struct pins *all;
@@ -126,8 +163,8 @@ static void add(const char *path)
 {
 	const char *name = strrchr(path, '/') + 1;
 	unsigned long long netns;
-	int ifindex, home;
 	struct pin *pin;
+	int ifindex;
 
 	if (!parse(name, &netns, &ifindex) ||
 	    (!all->everywhere && netns != netns_id()))
@@ -139,18 +176,11 @@ static void add(const char *path)
 	pin->ifindex = ifindex;
 	pin->prog_id = get_prog_id(path);
 	pin->here = netns == netns_id();
-	if (pin->here) {
-		pin->state = get_state(pin);
-		return;
+	pin->state = look(pin);
+	if (pin->state == PIN_NO_NETNS) {
+		pin->here = false;
+		*pin->netns = '\0';
 	}
-	home = netns_visit(netns, pin->netns, sizeof(pin->netns));
-	if (home < 0) {
-		get_name(pin);
-		pin->state = home == NETNS_NONE ? PIN_NO_NETNS : PIN_UNKNOWN;
-		return;
-	}
-	pin->state = get_state(pin);
-	netns_return(home);
 }
 
 /**
@@ -193,7 +223,8 @@ bool unpin(const char *path)
 }
 
 /**
- * pins_sweep() - unpin what devices of this namespace have left that are gone
+ * pins_sweep() - unpin what devices of this namespace have left that are gone, or those
+ *		  of a namespace that had its number
  *
  * A device that comes back has another number.
  */
@@ -204,7 +235,8 @@ void pins_sweep(void)
 
 	pins_get(&pins, false);
 	for (i = 0; i < pins.n; i++)
-		if (pins.pin[i].state == PIN_NO_DEVICE)
+		if (pins.pin[i].state == PIN_NO_DEVICE ||
+		    pins.pin[i].state == PIN_NO_NETNS)
 			unpin(pins.pin[i].path);
 	pins_free(&pins);
 }

@@ -17,7 +17,9 @@ enum pin_state {
 	PIN_NO_BFC,		/* the device has another root qdisc, or none */
 	PIN_NO_DEVICE,
 	PIN_NO_NETNS,
-	PIN_UNKNOWN,		/* no permission to look into its namespace */
+	PIN_UNKNOWN,		/* no permission to look into its namespace, or pinned by
+				 * another version
+				 */
 	__PIN_STATES
 };
 
@@ -30,6 +32,7 @@ enum pin_state {
  * @ifindex: of the device
  * @dev: name of the device; if it is gone, its last one that is known, or ""
  * @prog_id: of the program
+ * @object: object_id() that it was loaded from
  * @state: whether it is in effect
  */
 struct pin {
@@ -40,6 +43,7 @@ struct pin {
 	int ifindex;
 	char dev[IF_NAMESIZE];
 	uint32_t prog_id;
+	uint64_t object;
 	enum pin_state state;
 };
 
@@ -63,7 +67,7 @@ void pins_free(struct pins *pins);
 void pins_sweep(void);
 bool pin_is_name(const char *name);
 bool pin_is_of(const struct pin *pin, const char *dev);
-void pin_name(const struct port *port);
+void pin_about(const struct port *port, uint64_t object);
 void pin_show(const struct pin *pin);
 bool unpin(const char *path);
 

@@ -5,7 +5,7 @@
  *	<bpffs>/bfc/stamp-<netns>-<ifindex>		the program
  *	<bpffs>/bfc/stamp-<netns>-<ifindex>-config	struct bfc_stamp_config
  *	<bpffs>/bfc/stamp-<netns>-<ifindex>-count	what went wrong
- *	<bpffs>/bfc/stamp-<netns>-<ifindex>-dev		the device's name
+ *	<bpffs>/bfc/stamp-<netns>-<ifindex>-dev		which device, and which version
  *
  * The qdisc holds the program by itself; the pins are for looking at its maps, for
  * "tc qdisc change ... stamp pinned PATH", and to stamp again when the qdisc has been
@@ -105,6 +105,15 @@ static void attach_args(int argc, char **argv, struct bfc_stamp_config *conf)
 		conf->node = default_node();
 }
 
+/* Of the program of this bfcctl */
+static uint64_t this_object(void)
+{
+	size_t size;
+	const void *elf = bfc_stamp__elf_bytes(&size);
+
+	return object_id(elf, size);
+}
+
 static void attach(int argc, char **argv)
 {
 	struct bfc_stamp_config conf;
@@ -127,7 +136,7 @@ static void attach(int argc, char **argv)
 	pins_sweep();
 	pin_mkdir(pin_path("%s", ""));
 	pin_new(fd, stamp_path(port.ifindex, ""));
-	pin_name(&port);
+	pin_about(&port, this_object());
 	pin_new(bpf_map__fd(skel->maps.data),
 		stamp_path(port.ifindex, "-config"));
 	pin_new(bpf_map__fd(skel->maps.bfc_stamp_count),
@@ -155,7 +164,7 @@ static void restore(int argc, char **argv)
 	for (i = 0; i < pins.n; i++) {
 		const struct pin *pin = &pins.pin[i];
 
-		if (dev && pin->ifindex != port.ifindex)
+		if (pin->state == PIN_NO_NETNS || (dev && pin->ifindex != port.ifindex))
 			continue;
 		if (pin->state == PIN_NATIVE) {
 			fd = pin_open(pin->path);
@@ -169,6 +178,9 @@ static void restore(int argc, char **argv)
 		} else if (dev && pin->state == PIN_OTHER) {
 			fail("%s stamps by another program, %u", dev,
 			     port.prog_id);
+		} else if (dev && pin->state == PIN_UNKNOWN) {
+			fail("another version of bfcctl has pinned the program of %s (bfcctl stamp attach %s)",
+			     dev, dev);
 		}
 		if (dev)
 			break;

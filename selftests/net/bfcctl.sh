@@ -371,6 +371,40 @@ test_pins() {
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 }
 
+# The kernel gives the number of a namespace that is gone to another one, and numbers of
+# devices begin anew in each.
+test_another_netns() {
+	local pin i ns
+	new_ns g
+	ip -n g link add e0 type dummy
+	bfc g e0 role nic
+	ctl -n g stamp attach e0 int off
+	pin=$(pin_of g e0)
+	ip netns del g
+	check "namespace is there" wait_for 20 netns_gone
+	for ((i = 0; i < 12; i++)); do
+		ns=g$i
+		new_ns "$ns"
+		ip -n "$ns" link add e0 type dummy
+		[ "$(pin_of "$ns" e0)" != "$pin" ] || break
+	done
+	equal "pin of a namespace with the same number" "$(pin_of "$ns" e0)" "$pin"
+	bfc "$ns" e0 role nic
+	refuses 1 'nothing is pinned for e0 .bfcctl stamp attach e0' -n "$ns" stamp restore e0
+	equal "restored" "$(bfcctl -n "$ns" stamp restore)" ""
+	equal "stamp" "$(stat "$ns" e0 options.stamp)" native
+	equal "pins" "$(pins)" '["e0","no_netns",false]'
+	ctl -n "$ns" stamp attach e0
+	equal "restored after an attachment" "$(bfcctl -n "$ns" -j stamp show e0 | jq -c \
+		'.[] | [.stamp, .int]')" '["pinned",true]'
+	tc -n "$ns" qdisc del dev e0 root
+	bfc "$ns" e0 role nic
+	ctl -n "$ns" stamp restore e0 >"$scratch/out"
+	equal "restored after an attachment" "$(stat "$ns" e0 options.stamp)" pinned
+	ctl -n "$ns" stamp detach e0
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+}
+
 # complete WORD...: what Tab would offer for the last one
 complete_words() {
 	# shellcheck disable=SC2016
@@ -691,5 +725,5 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage options values full_disk reasons squatted stamp pins completion cgroups removed_cgroup ingress undone \
+run_tests usage options values full_disk reasons squatted stamp pins another_netns completion cgroups removed_cgroup ingress undone \
 	other_version hpcc storage delay upgrade watch
