@@ -270,6 +270,7 @@ bool tcp_off(const char *cgroup);
 void tcp_release(void);
 void tcp_sweep(void);
 bool tcp_config(const char *cgroup, struct bfc_int_config *conf);
+bool tcp_is_current(const char *cgroup);
 unsigned int tcp_flows(struct flow **flows);
 
 #endif /* BFCCTL_H */

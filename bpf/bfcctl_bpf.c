@@ -251,7 +251,7 @@ static char made[256];
 static struct {
 	char path[256];
 	char temp[256 + sizeof(NEW)];
-} news[8];
+} news[16];
 static unsigned int n_news;
 
 /* Where libbpf pins maps because of pin_share(). */

@@ -12,6 +12,7 @@
  *	<bpffs>/bfc/delay_object	likewise
  *	<bpffs>/bfc/cgroup-<id>/hpcc	link of the program that stands in for
  *					bfc_hpcc where there are no struct_ops
+ *	<bpffs>/bfc/cgroup-<id>/hpcc_object	object_id() of that
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -276,6 +277,14 @@ static void hpcc_on_ops(const struct hpcc_entry *e)
 	tcp_hpcc__destroy(skel);
 }
 
+static uint64_t sockops_object(void)
+{
+	size_t size;
+	const void *elf = hpcc_sockops__elf_bytes(&size);
+
+	return object_id(elf, size);
+}
+
 /* Behind the program that reads INT: programs run in the order of attachment. */
 static void hpcc_on_sockops(const struct hpcc_entry *e, const char *cgroup)
 {
@@ -292,6 +301,7 @@ static void hpcc_on_sockops(const struct hpcc_entry *e, const char *cgroup)
 	pin_share(skel->maps.bfc_hpcc_trace, pin_path("/hpcc_trace"));
 	bpf_loaded(hpcc_sockops__load(skel), "hpcc_sockops");
 	net_set(bpf_map__fd(skel->maps.bfc_hpcc_net), e, "hpcc_sockops");
+	object_pin(sockops_object(), pin_cgroup(cgroup, "/hpcc_object"));
 	prog = bpf_program__fd(skel->progs.hpcc_sockops);
 	link = pin_open(path);
 	if (link >= 0) {
@@ -410,8 +420,10 @@ static void hpcc_on(int argc, char **argv)
 			cgroup_cc(a.cgroup, "bfc_hpcc");
 	}
 	pin_commit();
-	if (a.cgroup && !a.sockops)
+	if (a.cgroup && !a.sockops) {
 		pin_remove(pin_cgroup(a.cgroup, "/hpcc"));
+		pin_remove(pin_cgroup(a.cgroup, "/hpcc_object"));
+	}
 }
 
 /* Connections to come of this cgroup use what they would without. */
@@ -464,6 +476,7 @@ static void hpcc_off(int argc, char **argv)
 		struct bfc_int_config conf;
 
 		was = pin_remove(pin_cgroup(cgroup, "/hpcc"));
+		pin_remove(pin_cgroup(cgroup, "/hpcc_object"));
 		if (tcp_config(cgroup, &conf) && *conf.cc) {
 			cgroup_cc(cgroup, "");
 			pin_commit();
@@ -689,7 +702,8 @@ bool hpcc_same(int argc, char **argv)
 		a.e.cgroup = cgroup_id(a.cgroup);
 	if (a.sockops) {
 		cc = "";
-		if (access(pin_cgroup(a.cgroup, "/hpcc"), F_OK))
+		if (access(pin_cgroup(a.cgroup, "/hpcc"), F_OK) ||
+		    !object_is(sockops_object(), pin_cgroup(a.cgroup, "/hpcc_object")))
 			return false;
 	} else {
 		elf = tcp_hpcc__elf_bytes(&size);
@@ -697,7 +711,8 @@ bool hpcc_same(int argc, char **argv)
 		    !object_is(object_id(elf, size), pin_path("/hpcc_object")))
 			return false;
 	}
-	if (a.cgroup && (!tcp_config(a.cgroup, &conf) || strcmp(conf.cc, cc)))
+	if (a.cgroup && (!tcp_config(a.cgroup, &conf) || strcmp(conf.cc, cc) ||
+			 !tcp_is_current(a.cgroup)))
 		return false;
 	return hpcc_entry_same(&a.e);
 }

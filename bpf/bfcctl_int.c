@@ -5,6 +5,7 @@
  *	<bpffs>/bfc/int_udp			struct bfc_int_udp_flow, all devices'
  *	<bpffs>/bfc/int_udp_count		packets, all devices'
  *	<bpffs>/bfc/int-<netns>-<ifindex>	a device has the UDP programs
+ *	<bpffs>/bfc/int-<netns>-<ifindex>-object	their object_id()
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -72,6 +73,15 @@ static unsigned int udp_unhook(int ifindex, const char *name)
 	return was;
 }
 
+/* Of the programs of this bfcctl */
+static uint64_t this_object(void)
+{
+	size_t size;
+	const void *elf = bfc_int_udp__elf_bytes(&size);
+
+	return object_id(elf, size);
+}
+
 static void udp_attach(const char *name)
 {
 	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook,
@@ -98,6 +108,7 @@ static void udp_attach(const char *name)
 	again = !access(pin_device("int", hook.ifindex, ""), F_OK);
 	pin_new(bpf_program__fd(skel->progs.bfc_int_udp_ingress),
 		pin_device("int", hook.ifindex, ""));
+	object_pin(this_object(), pin_device("int", hook.ifindex, "-object"));
 
 	for (i = 0; i < ARRAY_SIZE(ways); i++) {
 		DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = FILTER_HANDLE,
@@ -127,6 +138,7 @@ static void udp_detach(const char *name)
 	bpf_begin();
 	was = udp_unhook(ifindex, name);
 	was += pin_remove(pin_device("int", ifindex, ""));
+	pin_remove(pin_device("int", ifindex, "-object"));
 	if (!was)
 		fail("%s: the UDP programs are not attached", name);
 	/* Other devices share the maps. */
@@ -311,7 +323,7 @@ bool int_same(int argc, char **argv)
 
 	if (!host_args(argc, argv, &a))
 		return !tcp_config(a.cgroup, &is);
-	if (!tcp_config(a.cgroup, &is))
+	if (!tcp_config(a.cgroup, &is) || !tcp_is_current(a.cgroup))
 		return false;
 	/* hpcc's */
 	memcpy(a.conf.cc, is.cc, sizeof(is.cc));
@@ -320,7 +332,7 @@ bool int_same(int argc, char **argv)
 }
 
 /**
- * int_dev_same() - whether a device has the programs for RoCEv2, or has not
+ * int_dev_same() - whether a device has the programs for RoCEv2 of this version, or none
  * @dev: name of it
  * @on: which of both is asked for
  */
@@ -337,7 +349,10 @@ bool int_dev_same(const char *dev, bool on)
 		hook.attach_point = ways[i].point;
 		n += !bpf_tc_query(&hook, &opts);
 	}
-	return n == (on ? ARRAY_SIZE(ways) : 0);
+	if (!on)
+		return !n;
+	return n == ARRAY_SIZE(ways) &&
+	       object_is(this_object(), pin_device("int", hook.ifindex, "-object"));
 }
 
 static void show_views(int ifindex)

@@ -298,7 +298,8 @@ static bool pinned_config(int ifindex, struct bfc_stamp_config *conf)
 }
 
 /**
- * stamp_same() - whether a port stamps as this "stamp attach" would have it stamp
+ * stamp_same() - whether a port stamps as this "stamp attach" would have it stamp, and by
+ *		  the program of this version
  * @dev: name of the port
  * @argc: words behind "attach"
  * @argv: they
@@ -317,6 +318,7 @@ bool stamp_same(const char *dev, int argc, char **argv)
 	for (i = 0; i < pins.n; i++)
 		if (pins.pin[i].ifindex == ifindex)
 			same = pins.pin[i].state == PIN_IN_EFFECT &&
+			       pins.pin[i].object == this_object() &&
 			       pinned_config(ifindex, &is) &&
 			       !memcmp(&conf, &is, sizeof(is));
 	pins_free(&pins);

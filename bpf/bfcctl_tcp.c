@@ -6,6 +6,7 @@
  *	<bpffs>/bfc/int_sk			the sockets' storage, shared by all
  *	<bpffs>/bfc/cgroup-<id>/link		attachment to a cgroup
  *	<bpffs>/bfc/cgroup-<id>/config		struct bfc_int_config
+ *	<bpffs>/bfc/cgroup-<id>/object		object_id() of the program
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -31,6 +32,15 @@ static const char *storage_path(void)
 	return pin_path("/int_sk");
 }
 
+/* Of the program of this bfcctl */
+static uint64_t this_object(void)
+{
+	size_t size;
+	const void *elf = bfc_int_tcp__elf_bytes(&size);
+
+	return object_id(elf, size);
+}
+
 /**
  * tcp_on() - have the sockets of a cgroup take part in INT
  * @cgroup: its directory
@@ -50,7 +60,6 @@ void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 	bpf_begin();
 	copy.cgroup = cgroup_id(cgroup);
 	dir = pin_cgroup(cgroup, "");
-	path = pin_cgroup(cgroup, "/link");
 	skel = bfc_int_tcp__open();
 	if (!skel)
 		fail("cannot open the TCP program: %s", strerror(errno));
@@ -61,7 +70,9 @@ void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 	conf_set(bpf_map__fd(skel->maps.bfc_int_config), &copy,
 		 "the TCP program");
 
+	object_pin(this_object(), pin_cgroup(cgroup, "/object"));
 	prog = bpf_program__fd(skel->progs.bfc_int_tcp);
+	path = pin_cgroup(cgroup, "/link");
 	link = pin_open(path);
 	if (link >= 0) {
 		if (bpf_link_update(link, prog, NULL))
@@ -103,8 +114,10 @@ static bool forget(uint64_t cgroup)
 	bool was = pin_remove(pin_path("/cgroup-%llu/link", id));
 
 	pin_remove(pin_path("/cgroup-%llu/config", id));
+	pin_remove(pin_path("/cgroup-%llu/object", id));
 	/* HPCC as a program of the cgroup has nothing to work with any more. */
 	pin_remove(pin_path("/cgroup-%llu/hpcc", id));
+	pin_remove(pin_path("/cgroup-%llu/hpcc_object", id));
 	hpcc_forget(cgroup);
 	rmdir(pin_path("/cgroup-%llu", id));
 	hpcc_release();
@@ -174,6 +187,15 @@ bool tcp_config(const char *cgroup, struct bfc_int_config *conf)
 	on = conf_get(fd, conf);
 	close(fd);
 	return on;
+}
+
+/**
+ * tcp_is_current() - whether a cgroup has the program of this version of bfcctl
+ * @cgroup: its directory
+ */
+bool tcp_is_current(const char *cgroup)
+{
+	return object_is(this_object(), pin_cgroup(cgroup, "/object"));
 }
 
 /* ---- what is kept with the sockets ---- */

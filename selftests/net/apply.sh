@@ -481,6 +481,15 @@ test_dry_run() {
 		'[["d0","none",[]],["d1","none",[]]]'
 }
 
+# of_old MAP: as if another version of bfcctl had loaded what this belongs to: object_id()
+# is the last of it
+of_old() {
+	# shellcheck disable=SC2046
+	check "no map $1" bpftool map update pinned "$1" key 0 0 0 0 value hex $(
+		bpftool -j map dump pinned "$1" | jq -r '.[0].value |
+			(.[:-8] + [range(8) | "00"])[] | ltrimstr("0x")')
+}
+
 program() { stat "$ns" p2 options.stamp_id; }
 
 test_programs() {
@@ -498,6 +507,20 @@ test_programs() {
 	first=$(program)
 	equal "shown" "$(bfcctl -n sw -j stamp show p2 | jq -c '.[] | [.node, .every]')" \
 		'[7,3]'
+	without_news apply 0
+	says "p2: nothing to do"
+	equal "program" "$(program)" "$first"
+	# An upgrade of bfcctl: nothing else may differ
+	of_old /sys/fs/bpf/bfc/stamp-*-dev
+	apply 0
+	says "p2: stamp attach node 7 every 3"
+	check "the program is that of before" [ "$(program)" != "$first" ]
+	first=$(program)
+	of_old /sys/fs/bpf/bfc/int-*-object
+	apply 3 --dry-run
+	says "p2: would int attach"
+	apply 0
+	says "p2: int attach"
 	without_news apply 0
 	says "p2: nothing to do"
 	equal "program" "$(program)" "$first"
@@ -670,6 +693,18 @@ test_host() {
 	apply 0
 	equal "what was done" "$(grep -c ': nothing to do$' "$scratch/out")" 3
 	equal "configuration" "$(config_id)" "$first"
+	of_old /sys/fs/bpf/bfc/cgroup-*/object
+	apply 0
+	check "says $(cat "$scratch/out")" grep -qx "host: int attach .*: done" "$scratch/out"
+	check "the program is that of before" [ "$(config_id)" != "$first" ]
+	if simulated; then
+		of_old /sys/fs/bpf/bfc/cgroup-*/hpcc_object
+		apply 0
+		check "says $(cat "$scratch/out")" grep -qx "host: hpcc on .*: done" \
+			"$scratch/out"
+	fi
+	apply 0
+	equal "what was done" "$(grep -c ': nothing to do$' "$scratch/out")" 3
 	apply 0 d0
 	says "d0: nothing to do"
 	conf "[host]
