@@ -11,6 +11,8 @@
 #include "bfcctl_live.h"
 #include "rtnl.h"
 
+#define LOOKS	100
+
 struct live *live;
 unsigned int n_live;
 
@@ -60,24 +62,75 @@ static void add_device(const struct nlmsghdr *h, void *arg)
 				 (const char *)RTA_DATA(attr));
 }
 
-/**
- * live_look() - fill @live
- *
- * Ends the program if the kernel does not tell.
- */
-void live_look(void)
+/* Fill @live with devices. */
+static void list_devices(void)
 {
 	struct rtnl_msg msg;
 	const char *error;
 	struct rtnl rt;
 
+	live = NULL;
+	n_live = 0;
 	rtnl_open(&rt);
 	rtnl_begin(&msg, RTM_GETLINK, 0, sizeof(struct ifinfomsg));
 	error = rtnl_dump(&rt, &msg, add_device, NULL);
 	if (error)
 		fail("cannot list the devices: %s", error);
 	close(rt.sock);
-	ports_each(add_qdisc, NULL);
+}
+
+/* Of devices with these names and numbers, in any order */
+static bool lists_same(const struct live *was, unsigned int n_was)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < n_was && n_was == n_live; i++) {
+		/* The order is that of the kernel, as a rule. */
+		for (k = 0; k < n_live; k++)
+			if (live[(i + k) % n_live].ifindex == was[i].ifindex)
+				break;
+		if (k == n_live || strcmp(live[(i + k) % n_live].name, was[i].name))
+			return false;
+	}
+	return n_was == n_live;
+}
+
+static void forget(struct live *list, unsigned int n)
+{
+	while (n)
+		free(list[--n].options);
+	free(list);
+}
+
+/**
+ * live_look() - fill @live
+ *
+ * The kernel counts devices as it lists them: if one goes meanwhile, the one behind it is left
+ * out, and would be taken for one without a qdisc. So all is listed again until no device has
+ * come or gone between.
+ *
+ * Ends the program if the kernel does not tell.
+ */
+void live_look(void)
+{
+	struct live *was;
+	unsigned int n_was, tries;
+
+	list_devices();
+	for (tries = 0; tries < LOOKS; tries++) {
+		ports_each(add_qdisc, NULL);
+		was = live;
+		n_was = n_live;
+		list_devices();
+		if (lists_same(was, n_was)) {
+			forget(live, n_live);
+			live = was;
+			n_live = n_was;
+			return;
+		}
+		forget(was, n_was);
+	}
+	fail("devices come and go faster than they can be listed");
 }
 
 /**

@@ -759,6 +759,21 @@ test_gone() {
 }
 has_bfc() { shown "$1" | grep -q bfc; }
 
+# Devices that go while apply looks: the kernel's list leaves others out then.
+test_gone_in_the_list() {
+	local n=400
+	new_ns x
+	seq "$n" | sed 's/.*/link add d& type dummy/' | ip -n x -batch -
+	seq "$n" | sed 's/.*/qdisc add dev d& root pfifo/' | tc -n x -batch -
+	conf "[port d*]"
+	LD_PRELOAD=$top/build/tools/midlist.so MIDLIST="ip -n x link del d1; ip -n x link del d2" \
+		apply 3 --dry-run
+	equal "ports that need a replacement" "$(grep -c '^d[0-9]*: needs a replacement: it has pfifo' \
+		"$scratch/out")" $((n - 2))
+	equal "other ports" "$(grep -vc 'needs a replacement' "$scratch/out")" 0
+	equal "devices" "$(ip -n x -o link show type dummy | wc -l)" $((n - 2))
+}
+
 # The boot's and udev's for each port
 test_at_once() {
 	local i pid all=()
@@ -780,4 +795,4 @@ test_at_once() {
 
 run_tests first_and_second back_to_the_default as_tc_reads_it live replacement \
 	replacement_of_a_tree patterns_and_later_ports old_module bad_files one_fails dry_run programs \
-	program_of_tx_queues host gone at_once
+	program_of_tx_queues host gone gone_in_the_list at_once
