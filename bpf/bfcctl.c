@@ -87,9 +87,8 @@ void fail(const char *fmt, ...)
 	if (ctl.restore)
 		ctl.restore();
 	fflush(stdout);
-	fprintf(stderr, "bfcctl: %s", ctl.where);
 	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
+	out_message(ctl.where, fmt, args);
 	va_end(args);
 	fputc('\n', stderr);
 	pin_undo();
@@ -101,9 +100,8 @@ void usage_fail(const char *fmt, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "bfcctl: %s", ctl.where);
 	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
+	out_message(ctl.where, fmt, args);
 	va_end(args);
 	fputs(*ctl.where ? "\n" : " (bfcctl --help)\n", stderr);
 	exit(2);

@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 #include <net/if.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -134,7 +135,9 @@ void out_number(const char *key, uint64_t value);
 void out_seconds(const char *key, uint64_t ns);
 void out_fraction(const char *key, double value);
 void out_bool(const char *key, bool value);
+unsigned int out_utf8(const char *s);
 void out_printable(char *s, char keep);
+void out_message(const char *where, const char *fmt, va_list args);
 void text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 const char *rate_text(char *buf, size_t room, double bits);
 const char *time_text(char *buf, size_t room, double ns);

@@ -200,11 +200,17 @@ static void read_all(struct samples *all)
 
 static void put_label(FILE *to, const char *name, const char *value)
 {
+	unsigned int n;
+
 	fprintf(to, "%s=\"", name);
-	for (; *value; value++) {
+	for (; *value; value += n ? n : 1) {
+		n = out_utf8(value);
 		if (*value == '"' || *value == '\\')
 			fputc('\\', to);
-		fputc(*value, to);
+		if (n)
+			fwrite(value, n, 1, to);
+		else
+			fputs("\xef\xbf\xbd", to);	/* U+FFFD */
 	}
 	fputc('"', to);
 }

@@ -38,16 +38,44 @@ static void newline(void)
 		putchar('\t');
 }
 
+/**
+ * out_utf8() - the character that a text begins with
+ * @s: the text: the kernel takes any bytes as the name of a device
+ *
+ * Return: its bytes in UTF-8 (RFC 3629), 0 if it is none.
+ */
+unsigned int out_utf8(const char *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	unsigned int n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 :
+			 *p < 0xf5 ? 4 : 0;
+	unsigned int i;
+
+	/* Too long a form; a surrogate; behind U+10FFFF */
+	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
+	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f))
+		return 0;
+	for (i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
 static void quoted(const char *s)
 {
+	unsigned int n;
+
 	putchar('"');
-	for (; *s; s++) {
+	for (; *s; s += n ? n : 1) {
+		n = out_utf8(s);
 		if (*s == '"' || *s == '\\')
 			printf("\\%c", *s);
-		else if ((unsigned char)*s < ' ')
+		else if (n && (unsigned char)*s < ' ')
 			printf("\\u%04x", *s);
+		else if (n)
+			fwrite(s, n, 1, stdout);
 		else
-			putchar(*s);
+			fputs("\\ufffd", stdout);
 	}
 	putchar('"');
 }
@@ -144,16 +172,47 @@ void out_bool(const char *key, bool value)
 	fputs(value ? "true" : "false", stdout);
 }
 
+/* Terminals take U+0080 to U+009F for control characters, too: 9b begins a sequence. */
+static bool is_control(const char *s)
+{
+	return iscntrl((unsigned char)*s) ||
+	       ((unsigned char)*s == 0xc2 && (unsigned char)s[1] < 0xa0);
+}
+
 /**
  * out_printable() - a text that a terminal takes for nothing else
- * @s: the text; control characters, which names of devices may have, become question marks
+ * @s: the text; control characters and what is no UTF-8, which names of devices may have,
+ *     become question marks
  * @keep: but for this one, end of line and tabulator
  */
 void out_printable(char *s, char keep)
 {
-	for (; *s; s++)
-		if (iscntrl((unsigned char)*s) && *s != '\n' && *s != '\t' && *s != keep)
-			*s = '?';
+	unsigned int n;
+
+	for (; *s; s += n ? n : 1) {
+		n = out_utf8(s);
+		if (*s != '\n' && *s != '\t' && *s != keep && (!n || is_control(s)))
+			memset(s, '?', n ? n : 1);
+	}
+}
+
+/**
+ * out_message() - "bfcctl: WHERE..." on standard error, without the end of the line
+ * @where: place in a file with ": ", or ""
+ * @fmt: as vprintf
+ * @args: likewise
+ */
+void out_message(const char *where, const char *fmt, va_list args)
+{
+	char *said = NULL, *all = NULL;
+
+	if (vasprintf(&said, fmt, args) < 0 ||
+	    asprintf(&all, "bfcctl: %s%s", where, said) < 0)
+		return;
+	out_printable(all, '\n');
+	fputs(all, stderr);
+	free(said);
+	free(all);
 }
 
 /* For people. */

@@ -41,12 +41,13 @@ static const struct {
  */
 void outcome_note(const struct where *at, const char *fmt, ...)
 {
+	char where[sizeof(ctl.where)];
 	va_list args;
 
 	fflush(stdout);
-	fprintf(stderr, "bfcctl: %s:%u: ", at->file, at->line);
+	snprintf(where, sizeof(where), "%s:%u: ", at->file, at->line);
 	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
+	out_message(where, fmt, args);
 	va_end(args);
 	fputc('\n', stderr);
 }

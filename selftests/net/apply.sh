@@ -774,6 +774,31 @@ test_gone_in_the_list() {
 	equal "devices" "$(ip -n x -o link show type dummy | wc -l)" $((n - 2))
 }
 
+# A device may have any name: none of it is for the terminal, and JSON is UTF-8.
+test_names() {
+	local red=$'a\e[31mb' byte=$'a\xffb' csi=$'a\xc2\x9bm' umlaut=$'a\xc3\xa4'
+	devices "$red" "$byte" "$csi" "$umlaut"
+	conf "[port a*]
+		elide nothere"
+	apply 0
+	equal "odd bytes on standard output" "$(odd_bytes "$scratch/out")" "c3 a4"
+	equal "odd bytes on standard error" "$(grep -v "^bfcctl: .*: $umlaut: " "$scratch/err" |
+		odd_bytes)" ""
+	warns 'bfc.conf:2: a\?\[31mb: elide nothere: no such device yet'
+	apply 0 -j
+	equal "names in JSON" "$(python3 -c 'import json, sys
+print(*sorted(ascii(port["dev"]) for port in json.load(sys.stdin)))' <"$scratch/out")" \
+		"'a\\ufffdb' 'a\\x1b[31mb' 'a\\x9bm' 'a\\xe4'"
+	bfcctl -n x metrics >"$scratch/metrics"
+	check "metrics are no UTF-8" iconv -f UTF-8 -t UTF-8 "$scratch/metrics" >"$scratch/out"
+	check "no metrics of it" grep -q $'device="a\xef\xbf\xbdb"' "$scratch/metrics"
+	bfcctl -n x stamp detach "$red" 2>"$scratch/err"
+	warns '^bfcctl: a\?\[31mb stamps natively already$'
+}
+
+# odd_bytes [FILE]: all but ASCII that can be printed, and ends of lines
+odd_bytes() { LC_ALL=C tr -d '\11\12\40-\176' <"${1:-/dev/stdin}" | od -An -tx1 | sed 's/^ //'; }
+
 # The boot's and udev's for each port
 test_at_once() {
 	local i pid all=()
@@ -795,4 +820,4 @@ test_at_once() {
 
 run_tests first_and_second back_to_the_default as_tc_reads_it live replacement \
 	replacement_of_a_tree patterns_and_later_ports old_module bad_files one_fails dry_run programs \
-	program_of_tx_queues host gone gone_in_the_list at_once
+	program_of_tx_queues host gone gone_in_the_list names at_once
