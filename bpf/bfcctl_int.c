@@ -42,7 +42,7 @@ static const struct {
 	enum bpf_tc_attach_point point;
 	const char *name;
 } ways[] = {
-	/* Taken off before it is asked for: half an attachment does no harm. */
+	/* Ingress is attached first, so a failure between the two breaks nothing. */
 	{ BPF_TC_INGRESS, "ingress" },
 	{ BPF_TC_EGRESS, "egress" },
 };
