@@ -45,6 +45,7 @@ const struct bfc_stat bfc_qdisc_table[] = {
 	QDISC("untrusted", UNTRUSTED, NUMBER, GENERAL, 3),
 	QDISC("unsampled", UNSAMPLED, NUMBER, GENERAL, 3),
 	QDISC("labelled", LABELLED, NUMBER, GENERAL, 3),
+	QDISC("sized", SIZED, NUMBER, GENERAL, 3),
 	QDISC("drop_limit", DROP_LIMIT, NUMBER, GENERAL, 4),
 	QDISC("drop_cap", DROP_CAP, NUMBER, GENERAL, 4),
 	QDISC("drop_gso", DROP_GSO, NUMBER, GENERAL, 4),

@@ -78,6 +78,7 @@
 #include "bfc_port.h"
 #include "bfc_queue.h"
 #include "bfc_root.h"
+#include "bfc_srf.h"
 #include "bfc_stamp.h"
 #include "bfc_switch.h"
 #include "bfc_thresh.h"
@@ -183,6 +184,7 @@ struct bfc_sched_stats {
 	u64 counted;		/* packets that met a queue over Th */
 	u64 unsampled;		/* packets left out of flow table and pause counters */
 	u64 labelled;		/* packets with the incast label */
+	u64 sized;		/* packets that told how much their flow has yet to send */
 	u64 ctrl_excess;	/* over the control band's share, queued as ordinary */
 	u64 drop_limit;		/* dropped from the longest queue */
 	u64 drop_cap;		/* to a queue over its share of the buffer */
@@ -304,6 +306,7 @@ struct bfc_sched {
 	} prio[BFC_PRIORITIES];
 	struct bfc_sched_dests dest;
 	struct bfc_sched_roots roots;
+	struct bfc_srf *srf;	/* with `sched srf`, or after it; else NULL */
 	struct bfc_sched_stats stats;
 
 	/* Seldom, or with modes that pause priorities. */
@@ -356,6 +359,7 @@ static_assert(offsetof(struct bfc_sched, ctrl) == 256);
  * @unsampled: it is not in @flow's size, and is not to be counted: `sample`
  * @slot: of that port, if @pausable
  * @member: bits of the hash, if @overflowed
+ * @size: what its flow has yet to send, as bfc_size_code(); with `sched srf` only
  *
  * @mem and @segs save dequeue two cache lines of the skb and its data.
  */
@@ -373,12 +377,19 @@ struct bfc_skb_cb {
 	u8 unsampled : 1;
 	u8 slot;
 	u8 member;
+	u16 size;
 };
 
 /* Are there traffic classes? */
 static inline bool bfc_is_classed(const struct bfc_sched *q)
 {
 	return static_branch_unlikely(&bfc_classed) && q->cfg->ranged;
+}
+
+/* Are queues served by the size at their head? */
+static inline bool bfc_is_srf(const struct bfc_sched *q)
+{
+	return static_branch_unlikely(&bfc_sized) && q->cfg->srf;
 }
 
 static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)

@@ -123,6 +123,7 @@ struct bfc_cfg {
 	bool new_first;
 	u8 split_gso;		/* BFC_SPLIT_GSO_* */
 	u8 label;		/* BFC_LABEL_*: where the incast label of a packet is */
+	bool srf;		/* queues are served by the size at their head */
 	u16 leave_out;		/* so many of 65536 packets are not sampled */
 
 	/* The scheduler, for some. */

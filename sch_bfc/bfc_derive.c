@@ -151,6 +151,7 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->new_first = p->new_first;
 	c->leave_out = (BFC_SAMPLE_ALL - p->sample) * BIT(16) / BFC_SAMPLE_ALL;
 	bfc_derive_label(c, p->incast);
+	c->srf = p->sched == BFC_SCHED_SRF;
 	c->split_gso = p->split_gso;
 	c->role = p->role;
 	c->assign = p->assign;
@@ -264,6 +265,8 @@ struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 		static_branch_inc(&bfc_roots);
 	if (c->ranged)
 		static_branch_inc(&bfc_classed);
+	if (c->srf)
+		static_branch_inc(&bfc_sized);
 	return c;
 free:
 	kvfree(c);
@@ -286,6 +289,8 @@ void bfc_cfg_put(struct bfc_cfg *c)
 		static_branch_dec(&bfc_roots);
 	if (c->ranged)
 		static_branch_dec(&bfc_classed);
+	if (c->srf)
+		static_branch_dec(&bfc_sized);
 	if (c->buffer) {
 		if (c->undo)
 			c->buffer->memory = c->undo;

@@ -331,7 +331,8 @@ static unsigned int bfc_pick_queue(struct bfc_sched *q,
 			i = bfc_find_in_class(q, class, q->empty, *bfc_rotor(q, class));
 	}
 	if (i >= n)
-		return bfc_pick_in_class(q, class);
+		return q->cfg->assign == BFC_ASSIGN_SIMILAR ? bfc_srf_similar(q) :
+							      bfc_pick_in_class(q, class);
 	*bfc_rotor(q, class) = i + 1;
 	return i;
 }
@@ -564,6 +565,7 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 	case BFC_ASSIGN_DYNAMIC:
 	case BFC_ASSIGN_DESTINATION:
 	case BFC_ASSIGN_ROOT:
+	case BFC_ASSIGN_SIMILAR:
 		picked = hash || q->cfg->identity != BFC_FLOW_PRIO;
 		flow->queue = picked ? bfc_pick_queue(q, flow, skb, class) : class;
 		break;

@@ -221,8 +221,12 @@ void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 	if (!old || old->p.rate != cfg->p.rate)
 		q->next_tx = 0;
 	q->stamp.facts = bfc_int_speed_code(cfg->rate) << BFC_STAMP_SPEED_SHIFT;
+	if (cfg->srf && old && !old->srf)
+		bfc_srf_read(q);
 	/* Not at each event of the device: what classes owe is forgotten then. */
-	if (old && (old->strict != cfg->strict || bfc_classes_differ(old, cfg)))
+	if ((!old && cfg->srf) ||
+	    (old && (old->strict != cfg->strict || old->srf != cfg->srf ||
+		     bfc_classes_differ(old, cfg))))
 		bfc_requeue(q);
 	bfc_trim(sch);
 }
@@ -272,5 +276,6 @@ void bfc_sched_free(struct Qdisc *sch)
 	kvfree(q->obeyed.pauses);
 	kvfree(q->dest.table);
 	kvfree(q->roots.behind);
+	kvfree(q->srf);
 	kvfree(q->empty);	/* and the other bitmaps */
 }

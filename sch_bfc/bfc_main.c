@@ -101,7 +101,8 @@ static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p, u64 spee
 	if (IS_ERR(cfg))
 		return PTR_ERR(cfg);
 	err = bfc_is_mq(sch) ? bfc_mq_roots(sch, cfg) :
-	      bfc_flows_grow(sch, cfg) ?: bfc_roots_alloc(sch, cfg);
+	      bfc_flows_grow(sch, cfg) ?: bfc_roots_alloc(sch, cfg) ?:
+	      bfc_srf_alloc(sch, cfg);
 	if (err) {
 		bfc_cfg_put(cfg);
 		return err;

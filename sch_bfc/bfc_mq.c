@@ -46,6 +46,10 @@ int bfc_mq_check(const struct bfc_params *p, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG(extack, "bfc: classes: cards serve TX queues in turn, so that they need one scheduler: replace it with txqs one");
 		return -EOPNOTSUPP;
 	}
+	if (p->sched == BFC_SCHED_SRF) {
+		NL_SET_ERR_MSG(extack, "bfc: sched: cards serve TX queues in turn, so that srf needs one scheduler: replace it with txqs one");
+		return -EOPNOTSUPP;
+	}
 	if (p->strict) {
 		NL_SET_ERR_MSG(extack, "bfc: strict: cards serve TX queues in turn, so that it needs one scheduler: replace it with txqs one");
 		return -EOPNOTSUPP;

@@ -75,6 +75,7 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_CLASS_QUEUES]	= NLA_POLICY_EXACT_LEN(BFC_LIST_LEN),
 	[TCA_BFC_WEIGHTS]	= NLA_POLICY_EXACT_LEN(BFC_LIST_LEN),
 	[TCA_BFC_KEEP_CLASS]	= { .type = NLA_U8 },
+	[TCA_BFC_SCHED]		= { .type = NLA_U8 },
 };
 
 /* End of policy */
@@ -93,6 +94,7 @@ static const struct bfc_params bfc_defaults = {
 	.flows = BFC_QUEUES_DEFAULT * BFC_FLOWS_PER_QUEUE,
 	.ways = BFC_WAYS_DEFAULT,
 	.assign = BFC_ASSIGN_DESTINATION,
+	.sched = BFC_SCHED_DRR,
 	.sample = BFC_SAMPLE_ALL,
 	.txqs = BFC_TXQS_AUTO,
 	.sync = BFC_SYNC_DEFAULT,
@@ -171,7 +173,7 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 			   "flows: 16 to 4194304, or 0 for 100 x queues"),
 	[TCA_BFC_ASSIGN] =
 		BFC_OPTION(assign, u8, 0, __BFC_ASSIGN_MAX - 1, false,
-			   "assign: dynamic, destination, root, stochastic or single"),
+			   "assign: dynamic, destination, root, similar, stochastic or single"),
 	[TCA_BFC_AVOID_PAUSED] =
 		BFC_OPTION(avoid_paused, u8, 0, 1, false,
 			   "avoid-paused: 0 or 1"),
@@ -313,6 +315,9 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_KEEP_CLASS] =
 		BFC_OPTION(keep_class, u8, 0, 1, false,
 			   "keep-class: 0 or 1"),
+	[TCA_BFC_SCHED] =
+		BFC_OPTION(sched, u8, 0, __BFC_SCHED_MAX - 1, false,
+			   "sched: drr or srf"),
 };
 
 /* End of ranges */
@@ -419,6 +424,7 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_CLASS_QUEUES] = BFC_USE_CLASSES("class-queues"),
 	[TCA_BFC_WEIGHTS] = BFC_USE_CLASSES("weights"),
 	[TCA_BFC_KEEP_CLASS] = BFC_USE_BFC("keep-class"),
+	[TCA_BFC_SCHED] = BFC_USE_BFC_NONE("sched"),
 };
 
 /* End of uses */
@@ -550,6 +556,21 @@ static int bfc_check_classes(struct nlattr **tb, const struct bfc_params *p,
 	if (p->strict != 0xff && p->strict >> p->classes)
 		return bfc_refuse(tb[TCA_BFC_STRICT] ?: classes,
 				  "bfc: strict: 0 to classes - 1, or all", extack);
+	return 0;
+}
+
+/* Likewise. */
+static int bfc_check_sched(struct nlattr **tb, const struct bfc_params *p,
+			   struct netlink_ext_ack *extack)
+{
+	bool srf = p->sched == BFC_SCHED_SRF;
+
+	if (srf && p->classes > 1)
+		return bfc_refuse(tb[TCA_BFC_SCHED] ?: tb[TCA_BFC_CLASSES],
+				  "bfc: sched: srf is not for classes", extack);
+	if (!srf && p->assign == BFC_ASSIGN_SIMILAR)
+		return bfc_refuse(tb[TCA_BFC_ASSIGN] ?: tb[TCA_BFC_SCHED],
+				  "bfc: assign: similar is for sched srf", extack);
 	return 0;
 }
 
@@ -757,7 +778,8 @@ int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
 	}
 	bfc_get_list(p->class_queues, tb[TCA_BFC_CLASS_QUEUES]);
 	bfc_get_list(p->weights, tb[TCA_BFC_WEIGHTS]);
-	return bfc_check_used(tb, p, extack) ?: bfc_check_classes(tb, p, extack);
+	return bfc_check_used(tb, p, extack) ?: bfc_check_classes(tb, p, extack) ?:
+	       bfc_check_sched(tb, p, extack);
 }
 
 /**

@@ -37,6 +37,7 @@ struct bfc_params {
 	u8 role;		/* BFC_ROLE_* */
 	u8 peer;		/* BFC_PEER_* */
 	u8 assign;		/* BFC_ASSIGN_* */
+	u8 sched;		/* BFC_SCHED_* */
 	u8 resume;		/* BFC_RESUME_* */
 	u8 sample;		/* per cent of packets in flow table and pause counters */
 	u64 incast;		/* a DSCP, or mask << 32 | skb->mark; 0 = no label */

@@ -15,7 +15,8 @@
  * That it was served is remembered when it runs empty, and what it has left of
  * its quantum: with that, and not more, a flow whose packets come one by one
  * may go first again in the same round. Queues of a strict priority are on
- * neither, but in a round of that priority alone.
+ * neither, but in a round of that priority alone. With `sched srf` queues are in buckets
+ * instead, those that are paused, too (bfc_srf.c).
  */
 #include "bfc.h"
 
@@ -58,6 +59,11 @@ void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh
 	bool credit = fresh && !q->cfg->prios && queue->round == r->round &&
 		      queue->deficit > 0;
 
+	if (bfc_is_srf(q)) {
+		q->drr.nactive++;
+		bfc_srf_place(q, queue);
+		return;
+	}
 	if (unlikely(queue->deficit < -(s32)q->cfg->quantum))
 		bfc_queue_pay(q, r, queue);
 	if (!credit)
@@ -91,8 +97,12 @@ void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh
  */
 void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue)
 {
-	list_del_init(&queue->active);
 	q->drr.nactive--;
+	if (bfc_is_srf(q)) {
+		bfc_srf_place(q, queue);
+		return;
+	}
+	list_del_init(&queue->active);
 	if (bfc_is_classed(q)) {
 		bfc_class_deactivated(q, bfc_queue_class(q, queue - q->queues));
 	} else if (unlikely(q->drr.strict_first)) {
@@ -118,9 +128,16 @@ void bfc_requeue(struct bfc_sched *q)
 	q->drr.strict_first = 0;
 	q->drr.nactive = 0;
 	bfc_class_reset(q);
-	for (qn = 0; qn < q->nqueues; qn++)
-		if (q->queues[qn].head && !test_bit(qn, q->obeyed.paused))
+	if (bfc_is_srf(q))
+		bfc_srf_begin(q);
+	for (qn = 0; qn < q->nqueues; qn++) {
+		if (!q->queues[qn].head)
+			continue;
+		if (!test_bit(qn, q->obeyed.paused))
 			bfc_queue_activate(q, &q->queues[qn], false);
+		else if (bfc_is_srf(q))
+			bfc_srf_place(q, &q->queues[qn]);
+	}
 }
 
 /* The counters that a packet is in: they stay until it is in none of them any more. */
@@ -202,6 +219,8 @@ static __always_inline void bfc_queue_emptied(struct bfc_sched *q, struct bfc_qu
 		bfc_queue_deactivate(q, queue);
 		if (q->cfg->by_dest)
 			bfc_dest_emptied(q, queue);
+	} else if (bfc_is_srf(q)) {
+		bfc_srf_place(q, queue);
 	}
 	q->noccupied--;
 	if (bfc_is_classed(q))
@@ -311,6 +330,8 @@ struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)
 		queue->flow = bfc_cb(skb)->flow;
 		queue->emptied_ns = BFC_STAMP_LATER;
 		bfc_queue_emptied(q, queue);
+	} else if (bfc_is_srf(q)) {
+		bfc_srf_place(q, queue);
 	}
 	/* A queue that ran empty is stamped in any case, and with it the flow that was there. */
 	if (likely(!bfc_cb(skb)->unsampled) || !queue->head)

@@ -186,10 +186,13 @@ static void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buf
 		q->noccupied++;
 		if (bfc_is_classed(q))
 			q->class.each[bfc_queue_class(q, qn)].noccupied++;
-		if (!test_bit(qn, q->obeyed.paused))
+		if (!test_bit(qn, q->obeyed.paused)) {
 			bfc_queue_activate(q, queue, q->cfg->new_first);
-		else
+		} else {
 			q->storm.due = 0;	/* now the pause hurts */
+			if (bfc_is_srf(q))
+				bfc_srf_place(q, queue);
+		}
 	}
 	queue->tail = skb;
 	queue->packets++;
@@ -239,6 +242,8 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	cb->pausable = 0;
 	cb->overflowed = 0;
 	cb->unsampled = 0;
+	if (bfc_is_srf(q))
+		cb->size = q->srf->size;
 	if (unlikely(q->cfg->leave_out))
 		cb->unsampled = bfc_left_out(q);
 	if (static_branch_unlikely(&bfc_holds) && !bfc_hold(q, skb))
@@ -393,6 +398,10 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 			return bfc_enqueue_control(skb, sch);
 		q->stats.ctrl_excess++;
 	}
+	if (bfc_is_srf(q)) {
+		q->srf->size = bfc_srf_size(skb);
+		q->stats.sized += q->srf->size != BFC_SIZE_NONE;
+	}
 	if (bfc_is_gso(skb) && bfc_cuts(sch, skb, prio))
 		return bfc_enqueue_gso(skb, sch, hash, prio, to_free);
 	return bfc_enqueue_one(skb, sch, hash, prio, to_free);
@@ -482,6 +491,10 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 
 	if (!q->drr.nactive)
 		return NULL;
+	if (bfc_is_srf(q)) {
+		queue = bfc_srf_next(q);
+		goto serve;
+	}
 	if (bfc_is_classed(q)) {
 		class = bfc_class_next(q);
 		r = &class->round;
@@ -517,6 +530,7 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 		if (q->cfg->by_dest && bfc_faces_host(q))
 			bfc_dest_turned(q, queue);
 	}
+serve:
 	queue->served = ++q->drr.served;
 	skb = bfc_queue_pop(sch, queue - q->queues);
 	/* A size table (tc ... stab) can make a packet as long as it likes. */

@@ -353,6 +353,7 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 		{ TCA_BFC_STATS_COUNTED, q->stats.counted },
 		{ TCA_BFC_STATS_UNSAMPLED, q->stats.unsampled },
 		{ TCA_BFC_STATS_LABELLED, q->stats.labelled },
+		{ TCA_BFC_STATS_SIZED, q->stats.sized },
 		{ TCA_BFC_STATS_CTRL_EXCESS, q->stats.ctrl_excess },
 		{ TCA_BFC_STATS_DROP_LIMIT, q->stats.drop_limit },
 		{ TCA_BFC_STATS_DROP_CAP, q->stats.drop_cap },

@@ -101,7 +101,7 @@ SUFFIXES = {"size": "b kb mb", "time": "s ms us ns", "timeout": "s ms us ns",
 
 # enums and attribute sets of a region of the uapi header, in their order there
 OPTION_ENUMS = ("fc", "prio", "role", "peer", "assign", "resume", "stamp", "split-gso", "txqs",
-                "options", "elide")
+                "sched", "options", "elide")
 STATS_ENUMS = ("stats", "prio-stats", "peer-state", "refused", "class-stats")
 
 
@@ -266,7 +266,7 @@ class Spec:
 
     def words(self) -> str:
         out: list[str] = []
-        for name in ("fc", "peer", "assign", "resume", "prio", "split-gso", "txqs"):
+        for name in ("fc", "peer", "assign", "resume", "prio", "split-gso", "txqs", "sched"):
             its = self.sets[name]
             out += ["", f"static const char * const {name.replace('-', '_')}_words[] = {{"]
             out += [f"\t[{its['name-prefix']}{macro(e['name'])}] = \"{e['name']}\","

@@ -40,6 +40,7 @@ static const char * const assign_words[] = {
 	[BFC_ASSIGN_SINGLE] = "single",
 	[BFC_ASSIGN_DESTINATION] = "destination",
 	[BFC_ASSIGN_ROOT] = "root",
+	[BFC_ASSIGN_SIMILAR] = "similar",
 	NULL
 };
 
@@ -67,6 +68,12 @@ static const char * const txqs_words[] = {
 	[BFC_TXQS_AUTO] = "auto",
 	[BFC_TXQS_ONE] = "one",
 	[BFC_TXQS_EACH] = "each",
+	NULL
+};
+
+static const char * const sched_words[] = {
+	[BFC_SCHED_DRR] = "drr",
+	[BFC_SCHED_SRF] = "srf",
 	NULL
 };
 
@@ -130,6 +137,8 @@ const struct bfc_option bfc_options[] = {
 	  NULL, "auto", 0, "auto", false },
 	{ "new-first", "new_first", TCA_BFC_NEW_FIRST, UNIT_SWITCH,
 	  NULL, NULL, 0, "on", false },
+	{ "sched", "sched", TCA_BFC_SCHED, UNIT_WORD,
+	  sched_words, NULL, 0, "drr", false },
 	{ "refresh", "refresh", TCA_BFC_REFRESH, UNIT_TIME,
 	  NULL, "auto", 0, "auto", false },
 	{ "hold", "hold", TCA_BFC_HOLD, UNIT_TIME,
@@ -231,14 +240,14 @@ static const char usage[] =
 	"               [ role switch* | nic ] [ peer auto* | on | off ]\n"
 	"               [ queues N ] [ flows N | auto* ] [ ways N ]\n"
 	"               [ sample PERCENT ]\n"
-	"               [ assign destination* | root | dynamic | stochastic | single ]\n"
+	"               [ assign destination* | root | dynamic | similar | stochastic | single ]\n"
 	"               [ dst-prefix N ] [ dst-prefix6 N ]\n"
 	"               [ incast dscp:N | mark:M[/MASK] | off* ]\n"
 	"               [ avoid-paused on* | off ] [ sticky TIME | auto* ]\n"
 	"               [ hrtt TIME | auto* ] [ hrtt-max TIME | auto* ] [ threshold BYTES | auto* ]\n"
 	"               [ resume early* | drained ]\n"
 	"               [ rate RATE | link* ] [ limit BYTES ]\n"
-	"               [ quantum BYTES | auto* ] [ new-first on* | off ]\n"
+	"               [ quantum BYTES | auto* ] [ new-first on* | off ] [ sched drr* | srf ]\n"
 	"               [ refresh TIME | auto* ] [ hold TIME | auto* ]\n"
 	"               [ split-gso auto* | on | off ]\n"
 	"               [ txqs auto* | one | each ] [ sync TIME ] [ tpid 88a8* | 8100 ]\n"

@@ -36,9 +36,9 @@ OPTIONS = [
     Option('flows', 6, 4, 16, 4194304, True,
            None, 'number', '',
            'bfc: flows: 16 to 4194304, or 0 for 100 x queues'),
-    Option('assign', 7, 1, 0, 4, False,
+    Option('assign', 7, 1, 0, 5, False,
            None, 'word', '',
-           'bfc: assign: dynamic, destination, root, stochastic or single'),
+           'bfc: assign: dynamic, destination, root, similar, stochastic or single'),
     Option('avoid-paused', 8, 1, 0, 1, False,
            None, 'switch', '',
            'bfc: avoid-paused: 0 or 1'),
@@ -180,6 +180,9 @@ OPTIONS = [
     Option('keep-class', 64, 1, 0, 1, False,
            None, 'switch', 'bfc',
            'bfc: keep-class: 0 or 1'),
+    Option('sched', 65, 1, 0, 1, False,
+           None, 'word', 'bfc-none',
+           'bfc: sched: drr or srf'),
 ]
 
 # Every option that tc has.
@@ -243,6 +246,7 @@ KEYWORDS = [
     'class-queues',
     'weights',
     'keep-class',
+    'sched',
 ]
 
 # The defaults as tc shows them.
@@ -268,6 +272,7 @@ DEFAULT_TEXT = (
     "limit 16Mb "
     "quantum auto "
     "new-first on "
+    "sched drr "
     "refresh auto "
     "hold auto "
     "split-gso auto "
@@ -328,6 +333,7 @@ DEFAULT_JSON: dict[str, object] = {
     'limit': 16777216,
     'quantum': 'auto',
     'new_first': True,
+    'sched': 'drr',
     'refresh': 'auto',
     'hold': 'auto',
     'split_gso': 'auto',
@@ -405,6 +411,7 @@ STATISTICS = [
     Statistic('untrusted', 32, 8, 'general', 'assignment'),
     Statistic('unsampled', 91, 8, 'general', 'assignment'),
     Statistic('labelled', 92, 8, 'general', 'assignment'),
+    Statistic('sized', 93, 8, 'general', 'assignment'),
     Statistic('drop_limit', 18, 8, 'general', 'drops'),
     Statistic('drop_cap', 19, 8, 'general', 'drops'),
     Statistic('drop_gso', 20, 8, 'general', 'drops'),

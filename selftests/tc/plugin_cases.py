@@ -35,6 +35,9 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("assign destination", [("ASSIGN", u8(N["BFC_ASSIGN_DESTINATION"]))]),
     ("assign stochastic", [("ASSIGN", u8(N["BFC_ASSIGN_STOCHASTIC"]))]),
     ("assign single", [("ASSIGN", u8(N["BFC_ASSIGN_SINGLE"]))]),
+    ("assign similar", [("ASSIGN", u8(N["BFC_ASSIGN_SIMILAR"]))]),
+    ("sched drr", [("SCHED", u8(N["BFC_SCHED_DRR"]))]),
+    ("sched srf", [("SCHED", u8(N["BFC_SCHED_SRF"]))]),
     ("dst-prefix 0", [("DST_PREFIX", u32(0))]),
     ("dst-prefix 24", [("DST_PREFIX", u32(24))]),
     ("dst-prefix 4294967295", [("DST_PREFIX", u32(0xFFFFFFFF))]),   # the kernel's to refuse
@@ -210,7 +213,7 @@ REFUSE: List[Tuple[str, int, str]] = [
     ("role router", 1, r'^bfc: illegal "role" value "router": give switch or nic\n$'),
     ("peer maybe", 1, r'^bfc: illegal "peer" value "maybe": give auto, on or off\n$'),
     ("assign hash", 1,
-     r'^bfc: illegal "assign" value "hash": give dynamic, stochastic, single, destination or root\n$'),
+     r'^bfc: illegal "assign" value "hash": give dynamic, stochastic, single, destination, root or similar\n$'),
     ("dst-prefix /24", 1, r'^bfc: illegal "dst-prefix" value "/24"\n$'),
     ("dst-prefix 10.0.0.0/8", 1, r'^bfc: illegal "dst-prefix" value "10.0.0.0/8"\n$'),
     ("dst-prefix6 -1", 1, r'^bfc: illegal "dst-prefix6" value "-1"\n$'),

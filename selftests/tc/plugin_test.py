@@ -42,7 +42,7 @@ DEFAULTS: Dict[str, bytes] = {
     "FLOWS": u32(0), "WAYS": u32(4), "SAMPLE": u8(100), "ASSIGN": u8(N["BFC_ASSIGN_DESTINATION"]),
     "DST_PREFIX": u32(32), "DST_PREFIX6": u32(128), "INCAST": u64(0), "AVOID_PAUSED": u8(1), "STICKY": u64(AUTO64),
     "HRTT": u64(0), "HRTT_MAX": u64(0), "THRESHOLD": u32(0), "RESUME": u8(N["BFC_RESUME_EARLY"]),
-    "RATE": u64(0), "LIMIT": u32(16 << 20), "QUANTUM": u32(0), "NEW_FIRST": u8(1), "REFRESH": u64(0),
+    "RATE": u64(0), "LIMIT": u32(16 << 20), "QUANTUM": u32(0), "NEW_FIRST": u8(1), "SCHED": u8(N["BFC_SCHED_DRR"]), "REFRESH": u64(0),
     "HOLD": u64(0), "SPLIT_GSO": u8(N["BFC_SPLIT_GSO_AUTO"]), "TXQS": u8(N["BFC_TXQS_AUTO"]), "SYNC": u64(200_000),
     "TPID": u16(0x88A8), "ACCEPT_PAUSE": u8(0),
     "ELIDE": b"", "CLASSES": u32(1), "CLASS_QUEUES": of_classes(), "WEIGHTS": of_classes(), "KEEP_CLASS": u8(1),
@@ -58,7 +58,7 @@ OTHER: Dict[str, bytes] = {
     "FLOWS": u32(4194304), "WAYS": u32(1), "SAMPLE": u8(7), "ASSIGN": u8(1),
     "DST_PREFIX": u32(0), "DST_PREFIX6": u32(127), "INCAST": u64(0xF0 << 32 | 0x30), "AVOID_PAUSED": u8(0), "STICKY": u64(0),
     "HRTT": u64(123_456), "HRTT_MAX": u64(7_000_001), "THRESHOLD": u32(65_537), "RESUME": u8(N["BFC_RESUME_DRAINED"]),
-    "RATE": u64(1_234_567), "LIMIT": u32(1 << 30), "QUANTUM": u32(1514), "NEW_FIRST": u8(0),
+    "RATE": u64(1_234_567), "LIMIT": u32(1 << 30), "QUANTUM": u32(1514), "NEW_FIRST": u8(0), "SCHED": u8(N["BFC_SCHED_SRF"]),
     "REFRESH": u64(1_500_000), "HOLD": u64(4_000_000_000), "SPLIT_GSO": u8(0),
     "TXQS": u8(N["BFC_TXQS_ONE"]), "SYNC": u64(1_000_000),
     "TPID": u16(0x8100), "ACCEPT_PAUSE": u8(1), "ELIDE": attr(1, u32(1)) + attr(1, u32(7777)),
@@ -75,7 +75,7 @@ OTHER: Dict[str, bytes] = {
 OTHER_TEXT = (
     "fc capfc-cal role nic peer off queues 1024 flows 4194304 ways 1 sample 7% assign stochastic "
     "dst-prefix 0 dst-prefix6 127 incast mark:0x30/0xf0 avoid-paused off sticky 0ns hrtt 123456ns hrtt-max 7000001ns threshold 65537b resume drained rate 9876536bit limit 1Gb "
-    "quantum 1514b new-first off refresh 1500us hold 4s split-gso off "
+    "quantum 1514b new-first off sched srf refresh 1500us hold 4s split-gso off "
     "txqs one sync 1ms tpid 8100 accept-pause on "
     "elide lo,if7777 classes 8 class-queues 1,2,3,4,5,6,7,996 weights 1,255 keep-class off prio dscp map 0:0,46:5,63:7 lossless 3,4 strict 6,7 xoff 100Kb xon 81921b max 1Mb "
     "dynamic 11% egress-xoff 25000b egress-xon 20000b egress-max 60000b warn 20001b cut 1% "
@@ -87,7 +87,7 @@ OTHER_JSON: Json = {
     "incast": "mark:0x30/0xf0", "avoid_paused": False, "sticky": 0, "hrtt": 123456,
     "hrtt_max": 7_000_001,
     "threshold": 65537, "resume": "drained", "rate": 1234567, "limit": 1 << 30,
-    "quantum": 1514, "new_first": False, "refresh": 1500000, "hold": 4000000000, "split_gso": "off",
+    "quantum": 1514, "new_first": False, "sched": "srf", "refresh": 1500000, "hold": 4000000000, "split_gso": "off",
     "txqs": "one", "sync": 1_000_000,
     "tpid": "8100", "accept_pause": True, "elide": ["lo", "if7777"],
     "classes": 8, "class_queues": [1, 2, 3, 4, 5, 6, 7, 996], "weights": [1, 255], "keep_class": False,

@@ -107,6 +107,7 @@ static const struct option options[] = {
 	{ TCA_BFC_CLASS_QUEUES, BINARY, BFC_LIST_LEN, 0, 0, false },
 	{ TCA_BFC_WEIGHTS, BINARY, BFC_LIST_LEN, 0, 0, false },
 	{ TCA_BFC_KEEP_CLASS, NUMBER, 1, 0, 1, false },
+	{ TCA_BFC_SCHED, NUMBER, 1, 0, __BFC_SCHED_MAX - 1, false },
 };
 
 /* End of options */

@@ -7,9 +7,12 @@
  *	after the first one, or SIGTERM; prints one JSON object
  *   udpflow send -d ADDRESS -p PORT [-f FLOWS] [-F FIRST] [-n PACKETS]
  *		  [-t SECONDS] [-s SIZE] [-r BITS/S] [-b SNDBUF] [-P PRIORITY]
+ *		  [-R REMAINING]
  *	PACKETS of each flow, or for SECONDS, or until SIGTERM; SIZE is the UDP
  *	payload; without -r as fast as the sockets take it: a qdisc that holds packets back
- *	holds their flow's socket back, and no other
+ *	holds their flow's socket back, and no other. With -R packets tell what
+ *	their flow has yet to send (<linux/bfc_size.h>), as if REMAINING bytes were
+ *	to follow behind PACKETS
  *
  * A flow is a socket of its own (source port) and a number in the payload,
  * from FIRST on. Latency is from send() to recv() on the one clock that all
@@ -28,6 +31,8 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <linux/bfc_size.h>
 
 #include "tool.h"
 
@@ -150,6 +155,7 @@ static int do_recv(const char *port, uint64_t want, double seconds, double idle)
 		struct payload p;
 		struct flow *f;
 		ssize_t n;
+		int at;
 
 		now = now_ns();
 		if (now - start > seconds * 1e9)
@@ -164,9 +170,11 @@ static int do_recv(const char *port, uint64_t want, double seconds, double idle)
 			poll(&pfd, 1, 20);
 			continue;
 		}
-		if (n < (ssize_t)sizeof(p))
+		at = n >= BFC_SIZE_UDP_LEN && bfc_size_get_udp((void *)buf) != BFC_SIZE_NONE ?
+		     BFC_SIZE_UDP_LEN : 0;
+		if (n < (ssize_t)(at + sizeof(p)))
 			continue;
-		memcpy(&p, buf, sizeof(p));
+		memcpy(&p, buf + at, sizeof(p));
 		if (p.magic != MAGIC || p.flow >= FLOWS_MAX)
 			continue;
 		now = now_ns();
@@ -198,6 +206,8 @@ struct send_args {
 	unsigned int flows, first, size;
 	uint64_t packets;
 	double seconds, rate;
+	int tells;		/* sizes: of what follows, and */
+	uint64_t more;		/* so many bytes */
 	int sndbuf, priority, tos;
 };
 
@@ -206,6 +216,7 @@ static int do_send(const struct send_args *a)
 	static char buf[SIZE_MAX_UDP];
 	struct pollfd *pfd = calloc(a->flows, sizeof(*pfd));
 	uint64_t *seq = calloc(a->flows, sizeof(*seq));
+	int at = a->tells ? BFC_SIZE_UDP_LEN : 0;
 	struct sockaddr_storage addr;
 	uint64_t start, now, sent = 0, rested = 0;
 	unsigned int i, open = a->flows;
@@ -268,7 +279,11 @@ static int do_send(const struct send_args *a)
 				}
 			}
 			p.sent_ns = now_ns();
-			memcpy(buf, &p, sizeof(p));
+			if (at)
+				bfc_size_put_udp((void *)buf,
+						 bfc_size_code(a->more + (a->packets - seq[i]) *
+							       a->size));
+			memcpy(buf + at, &p, sizeof(p));
 			if (send(pfd[i].fd, buf, a->size, 0) >= 0) {
 				seq[i]++;
 				sent++;
@@ -304,7 +319,7 @@ static int usage(void)
 		"usage: udpflow recv -p PORT [-n PACKETS] [-t SECONDS] [-i IDLE]\n"
 		"       udpflow send -d ADDRESS -p PORT [-f FLOWS] [-F FIRST] [-n PACKETS]\n"
 		"                    [-t SECONDS] [-s SIZE] [-r BITS/S] [-b SNDBUF] [-P PRIORITY]\n"
-		"                    [-T TOS]\n");
+		"                    [-T TOS] [-R REMAINING]\n");
 	return 2;
 }
 
@@ -318,7 +333,7 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return usage();
 	optind = 2;
-	while ((c = getopt(argc, argv, "d:p:f:F:n:t:s:r:b:P:T:i:")) != -1) {
+	while ((c = getopt(argc, argv, "d:p:f:F:n:t:s:r:b:P:T:i:R:")) != -1) {
 		switch (c) {
 		case 'd':
 			a.host = optarg;
@@ -354,6 +369,10 @@ int main(int argc, char **argv)
 		case 'T':
 			a.tos = number(optarg, "-T", 0, 255);
 			break;
+		case 'R':
+			a.more = number(optarg, "-R", 0, 1e15);
+			a.tells = 1;
+			break;
 		case 'i':
 			idle = number(optarg, "-i", 0.01, 1e6);
 			break;
@@ -367,6 +386,11 @@ int main(int argc, char **argv)
 		return do_recv(a.port, packets, seconds, idle);
 	if (strcmp(argv[1], "send") || !a.host || (!packets && !timed))
 		return usage();
+	if (a.tells && (!packets || a.size < BFC_SIZE_UDP_LEN + sizeof(struct payload))) {
+		fprintf(stderr, "udpflow: -R needs -n, and -s of %zu at least\n",
+			BFC_SIZE_UDP_LEN + sizeof(struct payload));
+		return 2;
+	}
 	a.packets = packets;
 	a.seconds = timed ? seconds : 0;
 	return do_send(&a);

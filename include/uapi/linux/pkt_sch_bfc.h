@@ -111,6 +111,7 @@ enum {
 	BFC_ASSIGN_SINGLE,	/* one queue for all: the other baseline */
 	BFC_ASSIGN_DESTINATION,	/* dynamic, but a destination's flows share (default) */
 	BFC_ASSIGN_ROOT,	/* likewise, and destinations behind one root are one */
+	BFC_ASSIGN_SIMILAR,	/* dynamic, and sched srf: else that whose size is nearest */
 	__BFC_ASSIGN_MAX
 };
 
@@ -138,6 +139,12 @@ enum {
 	BFC_TXQS_ONE,	/* one scheduler, and lock, for all TX queues */
 	BFC_TXQS_EACH,	/* one for each TX queue */
 	__BFC_TXQS_MAX
+};
+
+enum {
+	BFC_SCHED_DRR,	/* deficit round robin (default) */
+	BFC_SCHED_SRF,	/* shortest remaining flow first (BFC App. A.2) */
+	__BFC_SCHED_MAX
 };
 
 enum {
@@ -214,6 +221,8 @@ enum {
 	TCA_BFC_CLASS_QUEUES,	/* u16[8], of each class; 0, 0, ...: even */
 	TCA_BFC_WEIGHTS,	/* u16[8], of each class; 0, 0, ...: equal */
 	TCA_BFC_KEEP_CLASS,	/* u8 0 or 1 */
+	/* the order of queues */
+	TCA_BFC_SCHED,		/* u8, BFC_SCHED_* */
 	__TCA_BFC_MAX
 };
 
@@ -351,6 +360,8 @@ enum {
 	/* sample, incast */
 	TCA_BFC_STATS_UNSAMPLED,	/* u64 packets left out of flow table and pause counters */
 	TCA_BFC_STATS_LABELLED,		/* u64 packets with the incast label */
+	/* sched srf */
+	TCA_BFC_STATS_SIZED,		/* u64 packets that told how much their flow has yet to send */
 	__TCA_BFC_STATS_MAX
 };
 

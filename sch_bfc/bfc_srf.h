@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * `sched srf`: queues in the order of the remaining size of the flow at their head
+ * (bfc_srf.c).
+ */
+#ifndef _BFC_SRF_H
+#define _BFC_SRF_H
+
+#include <linux/bitmap.h>
+#include <linux/jump_label.h>
+#include <linux/list.h>
+#include <linux/types.h>
+
+#include <linux/bfc_size.h>
+
+struct bfc_cfg;
+struct bfc_queue;
+struct bfc_sched;
+struct Qdisc;
+struct sk_buff;
+
+DECLARE_STATIC_KEY_FALSE(bfc_sized);
+
+/* A size is in the bucket of its upper bits: 16 of them each time that it doubles. */
+#define BFC_SRF_SHIFT	7
+#define BFC_SRF_BUCKETS	(BIT(16) >> BFC_SRF_SHIFT)
+
+/**
+ * struct bfc_srf_index - queues with packets, by the size at their head
+ * @some: bit b: @bucket b is not empty
+ * @bucket: &bfc_queue.active of those in it, in the order of their turns
+ */
+struct bfc_srf_index {
+	DECLARE_BITMAP(some, BFC_SRF_BUCKETS);
+	struct list_head bucket[BFC_SRF_BUCKETS];
+};
+
+/* Where a queue is: number of a bucket, and of the index that it is of */
+#define BFC_SRF_PAUSED	BFC_SRF_BUCKETS
+#define BFC_SRF_NOWHERE	0xffffU
+
+/**
+ * struct bfc_srf - of a scheduler
+ * @may: queues that may send
+ * @paused: queues that the neighbour holds paused
+ * @size: of the packet that is enqueued
+ * @place: of each queue
+ */
+struct bfc_srf {
+	struct bfc_srf_index may;
+	struct bfc_srf_index paused;
+	u16 size;
+	u16 place[];
+};
+
+/* bfc_srf.c */
+int bfc_srf_alloc(struct Qdisc *sch, const struct bfc_cfg *cfg);
+void bfc_srf_begin(struct bfc_sched *q);
+void bfc_srf_read(struct bfc_sched *q);
+void bfc_srf_place(struct bfc_sched *q, struct bfc_queue *queue);
+struct bfc_queue *bfc_srf_next(struct bfc_sched *q);
+unsigned int bfc_srf_similar(struct bfc_sched *q);
+u16 bfc_srf_size(const struct sk_buff *skb);
+
+#endif /* _BFC_SRF_H */
