@@ -41,9 +41,9 @@
 #include <bpf/bpf_helpers.h>
 #include <linux/bfc_int.h>
 #include "bfc_int_sk.h"
+#include "bfc_peer.h"
 
 #define SOL_TCP		6
-#define AF_INET		2
 
 #define TCP_FLAG_SYN	0x02
 #define TCP_FLAG_RST	0x04
@@ -79,10 +79,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct bfc_int_config);
 } bfc_int_config SEC(".maps");
-
-struct address {
-	__be32 word[4];
-};
 
 /* A peer that did not answer a SYN with the option. */
 struct silence {
@@ -158,54 +154,12 @@ static __always_inline void set_flags(struct bpf_sock_ops *skops, int on, int of
 
 /* --- peers that it is for ------------------------------------------------- */
 
-static __always_inline void peer_of(const struct bpf_sock_ops *skops,
-				    struct address *a)
-{
-	__u32 last;
-
-	if (skops->family == AF_INET) {
-		last = skops->remote_ip4;
-		a->word[0] = 0;
-		a->word[1] = 0;
-		a->word[2] = bpf_htonl(0xffff);
-	} else {
-		a->word[0] = skops->remote_ip6[0];
-		a->word[1] = skops->remote_ip6[1];
-		a->word[2] = skops->remote_ip6[2];
-		last = skops->remote_ip6[3];
-		/* Else the compiler loads either at an address that it computes, which
-		 * the verifier does not allow.
-		 */
-		asm volatile("" : "+r"(last));
-	}
-	a->word[3] = last;
-}
-
-static __always_inline int is_inside(const struct address *a)
-{
-	const struct bfc_int_config *conf = config();
-	const struct bfc_int_prefix *to;
-	__u32 i;
-
-	for (i = 0; conf && i < BFC_INT_PREFIXES; i++) {
-		if (i >= conf->prefixes)
-			break;
-		to = &conf->to[i];
-		if (!(((a->word[0] ^ to->addr[0]) & to->mask[0]) |
-		      ((a->word[1] ^ to->addr[1]) & to->mask[1]) |
-		      ((a->word[2] ^ to->addr[2]) & to->mask[2]) |
-		      ((a->word[3] ^ to->addr[3]) & to->mask[3])))
-			return 1;
-	}
-	return 0;
-}
-
 static __always_inline int peer_is_inside(struct bpf_sock_ops *skops)
 {
 	struct address a;
 
 	peer_of(skops, &a);
-	return is_inside(&a);
+	return is_inside(&a, config());
 }
 
 static __always_inline int is_silent(const struct address *a)
@@ -390,7 +344,7 @@ static __always_inline void reserve_syn(struct bpf_sock_ops *skops, __u32 flags)
 	struct address a;
 
 	peer_of(skops, &a);
-	if (!is_inside(&a))
+	if (!is_inside(&a, config()))
 		return;
 	if (flags & TCP_FLAG_ACK) {
 		if (skops->args[0] == BPF_WRITE_HDR_TCP_SYNACK_COOKIE ||
@@ -539,11 +493,13 @@ static __always_inline int has_timestamp(struct bpf_sock_ops *skops)
 	return bpf_load_hdr_opt(skops, opt, sizeof(opt), 0) > 0;
 }
 
-/* Unless it is that of another cgroup's program. */
+/* Unless it is that of another cgroup's program, or tells sizes (bfc_size.bpf.c). */
 static __always_inline void leave(struct bpf_sock_ops *skops)
 {
 	struct bpf_sock *sk = skops->sk;
 
+	if (skops->bpf_sock_ops_cb_flags & BFC_SIZE_MARK)
+		return;
 	if (!sk || !bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0))
 		set_flags(skops, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 }

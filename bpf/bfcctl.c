@@ -42,6 +42,9 @@ static const struct command {
 	  "                                         INT in the TCP options of a cgroup\n"
 	  "  int detach DEV | --cgroup DIR\n"
 	  "  int show [DEV]                         what INT says of each hop\n" },
+	{ "size", cmd_size,
+	  "  size on --cgroup DIR [to PREFIX]...    TCP tells what it has yet to send\n"
+	  "  size off --cgroup DIR\n" },
 	{ "hpcc", cmd_hpcc,
 	  "  hpcc on [--cgroup DIR] rate RATE rtt TIME [eta N] [flows N] [wai BYTES]\n"
 	  "       [stage N] [react both|per-ack|per-rtt] [rx-rate] [headers N] [trace]\n"

@@ -76,6 +76,7 @@ uint64_t thousandths(const char *name, const char *text, uint64_t lo,
 void cmd_apply(int argc, char **argv);
 void cmd_stamp(int argc, char **argv);
 void cmd_int(int argc, char **argv);
+void cmd_size(int argc, char **argv);
 void cmd_hpcc(int argc, char **argv);
 void cmd_delay(int argc, char **argv);
 void cmd_watch(int argc, char **argv);

@@ -37,6 +37,7 @@ struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	__u32 snd_una;
 	__u32 snd_nxt;
+	__u32 write_seq;
 	__u32 mss_cache;
 	__u32 snd_cwnd;
 	__u32 snd_cwnd_clamp;

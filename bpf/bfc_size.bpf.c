@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bfc_size - segments tell what their connection has yet to send, for ports with
+ * `sched srf` (BFC App. A.2), as a sockops program
+ *
+ * That is what the application has written and was not sent when this segment was,
+ * the segment included: write_seq - seq. What the application will write later no one
+ * knows: the first segments of a write leave before it is done and tell less, the first of all
+ * tells itself alone. And the socket's buffer bounds what there can be: a long flow that
+ * writes as its buffer empties tells about the size of that until the last of it.
+ *
+ * A segment that is sent again tells what is behind it as well. One without data tells
+ * nothing: ports take it for the smallest. Of a packet that is cut into segments each
+ * tells what the first one has yet to send.
+ *
+ * There is nothing to agree on: receivers skip the option. Peers outside the configured
+ * prefixes never see it. Where other options leave no room for it a segment goes without,
+ * and would wait for all others: beside INT and timestamps there is room for two hops.
+ */
+#include <linux/bpf.h>
+#include <linux/tcp.h>
+#include <linux/types.h>
+#include <bpf/bpf_helpers.h>
+#include <linux/bfc_size.h>
+#include "bfc_peer.h"
+#include "tcp_types.h"
+
+#define TCP_FLAG_SYN	0x02
+#define TCP_FLAG_RST	0x04
+
+#define TCP_HLEN	20
+#define TCP_SEQ		4	/* offset in the header */
+
+/* Of it only the prefixes are used. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bfc_int_config);
+} bfc_size_config SEC(".maps");
+
+/* A connection that tells: the options that are placed next have room for it, or not. */
+struct size_sk {
+	__u32 room;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct size_sk);
+} bfc_size_sk SEC(".maps");
+
+static __always_inline struct size_sk *storage(struct bpf_sock_ops *skops, __u64 flags)
+{
+	struct bpf_sock *sk = skops->sk;
+
+	return sk ? bpf_sk_storage_get(&bfc_size_sk, sk, NULL, flags) : NULL;
+}
+
+static __always_inline void begin(struct bpf_sock_ops *skops)
+{
+	__u32 zero = 0;
+	struct address a;
+
+	peer_of(skops, &a);
+	if (is_inside(&a, bpf_map_lookup_elem(&bfc_size_config, &zero)) &&
+	    storage(skops, BPF_SK_STORAGE_GET_F_CREATE))
+		bpf_sock_ops_cb_flags_set(skops, skops->bpf_sock_ops_cb_flags |
+					  BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG |
+					  BFC_SIZE_MARK);
+}
+
+/* Another program's options must not lose what they have reserved: so it is kept whether
+ * this one has. Here the packet has no header yet: what it has is data.
+ */
+static __always_inline void reserve(struct bpf_sock_ops *skops)
+{
+	struct size_sk *ss = storage(skops, 0);
+
+	if (!ss)
+		return;
+	ss->room = 0;
+	/* The MSS must not change from packet to packet. */
+	if (skops->args[0] != BPF_WRITE_HDR_TCP_CURRENT_MSS &&
+	    (!skops->skb_len || skops->skb_tcp_flags & (TCP_FLAG_SYN | TCP_FLAG_RST)))
+		return;
+	ss->room = !bpf_reserve_hdr_opt(skops, BFC_SIZE_TCP_LEN, 0);
+}
+
+static __always_inline void write(struct bpf_sock_ops *skops)
+{
+	const __u8 *th = skops->skb_data;
+	struct size_sk *ss = storage(skops, 0);
+	struct bpf_sock *sk = skops->sk;
+	__u8 opt[BFC_SIZE_TCP_LEN];
+	struct tcp_sock *tp;
+	__u32 seq;
+
+	if (!ss || !ss->room || !sk ||
+	    (const void *)(th + TCP_HLEN) > (const void *)skops->skb_data_end)
+		return;
+	ss->room = 0;
+	/* by bytes: not every machine may load what is not aligned */
+	th += TCP_SEQ;
+	seq = (__u32)th[0] << 24 | th[1] << 16 | th[2] << 8 | th[3];
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return;
+	bfc_size_put_tcp(opt, bfc_size_code(tp->write_seq - seq));
+	bpf_store_hdr_opt(skops, opt, sizeof(opt), 0);
+}
+
+SEC("sockops")
+int bfc_size(struct bpf_sock_ops *skops)
+{
+	switch (skops->op) {
+	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
+	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
+		begin(skops);
+		break;
+	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
+		reserve(skops);
+		break;
+	case BPF_SOCK_OPS_WRITE_HDR_OPT_CB:
+		write(skops);
+		break;
+	}
+	return 1;
+}
+
+char _license[] SEC("license") = "GPL";

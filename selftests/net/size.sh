@@ -1,0 +1,202 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# bfcctl size: TCP tells what it has yet to send (bpf/bfc_size.bpf.c), for ports with
+# `sched srf`.
+#
+#   h1 -- p1 -- sw -- r0 -- r
+#
+# The program reads the kernel's types (BTF), which the simulator's kernel has not.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+PATH=$top/build/bpf:$PATH
+group=/sys/fs/cgroup/size
+
+# in_group NS COMMAND...: with sockets that tell sizes; in the background only
+in_group() {
+	local ns=$1
+	shift
+	# shellcheck disable=SC2016
+	exec bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" \
+		ip netns exec "$ns" "$@"
+}
+
+# sizes NS DEV: of each TCP segment with data that leaves there for port 5001, until the FIN, a
+# line: bytes of data in it, what it tells or "none", what follows it until the end of the flow, and
+# how many bytes of INT it has room for. The decoder is written from docs/wire-format.md.
+sizes() {
+	ip netns exec "$1" python3 - "$2" <<'END'
+import socket, struct, sys, time
+from typing import List, Optional, Tuple
+
+sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+sock.bind((sys.argv[1], 0))
+sock.settimeout(0.1)
+print("ready", flush=True)
+end, fin = time.monotonic() + 100, False
+seen: List[Tuple[int, int, Optional[int], int]] = []
+while time.monotonic() < end and not fin:
+    try:
+        p, where = sock.recvfrom(70000)
+    except socket.timeout:
+        continue
+    if p[12:14] in (b"\x88\xa8", b"\x81\0"):  # upstreamQ
+        p = p[:12] + p[16:]
+    if where[2] != socket.PACKET_OUTGOING or p[12:14] != b"\x08\0" or p[23] != 6:
+        continue
+    tcp = p[14 + (p[14] & 15) * 4:14 + struct.unpack("!H", p[16:18])[0]]
+    hlen = (tcp[12] >> 4) * 4
+    if tcp[2:4] != struct.pack("!H", 5001):
+        continue
+    fin = bool(tcp[13] & 1)
+    if len(tcp) == hlen:
+        continue
+    told, room, at = None, 0, 20
+    while at < hlen and tcp[at]:
+        if tcp[at] == 1:
+            at += 1
+            continue
+        if tcp[at:at + 4] == b"\xfd\x06\xbf\xc3":
+            code = struct.unpack("!H", tcp[at + 4:at + 6])[0]
+            e, m = code >> 11, code & 2047
+            told = (2048 + m) << (e - 1) if e else m
+        if tcp[at:at + 1] == b"\xfd" and tcp[at + 2:at + 4] in (b"\xbf\xc1", b"\xbf\xc2"):
+            room = tcp[at + 1]
+        at += tcp[at + 1]
+    seen.append((struct.unpack("!I", tcp[4:8])[0], len(tcp) - hlen, told, room))
+last = max(((seq - seen[0][0]) % 2**32 + n for seq, n, _, _ in seen), default=0)
+for seq, n, told, room in seen:
+    print(n, "none" if told is None else told, last - (seq - seen[0][0]) % 2**32, room)
+END
+}
+
+start() {
+	host h1 10.0.0.1/24
+	host r 10.0.0.100/24
+	switch sw
+	cable sw p1 h1 e0
+	cable sw r0 r e0 rate 5mbit delay 100us ring 8
+	bfc sw r0 hrtt 4ms sched srf assign similar
+	bfc h1 e0 role nic hrtt 4ms sched srf
+	ip -n h1 link set e0 gso_max_segs 1
+	meet 10.0.0.100 h1
+	mkdir -p "$group"
+}
+
+ready() { grep -q ready "$1"; }
+
+# transfer NS PORT BYTES: in the background, at once in the socket's buffer
+transfer() {
+	in_group "$1" python3 -c "import socket, time
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, 32, $3 * 3)	# SO_SNDBUFFORCE
+start = time.monotonic()
+s.connect(('10.0.0.100', $2))
+s.sendall(b'x' * $3)
+s.shutdown(socket.SHUT_WR)
+s.recv(1)
+print(time.monotonic() - start)" >"$scratch/$1.$2" &
+	bg=$!
+	pids+=("$bg")
+}
+
+# sink PORT [COMMAND]
+sink() {
+	${2:-ip netns exec} r python3 -c "import socket
+l = socket.socket()
+l.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+l.bind(('', $1))
+l.listen()
+while True:
+	s = l.accept()[0]
+	while s.recv(65536):
+		pass
+	s.close()" &
+	pids+=("$!")
+	check "no server" wait_for 60 tcp_listens r "$1"
+}
+
+# What is told is what follows, from each segment to the last byte that was written.
+test_unsent_bytes() {
+	local watch told=$scratch/told
+	start
+	ctl size on --cgroup "$group"
+	sink 5001
+	sizes h1 e0 >"$told" &
+	watch=$!
+	check "not watching" wait_for 60 ready "$told"
+	transfer h1 5001 100000
+	finish "$bg" "$watch"
+	sed -i 1d "$told"
+	say "$(wc -l <"$told") segments, the first tells $(awk 'NR == 1 { print $2 }' "$told")"
+	at_least "segments with data" "$(wc -l <"$told")" 60
+	equal "that tell none" "$(grep -c none "$told")" 0
+	# TCP begins to send before the application has written all; what it tells then is less.
+	equal "that tell more than follows" "$(awk '$2 > $3' "$told" | wc -l)" 0
+	equal "of the second half, that tell less, by 1/2048" "$(awk '{ off[NR] = ($3 - $2) * 2048 > $3 }
+		END { for (i = NR / 2; i <= NR; i++) n += off[int(i)]; print n + 0 }' "$told")" 0
+	at_least "packets that told a size" "$(stat sw r0 sized)" 60
+	ctl size off --cgroup "$group"
+}
+
+# Two programs at one cgroup, in either order: both write what they have to say, also if the
+# peer takes no part in INT.
+test_beside_int() {
+	local order watch server told=$scratch/told
+	start
+	for order in int size both; do
+		if [ "$order" = size ]; then
+			ctl size on --cgroup "$group"
+			ctl int attach --cgroup "$group" hops 2
+		else
+			ctl int attach --cgroup "$group" hops 2
+			ctl size on --cgroup "$group"
+		fi
+		if [ "$order" = both ]; then
+			sink 5001 in_group
+		else
+			sink 5001
+		fi
+		server=$!
+		sizes h1 e0 >"$told" &
+		watch=$!
+		check "not watching" wait_for 60 ready "$told"
+		transfer h1 5001 50000
+		finish "$bg" "$watch"
+		kill "$server"
+		sed -i 1d "$told"
+		at_least "$order: segments with data" "$(wc -l <"$told")" 30
+		equal "$order: that tell none" "$(grep -c none "$told")" 0
+		at_least "$order: that have room for INT" "$(grep -c ' 20$' "$told")" \
+			$(($([ "$order" = both ] && wc -l <"$told") + 0))
+		ctl int detach --cgroup "$group"
+		ctl size off --cgroup "$group"
+	done
+}
+
+# Peers elsewhere do not see the option; what is wrong is said.
+test_scope_and_refusals() {
+	local watch told=$scratch/told
+	start
+	sink 5001
+	ctl size on --cgroup "$group" to 192.0.2.0/24
+	sizes h1 e0 >"$told" &
+	watch=$!
+	check "not watching" wait_for 60 ready "$told"
+	transfer h1 5001 20000
+	finish "$bg" "$watch"
+	sed -i 1d "$told"
+	at_least "segments with data" "$(wc -l <"$told")" 10
+	equal "that tell a size" "$(grep -vc none "$told")" 0
+	ctl size off --cgroup "$group"
+	[[ $(bfcctl size off --cgroup "$group" 2>&1) == *"do not tell sizes"* ]] ||
+		fail "size off twice"
+	[[ $(bfcctl size on 2>&1) == *"give --cgroup and a directory"* ]] || fail "size on"
+	[[ $(bfcctl size on --cgroup "$group" to 10.0.0.0/33 2>&1) == *"to"* ]] || fail "a prefix"
+	[[ $(bfcctl size maybe 2>&1) == *'what is "size maybe"?'* ]] || fail "size maybe"
+	[ -z "$(ls /sys/fs/bpf/bfc 2>/dev/null)" ] || fail "pins are left"
+}
+
+run_tests unsent_bytes beside_int scope_and_refusals
