@@ -17,6 +17,7 @@
 
 #include "bfcctl.h"
 #include "netns.h"
+#include "nearest.h"
 #include "rtnl.h"
 
 struct ctl ctl = { .bpffs = "/sys/fs/bpf" };
@@ -182,6 +183,22 @@ bool scaled_arg(const char *text, const struct suffix *units, double *value)
 	return false;
 }
 
+/**
+ * need_unit() - refuse a number that is alone, as tc's plugin does: what most have in mind
+ *		 who write "rtt 10" or "rate 10" is not what tc takes it for
+ * @name: of the option
+ * @text: argument; 0 is as much in every unit
+ * @small: a unit, for the message
+ * @large: another one
+ */
+void need_unit(const char *name, const char *text, const char *small, const char *large)
+{
+	char *end;
+
+	if (((*text >= '0' && *text <= '9') || *text == '.') && strtod(text, &end) && !*end)
+		usage_fail("%s needs a unit, as %s%s or %s%s", name, text, small, text, large);
+}
+
 /* "10ms": a time in the largest unit of which there is one at least. */
 static const char *exact_time(char *buf, size_t room, uint64_t ns)
 {
@@ -200,8 +217,7 @@ static const char *exact_time(char *buf, size_t room, uint64_t ns)
 }
 
 /**
- * nanoseconds() - an argument that is a time: with s, ms, us or ns, or, as tc(8) has
- *		   it, us if alone
+ * nanoseconds() - an argument that is a time: with s, ms, us or ns
  * @name: of the option, for messages
  * @value: argument
  * @lo: smallest, ns
@@ -212,11 +228,12 @@ uint64_t nanoseconds(const char *name, const char *value, uint64_t lo,
 {
 	static const struct suffix units[] = {
 		{ "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 },
-		{ "", 1e3 }, {}
+		{ "", 1 }, {}
 	};
 	char from[32], to[32];
 	double n;
 
+	need_unit(name, value, "us", "ms");
 	if (scaled_arg(value, units, &n) && n >= lo && n <= hi)
 		return n;
 	usage_fail("illegal \"%s\" for \"%s\": give a time from %s to %s",
@@ -424,11 +441,17 @@ static void read_options(struct words *w)
 
 static const struct command *find_command(const char *name)
 {
+	const char *names[ARRAY_SIZE(commands)], *near;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(name, commands[i].name))
 			return &commands[i];
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		names[i] = commands[i].name;
+	near = bfc_nearest(name, names, ARRAY_SIZE(commands));
+	if (near)
+		usage_fail("what is \"%s\"? Did you mean \"%s\"?", name, near);
 	usage_fail("what is \"%s\"?", name);
 }
 

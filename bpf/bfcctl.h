@@ -66,6 +66,7 @@ struct suffix {
 	double factor;
 };
 
+void need_unit(const char *name, const char *text, const char *small, const char *large);
 bool scaled_arg(const char *text, const struct suffix *units, double *value);
 uint64_t number(const char *name, const char *text, uint64_t lo, uint64_t hi);
 uint64_t nanoseconds(const char *name, const char *text, uint64_t lo,

@@ -48,15 +48,16 @@ static const char * const reactions[] = {
 	[HPCC_PER_RTT] = "per-rtt",
 };
 
-/* As tc writes rates: 10gbit, 100Mbit, bits/s without a unit. Return: bytes/s. */
+/* As tc writes rates: 10gbit, 100Mbit. Return: bytes/s. */
 static uint64_t rate_arg(const char *name, const char *text)
 {
 	static const struct suffix units[] = {
 		{ "tbit", 125e9 }, { "gbit", 125e6 }, { "mbit", 125e3 },
-		{ "kbit", 125 }, { "bit", 0.125 }, { "", 0.125 }, {}
+		{ "kbit", 125 }, { "bit", 0.125 }, {}
 	};
 	double n;
 
+	need_unit(name, text, "mbit", "gbit");
 	if (scaled_arg(text, units, &n) && n >= RATE_MIN && n <= RATE_MAX)
 		return n;
 	usage_fail("illegal \"%s\" for \"%s\": give a rate from 10mbit to 800gbit",

@@ -66,8 +66,10 @@ test_usage() {
 	refuses 2 'illegal "1x" for "every"' int attach --cgroup /tmp every 1x
 	refuses 2 '"every", "hops" and "to" are for --cgroup' int attach lo every 2
 	refuses 2 'what is "every"' int detach lo every 2
-	refuses 2 'illegal "1" for "interval": give a time from 10ms to 3600s' \
-		watch interval 1
+	refuses 2 'interval needs a unit, as 1us or 1ms' watch interval 1
+	refuses 2 'illegal "1us" for "interval": give a time from 10ms to 3600s' \
+		watch interval 1us
+	refuses 2 'what is "monitr"? Did you mean "monitor"?' monitr
 	refuses 2 'illegal "1d" for "interval"' watch interval 1d
 	refuses 2 'illegal "nan" for "interval"' watch interval nan
 	refuses 2 'illegal "0" for "count"' watch count 0
@@ -141,7 +143,7 @@ both() {
 # What bfcctl prints and what the papers write is what it reads.
 test_values() {
 	local value
-	for value in 10Gbit 10GBIT 9.5gbit 10000000000 10000000000bit \
+	for value in 10Gbit 10GBIT 9.5gbit 10000000000bit \
 		     10000000Kbit 0.01Tbit; do
 		both 1 'No such file' "$value" 10us
 	done
@@ -149,12 +151,17 @@ test_values() {
 		9mbit 10us
 	both 2 'illegal "10gb" for "rate"' 10gb 10us
 	both 2 'illegal "801Gbit" for "rate"' 801Gbit 10us
-	# A time without a unit is in microseconds, as in tc.
-	for value in 10us 10 10US 10000ns 0.01ms; do
+	for value in 10us 10US 10000ns 0.01ms; do
 		both 1 'No such file' 10gbit "$value"
 	done
-	refuses 2 'illegal "10000" for "rtt": give a time from 100ns to 8.388607ms' \
-		hpcc on rate 10gbit rtt 10000
+	refuses 2 'illegal "10000us" for "rtt": give a time from 100ns to 8.388607ms' \
+		hpcc on rate 10gbit rtt 10000us
+	# Bare numbers, as tc's plugin
+	both 2 'rtt needs a unit, as 10us or 10ms' 10gbit 10
+	both 2 'rtt needs a unit, as .5us or .5ms' 10gbit .5
+	both 2 'rate needs a unit, as 10mbit or 10gbit' 10 10us
+	both 2 'rate needs a unit, as 10000000000mbit or 10000000000gbit' 10000000000 10us
+	both 2 'illegal "nan" for "rtt"' 10gbit nan
 	for value in 0.95 .95 950 1 1.0 0.01; do
 		refuses 1 'No such file' hpcc on --cgroup /nonsense \
 			rate 10gbit rtt 10us eta "$value"
