@@ -232,12 +232,12 @@ static const char *ask(struct rtnl_msg *msg, int flags, const struct live *l,
 	tcm->tcm_parent = TC_H_ROOT;
 	tcm->tcm_handle = handle;
 	msg->h.nlmsg_flags |= flags;
-	rtnl_open(&rt);
+	rtnl_open(&rt, NETLINK_ROUTE);
 	error = rtnl_ask(&rt, msg);
 	if (!error && rt.warning)
 		outcome_note(&want->at, "%s: %s", l->name,
 			     outcome_reason(rt.warning));
-	close(rt.sock);
+	rtnl_close(&rt);
 	return error;
 }
 

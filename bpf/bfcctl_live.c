@@ -5,7 +5,6 @@
 #include <linux/if_link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bfcctl.h"
 #include "bfcctl_live.h"
@@ -71,12 +70,12 @@ static void list_devices(void)
 
 	live = NULL;
 	n_live = 0;
-	rtnl_open(&rt);
+	rtnl_open(&rt, NETLINK_ROUTE);
 	rtnl_begin(&msg, RTM_GETLINK, 0, sizeof(struct ifinfomsg));
 	error = rtnl_dump(&rt, &msg, add_device, NULL);
 	if (error)
 		fail("cannot list the devices: %s", error);
-	close(rt.sock);
+	rtnl_close(&rt);
 }
 
 /* Of devices with these names and numbers, in any order */

@@ -6,7 +6,6 @@
 #include <linux/gen_stats.h>
 #include <linux/pkt_sched.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <linux/pkt_sch_bfc.h>
 #include "bfcctl.h"
@@ -177,12 +176,12 @@ static void qdiscs_each(uint32_t parent,
 	const char *error;
 	struct rtnl rt;
 
-	rtnl_open(&rt);
+	rtnl_open(&rt, NETLINK_ROUTE);
 	rtnl_begin(&msg, RTM_GETQDISC, 0, sizeof(struct tcmsg));
 	error = rtnl_dump(&rt, &msg, visit, &v);
 	if (error)
 		fail("cannot list the qdiscs: %s", error);
-	close(rt.sock);
+	rtnl_close(&rt);
 }
 
 /**
@@ -242,11 +241,11 @@ void queues_each(int ifindex, void (*each)(const struct queue *queue, void *arg)
 	struct tcmsg *tcm;
 	struct rtnl rt;
 
-	rtnl_open(&rt);
+	rtnl_open(&rt, NETLINK_ROUTE);
 	tcm = rtnl_begin(&msg, RTM_GETTCLASS, 0, sizeof(*tcm));
 	tcm->tcm_ifindex = ifindex;
 	rtnl_dump(&rt, &msg, visit_queue, &v);
-	close(rt.sock);
+	rtnl_close(&rt);
 }
 
 static void keep(const struct port *port, void *arg)
@@ -330,7 +329,7 @@ void port_stamp(const struct port *port, uint8_t mode, int fd)
 	const char *error;
 	struct rtnl rt;
 
-	rtnl_open(&rt);
+	rtnl_open(&rt, NETLINK_ROUTE);
 	tcm = rtnl_begin(&msg, RTM_NEWQDISC, 0, sizeof(*tcm));
 	tcm->tcm_family = AF_UNSPEC;
 	tcm->tcm_ifindex = port->ifindex;
@@ -344,5 +343,5 @@ void port_stamp(const struct port *port, uint8_t mode, int fd)
 	error = rtnl_ask(&rt, &msg);
 	if (error)
 		fail("%s: the qdisc refuses: %s", port->name, error);
-	close(rt.sock);
+	rtnl_close(&rt);
 }

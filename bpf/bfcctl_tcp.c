@@ -366,10 +366,7 @@ unsigned int tcp_flows(struct flow **flows)
 	hpcc = pin_open(pin_path("/hpcc_sk"));
 	list.int_id = map_id(fd);
 	list.hpcc_id = map_id(hpcc);
-	rt.seq = 0;
-	rt.sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-	if (rt.sock < 0)
-		fail("sock_diag: %s", strerror(errno));
+	rtnl_open(&rt, NETLINK_SOCK_DIAG);
 	for (i = 0; i < ARRAY_SIZE(families); i++) {
 		req = rtnl_begin(&msg, SOCK_DIAG_BY_FAMILY, 0, sizeof(*req));
 		req->sdiag_family = families[i];
@@ -388,7 +385,7 @@ unsigned int tcp_flows(struct flow **flows)
 		if (error && families[i] == AF_INET)
 			fail("sock_diag: %s", error);
 	}
-	close(rt.sock);
+	rtnl_close(&rt);
 	close(fd);
 	if (hpcc >= 0)
 		close(hpcc);

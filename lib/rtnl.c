@@ -1,64 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <libmnl/libmnl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "rtnl.h"
-
-#ifndef SOL_NETLINK
-#define SOL_NETLINK 270
-#endif
 
 #define DUMP_ROOM	(64 << 10)
 
 /* ---- messages ---- */
 
 /* In the namespace that the caller is in. */
-void rtnl_open(struct rtnl *rt)
+void rtnl_open(struct rtnl *rt, int bus)
 {
 	int on = 1;
 
 	rt->seq = 0;
 	rt->warning = NULL;
-	rt->sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	if (rt->sock < 0)
+	rt->nl = mnl_socket_open2(bus, SOCK_CLOEXEC);
+	if (!rt->nl || mnl_socket_bind(rt->nl, 0, MNL_SOCKET_AUTOPID))
 		die("netlink socket");
 	/* Kernels without it give errno only. */
-	setsockopt(rt->sock, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
+	mnl_socket_setsockopt(rt->nl, NETLINK_EXT_ACK, &on, sizeof(on));
+}
+
+void rtnl_close(struct rtnl *rt)
+{
+	mnl_socket_close(rt->nl);
 }
 
 void *rtnl_begin(struct rtnl_msg *msg, int type, int flags, size_t header)
 {
-	memset(msg, 0, NLMSG_SPACE(header));
+	mnl_nlmsg_put_header(msg->room);
 	msg->h.nlmsg_type = type;
 	msg->h.nlmsg_flags = NLM_F_REQUEST | flags;
-	msg->h.nlmsg_len = NLMSG_LENGTH(header);
-	return NLMSG_DATA(&msg->h);
+	return mnl_nlmsg_put_extra_header(&msg->h, header);
 }
 
-static void *rtnl_grow(struct rtnl_msg *msg, size_t len)
+static void need_room(bool is_there)
 {
-	char *end = msg->room + NLMSG_ALIGN(msg->h.nlmsg_len);
-
-	if (end + len > msg->room + sizeof(msg->room)) {
-		errno = EMSGSIZE;
-		die("netlink message");
-	}
-	memset(end, 0, len);
-	msg->h.nlmsg_len = end + len - msg->room;
-	return end;
+	if (is_there)
+		return;
+	errno = EMSGSIZE;
+	die("netlink message");
 }
 
 void rtnl_put(struct rtnl_msg *msg, int type, const void *data, size_t len)
 {
-	struct rtattr *attr = rtnl_grow(msg, RTA_SPACE(len));
-
-	attr->rta_type = type;
-	attr->rta_len = RTA_LENGTH(len);
-	if (len)
-		memcpy(RTA_DATA(attr), data, len);
+	need_room(mnl_attr_put_check(&msg->h, sizeof(msg->room), type, len, len ? data : ""));
 }
 
 void rtnl_put_u32(struct rtnl_msg *msg, int type, uint32_t value)
@@ -76,23 +66,25 @@ void rtnl_put_str(struct rtnl_msg *msg, int type, const char *text)
 	rtnl_put(msg, type, text, strlen(text) + 1);
 }
 
+/* As tc's plugin has attributes; libmnl's struct nlattr is the same in memory. */
 struct rtattr *rtnl_nest(struct rtnl_msg *msg, int type)
 {
-	struct rtattr *nest = rtnl_grow(msg, RTA_LENGTH(0));
+	struct nlattr *nest = mnl_attr_nest_start_check(&msg->h, sizeof(msg->room), type);
 
-	nest->rta_type = type | NLA_F_NESTED;
-	return nest;
+	need_room(nest);
+	return (struct rtattr *)nest;
 }
 
 void rtnl_nest_end(struct rtnl_msg *msg, struct rtattr *nest)
 {
-	nest->rta_len = msg->room + msg->h.nlmsg_len - (char *)nest;
+	mnl_attr_nest_end(&msg->h, (struct nlattr *)nest);
 }
 
 /* A family header inside a nest, as a wire's peer has one. */
 void *rtnl_put_header(struct rtnl_msg *msg, size_t len)
 {
-	return rtnl_grow(msg, NLMSG_ALIGN(len));
+	need_room(msg->h.nlmsg_len + MNL_ALIGN(len) <= sizeof(msg->room));
+	return mnl_nlmsg_put_extra_header(&msg->h, len);
 }
 
 /* ---- asking ---- */
@@ -101,55 +93,55 @@ static void rtnl_send(struct rtnl *rt, struct rtnl_msg *msg)
 {
 	msg->h.nlmsg_seq = ++rt->seq;
 	rt->warning = NULL;
-	if (send(rt->sock, msg, msg->h.nlmsg_len, 0) < 0)
+	if (mnl_socket_sendto(rt->nl, &msg->h, msg->h.nlmsg_len) < 0)
 		die("netlink send");
 }
 
 /* The kernel's own words, NULL if it has none. */
 static const char *rtnl_text(const struct nlmsghdr *h)
 {
-	const struct nlmsgerr *err = NLMSG_DATA(h);
-	const struct rtattr *attr;
+	const struct nlmsgerr *err = mnl_nlmsg_get_payload(h);
+	size_t skip = sizeof(*err);
+	const struct nlattr *attr;
 	static char text[256];
-	size_t skip, room;
 
 	if (!(h->nlmsg_flags & NLM_F_ACK_TLVS))
 		return NULL;
-	skip = sizeof(*err);
 	if (!(h->nlmsg_flags & NLM_F_CAPPED))
-		skip += err->msg.nlmsg_len - sizeof(err->msg);
-	if (NLMSG_LENGTH(skip) >= h->nlmsg_len)
+		skip += mnl_nlmsg_get_payload_len(&err->msg);
+	if (skip >= mnl_nlmsg_get_payload_len(h))
 		return NULL;
-	room = h->nlmsg_len - NLMSG_LENGTH(skip);
-	rtnl_for_each_attr(attr, (const char *)err + skip, room) {
-		if ((attr->rta_type & NLA_TYPE_MASK) != NLMSGERR_ATTR_MSG)
+	mnl_attr_for_each(attr, h, skip) {
+		if (mnl_attr_get_type(attr) != NLMSGERR_ATTR_MSG)
 			continue;
-		snprintf(text, sizeof(text), "%.*s", (int)RTA_PAYLOAD(attr),
-			 (const char *)RTA_DATA(attr));
+		snprintf(text, sizeof(text), "%.*s", (int)mnl_attr_get_payload_len(attr),
+			 mnl_attr_get_str(attr));
 		return text;
 	}
 	return NULL;
 }
 
-/* Take in one datagram. Returns true at the end of the answer. */
+/* Take in one datagram. Returns true at the end of the answer. Not mnl_cb_run(), which
+ * gives up a list that changed meanwhile: what it has is good.
+ */
 static bool rtnl_answer(struct rtnl *rt, const char **error,
 			void (*each)(const struct nlmsghdr *h, void *arg),
 			void *arg)
 {
 	static char buf[DUMP_ROOM] __attribute__((aligned(NLMSG_ALIGNTO)));
 	const struct nlmsghdr *h = (const struct nlmsghdr *)buf;
-	ssize_t got = recv(rt->sock, buf, sizeof(buf), 0);
-	unsigned int len = got;
+	ssize_t got = mnl_socket_recvfrom(rt->nl, buf, sizeof(buf));
+	int len = got;
 
 	if (got < 0)
 		die("netlink recv");
-	for (; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len)) {
+	for (; mnl_nlmsg_ok(h, len); h = mnl_nlmsg_next(h, &len)) {
 		if (h->nlmsg_seq != rt->seq)
 			continue;
 		if (h->nlmsg_type == NLMSG_DONE)
 			return true;
 		if (h->nlmsg_type == NLMSG_ERROR) {
-			const struct nlmsgerr *err = NLMSG_DATA(h);
+			const struct nlmsgerr *err = mnl_nlmsg_get_payload(h);
 
 			if (err->error)
 				*error = rtnl_text(h) ?: strerror(-err->error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * rtnetlink: a socket, messages built in place, errors with the kernel's own text.
+ * rtnetlink by libmnl, for programs that end when it fails: errors are told with the kernel's
+ * own text, and attributes are struct rtattr, as tc's plugin has them.
  */
 #ifndef _RTNL_H
 #define _RTNL_H
@@ -11,15 +12,17 @@
 
 #define RTNL_ROOM	4096
 
+struct mnl_socket;
+
 /**
- * struct rtnl - an rtnetlink socket in one namespace
- * @sock: the socket
+ * struct rtnl - a netlink socket in one namespace
+ * @nl: the socket
  * @seq: of the newest request
  * @warning: of the kernel about what it has done, NULL if there is none; until the next
  *	     request
  */
 struct rtnl {
-	int sock;
+	struct mnl_socket *nl;
 	uint32_t seq;
 	const char *warning;
 };
@@ -39,7 +42,8 @@ struct rtnl_msg {
 /* Ends the program because a system call failed; each program has its own. */
 _Noreturn void die(const char *what);
 
-void rtnl_open(struct rtnl *rt);
+void rtnl_open(struct rtnl *rt, int bus);
+void rtnl_close(struct rtnl *rt);
 void *rtnl_begin(struct rtnl_msg *msg, int type, int flags, size_t header);
 void rtnl_put(struct rtnl_msg *msg, int type, const void *data, size_t len);
 void rtnl_put_u32(struct rtnl_msg *msg, int type, uint32_t value);

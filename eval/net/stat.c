@@ -68,7 +68,7 @@ static void add_node(const char *name)
 	node->name = strdup(name);
 	node->fd = netns_open(name);
 	netns_enter(node->fd);
-	rtnl_open(&node->rt);
+	rtnl_open(&node->rt, NETLINK_ROUTE);
 }
 
 static void open_nodes(int argc, char **argv)

@@ -73,7 +73,7 @@ static void make_node(struct node *node, struct rtnl *socket)
 	const char *error;
 
 	node->fd = netns_create(node->name);
-	rtnl_open(socket);
+	rtnl_open(socket, NETLINK_ROUTE);
 	ifi = rtnl_begin(&msg, RTM_NEWLINK, 0, sizeof(*ifi));
 	ifi->ifi_index = 1;
 	ifi->ifi_flags = IFF_UP;

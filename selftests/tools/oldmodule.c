@@ -44,22 +44,24 @@ static void hide(struct nlmsghdr *h, unsigned int len)
 	}
 }
 
-ssize_t send(int fd, const void *buf, size_t len, int flags)
+/* By these libmnl sends and receives, a message each. */
+ssize_t sendto(int fd, const void *buf, size_t len, int flags, const struct sockaddr *to,
+	       socklen_t to_len)
 {
-	typeof(send) *next = dlsym(RTLD_NEXT, "send");
+	typeof(sendto) *next = dlsym(RTLD_NEXT, "sendto");
 	char copy[len];
 
 	memcpy(copy, buf, len);
 	hide((struct nlmsghdr *)copy, len);
-	return next(fd, copy, len, flags);
+	return next(fd, copy, len, flags, to, to_len);
 }
 
-ssize_t recv(int fd, void *buf, size_t len, int flags)
+ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 {
-	typeof(recv) *next = dlsym(RTLD_NEXT, "recv");
-	ssize_t got = next(fd, buf, len, flags);
+	typeof(recvmsg) *next = dlsym(RTLD_NEXT, "recvmsg");
+	ssize_t got = next(fd, msg, flags);
 
 	if (got > 0)
-		hide(buf, got);
+		hide(msg->msg_iov->iov_base, got);
 	return got;
 }
