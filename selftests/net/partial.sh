@@ -316,7 +316,61 @@ test_replace_loses_the_backlog() {
 	all_idle
 }
 
+# upgrade: the module is replaced on all ports while they are in use, as deployment.md has it
+upgrade() {
+	local at
+	for at in "${ports[@]}" "${hosts[@]}"; do
+		tc -n ${at% *} qdisc del dev ${at#* } root
+	done
+	# The last references go with RCU.
+	check "rmmod" wait_for 5 rmmod sch_bfc
+	check "modprobe" modprobe sch_bfc
+	for at in "${ports[@]}"; do
+		with_bfc ${at}
+	done
+	for at in "${hosts[@]}"; do
+		host_bfc ${at}
+	done
+}
+
+# Ports that stand in no backlog lose next to nothing; one before a bottleneck what it holds,
+# and what a queue of the kernel's has no room for until all have BFC again.
+test_upgrade() {
+	local at held
+	topology
+	for at in "${ports[@]}"; do
+		with_bfc ${at}
+	done
+	for at in "${hosts[@]}"; do
+		host_bfc ${at}
+	done
+	peers_up
+	meet 10.0.0.100 h1 h2
+	lost_by upgrade
+	say "at 40 % load $lost of 1000 lost"
+	at_most "packets lost" "$lost" 20
+	peers_up
+	lost_by true
+	equal "lost after it" "$lost" 0
+
+	receive r 6000 -t 30 -i 3
+	receivers=("$bg")
+	send h1 10.0.0.100 6000 -f 2 -F 10 -t 2
+	send h2 10.0.0.100 6000 -f 2 -F 20 -t 2
+	sleep 1
+	held=$(sum_stat qlen)
+	upgrade
+	finish "${receivers[@]}"
+	lost=$(received r 6000 .lost)
+	# Twice what the link carries
+	at_most "packets lost of an overload" "$lost" $(($(received r 6000 .packets) + held))
+	say "overload: $held held by all ports, $lost of $(received r 6000 '.packets + .lost') lost"
+	peers_up
+	equal "dropped by bfc" "$(sum_stat drops)" 0
+	all_idle
+}
+
 lost=0
 receivers=()
 run_tests hosts_at_one_bdp switches_alone islands a_switch_that_forwards_hello hop_by_hop \
-	replace_loses_the_backlog
+	replace_loses_the_backlog upgrade
