@@ -57,6 +57,7 @@ samples() { [ "$(values "count_over_time(bfc_neighbour_up{device=\"pn\"}[10m])")
 caught_up() { [ "$(of_pn bfc_sent_packets_total)" = "$(as_tc packets)" ]; }
 
 # documented: the queries in monitoring.md
+# shellcheck disable=SC2016	# backquotes as they stand there
 documented() {
 	sed -n '/^| to see | query/,/^$/p' "$top/docs/monitoring.md" | tail -n +3 |
 		sed 's/^|[^|]*|//' | grep -o '`[^`]*`' | grep '[_(]' | tr -d '`'
