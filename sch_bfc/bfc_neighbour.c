@@ -193,8 +193,8 @@ void bfc_port_tags(struct bfc_port *port)
  * bfc_port_retry() - try again if there was no memory or no handle for a port
  * @port: the port
  *
- * With a mode that pauses priorities, or in a buffer; or for the queues of a neighbour that need not
- * say HELLO (`peer on`). Any other that speaks BFC has its HELLOs to try again.
+ * With a mode that pauses priorities, or in a buffer; or for the queues of a neighbour that need
+ * not say HELLO (`peer on`). Any other that speaks BFC has its HELLOs to try again.
  *
  * Context: port->lock held, BH off.
  * Return: true if there is none yet: nothing is charged to the port, or counted for its neighbour.

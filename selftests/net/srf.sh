@@ -278,7 +278,7 @@ test_join_similar() {
 		sleep 0.05
 	done
 	say "at random: the queue of flow$seen"
-	at_least "queues joined" "$(printf '%s\n' $seen | sort -u | wc -l)" 2
+	at_least "queues joined" "$(tr ' ' '\n' <<<"${seen# }" | sort -u | wc -l)" 2
 }
 
 # A queue that is paused is joined, too, if its size is nearer; then it has to be found when it is

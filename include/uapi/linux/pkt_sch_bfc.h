@@ -361,7 +361,7 @@ enum {
 	TCA_BFC_STATS_UNSAMPLED,	/* u64 packets left out of flow table and pause counters */
 	TCA_BFC_STATS_LABELLED,		/* u64 packets with the incast label */
 	/* sched srf */
-	TCA_BFC_STATS_SIZED,		/* u64 packets that told how much their flow has yet to send */
+	TCA_BFC_STATS_SIZED,		/* u64 packets that told what their flow has yet to send */
 	__TCA_BFC_STATS_MAX
 };
 
