@@ -204,7 +204,8 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 		goto out;
 	bfc_refresh_start(port);
 	spin_lock(&port->tx.lock);
-	if (bfc_pause_due(port))	/* no other scheduler of the port was first */
+	/* No other scheduler of the port was first, and the neighbour did not go. */
+	if (bfc_pause_due(port) && READ_ONCE(port->live))
 		skb = cfg->fc->build(port, ing, cfg, now);
 	spin_unlock(&port->tx.lock);
 	/* Others took the place of these counters meanwhile, and made the port dirty in vain. */

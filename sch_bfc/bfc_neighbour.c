@@ -175,6 +175,12 @@ void bfc_port_tags(struct bfc_port *port)
 	WRITE_ONCE(port->tags, tags);
 	WRITE_ONCE(port->told, told);
 	WRITE_ONCE(port->live, live);
+	if (!live) {
+		/* bfc_pause_build() looks at it under this lock */
+		spin_lock(&port->tx.lock);
+		port->tx.npaused = 0;
+		spin_unlock(&port->tx.lock);
+	}
 	if (live && !lived) {
 		clear_bit(BFC_PORT_DIRTY, &port->flags);
 		if (port->opt.role == BFC_ROLE_SWITCH) {

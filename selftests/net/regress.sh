@@ -711,8 +711,21 @@ test_default_qdisc_of_many_queues() {
 	ip -n d link del e0
 }
 
+# The link went while its other end was paused: no port says afterwards that it pauses it.
+test_nothing_is_paused_without_a_neighbour() {
+	hosts_to_r 2
+	flood 2 h1 h2
+	check "h1 is not paused" wait_for 5 pauses_h1
+	ip -n h1 link set e0 down
+	check "sw p1 has a neighbour" wait_for 5 peer_not_up sw p1
+	flood_ends
+	equal "queues of h1 that are paused" "$(stat sw p1 upstream_paused)" 0
+	all_idle
+}
+pauses_h1() { [ "$(stat sw p1 upstream_paused)" -gt 0 ]; }
+
 run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
-	enormous_mtu enormous_packet_by_stab stab_counts_for_segments \
+	nothing_is_paused_without_a_neighbour enormous_mtu enormous_packet_by_stab stab_counts_for_segments \
 	nic_role_never_pauses rate_change_wakes lower_limit_trims \
 	{,buffered_,stuck_}handles_are_not_used_up claims_are_capped \
 	hostile_neighbours_leave_handles handles_run_out \
