@@ -95,7 +95,7 @@ static __always_inline void write(struct bpf_sock_ops *skops)
 	struct bpf_sock *sk = skops->sk;
 	__u8 opt[BFC_SIZE_TCP_LEN];
 	struct tcp_sock *tp;
-	__u32 seq;
+	__u32 seq, left;
 
 	if (!ss || !ss->room || !sk ||
 	    (const void *)(th + TCP_HLEN) > (const void *)skops->skb_data_end)
@@ -107,7 +107,14 @@ static __always_inline void write(struct bpf_sock_ops *skops)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return;
-	bfc_size_put_tcp(opt, bfc_size_code(tp->write_seq - seq));
+	left = tp->write_seq - seq;
+	switch (skops->state) {
+	case BPF_TCP_FIN_WAIT1:
+	case BPF_TCP_CLOSING:
+	case BPF_TCP_LAST_ACK:
+		left--;		/* a FIN has a number, too */
+	}
+	bfc_size_put_tcp(opt, bfc_size_code(left));
 	bpf_store_hdr_opt(skops, opt, sizeof(opt), 0);
 }
 
