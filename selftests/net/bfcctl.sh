@@ -69,7 +69,7 @@ test_usage() {
 	refuses 2 'interval needs a unit, as 1us or 1ms' watch interval 1
 	refuses 2 'illegal "1us" for "interval": give a time from 10ms to 3600s' \
 		watch interval 1us
-	refuses 2 'what is "monitr"? Did you mean "monitor"?' monitr
+	refuses 2 'what is "monitr"\? Did you mean "monitor"\?' monitr
 	refuses 2 'illegal "1d" for "interval"' watch interval 1d
 	refuses 2 'illegal "nan" for "interval"' watch interval nan
 	refuses 2 'illegal "0" for "count"' watch count 0

@@ -42,7 +42,6 @@ modes="bfc"
 # fast: h1 and h2 have two flows each (tc-bfc(8), threshold).
 calm=16
 hold=50			# tc-bfc(8), hold: the least that auto is
-refresh=1.1		# tc-bfc(8), refresh: 1 % of the link for frames of 64 bytes
 watchdog=1342		# tc-bfc(8), watchdog: what the link takes for 8 MB
 fast=100		# docs/wire-format.md: HELLOs, while a side is not up
 slow=1000		# likewise, after 2 s of these
@@ -189,16 +188,15 @@ nothing() { :; }
 none() { fault "none" "$mode" 1 nothing nothing $calm 0 $look; }
 test_none() { in_each_mode none; }
 
-# So many frames get lost in a row no more than once in 1000 runs: 3 s have some 9000, and
-# 9000 share^n is 1/1000. A flow waits that much longer for the one that resumes it. The
-# headroom of PFC is for an HRTT, in which XOFF is repeated four times: it is exceeded where all
-# of these get lost.
+# A flow waits for the frame that resumes it. The last one is repeated three times: where all
+# get lost, the pause ends with its hold. The headroom of PFC is for an HRTT, in which XOFF is
+# repeated four times: it is exceeded where all of these get lost.
 lose() { rules seed 1 drop "$protocol" "$share%"; }
 lossy() {
 	local share=$1 lost=0
 	[ "$mode" = bfc ] || lost=$(calc "$(at_line_rate 3000 1) * ($share / 100)^4")
 	fault "$share % of control frames lost, 3 s" "$mode" 3 lose heal \
-		"$(plus $calm "$(calc "$refresh * log(9e6) / -log($share / 100)")")" "${lost%.*}" $look
+		"$(plus $calm $hold)" "${lost%.*}" $look
 }
 test_control_frames_lost() {
 	[ "$modes" = bfc ] || in_each_mode lossy 30
