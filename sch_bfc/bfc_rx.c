@@ -27,11 +27,16 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 {
 	struct bfc_pause pause;
 	enum bfc_bad bad;
+	u8 least;
 
 	lockdep_assert_held(&port->lock);
-	/* One that has not proved that it hears the port got no tags, and has nothing to pause. */
+	/* One that has not proved that it hears the port got no tags, and has no queue to pause.
+	 * Priorities it may pause all the same, as by PFC: it may be up before the port is.
+	 */
+	least = port->fc->tags ? BFC_PEER_STATE_UP : BFC_PEER_STATE_HEARD;
 	if (port->opt.peer == BFC_PEER_AUTO &&
-	    (port->neighbour.peer.state != BFC_PEER_STATE_UP ||
+	    (port->neighbour.peer.state < least ||
+	     port->neighbour.peer.state > BFC_PEER_STATE_UP ||
 	     hdr->epoch != port->neighbour.peer.epoch))
 		return BFC_BAD_EPOCH;
 	/* A tenth of the rate towards the neighbour. Pauses beyond that are not
