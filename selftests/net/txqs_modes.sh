@@ -229,7 +229,7 @@ test_ecn() {
 	cable h e0 r e0 rate 4mbit delay 100us ring 2
 	meet 10.0.0.2 h
 	for each in one each; do
-		bfc h e0 hrtt $hrtt fc pfc role switch ecn 160kb txqs $each
+		bfc h e0 hrtt $hrtt fc pfc role switch ecn 160kb queues 256 txqs $each
 		send h 10.0.0.2 5000 -f 20 -t 1 -T 2 -b 4608
 		finish "$bg"
 		say "$each: at most $(stat h e0 backlog_peak) bytes, $(stat h e0 ecn_mark) marks"
