@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The incast label (BFC App. A.7): whoever sends says which flows are an incast, and these
+ * The incast label (BFC App. A.7): the sender says which flows are an incast, and these
  * share one queue of each port. They are one flow, with an entry of the flow table like any
  * other, and one destination: what `assign destination` has others share is not theirs.
  */
