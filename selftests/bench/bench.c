@@ -48,6 +48,7 @@
 #include <linux/bfc_int.h>
 #include <linux/pkt_sch_bfc.h>
 #include "bfc_compat.h"
+#include "packet.h"
 
 #define BENCH_LEN	1000	/* bytes of a packet */
 #define BENCH_UPSTREAM	32	/* queues of the neighbour at IN */
@@ -129,16 +130,6 @@ static u64 bench_cycles(void)
 	return (u64)high << 32 | low;
 }
 
-static void bench_put_udp(struct sk_buff *skb, unsigned int flow)
-{
-	struct udphdr *udp = skb_put_zero(skb, sizeof(*udp));
-
-	udp->source = htons(1024 + flow % 50000);
-	udp->dest = htons(9);
-	udp->len = htons(BENCH_LEN - sizeof(struct ethhdr) -
-			 sizeof(struct iphdr));
-}
-
 static void bench_put_tcp(struct sk_buff *skb, unsigned int flow,
 			  unsigned int hops)
 {
@@ -160,36 +151,17 @@ static void bench_put_tcp(struct sk_buff *skb, unsigned int flow,
 
 static struct sk_buff *bench_build(const struct bench *b, unsigned int flow)
 {
-	struct sk_buff *skb = alloc_skb(NET_SKB_PAD + BENCH_LEN, GFP_KERNEL);
-	struct ethhdr *eth;
-	struct iphdr *ip;
+	struct sk_buff *skb = packet_new(b->dev, BENCH_LEN,
+					 b->int_hops ? IPPROTO_TCP : IPPROTO_UDP,
+					 flow / 100, flow % 100, GFP_KERNEL);
 
 	if (!skb)
 		return NULL;
-	skb_reserve(skb, NET_SKB_PAD);
-	skb_reset_mac_header(skb);
-	eth = skb_put_zero(skb, sizeof(*eth));
-	eth->h_dest[0] = 2;
-	eth->h_source[0] = 2;
-	eth->h_source[5] = 1;
-	eth->h_proto = htons(ETH_P_IP);
-	skb_set_network_header(skb, sizeof(*eth));
-	ip = skb_put_zero(skb, sizeof(*ip));
-	ip->version = 4;
-	ip->ihl = sizeof(*ip) / 4;
-	ip->ttl = 64;
-	ip->protocol = b->int_hops ? IPPROTO_TCP : IPPROTO_UDP;
-	ip->tot_len = htons(BENCH_LEN - sizeof(*eth));
-	ip->saddr = htonl(0x0a000000 + flow / 100);
-	ip->daddr = htonl(0x0a010000 + flow % 100);
-	skb_set_transport_header(skb, sizeof(*eth) + sizeof(*ip));
 	if (b->int_hops)
 		bench_put_tcp(skb, flow, b->int_hops);
 	else
-		bench_put_udp(skb, flow);
-	skb_put_zero(skb, BENCH_LEN - skb->len);
-	skb->protocol = htons(ETH_P_IP);
-	skb->dev = b->dev;
+		packet_put_udp(skb, BENCH_LEN, flow % 50000);
+	packet_end(skb, BENCH_LEN);
 	return skb;
 }
 

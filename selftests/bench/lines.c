@@ -27,6 +27,7 @@
 #include <linux/xarray.h>
 
 #include "bfc.h"
+#include "packet.h"
 
 #define LINES_TXQS	2
 #define LINES_FLOWS	4	/* of each TX queue */
@@ -142,34 +143,12 @@ static void lines_look(struct lines *l, unsigned int txq)
 static struct sk_buff *lines_packet(const struct lines *l, unsigned int txq, unsigned int i)
 {
 	unsigned int flow = txq * LINES_FLOWS + i % LINES_FLOWS;
-	struct sk_buff *skb = alloc_skb(NET_SKB_PAD + LINES_LEN, GFP_ATOMIC);
-	struct ethhdr *eth;
-	struct udphdr *udp;
-	struct iphdr *ip;
+	struct sk_buff *skb = packet_new(l->dev, LINES_LEN, IPPROTO_UDP, flow, flow, GFP_ATOMIC);
 
 	if (!skb)
 		return NULL;
-	skb_reserve(skb, NET_SKB_PAD);
-	skb_reset_mac_header(skb);
-	eth = skb_put_zero(skb, sizeof(*eth));
-	eth->h_dest[0] = 2;
-	eth->h_source[0] = 2;
-	eth->h_proto = htons(ETH_P_IP);
-	skb_set_network_header(skb, sizeof(*eth));
-	ip = skb_put_zero(skb, sizeof(*ip));
-	ip->version = 4;
-	ip->ihl = sizeof(*ip) / 4;
-	ip->protocol = IPPROTO_UDP;
-	ip->tot_len = htons(LINES_LEN - sizeof(*eth));
-	ip->saddr = htonl(0x0a000000 + flow);
-	ip->daddr = htonl(0x0a010000 + flow);
-	skb_set_transport_header(skb, sizeof(*eth) + sizeof(*ip));
-	udp = skb_put_zero(skb, sizeof(*udp));
-	udp->source = htons(1024 + flow);
-	udp->dest = htons(9);
-	skb_put_zero(skb, LINES_LEN - skb->len);
-	skb->protocol = htons(ETH_P_IP);
-	skb->dev = l->dev;
+	packet_put_udp(skb, LINES_LEN, flow);
+	packet_end(skb, LINES_LEN);
 	skb_set_queue_mapping(skb, txq);
 	qdisc_skb_cb(skb)->pkt_len = skb->len;
 	bfc_set_pkt_segs(skb, 1);
