@@ -543,15 +543,46 @@ bool conf_get_sized(int map, void *value, size_t size)
 /* ---- versions ---- */
 
 /**
- * object_id() - tell the programs of one bfcctl from those of another
- * @elf: the object that they are loaded from
- * @size: of it, bytes
+ * sockops_attach() - attach a sockops program to a cgroup, or put it in the place of the one there
+ * @prog: the program
+ * @cgroup: directory
+ * @path: where the attachment is pinned, or is to be
+ * @what: the program, for messages
+ *
+ * Ends the program with a message on errors.
  */
-uint64_t object_id(const void *elf, size_t size)
+void sockops_attach(int prog, const char *cgroup, const char *path, const char *what)
+{
+	int link = pin_open(path), fd;
+
+	if (link >= 0) {
+		if (bpf_link_update(link, prog, NULL))
+			fail("cannot replace %s of %s: %s", what, cgroup, strerror(errno));
+	} else {
+		fd = cgroup_open(cgroup);
+		link = bpf_link_create(prog, fd, BPF_CGROUP_SOCK_OPS, NULL);
+		if (link < 0)
+			fail("cannot attach %s to %s: %s", what, cgroup,
+			     errno == EPERM ?
+			     "a program is attached there that excludes others" :
+			     strerror(errno));
+		pin_new(link, path);
+		close(fd);
+	}
+	close(link);
+}
+
+/**
+ * object_id() - tell the programs of one bfcctl from those of another
+ * @elf_bytes: of the skeleton: the object that they are loaded from
+ */
+uint64_t object_id(const void *(*elf_bytes)(size_t *size))
 {
 	uint64_t hash = 14695981039346656037ULL;	/* FNV-1a */
-	const uint8_t *p = elf;
+	const uint8_t *p;
+	size_t size;
 
+	p = elf_bytes(&size);
 	while (size--)
 		hash = (hash ^ *p++) * 1099511628211ULL;
 	return hash;

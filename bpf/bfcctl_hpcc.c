@@ -252,14 +252,11 @@ static void hpcc_on_ops(const struct hpcc_entry *e)
 		.conf = "/hpcc_net",
 		.set = net_set,
 		.object = "/hpcc_object",
+		.id = object_id(tcp_hpcc__elf_bytes),
 	};
 	void (*pin)(struct bpf_map *map, const char *path);
 	struct tcp_hpcc *skel;
-	const void *elf;
-	size_t size;
 
-	elf = tcp_hpcc__elf_bytes(&size);
-	o.id = object_id(elf, size);
 	if (change(&o, e))
 		return;
 	/* Programs that give way, but have connections, go on with maps of their own. */
@@ -278,20 +275,12 @@ static void hpcc_on_ops(const struct hpcc_entry *e)
 	tcp_hpcc__destroy(skel);
 }
 
-static uint64_t sockops_object(void)
-{
-	size_t size;
-	const void *elf = hpcc_sockops__elf_bytes(&size);
-
-	return object_id(elf, size);
-}
-
 /* Behind the program that reads INT: programs run in the order of attachment. */
 static void hpcc_on_sockops(const struct hpcc_entry *e, const char *cgroup)
 {
 	struct hpcc_sockops *skel;
 	const char *path = pin_cgroup(cgroup, "/hpcc");
-	int fd, link, prog;
+	int prog;
 
 	skel = hpcc_sockops__open();
 	if (!skel)
@@ -302,23 +291,9 @@ static void hpcc_on_sockops(const struct hpcc_entry *e, const char *cgroup)
 	pin_share(skel->maps.bfc_hpcc_trace, pin_path("/hpcc_trace"));
 	bpf_loaded(hpcc_sockops__load(skel), "hpcc_sockops");
 	net_set(bpf_map__fd(skel->maps.bfc_hpcc_net), e, "hpcc_sockops");
-	object_pin(sockops_object(), pin_cgroup(cgroup, "/hpcc_object"));
+	object_pin(object_id(hpcc_sockops__elf_bytes), pin_cgroup(cgroup, "/hpcc_object"));
 	prog = bpf_program__fd(skel->progs.hpcc_sockops);
-	link = pin_open(path);
-	if (link >= 0) {
-		if (bpf_link_update(link, prog, NULL))
-			fail("cannot replace hpcc_sockops of %s: %s", cgroup,
-			     strerror(errno));
-	} else {
-		fd = cgroup_open(cgroup);
-		link = bpf_link_create(prog, fd, BPF_CGROUP_SOCK_OPS, NULL);
-		if (link < 0)
-			fail("cannot attach hpcc_sockops to %s: %s", cgroup,
-			     strerror(errno));
-		pin_new(link, path);
-		close(fd);
-	}
-	close(link);
+	sockops_attach(prog, cgroup, path, "hpcc_sockops");
 	hpcc_sockops__destroy(skel);
 }
 
@@ -693,8 +668,6 @@ bool hpcc_same(int argc, char **argv)
 	const char *cc = "bfc_hpcc";
 	struct bfc_int_config conf;
 	struct hpcc_args a;
-	const void *elf;
-	size_t size;
 
 	need_on("hpcc", &argc, &argv);
 	hpcc_args(argc, argv, &a);
@@ -704,12 +677,12 @@ bool hpcc_same(int argc, char **argv)
 	if (a.sockops) {
 		cc = "";
 		if (access(pin_cgroup(a.cgroup, "/hpcc"), F_OK) ||
-		    !object_is(sockops_object(), pin_cgroup(a.cgroup, "/hpcc_object")))
+		    !object_is(object_id(hpcc_sockops__elf_bytes),
+			       pin_cgroup(a.cgroup, "/hpcc_object")))
 			return false;
 	} else {
-		elf = tcp_hpcc__elf_bytes(&size);
 		if (access(pin_path("/hpcc_ops"), F_OK) ||
-		    !object_is(object_id(elf, size), pin_path("/hpcc_object")))
+		    !object_is(object_id(tcp_hpcc__elf_bytes), pin_path("/hpcc_object")))
 			return false;
 	}
 	if (a.cgroup && (!tcp_config(a.cgroup, &conf) || strcmp(conf.cc, cc) ||
@@ -728,13 +701,10 @@ static void delay_register(const struct delay_conf *conf)
 		.conf = "/delay_conf",
 		.set = conf_set,
 		.object = "/delay_object",
+		.id = object_id(tcp_delay__elf_bytes),
 	};
 	struct tcp_delay *skel;
-	const void *elf;
-	size_t size;
 
-	elf = tcp_delay__elf_bytes(&size);
-	o.id = object_id(elf, size);
 	if (change(&o, conf))
 		return;
 	skel = tcp_delay__open();
@@ -810,17 +780,14 @@ void delay_check(int argc, char **argv)
 bool delay_same(int argc, char **argv)
 {
 	struct delay_conf conf, is;
-	const void *elf;
-	size_t size;
 	bool same;
 	int fd;
 
 	need_on("delay", &argc, &argv);
 	delay_args(argc, argv, &conf);
 	bpf_begin();
-	elf = tcp_delay__elf_bytes(&size);
 	if (access(pin_path("/delay_ops"), F_OK) ||
-	    !object_is(object_id(elf, size), pin_path("/delay_object")))
+	    !object_is(object_id(tcp_delay__elf_bytes), pin_path("/delay_object")))
 		return false;
 	fd = pin_open(pin_path("/delay_conf"));
 	if (fd < 0)

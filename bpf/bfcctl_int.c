@@ -73,15 +73,6 @@ static unsigned int udp_unhook(int ifindex, const char *name)
 	return was;
 }
 
-/* Of the programs of this bfcctl */
-static uint64_t this_object(void)
-{
-	size_t size;
-	const void *elf = bfc_int_udp__elf_bytes(&size);
-
-	return object_id(elf, size);
-}
-
 static void udp_attach(const char *name)
 {
 	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook,
@@ -108,7 +99,7 @@ static void udp_attach(const char *name)
 	again = !access(pin_device("int", hook.ifindex, ""), F_OK);
 	pin_new(bpf_program__fd(skel->progs.bfc_int_udp_ingress),
 		pin_device("int", hook.ifindex, ""));
-	object_pin(this_object(), pin_device("int", hook.ifindex, "-object"));
+	object_pin(object_id(bfc_int_udp__elf_bytes), pin_device("int", hook.ifindex, "-object"));
 
 	for (i = 0; i < ARRAY_SIZE(ways); i++) {
 		DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = FILTER_HANDLE,
@@ -352,7 +343,8 @@ bool int_dev_same(const char *dev, bool on)
 	if (!on)
 		return !n;
 	return n == ARRAY_SIZE(ways) &&
-	       object_is(this_object(), pin_device("int", hook.ifindex, "-object"));
+	       object_is(object_id(bfc_int_udp__elf_bytes),
+			 pin_device("int", hook.ifindex, "-object"));
 }
 
 static void show_views(int ifindex)

@@ -9,7 +9,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bfc_size.skel.h"
 #include "bfcctl.h"
@@ -23,7 +22,7 @@ static void size_on(const char *cgroup, const struct bfc_int_config *conf)
 {
 	const char *path = size_path(cgroup, "");
 	struct bfc_size *skel;
-	int fd, link, prog;
+	int prog;
 
 	skel = bfc_size__open();
 	if (!skel)
@@ -33,22 +32,7 @@ static void size_on(const char *cgroup, const struct bfc_int_config *conf)
 	bpf_loaded(bfc_size__load(skel), "the program that tells sizes");
 	conf_set(bpf_map__fd(skel->maps.bfc_size_config), conf, "the program that tells sizes");
 	prog = bpf_program__fd(skel->progs.bfc_size);
-	link = pin_open(path);
-	if (link >= 0) {
-		if (bpf_link_update(link, prog, NULL))
-			fail("cannot replace the program of %s: %s", cgroup, strerror(errno));
-	} else {
-		fd = cgroup_open(cgroup);
-		link = bpf_link_create(prog, fd, BPF_CGROUP_SOCK_OPS, NULL);
-		if (link < 0)
-			fail("cannot attach the program to %s: %s", cgroup,
-			     errno == EPERM ?
-			     "a program is attached there that excludes others" :
-			     strerror(errno));
-		pin_new(link, path);
-		close(fd);
-	}
-	close(link);
+	sockops_attach(prog, cgroup, path, "the program");
 	pin_commit();
 	bfc_size__destroy(skel);
 }

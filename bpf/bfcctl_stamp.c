@@ -105,15 +105,6 @@ static void attach_args(int argc, char **argv, struct bfc_stamp_config *conf)
 		conf->node = default_node();
 }
 
-/* Of the program of this bfcctl */
-static uint64_t this_object(void)
-{
-	size_t size;
-	const void *elf = bfc_stamp__elf_bytes(&size);
-
-	return object_id(elf, size);
-}
-
 static void attach(int argc, char **argv)
 {
 	struct bfc_stamp_config conf;
@@ -136,7 +127,7 @@ static void attach(int argc, char **argv)
 	pins_sweep();
 	pin_mkdir(pin_path("%s", ""));
 	pin_new(fd, stamp_path(port.ifindex, ""));
-	pin_about(&port, this_object());
+	pin_about(&port, object_id(bfc_stamp__elf_bytes));
 	pin_new(bpf_map__fd(skel->maps.data),
 		stamp_path(port.ifindex, "-config"));
 	pin_new(bpf_map__fd(skel->maps.bfc_stamp_count),
@@ -318,7 +309,7 @@ bool stamp_same(const char *dev, int argc, char **argv)
 	for (i = 0; i < pins.n; i++)
 		if (pins.pin[i].ifindex == ifindex)
 			same = pins.pin[i].state == PIN_IN_EFFECT &&
-			       pins.pin[i].object == this_object() &&
+			       pins.pin[i].object == object_id(bfc_stamp__elf_bytes) &&
 			       pinned_config(ifindex, &is) &&
 			       !memcmp(&conf, &is, sizeof(is));
 	pins_free(&pins);

@@ -32,15 +32,6 @@ static const char *storage_path(void)
 	return pin_path("/int_sk");
 }
 
-/* Of the program of this bfcctl */
-static uint64_t this_object(void)
-{
-	size_t size;
-	const void *elf = bfc_int_tcp__elf_bytes(&size);
-
-	return object_id(elf, size);
-}
-
 /**
  * tcp_on() - have the sockets of a cgroup take part in INT
  * @cgroup: its directory
@@ -55,7 +46,7 @@ void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 	struct bfc_int_config copy = *conf;
 	const char *dir, *path;
 	struct bfc_int_tcp *skel;
-	int fd, link, prog;
+	int prog;
 
 	bpf_begin();
 	copy.cgroup = cgroup_id(cgroup);
@@ -70,26 +61,10 @@ void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 	conf_set(bpf_map__fd(skel->maps.bfc_int_config), &copy,
 		 "the TCP program");
 
-	object_pin(this_object(), pin_cgroup(cgroup, "/object"));
+	object_pin(object_id(bfc_int_tcp__elf_bytes), pin_cgroup(cgroup, "/object"));
 	prog = bpf_program__fd(skel->progs.bfc_int_tcp);
 	path = pin_cgroup(cgroup, "/link");
-	link = pin_open(path);
-	if (link >= 0) {
-		if (bpf_link_update(link, prog, NULL))
-			fail("cannot replace the TCP program of %s: %s", cgroup,
-			     strerror(errno));
-	} else {
-		fd = cgroup_open(cgroup);
-		link = bpf_link_create(prog, fd, BPF_CGROUP_SOCK_OPS, NULL);
-		if (link < 0)
-			fail("cannot attach the TCP program to %s: %s", cgroup,
-			     errno == EPERM ?
-			     "a program is attached there that excludes others" :
-			     strerror(errno));
-		pin_new(link, path);
-		close(fd);
-	}
-	close(link);
+	sockops_attach(prog, cgroup, path, "the TCP program");
 	bfc_int_tcp__destroy(skel);
 }
 
@@ -195,7 +170,7 @@ bool tcp_config(const char *cgroup, struct bfc_int_config *conf)
  */
 bool tcp_is_current(const char *cgroup)
 {
-	return object_is(this_object(), pin_cgroup(cgroup, "/object"));
+	return object_is(object_id(bfc_int_tcp__elf_bytes), pin_cgroup(cgroup, "/object"));
 }
 
 /* ---- what is kept with the sockets ---- */
