@@ -228,18 +228,18 @@ test_reasons() {
 # Another user was there first: what is pinned would be that user's.
 test_squatted() {
 	local other=$scratch/bpf dir=$scratch/bpf/bfc
-	local nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	local user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	topology
 	bfc a e0 role nic
 	chmod 711 "$scratch"
 	mkdir "$other"
 	mount -t bpf none "$other"
-	check "others can write there" "${nobody[@]}" mkdir "$dir"
+	check "others can write there" "${user[@]}" mkdir "$dir"
 	refuses 1 "$dir belongs to user 65534: remove it, .* mode=0700" \
 		--bpffs "$other" -n a stamp attach e0
 	refuses 1 "$dir belongs to user 65534" --bpffs "$other" stamp show
 	rmdir "$dir"
-	"${nobody[@]}" ln -s /sys/fs/bpf "$dir"
+	"${user[@]}" ln -s /sys/fs/bpf "$dir"
 	refuses 1 "$dir is no directory" --bpffs "$other" -n a stamp attach e0
 	rm "$dir"
 	mkdir -m 1777 "$dir"

@@ -43,6 +43,21 @@ plain() { tc -n "$1" qdisc replace dev "$2" root pfifo limit 1000; }
 with_bfc() { bfc "$1" "$2" hrtt 4ms; }
 host_bfc() { bfc "$1" "$2" role nic queues 128 hrtt 4ms; }
 
+switches_bfc() {
+	local at
+	for at in "${ports[@]}"; do
+		with_bfc ${at}
+	done
+}
+
+all_bfc() {
+	local at
+	switches_bfc
+	for at in "${hosts[@]}"; do
+		host_bfc ${at}
+	done
+}
+
 state() { stat "$1" "$2" peer_state; }
 up() { check "$1 $2 is $(state "$1" "$2"), not up" wait_for 15 peer_up "$1" "$2"; }
 
@@ -100,11 +115,9 @@ stat_size() { wc -c <"$1"; }
 # back. What a switch holds of them is that for each flow at most; without it TCP fills what
 # there is. What a receiver offers is the cap.
 test_hosts_at_one_bdp() {
-	local at cap=$((8 * 1448)) frames=$((8 * 8 * 1514)) free capped
+	local cap=$((8 * 1448)) frames=$((8 * 8 * 1514)) free capped
 	topology
-	for at in "${ports[@]}"; do
-		with_bfc ${at}
-	done
+	switches_bfc
 	up sw1 e
 	up sw3 w
 	meet 10.0.0.100 h1 h2
@@ -129,11 +142,8 @@ test_hosts_at_one_bdp() {
 # Between the switches BFC works although no host has it: what r's port is too slow for waits
 # at sw1, as far back as it gets, and none of it is dropped.
 test_switches_alone() {
-	local at
 	topology
-	for at in "${ports[@]}"; do
-		with_bfc ${at}
-	done
+	switches_bfc
 	up sw1 e
 	up sw2 e
 	meet 10.0.0.100 h1 h3
@@ -287,14 +297,9 @@ test_hop_by_hop() {
 # A port with a backlog loses that when its qdisc is replaced, and no more: two hosts are too
 # much for it, and go on as before.
 test_replace_loses_the_backlog() {
-	local at held
+	local held
 	topology
-	for at in "${ports[@]}"; do
-		with_bfc ${at}
-	done
-	for at in "${hosts[@]}"; do
-		host_bfc ${at}
-	done
+	all_bfc
 	peers_up
 	meet 10.0.0.100 h1 h2
 	receive r 5000 -t 30 -i 3
@@ -325,25 +330,15 @@ upgrade() {
 	# The last references go with RCU.
 	check "rmmod" wait_for 5 rmmod sch_bfc
 	check "modprobe" modprobe sch_bfc
-	for at in "${ports[@]}"; do
-		with_bfc ${at}
-	done
-	for at in "${hosts[@]}"; do
-		host_bfc ${at}
-	done
+	all_bfc
 }
 
 # Ports that stand in no backlog lose next to nothing; one before a bottleneck what it holds,
 # and what a queue of the kernel's has no room for until all have BFC again.
 test_upgrade() {
-	local at held
+	local held
 	topology
-	for at in "${ports[@]}"; do
-		with_bfc ${at}
-	done
-	for at in "${hosts[@]}"; do
-		host_bfc ${at}
-	done
+	all_bfc
 	peers_up
 	meet 10.0.0.100 h1 h2
 	lost_by upgrade

@@ -42,6 +42,15 @@ srf_net() {
 # of_flow NS PORT FLOW FIELD
 of_flow() { received "$1" "$2" ".flows[] | select(.id == $3) | .$4"; }
 
+# in_order NS...: all that was sent to port 5000 there came, each flow's as it was sent
+in_order() {
+	local ns
+	for ns; do
+		equal "lost to $ns" "$(received "$ns" 5000 .lost)" 0
+		equal "reordered to $ns" "$(received "$ns" 5000 .reordered)" 0
+	done
+}
+
 # short_among_long: how long the 30 packets of a short flow took, s, in $took
 short_among_long() {
 	local receiver sent=()
@@ -55,8 +64,7 @@ short_among_long() {
 	send h2 10.0.0.100 5000 -F 20 -n 30 -R 0
 	sent+=("$bg")
 	finish "${sent[@]}" "$receiver"
-	equal "lost" "$(received r 5000 .lost)" 0
-	equal "reordered" "$(received r 5000 .reordered)" 0
+	in_order r
 	equal "packets" "$(received r 5000 .packets)" 1830
 	took=$(of_flow r 5000 20 seconds)
 }
@@ -100,8 +108,7 @@ test_longer_waits() {
 	at_most "the shorter one, s" "$(of_flow r 5000 3 seconds)" 0.36
 	at_least "the longer one, s" "$(of_flow r 5000 1 seconds)" 0.6
 	at_least "the longer one waited, ms" "$(of_flow r 5000 1 max_gap_ms)" 200
-	equal "lost" "$(received r 5000 .lost)" 0
-	equal "reordered" "$(received r 5000 .reordered)" 0
+	in_order r
 	all_idle
 }
 
@@ -117,8 +124,7 @@ test_same_size_takes_turns() {
 	send h3 10.0.0.100 5000 -F 3 -n 800 -R 0
 	sent+=("$bg")
 	finish "${sent[@]}" "$receiver"
-	equal "lost" "$(received r 5000 .lost)" 0
-	equal "reordered" "$(received r 5000 .reordered)" 0
+	in_order r
 	at_most "both, s" "$(received r 5000 .seconds)" 0.72
 	all_idle
 }
@@ -143,8 +149,7 @@ test_paused_is_passed() {
 	# 250 ms alone; the other takes a fifth of the link.
 	say "past a paused one: $(received r2 5000 .seconds) s"
 	at_most "past a paused one, s" "$(received r2 5000 .seconds)" 0.36
-	equal "lost" "$(received r 5000 .lost)$(received r2 5000 .lost)" 00
-	equal "reordered" "$(received r 5000 .reordered)$(received r2 5000 .reordered)" 00
+	in_order r r2
 	all_idle
 }
 
@@ -163,8 +168,7 @@ test_without_a_size() {
 	at_most "with a size, s" "$(of_flow r 5000 30 seconds)" 0.36
 	at_least "without, s" "$(of_flow r 5000 10 seconds)" 0.4
 	at_least "without, the other, s" "$(of_flow r 5000 11 seconds)" 0.4
-	equal "lost" "$(received r 5000 .lost)" 0
-	equal "reordered" "$(received r 5000 .reordered)" 0
+	in_order r
 	all_idle
 }
 
@@ -250,8 +254,7 @@ joined() {
 	send s 10.0.0.2 5000 -F 5 -n 20 -R 1000000
 	sent+=("$bg")
 	finish "${sent[@]}" "$receiver"
-	equal "lost" "$(received n 5000 .lost)" 0
-	equal "reordered" "$(received n 5000 .reordered)" 0
+	in_order n
 	joined=$(paste <(echo "$before") <(sent_by s e0) |
 		awk '$2 - $1 > 115 { print $2 - $1 - 120 }')
 }
@@ -303,8 +306,7 @@ test_join_paused() {
 	finish "${sent[@]}" "${receivers[@]}"
 	at_least "collisions" "$(stat sw1 x collisions)" 1
 	at_least "pauses of sw1" "$(stat sw1 x pause_rx)" 2
-	equal "lost" "$(received r 5000 .lost)$(received r2 5000 .lost)" 00
-	equal "reordered" "$(received r 5000 .reordered)$(received r2 5000 .reordered)" 00
+	in_order r r2
 	equal "packets" "$(received r 5000 .packets) $(received r2 5000 .packets)" "300 1200"
 	all_idle
 }
@@ -327,8 +329,7 @@ test_join_by_destination() {
 	finish "${sent[@]}" "${receivers[@]}"
 	at_least "told to share" "$(stat sw1 x told_to_share)" 1
 	at_most "the short one, s" "$(received r2 5000 .seconds)" 0.02
-	equal "lost" "$(received r 5000 .lost)$(received r2 5000 .lost)" 00
-	equal "reordered" "$(received r 5000 .reordered)$(received r2 5000 .reordered)" 00
+	in_order r r2
 	all_idle
 }
 
