@@ -402,7 +402,7 @@ static void put_part(FILE *to, const struct part *p)
 		char name[100], mode[8], uid[8], gid[8], size[12], mtime[12];
 		char sum[8], type, link[100], magic[6], version[2], owner[32];
 		char group[32], major[8], minor[8], prefix[155], pad[12];
-	} h = { .type = '0', .magic = "ustar", .version = "00", .sum = "       ",
+	} h = { .type = '0', .magic = "ustar", .version = { '0', '0' }, .sum = "       ",
 		.owner = "root", .group = "root" };
 	static const char zeros[TAR_BLOCK];
 	size_t len = strlen(p->text), i;
