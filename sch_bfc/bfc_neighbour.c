@@ -12,12 +12,13 @@
 #define BFC_LINGER	(5 * HZ)	/* over BFC_PEER_DEAD_NS */
 
 /* Does the port count for a neighbour with so many queues, or charge what comes in from
- * any neighbour? A NIC sends no pauses (BFC §5).
+ * any neighbour? A NIC sends no pauses (BFC §5), nor does a port that has lost its qdisc, or
+ * has one that is not configured yet.
  */
 static bool bfc_port_counts(const struct bfc_port *port, unsigned int queues)
 {
-	return port->opt.role != BFC_ROLE_NIC && !port->bare &&
-	       (queues || (port->life.users && port->cfg && bfc_cfg_holds(port->cfg)));
+	return port->opt.role != BFC_ROLE_NIC && !port->bare && port->life.users && port->cfg &&
+	       (queues || bfc_cfg_holds(port->cfg));
 }
 
 /* The cause, and what helps. */
@@ -200,7 +201,8 @@ void bfc_port_tags(struct bfc_port *port)
  * @port: the port
  *
  * With a mode that pauses priorities, or in a buffer; or for the queues of a neighbour that need
- * not say HELLO (`peer on`). Any other that speaks BFC has its HELLOs to try again.
+ * not say HELLO (`peer on`). One that does has its HELLOs to try again: they tell how many
+ * queues it has.
  *
  * Context: port->lock held, BH off.
  * Return: true if there is none yet: nothing is charged to the port, or counted for its neighbour.
@@ -208,12 +210,15 @@ void bfc_port_tags(struct bfc_port *port)
 bool bfc_port_retry(struct bfc_port *port)
 {
 	bool tags = port->fc->tags;
+	unsigned int queues = tags ? port->queues : 0;
 	u8 refused;
 
-	if (tags ? port->opt.peer != BFC_PEER_ON || !port->neighbour.refused :
-		   !bfc_port_counts(port, 0) || rcu_access_pointer(port->ingress))
+	if (!bfc_port_counts(port, queues))
 		return false;
-	refused = bfc_port_layout(port, tags ? port->queues : 0);
+	if (tags ? port->opt.peer != BFC_PEER_ON || !port->neighbour.refused ||
+		   port->neighbour.peer.peer_nonce : !!rcu_access_pointer(port->ingress))
+		return false;
+	refused = bfc_port_layout(port, queues);
 	port->neighbour.refused = tags ? refused : BFC_REFUSED_NOT;
 	if (refused)
 		return true;

@@ -431,6 +431,7 @@ void bfc_port_detach(struct bfc_port *port)
 					      ktime_get_ns());
 		bfc_port_tags(port);
 		bfc_port_layout(port, 0);
+		port->neighbour.refused = BFC_REFUSED_NOT;
 		swap(cfg, port->cfg);
 		bfc_sweep_soon();
 	}

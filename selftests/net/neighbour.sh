@@ -271,6 +271,44 @@ test_refused_is_not_for_good() {
 	up sw p1
 }
 
+# Neither is it tried again for a port whose qdisc has gone, or has just come.
+test_refused_and_gone() {
+	host h 10.0.0.1/24
+	switch sw
+	cable sw p1 h e0
+	in_ns sw sysctl -qw net.ipv6.conf.p1.disable_ipv6=1
+	ip -n sw link set p1 mtu 76
+	bfc sw p1 peer on queues 1024
+	equal "state with an MTU of 76" "$(state sw p1)" refused
+	ip netns exec sw tc qdisc del dev p1 root
+	ip -n sw link set p1 mtu 1500
+	sleep 3
+	bfc sw p1 peer on queues 1024
+	up sw p1
+}
+
+# One that changes its queues too often is refused for a second, even where it need not say
+# HELLO. What it gets then are counters for its queues, not for as many as the port has.
+test_refused_gets_its_own_queues() {
+	topology
+	tc -n h1 qdisc del dev e0 root
+	bfc h1 e0 role nic queues 8 hrtt 4ms
+	bfc sw1 p1 peer on queues 32 hrtt 4ms
+	up sw1 p1
+	up h1 e0
+	# Each time it is another one.
+	bfc h1 e0 role nic queues 8 hrtt 4ms peer on
+	bfc h1 e0 role nic queues 8 hrtt 4ms peer auto
+	wait_for 5 peer_up sw1 p1
+	sleep 2
+	load 2
+	all_arrived
+	at_least "pauses" "$(stat h1 e0 pause_rx)" 5
+	equal "frames that h1 did not take" "$(stat h1 e0 bad_range)" 0
+	all_idle
+}
+
 run_tests plain_neighbour neighbour_loses_its_qdisc goodbye_gets_lost \
 	other_number_of_queues neighbour_restarts_under_load link_down_and_up \
-	peer_on_and_off refused_is_not_for_good
+	peer_on_and_off refused_is_not_for_good refused_and_gone \
+	refused_gets_its_own_queues
