@@ -492,10 +492,13 @@ static unsigned int bfc_dest_alone(struct bfc_sched *q, u8 class)
 static unsigned int bfc_dest_foreign(struct bfc_sched *q, u8 class)
 {
 	const struct bfc_sched_drr *r = bfc_round_in(q, class);
+	unsigned int qn = q->nqueues;
 
-	if (list_empty(&r->active))
-		return bfc_pick_in_class(q, class);
-	return list_last_entry(&r->active, struct bfc_queue, active) - q->queues;
+	if (bfc_is_srf(q))
+		qn = bfc_srf_soon(q);
+	else if (!list_empty(&r->active))
+		qn = list_last_entry(&r->active, struct bfc_queue, active) - q->queues;
+	return qn < q->nqueues ? qn : bfc_pick_in_class(q, class);
 }
 
 /**

@@ -158,6 +158,23 @@ struct bfc_queue *bfc_srf_next(struct bfc_sched *q)
 	}
 }
 
+/**
+ * bfc_srf_soon() - a queue that may send, and is over soon
+ * @q: the scheduler, with `sched srf`
+ *
+ * Context: under the root lock.
+ * Return: the number of the queue, or of queues if none may send.
+ */
+unsigned int bfc_srf_soon(const struct bfc_sched *q)
+{
+	const struct bfc_srf_index *may = &q->srf->may;
+	unsigned int bucket = find_first_bit(may->some, BFC_SRF_BUCKETS);
+
+	if (bucket == BFC_SRF_BUCKETS)
+		return q->nqueues;
+	return list_last_entry(&may->bucket[bucket], struct bfc_queue, active) - q->queues;
+}
+
 /* The nearest bucket that is not empty, the smaller of two; or BFC_SRF_BUCKETS */
 static unsigned int bfc_srf_nearest(const struct bfc_srf_index *index, unsigned int bucket)
 {

@@ -59,6 +59,7 @@ void bfc_srf_begin(struct bfc_sched *q);
 void bfc_srf_read(struct bfc_sched *q);
 void bfc_srf_place(struct bfc_sched *q, struct bfc_queue *queue);
 struct bfc_queue *bfc_srf_next(struct bfc_sched *q);
+unsigned int bfc_srf_soon(const struct bfc_sched *q);
 unsigned int bfc_srf_similar(struct bfc_sched *q);
 u16 bfc_srf_size(const struct sk_buff *skb);
 

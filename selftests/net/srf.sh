@@ -333,6 +333,40 @@ test_join_by_destination() {
 	all_idle
 }
 
+# All queues are taken, all but the last are paused: flows to others go to that one.
+test_share_one_that_may_send() {
+	local i since
+	host s 10.0.0.1/24
+	host n 10.0.0.2/24
+	cable s e0 n e0 rate 5mbit delay 100us ring 8
+	for i in 3 4 5 6 7 8 9 10 11; do
+		ip -n n addr add "10.0.0.$i/24" dev e0
+		meet "10.0.0.$i" s
+	done
+	meet 10.0.0.2 s
+	bfc s e0 queues 4 flows 10000 hrtt 4ms sched srf peer on
+	frames open n n e0
+	for i in 2 3 4 5; do
+		ip netns exec s udpflow send -d "10.0.0.$i" -p 5000 -n 1500 -R 1000000 \
+			>/dev/null &
+		pids+=($!)
+	done
+	check "not in four queues" wait_for 2 four_queues
+	frames pause n queues=4 bits=0,1,2 epoch=99 seq=5 hold=4000000000
+	check "paused" wait_for 2 three_paused
+	since=$EPOCHREALTIME
+	for i in 6 7 8 9 10 11; do
+		send s "10.0.0.$i" $((5000 + i)) -F "$i" -n 3 -R 1000000
+		finish "$bg"
+		frames wait n 15 3 dport=$((5000 + i))
+	done
+	at_most "s for six flows" "$(calc "$EPOCHREALTIME - $since")" 3
+	at_least "flows that shared" "$(stat s e0 collisions)" 6
+	frames close
+}
+
+three_paused() { [ "$(stat s e0 paused)" = 3 ]; }
+
 test_refused() {
 	local fc
 	hosts_to_r 2
@@ -366,4 +400,5 @@ test_refused() {
 
 run_tests short_overtakes longer_waits same_size_takes_turns paused_is_passed without_a_size \
 	acks_do_not_wait changes_under_way reset join_similar join_paused join_by_destination \
+	share_one_that_may_send \
 	refused
