@@ -194,17 +194,19 @@ void bfc_settle(struct bfc_sched *q)
 /* A packet left its queue. The clock is read for BFC_CLOCK_EVERY of them at a time, and
  * when no other is queued: until then their flows are taken for just gone.
  */
-static void bfc_flow_left(struct bfc_sched *q, const struct bfc_skb_cb *cb, u16 queue)
+static void bfc_flow_left(struct bfc_sched *q, const struct bfc_skb_cb *cb, u16 qn)
 {
+	struct bfc_queue *queue = &q->queues[qn];
 	u32 flow = cb->flow;
 
 	if (unlikely(cb->overflowed)) {
 		q->over.packets--;
 		bfc_overflow_port(q, &q->flows[flow] - q->over.entries)->members[cb->member]--;
 	}
-	q->flows[flow].size -= !cb->unsampled;
+	if (likely(!cb->unsampled) && !--q->flows[flow].size && queue->head && queue->mixed)
+		queue->nflows--;
 	q->flows[flow].stamp = BFC_STAMP_LATER;
-	q->left[q->nleft++] = (struct bfc_left){ flow, queue };
+	q->left[q->nleft++] = (struct bfc_left){ flow, qn };
 	if (q->nleft == BFC_CLOCK_EVERY || !q->noccupied)
 		bfc_settle(q);
 }
@@ -252,6 +254,7 @@ bool bfc_queue_splice(struct bfc_sched *q, struct bfc_queue *from,
 	    into->mem + from->mem > bfc_queue_cap(q))
 		return false;
 	flow->queue = into - q->queues;
+	into->nflows = into->mixed ? into->nflows + 1 : 2;
 	into->mixed = true;
 	into->tail->next = from->head;
 	into->tail = from->tail;

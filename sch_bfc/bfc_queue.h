@@ -37,16 +37,21 @@ struct bfc_queue {
 	u32 packets;		/* queued */
 	u32 peak;		/* of @bytes */
 	u32 drops;		/* dropped */
-	u32 flow;		/* whose packets are in it, by its index; of an empty one, whose
+	union {
+		u32 flow;	/* whose packets are in it, by its index; of an empty one, whose
 				 * left last
 				 */
+		u32 nflows;	/* while it has packets and is @mixed: how many flows have packets
+				 * in it; with `sample`, about
+				 */
+	};
 	u32 key;		/* of the destination, or root, that it belongs to, or did when
 				 * it last was non-empty
 				 */
 	u16 dest;		/* that it belongs to, an index of &bfc_sched_dests.table;
 				 * BFC_DEST_NONE: free, or of several
 				 */
-	bool mixed:1;		/* it has packets of others than @flow */
+	bool mixed:1;		/* it has, or had before it ran empty, packets of several flows */
 	bool rooted:1;		/* @key is that of a root */
 	bool clean:1;		/* it was free when @key came, and got nothing else: a pause is
 				 * for that

@@ -175,8 +175,13 @@ static void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buf
 	skb->next = NULL;
 	if (queue->head) {
 		queue->tail->next = skb;
-		if (queue->flow != bfc_cb(skb)->flow)
+		if (unlikely(queue->mixed)) {
+			queue->nflows += q->flows[bfc_cb(skb)->flow].size == 1 &&
+					 !bfc_cb(skb)->unsampled;
+		} else if (queue->flow != bfc_cb(skb)->flow) {
 			queue->mixed = true;
+			queue->nflows = 2;
+		}
 	} else {
 		queue->head = skb;
 		queue->flow = bfc_cb(skb)->flow;
@@ -454,13 +459,28 @@ static struct bfc_queue *bfc_drr_next(struct bfc_sched *q,
 	return NULL;
 }
 
+/* Next to a host all queues are of one destination, and its elephants share one of them. They
+ * have a turn each there, unless they are more than the other queues: of a large incast a new
+ * flow should not have to wait for all.
+ */
+static u32 bfc_quantum_of_pool(struct bfc_sched *q, const struct bfc_queue *queue)
+{
+	u64 quantum = q->cfg->quantum;
+
+	if (bfc_faces_host(q) && queue->nflows < bfc_round_of(q, queue)->nactive)
+		quantum *= max(queue->nflows, 1U);
+	return min_t(u64, quantum, BFC_QUANTUM_MAX);
+}
+
 /* What a queue may send in a round: of several ports that have packets in the common
  * queue of a priority, as much as each of the others beside it.
  */
-static u32 bfc_quantum(const struct bfc_sched *q, const struct bfc_queue *queue)
+static u32 bfc_quantum(struct bfc_sched *q, const struct bfc_queue *queue)
 {
 	unsigned int qn = queue - q->queues;
 
+	if (q->cfg->by_dest && queue->mixed)
+		return bfc_quantum_of_pool(q, queue);
 	if (likely(q->cfg->identity != BFC_FLOW_PRIO) || qn >= q->cfg->classes ||
 	    q->prio[qn].bytes == q->prio[qn].pausable)
 		return q->cfg->quantum;

@@ -467,6 +467,43 @@ test_a_busy_host() {
 	at_least "p99 with dynamic, us" "$p99" 1000000
 }
 
+# elephants FLOWS: so many next to a host; the least and the most that one of them got, in
+# packets, in $least and $most
+elephants() {
+	local i running=()
+	for ((i = 0; i < $1; i++)); do
+		receive r $((5000 + i)) -t 60 -i 4
+		running+=("$bg")
+	done
+	for ((i = 0; i < $1; i++)); do
+		send s 10.0.0.2 $((5000 + i)) -F "$i" -t 12
+		running+=("$bg")
+	done
+	finish "${running[@]}"
+	read -r least most < <(for ((i = 0; i < $1; i++)); do
+		received r $((5000 + i)) .packets
+	done | sort -n | sed -n '1p;$p' | paste -s -d ' ')
+	say "$1 flows: $least to $most packets, $(stat s e0 joined) joined"
+}
+
+# Elephants share a queue when half of the queues are in use, so that new flows find one. Few
+# have as much there as those that have a queue alone; of many the queue has one turn.
+test_elephants_next_to_a_host() {
+	local least most
+	topology
+	bfc r e0 role nic hrtt 4ms
+	fresh queues 16
+	check "not up" wait_for 10 peer_up s e0
+	elephants 12
+	at_least "joined" "$(stat s e0 joined)" 1
+	at_least "the least of 12, of the most" "$(calc "$least / $most")" 0.7
+	fresh queues 16
+	check "not up" wait_for 10 peer_up s e0
+	elephants 60
+	at_most "the least of 60, of the most" "$(calc "$least / $most")" 0.3
+	all_idle
+}
+
 run_tests another_finds_a_queue what_a_destination_is prefix_changes \
 	prefix_changes_under_traffic joined a_sprayer a_sprayer_on_the_port three_sprayers \
-	a_full_flow_table after_a_full_flow_table a_busy_host
+	a_full_flow_table after_a_full_flow_table a_busy_host elephants_next_to_a_host
