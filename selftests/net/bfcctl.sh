@@ -380,8 +380,25 @@ test_pins() {
 
 # The kernel gives the number of a namespace that is gone to another one, and numbers of
 # devices begin anew in each.
+# The least free number is taken, by a namespace and then by its files in /proc: namespaces of the
+# test before are to be gone, so that the one that goes next has the least again.
+numbers_settle() {
+	local i number last=
+	for ((i = 0; i < 40; i++)); do
+		ip netns add probe
+		number=$(in_ns probe stat -Lc %i /proc/self/ns/net)
+		ip netns del probe
+		[ "$number" != "$last" ] || return 0
+		last=$number
+		sleep 0.5
+	done
+	return 1
+}
+
 test_another_netns() {
 	local pin i ns
+	check "numbers of namespaces do not settle" numbers_settle
+	sleep 0.5
 	new_ns g
 	ip -n g link add e0 type dummy
 	bfc g e0 role nic

@@ -115,14 +115,14 @@ stat_size() { wc -c <"$1"; }
 # back. What a switch holds of them is that for each flow at most; without it TCP fills what
 # there is. What a receiver offers is the cap.
 test_hosts_at_one_bdp() {
-	local cap=$((8 * 1448)) frames=$((8 * 8 * 1514)) free capped
+	local cap=$((8 * 1448)) frames=$((8 * 8 * 1514)) free capped rmem
 	topology
 	switches_bfc
 	up sw1 e
 	up sw3 w
 	meet 10.0.0.100 h1 h2
-	in_ns r sysctl -qw net.ipv4.tcp_moderate_rcvbuf=0
-	ip -n r route change 10.0.0.0/24 dev e0 window $cap
+	rmem=$(in_ns r sysctl -n net.ipv4.tcp_rmem)
+	in_ns r sysctl -qw net.ipv4.tcp_rmem="4096 $((2 * cap)) $((2 * cap))"
 	tcp_incast
 	capped=$(stat sw1 e backlog_peak)
 	say "capped: first switch holds $capped bytes, last $(peak)"
@@ -130,8 +130,7 @@ test_hosts_at_one_bdp() {
 	at_most "bytes in the last switch" "$(peak)" $frames
 	equal "dropped by bfc" "$(sum_stat drops)" 0
 	equal "state towards a plain host" "$(state sw1 p1)" searching
-	in_ns r sysctl -qw net.ipv4.tcp_moderate_rcvbuf=1
-	ip -n r route change 10.0.0.0/24 dev e0
+	in_ns r sysctl -qw net.ipv4.tcp_rmem="$rmem"
 	tcp_incast
 	free=$(stat sw1 e backlog_peak)
 	say "without: first switch $free bytes"
