@@ -27,9 +27,11 @@ topology() {
 	ip -n sw link set swp1 down
 }
 
+# As a new card it is down from the beginning: it is for networkd to set it up.
 plug_in() {
-	cable sw swp2 h2 e0
-	ip -n sw link set swp2 down
+	# shellcheck disable=SC2154  # lib.sh's
+	ip link add name swp2 netns sw type wire "${default_link[@]}" peer name e0 netns h2
+	plug h2 e0
 }
 
 handle() { tc -n sw qdisc show dev "$1" root | cut -d ' ' -f 1-3; }
