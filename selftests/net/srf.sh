@@ -103,11 +103,10 @@ test_longer_waits() {
 	send h3 10.0.0.100 5000 -F 3 -n 800 -R 0
 	sent+=("$bg")
 	finish "${sent[@]}" "$receiver"
-	# 800 packets take 333 ms.
+	# 800 packets take 333 ms: in 360 no more than 64 of the longer one's can be among them.
 	say "shorter $(of_flow r 5000 3 seconds) s, longer $(of_flow r 5000 1 seconds) s"
 	at_most "the shorter one, s" "$(of_flow r 5000 3 seconds)" 0.36
 	at_least "the longer one, s" "$(of_flow r 5000 1 seconds)" 0.6
-	at_least "the longer one waited, ms" "$(of_flow r 5000 1 max_gap_ms)" 200
 	in_order r
 	all_idle
 }
@@ -287,7 +286,7 @@ test_join_similar() {
 # A queue that is paused is joined, too, if its size is nearer; then it has to be found when it is
 # resumed, and when it is emptied.
 test_join_paused() {
-	local receivers=() sent=() i
+	local receivers=() sent=() i k
 	srf_net queues 4 flows 10000 assign similar
 	bfc sw2 r0 queues 4 flows 10000 hrtt 4ms sched srf assign similar rate 4mbit
 	receive r 5000 -n 300 -t 60 -i 3
@@ -300,8 +299,10 @@ test_join_paused() {
 	done
 	sleep 0.1
 	for i in 1 3; do
-		send "h$i" 10.0.0.102 5000 -F "${i}0" -f 3 -n 200 -R $((i * 1000000))
-		sent+=("$bg")
+		for k in 1 2 3; do
+			send "h$i" 10.0.0.102 5000 -F "$i$k" -n 200 -R $((i * 1000000))
+			sent+=("$bg")
+		done
 	done
 	finish "${sent[@]}" "${receivers[@]}"
 	at_least "collisions" "$(stat sw1 x collisions)" 1
@@ -347,7 +348,7 @@ test_share_one_that_may_send() {
 	bfc s e0 queues 4 flows 10000 hrtt 4ms sched srf peer on
 	frames open n n e0
 	for i in 2 3 4 5; do
-		ip netns exec s udpflow send -d "10.0.0.$i" -p 5000 -n 1500 -R 1000000 \
+		ip netns exec s udpflow send -d "10.0.0.$i" -p 5000 -n 1500 -b 24000 -R 1000000 \
 			>/dev/null &
 		pids+=($!)
 	done
@@ -360,6 +361,7 @@ test_share_one_that_may_send() {
 		finish "$bg"
 		frames wait n 15 3 dport=$((5000 + i))
 	done
+	say "six flows: $(calc "$EPOCHREALTIME - $since") s"
 	at_most "s for six flows" "$(calc "$EPOCHREALTIME - $since")" 3
 	at_least "flows that shared" "$(stat s e0 collisions)" 6
 	frames close
