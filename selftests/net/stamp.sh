@@ -314,7 +314,7 @@ test_values_of_tx_queues() {
 # take the same
 spread() {
 	local i
-	tc -n sw2 qdisc add dev w clsact
+	tc -n sw2 qdisc add dev x clsact
 	for i in 1 2 3 4; do
 		takes $i $i "ip u32 match ip dport $((6000 + i)) 0xffff"
 	done
@@ -327,7 +327,7 @@ spread() {
 # takes PREF TXQ MATCH
 takes() {
 	# shellcheck disable=SC2086
-	check "filter $3" tc -n sw2 filter add dev w ingress pref "$1" protocol $3 \
+	check "filter $3" tc -n sw2 filter add dev x egress pref "$1" protocol $3 \
 		action skbedit queue_mapping "$2"
 }
 
