@@ -5,7 +5,7 @@
  *
  * All of it is collected in memory first: then there is the whole archive, or none.
  */
-#define _GNU_SOURCE	/* memfd_create, memmem, pipe2, strchrnul */
+#define _GNU_SOURCE	/* memfd_create, pipe2 */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,6 +22,7 @@
 
 #include <linux/bfc_version.h>
 #include "bfcctl.h"
+#include "klog.h"
 #include "mask.h"
 
 #define EVENTS_DEFAULT	3000000000ULL	/* ns */
@@ -260,40 +261,9 @@ static void add_kernel(void)
 	add("kernel.txt", text, "uname -srvm", true);
 }
 
-static bool has(const char *line, const char *end, const char *word)
-{
-	return memmem(line, end - line, word, strlen(word));
-}
-
-/* Lines that name bfc, and whole warnings and oopses that do in some line */
-static void filter_log(const char *log, FILE *to)
-{
-	const char *line = log, *end, *block = NULL;
-	bool bfc = false;
-
-	for (; *line; line = end) {
-		end = strchrnul(line, '\n');
-		end += *end == '\n';
-		if (has(line, end, "[ cut here ]")) {
-			block = line;
-			bfc = false;
-		}
-		bfc |= has(line, end, "bfc");
-		if (block && has(line, end, "---[ end trace")) {
-			if (bfc)
-				fwrite(block, end - block, 1, to);
-			block = NULL;
-		} else if (!block && has(line, end, "bfc")) {
-			fwrite(line, end - line, 1, to);
-		}
-	}
-	if (block && bfc)
-		fwrite(block, line - block, 1, to);
-}
-
 static void add_log(void)
 {
-	const char *said = "the kernel's log: lines of bfc, and warnings that name it";
+	const char *said = "the kernel's log: lines of bfc, and oopses, warnings and such that name it";
 	int room = klogctl(KLOG_SIZE, NULL, 0), got = -1;
 	char *log = need(calloc(1, (room > 0 ? room : 0) + 1)), *out = NULL;
 	char why[256];
@@ -306,7 +276,7 @@ static void add_log(void)
 		snprintf(why, sizeof(why), "%s: %s", said, strerror(errno));
 		said = why;
 	} else {
-		filter_log(log, to);
+		klog_filter(log, to);
 	}
 	fclose(to);
 	add("dmesg.txt", need(out), said, false);

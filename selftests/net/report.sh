@@ -109,9 +109,11 @@ test_events() {
 	topology
 	(sleep 0.3; tc -n n qdisc del dev e0 root) &
 	pids+=($!)
+	echo "kern of something else" >/dev/kmsg
 	take events 1s
 	equal "events" "$(of events.json 'select(.dev == "enxmac1") | .event')" neighbour_down
 	check "log" grep -q 'bfc' "$dir/dmesg.txt"
+	equal "lines of the log that do not name bfc" "$(grep -cv 'bfc' "$dir/dmesg.txt")" 0
 }
 
 # What cannot be had is said, and the rest is there all the same.

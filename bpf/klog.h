@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the kernel's log has of bfc.
+ */
+#ifndef KLOG_H
+#define KLOG_H
+
+#include <stdio.h>
+
+void klog_filter(const char *log, FILE *to);
+
+#endif /* KLOG_H */
