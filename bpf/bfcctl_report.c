@@ -140,12 +140,12 @@ static pid_t fork_with_pipe(int fds[2])
 	return pid;
 }
 
-/* What it prints until @limit ns have passed; what it says of errors goes to @err. Return: wait
- * status.
+/* What it prints; what it says of errors goes to @err. One that goes on and on is asked to end
+ * when @watch ns have passed, one that does not end by itself, 0, is killed. Return: wait status.
  */
-static int run(const char *const *argv, uint64_t limit, FILE *to, int err)
+static int run(const char *const *argv, uint64_t watch, FILE *to, int err)
 {
-	uint64_t end = now_ns() + limit, now;
+	uint64_t end = now_ns() + (watch ?: PATIENCE), now;
 	struct pollfd p;
 	int fds[2], status;
 	bool ended = false;
@@ -166,9 +166,8 @@ static int run(const char *const *argv, uint64_t limit, FILE *to, int err)
 		if (!ended)
 			fwrite(buf, got, 1, to);
 	}
-	/* The events' end when they are asked to. */
 	if (!ended)
-		kill(pid, limit == PATIENCE ? SIGKILL : SIGTERM);
+		kill(pid, watch ? SIGTERM : SIGKILL);
 	close(fds[0]);
 	if (waitpid(pid, &status, 0) != pid)
 		fail("%s: %s", argv[0], strerror(errno));
@@ -184,8 +183,10 @@ static void join(char *line, size_t room, const char *const *argv)
 		len += snprintf(line + len, room - len, "%s%s", len ? " " : "", *argv);
 }
 
-/* How a command ended: its exit code, and what it said of it. */
-static char *how_it_ended(const char *const *argv, int status, bool in_time, int err)
+/* How a command ended: its exit code, and what it said of it. @by_itself: no signal was to
+ * end it
+ */
+static char *how_it_ended(const char *const *argv, int status, bool by_itself, int err)
 {
 	char line[256], *said = NULL, buf[2048];
 	size_t len;
@@ -198,7 +199,7 @@ static char *how_it_ended(const char *const *argv, int status, bool in_time, int
 		fprintf(to, ": no such program");
 	else if (WIFEXITED(status) && WEXITSTATUS(status))
 		fprintf(to, ": exit code %d", WEXITSTATUS(status));
-	else if (WIFSIGNALED(status) && in_time)
+	else if (WIFSIGNALED(status) && by_itself)
 		fprintf(to, ": signal %d", WTERMSIG(status));
 	got = pread(err, buf, sizeof(buf), 0);
 	if (got > 0)
@@ -207,8 +208,10 @@ static char *how_it_ended(const char *const *argv, int status, bool in_time, int
 	return need(said);
 }
 
-/* @self: it is bfcctl itself; @plain: there are no addresses, but versions like some */
-static void add_command(const char *path, const char *const *argv, uint64_t limit, bool self,
+/* @watch: as of run(); @self: it is bfcctl itself; @plain: there are no addresses, but versions
+ * like some
+ */
+static void add_command(const char *path, const char *const *argv, uint64_t watch, bool self,
 			bool plain)
 {
 	const char *words[12] = { "/proc/self/exe", "--bpffs", ctl.bpffs };
@@ -223,12 +226,11 @@ static void add_command(const char *path, const char *const *argv, uint64_t limi
 	for (i = 1; self && argv[i]; i++)
 		words[n++] = argv[i];
 	to = need(open_memstream(&out, &len));
-	status = run(self ? words : argv, limit, to, err);
+	status = run(self ? words : argv, watch, to, err);
 	fclose(to);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
 		note_missing(argv[0]);
-	/* One that goes on and on is ended. */
-	said = how_it_ended(argv, status, limit == PATIENCE, err);
+	said = how_it_ended(argv, status, !watch, err);
 	add(path, need(out), said, plain);
 	free(said);
 	free(out);
@@ -239,12 +241,12 @@ static void add_command(const char *path, const char *const *argv, uint64_t limi
 
 static void add_tool(const char *path, const char *const *argv)
 {
-	add_command(path, argv, PATIENCE, false, false);
+	add_command(path, argv, 0, false, false);
 }
 
 static void add_own(const char *path, const char *const *argv)
 {
-	add_command(path, argv, PATIENCE, true, false);
+	add_command(path, argv, 0, true, false);
 }
 
 /* ---- the kernel ---- */
@@ -317,7 +319,7 @@ static void add_port(const char *dev)
 	add_tool(path, WORDS("tc", "-s", "-d", "class", "show", "dev", dev));
 	for (i = 0; i < ARRAY_SIZE(ethtool); i++) {
 		snprintf(path, sizeof(path), "ports/%s/ethtool%s.txt", dev, ethtool[i].option);
-		add_command(path, WORDS("ethtool", ethtool[i].option, dev), PATIENCE, false,
+		add_command(path, WORDS("ethtool", ethtool[i].option, dev), 0, false,
 			    ethtool[i].plain);
 	}
 }
@@ -453,7 +455,7 @@ static void collect(uint64_t events)
 	/* First, so that their MAC addresses are known in names of devices. */
 	add_tool("link.json", WORDS("ip", "-d", "-j", "link", "show"));
 	add_kernel();
-	add_command("modinfo.txt", WORDS("modinfo", "sch_bfc"), PATIENCE, false, true);
+	add_command("modinfo.txt", WORDS("modinfo", "sch_bfc"), 0, false, true);
 	add_log();
 	add_own("metrics-before.txt", WORDS("bfcctl", "metrics"));
 	if (events)

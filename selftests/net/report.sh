@@ -114,6 +114,9 @@ test_events() {
 	equal "events" "$(of events.json 'select(.dev == "enxmac1") | .event')" neighbour_down
 	check "log" grep -q 'bfc' "$dir/dmesg.txt"
 	equal "lines of the log that do not name bfc" "$(grep -cv 'bfc' "$dir/dmesg.txt")" 0
+	# As long as commands may take that are to end by themselves
+	take events 10s
+	equal "the monitor ends" "$(grep 'monitor' "$dir/contents.txt")" "	bfcctl -j monitor"
 }
 
 # What cannot be had is said, and the rest is there all the same.
