@@ -332,6 +332,14 @@ static int needs_unit(const struct bfc_option *opt, const char *arg)
 	return -1;
 }
 
+/* A share of nothing: 0 in the attribute is the opposite, no limit. */
+static int no_share(const char *arg)
+{
+	fprintf(stderr, "bfc: illegal \"share\" value \"%s\": give off for no limit, or a percentage from 0.0001%% to 102400%%\n",
+		arg);
+	return -1;
+}
+
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -646,8 +654,12 @@ static int parse_value(const struct bfc_option *opt, const char *arg,
 		args->name = arg;
 		return parse_name(opt, arg);
 	case UNIT_SHARE:
-		return parse_decimal(arg, SHARE_DECIMALS, "%", UINT32_MAX,
-				     value) ? 0 : illegal(opt, arg);
+		if (!parse_decimal(arg, SHARE_DECIMALS, "%", UINT32_MAX, value))
+			return illegal(opt, arg);
+		/* In the attribute it is "no limit". */
+		if (opt->attr == TCA_BFC_SHARE && !*value)
+			return no_share(arg);
+		return 0;
 	case UNIT_PERCENT:
 		return parse_decimal(arg, 0, "%", UINT8_MAX, value) ?
 		       0 : illegal(opt, arg);

@@ -323,6 +323,9 @@ REFUSE: List[Tuple[str, int, str]] = [
          # a word without its option
          ("pfc", "fc pfc"), ("nic", "role nic"), ("destination", "assign destination"))
 ] + [(f"{o.keyword} {number}", 1, f'^bfc: {o.keyword} needs a unit, '
+] + [("share " + value, 1, f'^bfc: illegal "share" value "{value}": give off for no limit, or a '
+      r'percentage from 0\.0001% to 102400%\n$')
+     for value in ("0%", "0.0%", ".0000%", "00.00000%")
       f'as {number}{UNITS[o.unit][0]} or {number}{UNITS[o.unit][1]}\n$')
      for o in OPTIONS if o.unit in UNITS for number in ("40", "0.5", "1", "4294967296", "1e3")
 ] + [(option, 255, r'^Command line is not complete\. Try option "help"\n$') for option in KEYWORDS]
