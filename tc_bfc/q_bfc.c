@@ -813,7 +813,7 @@ int bfc_parse_opt(const struct qdisc_util *qu __unused, int argc, char **argv,
 		if (opt->unit == UNIT_STAMP &&
 		    args.value[opt->attr] == BFC_STAMP_PINNED) {
 			NEXT_ARG();
-			args.stamp_fd = bfc_stamp_open(*argv);
+			args.stamp_fd = bfc_parse_stamp(&argc, &argv);
 			if (args.stamp_fd < 0)
 				return -1;
 		}

@@ -117,7 +117,7 @@ int bfc_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *options);
 
 /* q_bfc_stamp.c */
 extern const char * const bfc_stamp_words[];
-int bfc_stamp_open(const char *path);
+int bfc_parse_stamp(int *argc, char ***argv);
 void bfc_print_stamp(__u64 value, struct rtattr *tb[], bool details);
 
 /* q_bfc_stats.c */

@@ -12,26 +12,37 @@
 
 #include "q_bfc.h"
 
+#define TAG_TEXT	(2 * 8 + 1)
+
 const char * const bfc_stamp_words[] = {
 	[BFC_STAMP_NATIVE] = "native",
 	[BFC_STAMP_PINNED] = "pinned",
 	NULL
 };
 
-/* A descriptor of what is pinned there, -1 and a message if there is none. It is good
- * until the next call: a batch may have more lines than there are descriptors.
+/* The kernel's descriptor of a program, -1 and errno if there is none. It is good until
+ * the next call: a batch may have more lines than there are descriptors.
  */
-int bfc_stamp_open(const char *path)
+static int get_fd(int cmd, union bpf_attr *attr)
 {
 	static int fd = -1;
-	union bpf_attr attr;
-	const char *hint = "";
 
 	if (fd >= 0)
 		close(fd);
+	fd = syscall(__NR_bpf, cmd, attr, sizeof(*attr));
+	return fd;
+}
+
+/* Of what is pinned there, -1 and a message if there is nothing. */
+static int open_path(const char *path)
+{
+	union bpf_attr attr;
+	const char *hint = "";
+	int fd;
+
 	memset(&attr, 0, sizeof(attr));
 	attr.pathname = (__u64)(uintptr_t)path;
-	fd = syscall(__NR_bpf, BPF_OBJ_GET, &attr, sizeof(attr));
+	fd = get_fd(BPF_OBJ_GET, &attr);
 	if (fd >= 0)
 		return fd;
 	if (errno == ENOENT)
@@ -45,16 +56,105 @@ int bfc_stamp_open(const char *path)
 	return -1;
 }
 
+/* Of the program with this number, likewise. */
+static int open_id(__u32 id)
+{
+	union bpf_attr attr;
+	int fd;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.prog_id = id;
+	fd = get_fd(BPF_PROG_GET_FD_BY_ID, &attr);
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOENT)
+		fprintf(stderr, "bfc: \"stamp\": there is no program %u any more: give the path of one that is pinned\n",
+			id);
+	else
+		fprintf(stderr, "bfc: \"stamp\": cannot get program %u: %s%s\n", id,
+			strerror(errno), errno == EPERM ?
+			" (by its id only root can, that is CAP_SYS_ADMIN: give its path)" : "");
+	return -1;
+}
+
+static void tag_text(char *text, size_t size, const __u8 *tag, unsigned int len)
+{
+	unsigned int i;
+
+	*text = '\0';
+	for (i = 0; i < len && 2 * i + 2 < size; i++)
+		snprintf(text + 2 * i, 3, "%02x", tag[i]);
+}
+
+/* Another program may have the number since the machine was started again. */
+static bool has_tag(int fd, const char *tag)
+{
+	struct bpf_prog_info info;
+	char is[TAG_TEXT];
+	union bpf_attr attr;
+
+	memset(&info, 0, sizeof(info));
+	memset(&attr, 0, sizeof(attr));
+	attr.info.bpf_fd = fd;
+	attr.info.info_len = sizeof(info);
+	attr.info.info = (__u64)(uintptr_t)&info;
+	if (syscall(__NR_bpf, BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr))) {
+		fprintf(stderr, "bfc: \"stamp\": cannot look at the program: %s\n",
+			strerror(errno));
+		return false;
+	}
+	tag_text(is, sizeof(is), info.tag, sizeof(info.tag));
+	if (strcmp(is, tag) == 0)
+		return true;
+	fprintf(stderr, "bfc: \"stamp\": program %u is another one now: its tag is %s, not %s; give a path\n",
+		info.id, is, tag);
+	return false;
+}
+
+/* What follows "pinned": a path, or what tc prints of the program: id N [ name NAME ]
+ * [ tag TAG ]. Where there is a path of that name, "./id" is it.
+ *
+ * Return: a descriptor, or -1 and a message. @argv is moved to the last word of it.
+ */
+int bfc_parse_stamp(int *pargc, char ***pargv)
+{
+	char **argv = *pargv;
+	int argc = *pargc, fd;
+	__u32 id;
+
+	if (strcmp(*argv, "id") != 0)
+		return open_path(*argv);
+	NEXT_ARG();
+	if (**argv < '0' || **argv > '9' || get_u32(&id, *argv, 10)) {
+		fprintf(stderr, "bfc: illegal \"stamp pinned id\" value \"%s\": give the number of a program, or pinned and a path\n",
+			*argv);
+		return -1;
+	}
+	fd = open_id(id);
+	/* There may be several with the same name: it says nothing. */
+	if (fd >= 0 && argc > 2 && strcmp(argv[1], "name") == 0) {
+		argc -= 2;
+		argv += 2;
+	}
+	if (fd >= 0 && argc > 2 && strcmp(argv[1], "tag") == 0) {
+		argc -= 2;
+		argv += 2;
+		if (!has_tag(fd, *argv))
+			return -1;
+	}
+	*pargc = argc;
+	*pargv = argv;
+	return fd;
+}
+
 static void print_tag(const struct rtattr *attr)
 {
-	const __u8 *tag = RTA_DATA(attr);
-	unsigned int len = RTA_PAYLOAD(attr), i;
-	char text[2 * 8 + 1] = "";
+	char text[TAG_TEXT];
 
-	for (i = 0; i < len && 2 * i + 2 < sizeof(text); i++)
-		snprintf(text + 2 * i, 3, "%02x", tag[i]);
+	tag_text(text, sizeof(text), RTA_DATA(attr), RTA_PAYLOAD(attr));
 	json_string("stamp_tag", text);
-	print_text("tag %s ", text);
+	if (*text)
+		print_text("tag %s ", text);
 }
 
 /* As text only if there is something to say, or all is asked for. */
@@ -74,7 +174,8 @@ void bfc_print_stamp(__u64 value, struct rtattr *tb[], bool details)
 	if (tb[TCA_BFC_STAMP_NAME]) {
 		get_name(tb[TCA_BFC_STAMP_NAME], buf, sizeof(buf));
 		json_string("stamp_name", buf);
-		print_text("name %s ", buf);
+		if (*buf)
+			print_text("name %s ", buf);
 	}
 	if (tb[TCA_BFC_STAMP_TAG])
 		print_tag(tb[TCA_BFC_STAMP_TAG]);

@@ -800,8 +800,30 @@ test_replaced() {
 	check "a program stays" wait_for 10 no_programs
 }
 
+# What tc shows can be given back: by its number a program that is pinned yet, and no other.
+test_given_back() {
+	local shown
+	one_switch queues 8
+	load a 1
+	pinned sw r0 a/prog || fail "tc refuses the program"
+	shown=$(tc -n sw qdisc show dev r0 | sed 's/.* refcnt [0-9]* //')
+	check "shown: $shown" grep -q 'stamp pinned id [0-9]* name bfc_stamp tag [0-9a-f]* $' \
+		<<<"$shown"
+	tc -n sw qdisc del dev r0 root
+	# shellcheck disable=SC2086
+	check "given back: $shown" tc -n sw qdisc add dev r0 root bfc $shown
+	equal "shown again" "$(tc -n sw qdisc show dev r0 | sed 's/.* refcnt [0-9]* //')" "$shown"
+	# shellcheck disable=SC2086
+	refused "another one now" tc -n sw qdisc change dev r0 root bfc ${shown% tag *} tag 0123456789abcdef
+	unload
+	tc -n sw qdisc del dev r0 root
+	check "the program stays" wait_for 10 no_programs
+	# shellcheck disable=SC2086
+	refused "there is no program [0-9]* any more" tc -n sw qdisc add dev r0 root bfc $shown
+}
+
 [ -e "$object" ] || skip_all "no $object: make bpf"
 command -v bpftool >/dev/null || skip_all "no bpftool"
 sent=()
 run_tests same_tags facts values values_of_tx_queues path tcp tcp_usual tcp_not_ours strip strip_all strip_fragments offload \
-	udp udp_not_ours every odd_programs refused swap steps device_goes replaced
+	udp udp_not_ours every odd_programs refused swap steps device_goes replaced given_back

@@ -10,7 +10,8 @@
  *                      row of netlink messages
  *
  * eBPF programs are pinned at paths below /shim: /shim/prog is one, with descriptor
- * NL_SHIM_FD, /shim/secret one that may not be had; all else there is none.
+ * NL_SHIM_FD, /shim/secret one that may not be had; all else there is none. Program 12 is
+ * that of /shim/prog, 14 one that may not be had.
  *
  * Everything else (names of devices, say) goes to the kernel as usual.
  */
@@ -28,6 +29,7 @@
 #include <linux/bpf.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <stdint.h>
 
 #define NL_SHIM_FD	77
 
@@ -152,6 +154,7 @@ long syscall(long number, ...)
 {
 	long (*real)(long number, ...) = dlsym(RTLD_NEXT, "syscall");
 	const union bpf_attr *attr;
+	struct bpf_prog_info *info;
 	va_list args;
 	long a[6];
 	int i;
@@ -168,6 +171,24 @@ long syscall(long number, ...)
 			EINVAL : EPERM;
 		if (!strncmp((const char *)attr->pathname, "/shim/", 6))
 			return -1;
+	}
+	if (number == __NR_bpf && a[0] == BPF_PROG_GET_FD_BY_ID) {
+		attr = (const union bpf_attr *)a[1];
+		if (attr->prog_id == 12)
+			return dup2(STDERR_FILENO, NL_SHIM_FD);
+		errno = attr->prog_id == 14 ? EPERM : ENOENT;
+		return -1;
+	}
+	if (number == __NR_bpf && a[0] == BPF_OBJ_GET_INFO_BY_FD) {
+		attr = (const union bpf_attr *)a[1];
+		if (attr->info.bpf_fd != NL_SHIM_FD) {
+			errno = EBADF;
+			return -1;
+		}
+		info = (struct bpf_prog_info *)(uintptr_t)attr->info.info;
+		info->id = 12;
+		memcpy(info->tag, "\x01\x23\x45\x67\x89\xab\xcd\xef", sizeof(info->tag));
+		return 0;
 	}
 	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

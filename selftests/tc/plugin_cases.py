@@ -167,6 +167,11 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("share off", [("SHARE", u32(0))]),
     ("stamp native", [("STAMP", u8(0))]),
     ("stamp pinned /shim/prog", [("STAMP", u8(1)), ("STAMP_FD", s32(77))]),
+    # as tc prints it
+    ("stamp pinned id 12 name bfc_stamp tag 0123456789abcdef queues 4",
+     [("QUEUES", u32(4)), ("STAMP", u8(1)), ("STAMP_FD", s32(77))]),
+    ("stamp pinned id 12 tag 0123456789abcdef", [("STAMP", u8(1)), ("STAMP_FD", s32(77))]),
+    ("stamp pinned id 12", [("STAMP", u8(1)), ("STAMP_FD", s32(77))]),
     ("stamp native stamp pinned /shim/prog queues 4",
      [("QUEUES", u32(4)), ("STAMP", u8(1)), ("STAMP_FD", s32(77))]),
     ("stamp pinned /shim/prog stamp native", [("STAMP", u8(0))]),
@@ -268,6 +273,17 @@ REFUSE: List[Tuple[str, int, str]] = [
      r'"/no/such/prog": No such file or directory \(tc -n and ip netns exec hide '),
     ("stamp pinned /shim/text", 1, r': Invalid argument \(nothing pinned: not on a bpffs\)\n$'),
     ("stamp pinned /shim/secret", 1, r': Operation not permitted \(needs root, or CAP_BPF'),
+    ("stamp pinned id", 255, r'^Command line is not complete'),
+    *((f"stamp pinned id {value}", 1, f'^bfc: illegal "stamp pinned id" value "{value}": give the '
+       r'number of a program, or pinned and a path\n$')
+      for value in ("x", "-1", "12x", "4294967296", "/shim/prog")),
+    ("stamp pinned id 13", 1, r'^bfc: "stamp": there is no program 13 any more: give the path of '
+     r'one that is pinned\n$'),
+    ("stamp pinned id 14", 1, r'^bfc: "stamp": cannot get program 14: Operation not permitted '
+     r'\(by its id only root can, that is CAP_SYS_ADMIN: give its path\)\n$'),
+    ("stamp pinned id 12 name bfc_stamp tag 0123456789abcdee", 1, r'^bfc: "stamp": program 12 is '
+     r'another one now: its tag is 0123456789abcdef, not 0123456789abcdee; give a path\n$'),
+    ("stamp pinned id 12 name", 1, r'^bfc: unknown option "name"'),
     ("prio vlan", 1, r'^bfc: illegal "prio" value "vlan": give pcp, dscp or skb\n$'),
     ("map 46", 1, r'^bfc: illegal "map" value "46": give auto or VALUE:PRIO as in '
      r'46:5,48:7, values from 0 to 63, priorities from 0 to 7\n$'),
@@ -307,6 +323,9 @@ REFUSE: List[Tuple[str, int, str]] = [
      for option in ("dynamic", "share")
      for value in ("11", "0.11", "-1%", "0.00001%", "1.00005%", "429496.7296%", "1e9999%", "%", ".%",
                    "1.2.3%", "1e1%", "inf%", "nan%", "1%%", "auto", "99999999999999999999%")
+] + [("share " + value, 1, f'^bfc: illegal "share" value "{value}": give off for no limit, or a '
+      r'percentage from 0\.0001% to 102400%\n$')
+     for value in ("0%", "0.0%", ".0000%", "00.00000%")
 ] + [("cut " + value, 1, f'^bfc: illegal "cut" value "{value}": '
       'give a whole percentage as in 80%\n$')
      for value in ("80", "0.8", "80.5%", "256%", "-1%", "auto", "%")
@@ -323,9 +342,6 @@ REFUSE: List[Tuple[str, int, str]] = [
          # a word without its option
          ("pfc", "fc pfc"), ("nic", "role nic"), ("destination", "assign destination"))
 ] + [(f"{o.keyword} {number}", 1, f'^bfc: {o.keyword} needs a unit, '
-] + [("share " + value, 1, f'^bfc: illegal "share" value "{value}": give off for no limit, or a '
-      r'percentage from 0\.0001% to 102400%\n$')
-     for value in ("0%", "0.0%", ".0000%", "00.00000%")
       f'as {number}{UNITS[o.unit][0]} or {number}{UNITS[o.unit][1]}\n$')
      for o in OPTIONS if o.unit in UNITS for number in ("40", "0.5", "1", "4294967296", "1e3")
 ] + [(option, 255, r'^Command line is not complete\. Try option "help"\n$') for option in KEYWORDS]

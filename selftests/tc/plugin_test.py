@@ -323,7 +323,7 @@ class PluginTest:
              "stamp 7 name \"?" + "z" * 61 + " tag " + "ff" * 8,
              {"stamp": "7", "stamp_name": "\"?" + "z" * 61, "stamp_tag": "ff" * 8}),
             ({"STAMP": u8(1), "STAMP_NAME": b"", "STAMP_TAG": b""},
-             "stamp pinned name  tag ",
+             "stamp pinned",
              {"stamp": "pinned", "stamp_name": "", "stamp_tag": ""})]
         for program, shown, added in programs:
             wrong = self.show(program, f"elide none {shown}", {"elide": [], **added})
