@@ -708,6 +708,7 @@ static inline struct bfc_skb_cb *bfc_cb(const struct sk_buff *skb)
 extern struct Qdisc_ops bfc_qdisc_ops;
 void bfc_update_link(struct Qdisc *sch);
 int bfc_update_hrtt(struct Qdisc *sch);
+void bfc_forget_elided(struct Qdisc *sch, int ifindex);
 
 /* bfc_life.c */
 void bfc_sched_init(struct Qdisc *sch);

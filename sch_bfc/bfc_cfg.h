@@ -262,6 +262,7 @@ static inline void bfc_buffer_peak(struct bfc_buffer *buffer)
 }
 
 /* bfc_derive.c */
+extern unsigned int bfc_eliders;
 struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 			    const struct bfc_txqs *txqs, u64 rate, u64 link_rate,
 			    struct netlink_ext_ack *extack);

@@ -203,6 +203,9 @@ static int bfc_derive_mode(struct bfc_cfg *c, const struct bfc_derive *d)
 	return c->fc->derive ? c->fc->derive(c, d) : 0;
 }
 
+/* Configurations with an elide list, RTNL: with none, a device that goes is looked for nowhere. */
+unsigned int bfc_eliders;
+
 /**
  * bfc_cfg_new() - all that follows from options, link speed and MTU
  * @port: of the qdisc
@@ -267,6 +270,7 @@ struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 		static_branch_inc(&bfc_classed);
 	if (c->srf)
 		static_branch_inc(&bfc_sized);
+	bfc_eliders += c->elides;
 	return c;
 free:
 	kvfree(c);
@@ -291,6 +295,7 @@ void bfc_cfg_put(struct bfc_cfg *c)
 		static_branch_dec(&bfc_classed);
 	if (c->srf)
 		static_branch_dec(&bfc_sized);
+	bfc_eliders -= c->elides;
 	if (c->buffer) {
 		if (c->undo)
 			c->buffer->memory = c->undo;

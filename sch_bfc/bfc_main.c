@@ -165,6 +165,36 @@ int bfc_update_hrtt(struct Qdisc *sch)
 	return bfc_configure(sch, &q->cfg->p, q->life.speed, NULL);
 }
 
+/**
+ * bfc_forget_elided() - a device of the namespace has gone
+ * @sch: a root qdisc of another one
+ * @ifindex: of the device that has gone, which a new one may get
+ *
+ * Context: RTNL.
+ */
+void bfc_forget_elided(struct Qdisc *sch, int ifindex)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_params *p;
+	int err = -ENOMEM;
+	u32 i, n = 0;
+
+	if (!bfc_elided(&q->cfg->p, ifindex))
+		return;
+	p = kmemdup(&q->cfg->p, sizeof(*p), GFP_KERNEL);
+	if (p) {
+		for (i = 0; i < p->nelide; i++)
+			if (p->elide[i] != ifindex)
+				p->elide[n++] = p->elide[i];
+		p->nelide = n;
+		err = bfc_configure(sch, p, q->life.speed, NULL);
+		kfree(p);
+	}
+	if (err && bfc_may_log(qdisc_dev(sch)))
+		netdev_warn(qdisc_dev(sch), "bfc: elide: a device that has gone stays in the list: %d\n",
+			    err);
+}
+
 static bool bfc_has_lower(struct net_device *dev)
 {
 	struct net_device *lower;

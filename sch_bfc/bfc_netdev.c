@@ -22,6 +22,19 @@ static void bfc_netdev_gone(struct bfc_switch *sw, struct net_device *dev,
 	bfc_guard_del(sw, dev);
 }
 
+/* Another device may get its index, and is not what was elided. */
+static void bfc_netdev_unlist(struct net *net, int ifindex)
+{
+	struct net_device *dev;
+
+	for_each_netdev(net, dev) {
+		struct Qdisc *sch = rtnl_dereference(dev->qdisc);
+
+		if (sch && sch->ops == &bfc_qdisc_ops)
+			bfc_forget_elided(sch, ifindex);
+	}
+}
+
 static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 			    void *ptr)
 {
@@ -42,6 +55,8 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 		bfc_switch_topology();
 		if (sw)
 			bfc_netdev_gone(sw, dev, port);
+		if (bfc_eliders)
+			bfc_netdev_unlist(dev_net(dev), dev->ifindex);
 		return NOTIFY_DONE;
 	case NETDEV_CHANGEUPPER:
 		bfc_switch_topology();

@@ -77,10 +77,23 @@ test_list_changes() {
 }
 
 test_listed_device_goes() {
+	local index shown
 	hosts_to_r 3 elide p1,p2
+	index=$(ip -n sw -j link show p1 | jq '.[].ifindex')
 	ip -n sw link del p1
-	check "show" tc -n sw -j qdisc show dev r0 >/dev/null
+	equal "list without it" "$(stat sw r0 options.elide)" '["p2"]'
 	check "another option" tc -n sw qdisc change dev r0 root bfc hrtt 5ms
+	# What tc shows can be given back.
+	shown=$(tc -n sw qdisc show dev r0 | sed 's/.* refcnt [0-9]* //')
+	# shellcheck disable=SC2086
+	check "given back: $shown" tc -n sw qdisc replace dev r0 root handle 77: bfc $shown
+	# Its number is another device's then, here and in the next list.
+	ip -n sw link add p9 index "$index" type dummy
+	equal "list with another of that number" "$(stat sw r0 options.elide)" '["p2"]'
+	tc -n sw qdisc change dev r0 root bfc elide p9,p2,p3
+	ip -n sw link set p9 netns h2
+	equal "list without one in another namespace" "$(stat sw r0 options.elide)" '["p2","p3"]'
+	tc -n sw qdisc change dev r0 root bfc elide p2
 	# Another one of the same name is another device.
 	cable sw p1 h1 e0
 	bfc sw p1 hrtt 4ms
