@@ -329,6 +329,7 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
  * @classes: likewise, with traffic classes
  * @assigns: bit assign: used with that only; 0: with each
  * @msg: what a user of another mode or assignment is told
+ * @nic: what a user of role nic is told, which sends no pauses; NULL: it is used there, too
  */
 struct bfc_use {
 	u8 modes;
@@ -336,6 +337,7 @@ struct bfc_use {
 	bool classes;
 	u8 assigns;
 	const char *msg;
+	const char *nic;
 };
 
 #define BFC_IN(_fc)	BIT(BFC_FC_##_fc)
@@ -343,12 +345,19 @@ struct bfc_use {
 #define BFC_IN_PORT	(BFC_IN(PFC) | BFC_IN_CAPFC | BFC_IN(FAFC))
 #define BFC_IN_ALL	(BFC_IN(BFC) | BFC_IN_PORT)
 
+#define BFC_NOT_NIC(_name) "bfc: " _name ": not used by role nic, which sends no pauses"
 #define BFC_USE_PORT(_name) { BFC_IN_PORT, .msg =		\
 	"bfc: " _name ": used by fc pfc, capfc-max, capfc-cal and fafc only" }
-#define BFC_USE_CAPFC(_name) { BFC_IN_CAPFC, .msg =		\
-	"bfc: " _name ": used by fc capfc-max and capfc-cal only" }
+#define BFC_USE_PAUSER(_name, _nic) { BFC_IN_PORT, .msg =		\
+	"bfc: " _name ": used by fc pfc, capfc-max, capfc-cal and fafc only", .nic = _nic }
+#define BFC_USE_CAPFC(_name, _nic) { BFC_IN_CAPFC, .msg =		\
+	"bfc: " _name ": used by fc capfc-max and capfc-cal only", .nic = _nic }
+#define BFC_USE_CAPFC_CAL(_name, _nic) { BFC_IN(CAPFC_CAL), .msg =	\
+	"bfc: " _name ": used by fc capfc-cal only", .nic = _nic }
 #define BFC_USE_FAFC(_name) { BFC_IN(FAFC), .msg =		\
 	"bfc: " _name ": used by fc fafc only" }
+#define BFC_USE_FAFC_PAUSER(_name, _nic) { BFC_IN(FAFC), .msg =	\
+	"bfc: " _name ": used by fc fafc only", .nic = _nic }
 #define BFC_USE_BFC(_name) { BFC_IN(BFC), .msg =		\
 	"bfc: " _name ": used by fc bfc only" }
 #define BFC_USE_NOT_FAFC(_name) {				\
@@ -394,25 +403,24 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_PRIO] = BFC_USE_PRIO("prio"),
 	[TCA_BFC_PRIO_MAP] = BFC_USE_PRIO("map"),
 	[TCA_BFC_LOSSLESS] = BFC_USE_PORT("lossless"),
-	[TCA_BFC_XOFF] = BFC_USE_PORT("xoff"),
-	[TCA_BFC_XON] = BFC_USE_PORT("xon"),
-	[TCA_BFC_MAX_BYTES] = BFC_USE_PORT("max"),
-	[TCA_BFC_DYNAMIC] = BFC_USE_PORT("dynamic"),
-	[TCA_BFC_EGRESS_XOFF] = BFC_USE_CAPFC("egress-xoff"),
-	[TCA_BFC_EGRESS_XON] = BFC_USE_CAPFC("egress-xon"),
-	[TCA_BFC_EGRESS_MAX] = BFC_USE_CAPFC("egress-max"),
-	[TCA_BFC_WARN] = BFC_USE_CAPFC("warn"),
-	[TCA_BFC_CUT] = { BFC_IN(CAPFC_CAL), .msg =
-		"bfc: cut: used by fc capfc-cal only" },
+	[TCA_BFC_XOFF] = BFC_USE_PAUSER("xoff", BFC_NOT_NIC("xoff")),
+	[TCA_BFC_XON] = BFC_USE_PAUSER("xon", BFC_NOT_NIC("xon")),
+	[TCA_BFC_MAX_BYTES] = BFC_USE_PAUSER("max", BFC_NOT_NIC("max")),
+	[TCA_BFC_DYNAMIC] = BFC_USE_PAUSER("dynamic", BFC_NOT_NIC("dynamic")),
+	[TCA_BFC_EGRESS_XOFF] = BFC_USE_CAPFC("egress-xoff", BFC_NOT_NIC("egress-xoff")),
+	[TCA_BFC_EGRESS_XON] = BFC_USE_CAPFC("egress-xon", BFC_NOT_NIC("egress-xon")),
+	[TCA_BFC_EGRESS_MAX] = BFC_USE_CAPFC("egress-max", BFC_NOT_NIC("egress-max")),
+	[TCA_BFC_WARN] = BFC_USE_CAPFC("warn", BFC_NOT_NIC("warn")),
+	[TCA_BFC_CUT] = BFC_USE_CAPFC_CAL("cut", BFC_NOT_NIC("cut")),
 	[TCA_BFC_T_HOP] = BFC_USE_FAFC("thop"),
-	[TCA_BFC_ALPHA] = BFC_USE_FAFC("alpha"),
-	[TCA_BFC_BETA] = BFC_USE_FAFC("beta"),
-	[TCA_BFC_FDEC] = BFC_USE_FAFC("fdec"),
-	[TCA_BFC_CONGESTED] = BFC_USE_FAFC("congested"),
+	[TCA_BFC_ALPHA] = BFC_USE_FAFC_PAUSER("alpha", BFC_NOT_NIC("alpha")),
+	[TCA_BFC_BETA] = BFC_USE_FAFC_PAUSER("beta", BFC_NOT_NIC("beta")),
+	[TCA_BFC_FDEC] = BFC_USE_FAFC_PAUSER("fdec", BFC_NOT_NIC("fdec")),
+	[TCA_BFC_CONGESTED] = BFC_USE_FAFC_PAUSER("congested", BFC_NOT_NIC("congested")),
 	[TCA_BFC_ECN] = BFC_USE_PORT("ecn"),
 	[TCA_BFC_WATCHDOG] = BFC_USE_ALL("watchdog"),
 	[TCA_BFC_RESERVE] = BFC_USE_SHARED("reserve"),
-	[TCA_BFC_HEADROOM] = BFC_USE_PORT("headroom"),
+	[TCA_BFC_HEADROOM] = BFC_USE_PAUSER("headroom", BFC_NOT_NIC("headroom")),
 	[TCA_BFC_SHARE] = BFC_USE_SHARED("share"),
 	[TCA_BFC_STRICT] = BFC_USE_PORT_CLASSES("strict"),
 	[TCA_BFC_DST_PREFIX] = BFC_USE_DEST("dst-prefix"),
@@ -636,12 +644,15 @@ static void bfc_set_default(struct bfc_params *p, unsigned int option)
 	}
 }
 
-static bool bfc_uses_it(const struct bfc_use *use, const struct bfc_params *p)
+/* Why an option is not used, or NULL: it is. */
+static const char *bfc_unused(const struct bfc_use *use, const struct bfc_params *p)
 {
 	if (!use->msg || (use->buffer && *p->buffer) || (use->classes && p->classes > 1))
-		return true;
-	return use->modes & BIT(p->fc) &&
-	       (!use->assigns || use->assigns & BIT(p->assign));
+		return NULL;
+	if (!(use->modes & BIT(p->fc)) ||
+	    (use->assigns && !(use->assigns & BIT(p->assign))))
+		return use->msg;
+	return p->role == BFC_ROLE_NIC ? use->nic : NULL;
 }
 
 /* What the mode does not use has its default: another value is refused if it is given
@@ -654,12 +665,12 @@ static int bfc_check_used(struct nlattr **tb, struct bfc_params *p,
 	unsigned int i;
 
 	for (i = 0; i <= TCA_BFC_MAX; i++) {
-		const struct bfc_use *use = &bfc_uses[i];
+		const char *why = bfc_unused(&bfc_uses[i], p);
 
-		if (bfc_uses_it(use, p) || bfc_same(&bfc_defaults, p, i))
+		if (!why || bfc_same(&bfc_defaults, p, i))
 			continue;
 		if (tb[i])
-			return bfc_refuse(tb[i], use->msg, extack);
+			return bfc_refuse(tb[i], why, extack);
 		bfc_set_default(p, i);
 	}
 	return 0;
@@ -681,13 +692,13 @@ bool bfc_params_given_up(const struct net_device *dev, const struct nlattr *opt,
 	unsigned int i;
 
 	for (i = 0; i <= TCA_BFC_MAX; i++) {
-		const struct bfc_use *use = &bfc_uses[i];
+		const struct nlattr *given = opt ? nla_find_nested(opt, i) : NULL;
+		const char *why = bfc_unused(&bfc_uses[i], p);
 
-		if (bfc_uses_it(use, p) || bfc_same(was, p, i) ||
-		    (opt && nla_find_nested(opt, i)))
+		if (!why || bfc_same(was, p, i) || given)
 			continue;
 		if (bfc_may_log(dev))
-			netdev_info(dev, "%s: it has its default again\n", use->msg);
+			netdev_info(dev, "%s: it has its default again\n", why);
 		any = true;
 	}
 	return any;

@@ -193,6 +193,17 @@ bfc() {
 		fail "tc refuses bfc $* on $ns $port"
 }
 
+# of_nic OPTIONS...: those of them that role nic takes, which sends no pauses
+of_nic() {
+	while [ $# -gt 0 ]; do
+		case $1 in
+		xoff | xon | max | dynamic | headroom | egress-* | warn | cut | alpha | beta | fdec | congested) ;;
+		*) echo "$1 $2" ;;
+		esac
+		shift 2
+	done
+}
+
 # tc_refuses TEXT TC-ARGS...: with this in the reason
 tc_refuses() {
 	local text=$1 said

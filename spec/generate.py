@@ -75,11 +75,13 @@ Row = dict[str, Any]
 # used-by: initializer of struct bfc_use
 USES = {
     "port": 'BFC_USE_PORT("{}")',
-    "capfc": 'BFC_USE_CAPFC("{}")',
+    "pauser": 'BFC_USE_PAUSER("{0}", BFC_NOT_NIC("{0}"))',
+    "capfc": 'BFC_USE_CAPFC("{0}", BFC_NOT_NIC("{0}"))',
     "not-fafc": 'BFC_USE_NOT_FAFC("{}")',
     "buffer": 'BFC_USE_SHARED("{}")',
-    "capfc-cal": '{{ BFC_IN(CAPFC_CAL), .msg =\n\t\t"bfc: {}: used by fc capfc-cal only" }}',
+    "capfc-cal": 'BFC_USE_CAPFC_CAL("{0}", BFC_NOT_NIC("{0}"))',
     "fafc": 'BFC_USE_FAFC("{}")',
+    "fafc-pauser": 'BFC_USE_FAFC_PAUSER("{0}", BFC_NOT_NIC("{0}"))',
     "bfc": 'BFC_USE_BFC("{}")',
     "bfc-fafc": 'BFC_USE_BFC_FAFC("{}")',
     "all": 'BFC_USE_ALL("{}")',

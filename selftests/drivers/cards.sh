@@ -54,14 +54,17 @@ topology() {
 	in_slot 1 sw2 x
 	in_slot 2 sw2 r0
 	in_slot 3 r e0
-	bfc h1 e0 role nic "$@"
-	bfc h2 e0 role nic "$@"
+	# shellcheck disable=SC2046
+	bfc h1 e0 role nic $(of_nic "$@")
+	# shellcheck disable=SC2046
+	bfc h2 e0 role nic $(of_nic "$@")
 	bfc sw1 p1 "$@"
 	bfc sw1 p2 "$@"
 	bfc sw1 x rate 30mbit "$@"
 	bfc sw2 x rate 30mbit "$@"
 	bfc sw2 r0 rate 10mbit "$@"
-	bfc r e0 role nic rate 100mbit "$@"
+	# shellcheck disable=SC2046
+	bfc r e0 role nic rate 100mbit $(of_nic "$@")
 	check "r does not answer" wait_for 90 in_ns h1 ping -q -c 1 -w 1 10.0.0.100
 	meet 10.0.0.100 h1 h2
 }

@@ -194,6 +194,14 @@ test_options_of_other_modes() {
 			refused "fc $mode $option" "${option% *}: used by fc fafc only"
 		done
 	done
+	# A NIC sends no pauses.
+	for option in "pfc xoff 10kb" "capfc-max xon 20kb" "capfc-cal max 1mb" "pfc dynamic 11%" \
+		"fafc headroom 64kb" "capfc-max egress-xoff 50kb" "capfc-cal egress-xon 10kb" \
+		"capfc-max egress-max 1mb" "capfc-cal warn 20kb" "capfc-cal cut 50%" \
+		"fafc alpha 0.5" "fafc beta 0.5" "fafc fdec 0.5" "fafc congested 10kb"; do
+		mode=${option#* }
+		refused "role nic fc $option" "${mode% *}: not used by role nic, which sends no pauses"
+	done
 	for mode in none pfc capfc-max capfc-cal fafc; do
 		refused "fc $mode resume drained" "resume: used by fc bfc only"
 		refused "fc $mode tpid 8100" "tpid: used by fc bfc only"
@@ -278,6 +286,9 @@ hold 60ms prio dscp map 46:5 thop 20us ecn 40Kb "
 	gives_up "hold" fc none
 	gives_up "prio map reserve share" buffer none
 	equal "fc none" "$(shown d0)" "fc none assign dynamic hrtt 1ms rate 1Gbit "
+	gives_up "" fc pfc assign destination xoff 2mb headroom 1mb lossless 3
+	gives_up "xoff headroom" role nic
+	gives_up "lossless" role switch fc none assign dynamic
 	# What is given its default together with the mode is not worth a word.
 	gives_up "" fc bfc threshold 20kb resume drained
 	gives_up "resume" fc none threshold auto

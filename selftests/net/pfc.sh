@@ -29,12 +29,14 @@ star() {
 	host r 10.0.0.100/24
 	cable sw r0 r e0
 	bfc sw r0 hrtt "$slow_hrtt" "$@"
-	bfc r e0 role nic hrtt "$slow_hrtt" "$@"
+	# shellcheck disable=SC2046
+	bfc r e0 role nic hrtt "$slow_hrtt" $(of_nic "$@")
 	for ((i = 1; i <= senders; i++)); do
 		host "s$i" "10.0.0.$i/24"
 		cable sw "p$i" "s$i" e0
 		bfc sw "p$i" hrtt "$slow_hrtt" "$@"
-		bfc "s$i" e0 role nic hrtt "$slow_hrtt" "$@"
+		# shellcheck disable=SC2046
+		bfc "s$i" e0 role nic hrtt "$slow_hrtt" $(of_nic "$@")
 	done
 }
 
@@ -184,7 +186,8 @@ line() {
 	frames open n n e0
 	bfc sw p1 hrtt $hrtt watchdog off "$@"
 	bfc sw pn hrtt $hrtt watchdog off "$@"
-	bfc h1 e0 role nic hrtt $hrtt "$@"
+	# shellcheck disable=SC2046
+	bfc h1 e0 role nic hrtt $hrtt $(of_nic "$@")
 }
 
 # to_h1 [FIELDS...]: n sends that

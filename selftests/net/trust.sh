@@ -36,8 +36,8 @@ network() {
 		bfc sw "$port" hrtt 4ms $mode
 	done
 	for port in v u r; do
-		# shellcheck disable=SC2086
-		bfc "$port" e0 role nic queues 128 hrtt 4ms $mode
+		# shellcheck disable=SC2046,SC2086
+		bfc "$port" e0 role nic queues 128 hrtt 4ms $(of_nic $mode)
 	done
 	case $mode in *pfc*) ;; *) agreed ;; esac
 }

@@ -26,12 +26,14 @@ star() {
 	host r 10.0.0.100/24
 	cable sw r0 r e0
 	bfc sw r0 hrtt $hrtt "$@"
-	bfc r e0 role nic hrtt $hrtt "$@"
+	# shellcheck disable=SC2046
+	bfc r e0 role nic hrtt $hrtt $(of_nic "$@")
 	for ns in "${senders[@]}"; do
 		host "$ns" "10.0.0.${ns#s}/24"
 		cable sw "p${ns#s}" "$ns" e0
 		bfc sw "p${ns#s}" hrtt $hrtt "$@"
-		bfc "$ns" e0 role nic hrtt $hrtt "$@"
+		# shellcheck disable=SC2046
+		bfc "$ns" e0 role nic hrtt $hrtt $(of_nic "$@")
 	done
 	meet 10.0.0.100 "${senders[@]}"
 }
