@@ -567,6 +567,8 @@ static int bfc_check_classes(struct nlattr **tb, const struct bfc_params *p,
 	return 0;
 }
 
+static const char bfc_for_srf[] = "bfc: assign: similar is for sched srf";
+
 /* Likewise. */
 static int bfc_check_sched(struct nlattr **tb, const struct bfc_params *p,
 			   struct netlink_ext_ack *extack)
@@ -577,8 +579,7 @@ static int bfc_check_sched(struct nlattr **tb, const struct bfc_params *p,
 		return bfc_refuse(tb[TCA_BFC_SCHED] ?: tb[TCA_BFC_CLASSES],
 				  "bfc: sched: srf is not for classes", extack);
 	if (!srf && p->assign == BFC_ASSIGN_SIMILAR)
-		return bfc_refuse(tb[TCA_BFC_ASSIGN] ?: tb[TCA_BFC_SCHED],
-				  "bfc: assign: similar is for sched srf", extack);
+		return bfc_refuse(tb[TCA_BFC_ASSIGN] ?: tb[TCA_BFC_SCHED], bfc_for_srf, extack);
 	return 0;
 }
 
@@ -655,6 +656,14 @@ static const char *bfc_unused(const struct bfc_use *use, const struct bfc_params
 	return p->role == BFC_ROLE_NIC ? use->nic : NULL;
 }
 
+/* It is for sched srf, and goes with that where a mode does not use it. */
+static bool bfc_loses_similar(const struct nlattr *given, const struct bfc_params *was,
+			      const struct bfc_params *p)
+{
+	return !given && was->assign == BFC_ASSIGN_SIMILAR &&
+	       bfc_unused(&bfc_uses[TCA_BFC_SCHED], p);
+}
+
 /* What the mode does not use has its default: another value is refused if it is given
  * here, and given up if it was given for another mode. So what tc prints is what is in
  * effect, and can be given back, to another port as well.
@@ -664,6 +673,8 @@ static int bfc_check_used(struct nlattr **tb, struct bfc_params *p,
 {
 	unsigned int i;
 
+	if (bfc_loses_similar(tb[TCA_BFC_ASSIGN], p, p))
+		bfc_set_default(p, TCA_BFC_ASSIGN);
 	for (i = 0; i <= TCA_BFC_MAX; i++) {
 		const char *why = bfc_unused(&bfc_uses[i], p);
 
@@ -695,6 +706,8 @@ bool bfc_params_given_up(const struct net_device *dev, const struct nlattr *opt,
 		const struct nlattr *given = opt ? nla_find_nested(opt, i) : NULL;
 		const char *why = bfc_unused(&bfc_uses[i], p);
 
+		if (i == TCA_BFC_ASSIGN && bfc_loses_similar(given, was, p))
+			why = bfc_for_srf;
 		if (!why || bfc_same(was, p, i) || given)
 			continue;
 		if (bfc_may_log(dev))

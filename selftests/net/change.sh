@@ -286,7 +286,12 @@ hold 60ms prio dscp map 46:5 thop 20us ecn 40Kb "
 	gives_up "hold" fc none
 	gives_up "prio map reserve share" buffer none
 	equal "fc none" "$(shown d0)" "fc none assign dynamic hrtt 1ms rate 1Gbit "
-	gives_up "" fc pfc assign destination xoff 2mb headroom 1mb lossless 3
+	gives_up "" sched srf assign similar
+	gives_up "assign sched" fc pfc
+	gives_up "" fc bfc sched srf assign similar
+	gives_up "assign" fc pfc sched drr
+	equal "fc pfc" "$(shown d0)" "fc pfc hrtt 1ms rate 1Gbit "
+	gives_up "" xoff 2mb headroom 1mb lossless 3
 	gives_up "xoff headroom" role nic
 	gives_up "lossless" role switch fc none assign dynamic
 	# What is given its default together with the mode is not worth a word.

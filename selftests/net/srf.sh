@@ -386,9 +386,10 @@ test_refused() {
 		-n sw qdisc change dev r0 root bfc sched drr
 	check "fc none" tc -n sw qdisc change dev r0 root bfc fc none
 	equal "sched" "$(stat sw r0 options.sched)" srf
-	# A port-level mode gives it up.
-	check "fc pfc" tc -n sw qdisc change dev r0 root bfc fc pfc assign dynamic
+	# A port-level mode gives it up, and what goes with it.
+	check "fc pfc" tc -n sw qdisc change dev r0 root bfc fc pfc
 	equal "sched" "$(stat sw r0 options.sched)" drr
+	equal "assign" "$(stat sw r0 options.assign)" destination
 	# Cards serve TX queues in turn.
 	tx_queues=4
 	host m 10.0.1.1/24
