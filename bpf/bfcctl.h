@@ -90,6 +90,7 @@ void cmd_topology(int argc, char **argv);
 /* ---- bfcctl_bpf.c ---- */
 
 void bpf_begin(void);
+void bpf_begin_change(void);
 void bpf_loaded(int err, const char *what);
 const char *pin_path(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
@@ -119,6 +120,10 @@ void conf_set(int map, const void *value, const char *what);
 bool conf_fits(int map, size_t key, size_t value);
 bool conf_get_sized(int map, void *value, size_t size);
 #define conf_get(map, value)	conf_get_sized(map, value, sizeof(*(value)))
+
+/* ---- bfcctl_lock.c ---- */
+
+void change_lock(void);
 
 /* ---- bfcctl_netns.c ---- */
 

@@ -10,11 +10,9 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/pkt_sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,8 +22,6 @@
 #include "bfcctl_outcome.h"
 #include "bfcctl_tc.h"
 #include "rtnl.h"
-
-#define LOCK		"/run/bfcctl.lock"
 
 static struct conf conf;
 
@@ -738,18 +734,6 @@ static void note_unmatched(void)
 	}
 }
 
-/* The boot's and udev's, at the same time */
-static void lock(void)
-{
-	int fd = open(LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		fail("%s: %s", LOCK, strerror(errno));
-	while (flock(fd, LOCK_EX))
-		if (errno != EINTR)
-			fail("%s: %s", LOCK, strerror(errno));
-}
-
 void cmd_apply(int argc, char **argv)
 {
 	unsigned int i;
@@ -769,8 +753,9 @@ void cmd_apply(int argc, char **argv)
 			todo.argv[todo.argc++] = word;
 	}
 	conf_read(&conf, todo.file);
+	/* The boot's and udev's come at the same time. */
 	if (!todo.dry_run)
-		lock();
+		change_lock();
 	live_look();
 	for (p = 0; p < todo.argc; p++)
 		if (!live_exists(todo.argv[p]))

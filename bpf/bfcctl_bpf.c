@@ -135,6 +135,15 @@ void bpf_begin(void)
 }
 
 /**
+ * bpf_begin_change() - the same for a command that changes something
+ */
+void bpf_begin_change(void)
+{
+	bpf_begin();
+	change_lock();
+}
+
+/**
  * bpf_loaded() - see whether an object was loaded
  * @err: what libbpf returned
  * @what: it is, for messages

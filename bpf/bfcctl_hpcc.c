@@ -380,7 +380,7 @@ static void hpcc_on(int argc, char **argv)
 	struct hpcc_args a;
 
 	hpcc_args(argc, argv, &a);
-	bpf_begin();
+	bpf_begin_change();
 	tcp_sweep();
 	/* Before anything is registered */
 	if (a.cgroup)
@@ -446,7 +446,7 @@ static void hpcc_off(int argc, char **argv)
 			usage_fail("what is \"%s\"?", word);
 		cgroup = next_word(&argc, &argv, word);
 	}
-	bpf_begin();
+	bpf_begin_change();
 	tcp_sweep();
 	if (cgroup) {
 		struct bfc_int_config conf;
@@ -755,7 +755,7 @@ static void delay_on(int argc, char **argv)
 	struct delay_conf conf;
 
 	delay_args(argc, argv, &conf);
-	bpf_begin();
+	bpf_begin_change();
 	delay_register(&conf);
 }
 
@@ -835,10 +835,11 @@ void cmd_delay(int argc, char **argv)
 		usage_fail("what is \"delay %s\"?", word);
 	if (argc)
 		usage_fail("what is \"%s\"?", *argv);
-	bpf_begin();
 	if (!strcmp(word, "show")) {
+		bpf_begin();
 		delay_show();
 	} else {
+		bpf_begin_change();
 		if (!dismiss(pin_path("/delay_ops")))
 			fail("bfc_delay is not registered");
 		pin_remove(pin_path("/delay_conf"));

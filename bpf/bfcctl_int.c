@@ -83,7 +83,7 @@ static void udp_attach(const char *name)
 	int err;
 
 	hook.ifindex = device_index(name);
-	bpf_begin();
+	bpf_begin_change();
 	err = bpf_tc_hook_create(&hook);
 	if (err && err != -EEXIST)
 		fail("%s: cannot add a clsact qdisc: %s", name, strerror(-err));
@@ -126,7 +126,7 @@ static void udp_detach(const char *name)
 	int ifindex = device_index(name);
 	unsigned int was;
 
-	bpf_begin();
+	bpf_begin_change();
 	was = udp_unhook(ifindex, name);
 	was += pin_remove(pin_device("int", ifindex, ""));
 	pin_remove(pin_device("int", ifindex, "-object"));
@@ -206,7 +206,7 @@ static void tcp_attach(const char *cgroup, struct bfc_int_config *conf)
 {
 	struct bfc_int_config was;
 
-	bpf_begin();
+	bpf_begin_change();
 	tcp_sweep();
 	if (tcp_config(cgroup, &was))
 		memcpy(conf->cc, was.cc, sizeof(conf->cc));

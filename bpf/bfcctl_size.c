@@ -68,7 +68,7 @@ void cmd_size(int argc, char **argv)
 		usage_fail("give --cgroup and a directory");
 	if (on && !conf.prefixes)
 		int_scope(&conf, NULL);
-	bpf_begin();
+	bpf_begin_change();
 	if (on)
 		size_on(cgroup, &conf);
 	else

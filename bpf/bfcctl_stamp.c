@@ -116,7 +116,7 @@ static void attach(int argc, char **argv)
 	dev = next_word(&argc, &argv, "attach");
 	attach_args(argc, argv, &conf);
 
-	bpf_begin();
+	bpf_begin_change();
 	port_need_bfc(&port, dev);
 	skel = bfc_stamp__open();
 	if (!skel)
@@ -148,7 +148,7 @@ static void restore(int argc, char **argv)
 
 	if (argc)
 		usage_fail("what is \"%s\"?", *argv);
-	bpf_begin();
+	bpf_begin_change();
 	if (dev)
 		port_need_bfc(&port, dev);
 	pins_get(&pins, false);
@@ -234,7 +234,7 @@ static void detach(int argc, char **argv)
 
 	if (argc)
 		usage_fail("what is \"%s\"?", *argv);
-	bpf_begin();
+	bpf_begin_change();
 	if (pin_is_name(dev)) {
 		unpin_named(dev);
 		return;

@@ -48,7 +48,7 @@ void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 	struct bfc_int_tcp *skel;
 	int prog;
 
-	bpf_begin();
+	bpf_begin_change();
 	copy.cgroup = cgroup_id(cgroup);
 	dir = pin_cgroup(cgroup, "");
 	skel = bfc_int_tcp__open();
@@ -138,7 +138,7 @@ void tcp_sweep(void)
  */
 bool tcp_off(const char *cgroup)
 {
-	bpf_begin();
+	bpf_begin_change();
 	tcp_sweep();
 	return forget(cgroup_id(cgroup));
 }

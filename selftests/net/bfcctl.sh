@@ -318,6 +318,60 @@ test_stamp() {
 }
 
 # What is pinned and what stamps part when the qdisc, the device or its namespace goes.
+# Two that attach at once were mixed up: the program of one, and what the other was told.
+test_at_once() {
+	local i pid all=() asked=() lock words node
+	topology
+	bfc a e0 role nic
+	for i in {1..6}; do
+		bfcctl -n a stamp attach e0 node "$i" >"$scratch/out.$i" 2>&1 &
+		all+=($!)
+	done
+	for pid in "${all[@]}"; do
+		wait "$pid" || fail "exit code $?: $(cat "$scratch"/out.*)"
+	done
+	bfcctl -n a -j stamp show e0 >"$scratch/show"
+	# The port is shown with its node only if it stamps by the program that is pinned.
+	node=$(jq '.[0].node' "$scratch/show")
+	check "node of the port: $node" [ "$node" -ge 1 ]
+	equal "node that is pinned" "$(bpftool -j map dump pinned "$(pin_of a e0)-config" |
+		jq -r '.[0].value[0]')" "0x0$node"
+	equal "what waits yet" "$(find /sys/fs/bpf/bfc -name '*-new')" ""
+	# What changes something waits; what does not, does not.
+	exec {lock}>/run/bfcctl.lock
+	flock "$lock"
+	printf '[port e0]\nrole nic\n' >"$scratch/bfc.conf"
+	all=()
+	for words in "stamp attach e0" "stamp detach e0" "stamp restore" "int attach e0" \
+		"int detach e0" {int\ attach,int\ detach,size\ on,size\ off}" --cgroup /nonsense" \
+		"hpcc on rate 10gbit rtt 10us" "hpcc off" "delay on rate 10gbit rtt 10us" \
+		"delay off" "apply --file $scratch/bfc.conf"; do
+		# shellcheck disable=SC2086
+		bfcctl -n a $words >/dev/null 2>&1 &
+		all+=($!)
+		asked+=("$words")
+	done
+	check "show" bfcctl -n a stamp show >/dev/null
+	timeout 10 bfcctl -n a apply --dry-run --file "$scratch/bfc.conf" >/dev/null
+	check "a dry run waits" [ "$?" -ne 124 ]
+	sleep 1
+	for i in "${!all[@]}"; do
+		check "does not wait: ${asked[i]}" kill -0 "${all[i]}"
+	done
+	equal "the program, meanwhile" "$(bfcctl -n a -j stamp show e0 | jq '.[0].id')" \
+		"$(jq '.[0].id' "$scratch/show")"
+	flock -u "$lock"
+	exec {lock}>&-
+	for pid in "${all[@]}"; do
+		wait "$pid"
+	done
+	for words in "stamp detach e0" "int detach e0" "hpcc off" "delay off"; do
+		# shellcheck disable=SC2086
+		bfcctl -n a $words 2>/dev/null
+	done
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+}
+
 test_pins() {
 	local pin first
 	topology
@@ -749,5 +803,5 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage options values full_disk reasons squatted stamp pins another_netns completion cgroups removed_cgroup ingress undone \
+run_tests usage options values full_disk reasons squatted stamp at_once pins another_netns completion cgroups removed_cgroup ingress undone \
 	other_version hpcc storage delay upgrade watch
