@@ -312,12 +312,12 @@ struct hpcc_args {
 static void hpcc_args(int argc, char **argv, struct hpcc_args *a)
 {
 	uint64_t rate = 0, t = 0, eta = HPCC_ETA_DEFAULT;
-	uint64_t flows = HPCC_FLOWS_DEFAULT, wai = UINT64_MAX;
+	uint64_t flows = HPCC_FLOWS_DEFAULT, wai;
 	uint64_t stage = HPCC_STAGE_DEFAULT, headers = HEADERS_DEFAULT;
 	unsigned int react = HPCC_BOTH;
 	bool rx = false, trace = false;
 	struct hpcc_net *net = &a->e.net;
-	const char *word, *bad;
+	const char *word, *bad, *wai_arg = NULL;
 
 	memset(a, 0, sizeof(*a));
 	while (argc) {
@@ -342,8 +342,7 @@ static void hpcc_args(int argc, char **argv, struct hpcc_args *a)
 			flows = number(word, next_word(&argc, &argv, word), 1,
 				       FLOWS_MAX);
 		else if (!strcmp(word, "wai"))
-			wai = number(word, next_word(&argc, &argv, word), 0,
-				     HPCC_W_MAX >> HPCC_W_SHIFT);
+			wai_arg = next_word(&argc, &argv, word);
 		else if (!strcmp(word, "stage"))
 			stage = number(word, next_word(&argc, &argv, word), 0,
 				       HPCC_STAGE_MAX);
@@ -361,7 +360,9 @@ static void hpcc_args(int argc, char **argv, struct hpcc_args *a)
 	if (a->sockops && !a->cgroup)
 		usage_fail("\"sockops\" needs --cgroup");
 	hpcc_configure(&net->conf, rate, t, eta, flows);
-	if (wai != UINT64_MAX) {
+	if (wai_arg) {
+		/* No window is below it, nor above the initial one. */
+		wai = number("wai", wai_arg, 0, net->conf.w_init >> HPCC_W_SHIFT);
 		net->conf.w_ai = wai << HPCC_W_SHIFT;
 		net->conf.w_min = wai ? net->conf.w_ai : 1;
 	}
@@ -372,7 +373,7 @@ static void hpcc_args(int argc, char **argv, struct hpcc_args *a)
 	net->trace = trace;
 	bad = hpcc_conf_ok(&net->conf);
 	if (bad)
-		fail("the %s is out of range with these parameters", bad);
+		usage_fail("the %s is out of range with these parameters", bad);
 }
 
 static void hpcc_on(int argc, char **argv)
@@ -745,9 +746,12 @@ static void delay_args(int argc, char **argv, struct delay_conf *conf)
 	}
 	if (!rate || !base)
 		usage_fail("give \"rate\", that of the hosts' links, and \"rtt\", that of the empty network");
+	if (base * target / 1000 > UINT32_MAX)
+		usage_fail("illegal \"%g\" for \"target\": rtt x target may be at most 4.294967295s",
+			   target / 1000.0);
 	bad = delay_configure(conf, rate, base, target, packet);
 	if (bad)
-		fail("the %s is out of range with these parameters", bad);
+		usage_fail("the %s is out of range with these parameters", bad);
 }
 
 static void delay_on(int argc, char **argv)

@@ -170,6 +170,17 @@ test_values() {
 		refuses 2 "illegal \"$value\" for \"eta\": give a ratio from 0.01 to 1, or thousandths from 10 to 1000" \
 			hpcc on rate 10gbit rtt 10us eta "$value"
 	done
+	# No window is below wai, nor above what rate and rtt make.
+	refuses 1 'No such file' hpcc on --cgroup /nonsense rate 10gbit rtt 50us wai 62500
+	for value in 62501 100000 2147483648 18446744073709551615 -1 1.5 x; do
+		refuses 2 "illegal \"$value\" for \"wai\": give a number from 0 to 62500" \
+			hpcc on rate 10gbit wai "$value" rtt 50us
+	done
+	printf '[host]\nhpcc on rate 10gbit rtt 50us wai 100000\n' >"$scratch/bfc.conf"
+	refuses 2 'bfc.conf:2: illegal "100000" for "wai": give a number from 0 to 62500' \
+		apply --file "$scratch/bfc.conf"
+	refuses 2 'illegal "5" for "target": rtt x target may be at most 4.294967295s' \
+		delay on rate 10gbit rtt 1s target 5
 	refuses 1 'No such file' --bpffs /nonsense \
 		delay on rate 10gbit rtt 10us target 2.5
 	refuses 2 'illegal "1" for "target": give a ratio from 1.001 to 100' \
