@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# debian/notice: which module an upgrade of bfc-dkms leaves in the kernel. What is in the file
+# system is for a modinfo of this test to say.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+loaded=/sys/module/sch_bfc
+
+# unused: no qdisc is left of the test before
+unused() { [ "$(cat $loaded/refcnt)" -eq 0 ]; }
+
+# notice VERSION SRCVERSION: as after an upgrade to that; "" "": to none for this kernel.
+# Prints what it says.
+notice() {
+	mkdir -p "$scratch/bin"
+	cat >"$scratch/bin/modinfo" <<-END
+		#!/bin/sh
+		[ -n '$1' ] || { echo "modinfo: ERROR: Module sch_bfc not found." >&2; exit 1; }
+		case \$2 in
+		version) echo '$1' ;;
+		srcversion) echo '$2' ;;
+		esac
+	END
+	chmod +x "$scratch/bin/modinfo"
+	PATH=$scratch/bin:$PATH "$top/debian/notice" upgrade
+}
+
+# load: what tc does with the first qdisc
+load() { [ -d $loaded ] || check "modprobe" modprobe sch_bfc; }
+
+test_none_for_this_kernel() {
+	local said
+	load
+	check "the module is in use" wait_for 5 unused
+	said=$(notice "" "") || fail "exit code $?"
+	check "the module is gone: $said" [ -d $loaded ]
+	check "said: $said" grep -q "no new module for this kernel, $(uname -r)" <<<"$said"
+	check "said: $said" grep -q "apt-get install linux-headers-$(uname -r)" <<<"$said"
+	# In use: what to do is the same, and not to unload it.
+	new_ns x
+	ip -n x link add d0 type dummy
+	bfc x d0 rate 1gbit
+	said=$(notice "" "") || fail "exit code $?"
+	check "said: $said" grep -q "no new module for this kernel" <<<"$said"
+	equal "advice to unload it" "$(grep -c 'rmmod' <<<"$said")" 0
+}
+
+test_same() {
+	local said
+	load
+	check "the module is in use" wait_for 5 unused
+	said=$(notice "$(cat $loaded/version)" "$(cat $loaded/srcversion)") || fail "exit code $?"
+	equal "said" "$said" ""
+	check "the module is gone" [ -d $loaded ]
+}
+
+test_another() {
+	local said
+	new_ns x
+	ip -n x link add d0 type dummy
+	bfc x d0 rate 1gbit
+	said=$(notice 77 0123456789ABCDEF01234567) || fail "exit code $?"
+	check "the module is gone" [ -d $loaded ]
+	check "said: $said" grep -qx "  d0 (network namespace x)" <<<"$said"
+	tc -n x qdisc del dev d0 root
+	check "the module is in use" wait_for 5 unused
+	said=$(notice 77 0123456789ABCDEF01234567) || fail "exit code $?"
+	equal "said" "$said" ""
+	check "an unused module stays" [ ! -d $loaded ]
+	load
+}
+
+run_tests none_for_this_kernel same another
