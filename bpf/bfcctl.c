@@ -80,7 +80,7 @@ static const char usage_words[] =
 static const char usage_end[] =
 	"OPTIONS: -j|--json  -p|--pretty  -n|--netns NAME  --bpffs DIR\n"
 	"         -v|--verbose  -h|--help  -V|--version\n"
-	"RATE: 10gbit, 100mbit  TIME: 50us, 1ms; without a unit, us\n"
+	"RATE: 10gbit, 100mbit  TIME: 50us, 1ms\n"
 	"bfcctl(8) explains them.\n";
 
 /* Ends the program, as "bfcctl: why". */
