@@ -134,7 +134,7 @@ void bfc_params_default(struct bfc_params *p)
  * struct bfc_option - a number that netlink sets
  * @offset: in struct bfc_params
  * @width: bytes, there and in the attribute
- * @zero: 0 is allowed, too: "follows from the rest"
+ * @zero: 0 is allowed, too: what tc has a word for, as auto
  * @lo: smallest value
  * @hi: largest
  * @msg: what a user is told who is outside
@@ -170,7 +170,7 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 			   "queues: 1 to 1024"),
 	[TCA_BFC_FLOWS] =
 		BFC_OPTION(flows, u32, BFC_FLOWS_MIN, BFC_FLOWS_MAX, true,
-			   "flows: 16 to 4194304, or 0 for 100 x queues"),
+			   "flows: 16 to 4194304, or auto"),
 	[TCA_BFC_ASSIGN] =
 		BFC_OPTION(assign, u8, 0, __BFC_ASSIGN_MAX - 1, false,
 			   "assign: dynamic, destination, root, similar, stochastic or single"),
@@ -179,31 +179,31 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 			   "avoid-paused: 0 or 1"),
 	[TCA_BFC_STICKY] =
 		BFC_OPTION(sticky, u64, 0, BFC_STICKY_MAX, false,
-			   "sticky: at most 10 s"),
+			   "sticky: at most 10 s, or auto"),
 	[TCA_BFC_HRTT] =
 		BFC_OPTION(hrtt, u64, BFC_HRTT_MIN, BFC_HRTT_MAX, true,
-			   "hrtt: 100 ns to 1 s, or 0 for auto"),
+			   "hrtt: 100 ns to 1 s, or auto"),
 	[TCA_BFC_THRESHOLD] =
 		BFC_OPTION(threshold, u32, 1, BFC_THRESHOLD_MAX, true,
-			   "threshold: at most 1073741824 bytes, or 0 for auto"),
+			   "threshold: 1 to 1073741824 bytes, or auto"),
 	[TCA_BFC_RESUME] =
 		BFC_OPTION(resume, u8, 0, __BFC_RESUME_MAX - 1, false,
 			   "resume: drained or early"),
 	[TCA_BFC_RATE] =
 		BFC_OPTION(rate, u64, BFC_RATE_MIN, BFC_RATE_MAX, true,
-			   "rate: 1000 to 125000000000 bytes/s, or 0 for the link's speed"),
+			   "rate: 8 kbit to 1 tbit, or link"),
 	[TCA_BFC_LIMIT] =
 		BFC_OPTION(limit, u32, BFC_LIMIT_MIN, BFC_LIMIT_MAX, false,
 			   "limit: 65536 to 1073741824 bytes"),
 	[TCA_BFC_QUANTUM] =
 		BFC_OPTION(quantum, u32, BFC_QUANTUM_MIN, BFC_QUANTUM_MAX, true,
-			   "quantum: 256 to 1048576 bytes, or 0 for one MTU"),
+			   "quantum: 256 to 1048576 bytes, or auto"),
 	[TCA_BFC_REFRESH] =
 		BFC_OPTION(refresh, u64, BFC_REFRESH_MIN, BFC_REFRESH_MAX, true,
-			   "refresh: 10 us to 1 s, or 0 for auto"),
+			   "refresh: 10 us to 1 s, or auto"),
 	[TCA_BFC_HOLD] =
 		BFC_OPTION(hold, u64, BFC_HOLD_MIN, BFC_HOLD_MAX, true,
-			   "hold: 1 ms to 4 s, or 0 for auto"),
+			   "hold: 1 ms to 4 s, or auto"),
 	[TCA_BFC_SPLIT_GSO] =
 		BFC_OPTION(split_gso, u8, 0, __BFC_SPLIT_GSO_MAX - 1, false,
 			   "split-gso: off, on or auto"),
@@ -224,34 +224,34 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 			   "lossless: 8 bits"),
 	[TCA_BFC_XOFF] =
 		BFC_OPTION(xoff, u32, 1, BFC_BYTES_MAX, true,
-			   "xoff: at most 1073741824 bytes, or 0 for auto"),
+			   "xoff: 1 to 1073741824 bytes, or auto"),
 	[TCA_BFC_XON] =
 		BFC_OPTION(xon, u32, 1, BFC_BYTES_MAX, true,
-			   "xon: at most 1073741824 bytes, or 0 for auto"),
+			   "xon: 1 to 1073741824 bytes, or auto"),
 	[TCA_BFC_MAX_BYTES] =
 		BFC_OPTION(max, u32, 1, BFC_BYTES_MAX, true,
-			   "max: at most 1073741824 bytes, or 0 for auto"),
+			   "max: 1 to 1073741824 bytes, or auto"),
 	[TCA_BFC_DYNAMIC] =
 		BFC_OPTION(dynamic, u32, 1, BFC_PPM_MAX, true,
-			   "dynamic: at most 102400 %, or 0 for a static xoff"),
+			   "dynamic: off, or 0.0001% to 102400% with at most four decimals"),
 	[TCA_BFC_EGRESS_XOFF] =
 		BFC_OPTION(egress_xoff, u32, 1, BFC_BYTES_MAX, true,
-			   "egress-xoff: at most 1073741824 bytes, or 0 for auto"),
+			   "egress-xoff: 1 to 1073741824 bytes, or auto"),
 	[TCA_BFC_EGRESS_XON] =
 		BFC_OPTION(egress_xon, u32, 1, BFC_BYTES_MAX, true,
-			   "egress-xon: at most 1073741824 bytes, or 0 for auto"),
+			   "egress-xon: 1 to 1073741824 bytes, or auto"),
 	[TCA_BFC_EGRESS_MAX] =
 		BFC_OPTION(egress_max, u32, 1, BFC_BYTES_MAX, true,
-			   "egress-max: at most 1073741824 bytes, or 0 for auto"),
+			   "egress-max: 1 to 1073741824 bytes, or auto"),
 	[TCA_BFC_WARN] =
 		BFC_OPTION(warn, u32, 1, BFC_BYTES_MAX, true,
-			   "warn: at most 1073741824 bytes, or 0 for auto"),
+			   "warn: 1 to 1073741824 bytes, or auto"),
 	[TCA_BFC_CUT] =
 		BFC_OPTION(cut, u8, 1, 100, false,
 			   "cut: 1 to 100 per cent"),
 	[TCA_BFC_T_HOP] =
 		BFC_OPTION(t_hop, u64, BFC_T_HOP_MIN, BFC_T_HOP_MAX, true,
-			   "thop: 100 ns to 1 s, or 0 for half the HRTT"),
+			   "thop: 100 ns to 1 s, or auto"),
 	[TCA_BFC_ALPHA] =
 		BFC_OPTION(alpha, u32, BFC_PERMILLE_MIN, BFC_PERMILLE_MAX, false,
 			   "alpha: 0.1 to 1"),
@@ -263,25 +263,25 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 			   "fdec: 0.1 to 1"),
 	[TCA_BFC_CONGESTED] =
 		BFC_OPTION(congested, u32, 1, BFC_BYTES_MAX, true,
-			   "congested: at most 1073741824 bytes, or 0 for threshold"),
+			   "congested: 1 to 1073741824 bytes, or auto"),
 	[TCA_BFC_ECN] =
 		BFC_OPTION(ecn, u32, 1, BFC_BYTES_MAX, true,
-			   "ecn: at most 1073741824 bytes, or 0 for off"),
+			   "ecn: 1 to 1073741824 bytes, or off"),
 	[TCA_BFC_WATCHDOG] =
 		BFC_OPTION(watchdog, u64, BFC_WATCHDOG_MIN, BFC_WATCHDOG_MAX, true,
-			   "watchdog: 1 ms to 60 s, 0 for off, or auto"),
+			   "watchdog: 1 ms to 60 s, off or auto"),
 	[TCA_BFC_BUFFER_SIZE] =
 		BFC_OPTION(buffer_size, u32, BFC_LIMIT_MIN, BFC_BYTES_MAX, true,
-			   "size: 65536 to 1073741824 bytes, or 0 to leave it"),
+			   "size: 65536 to 1073741824 bytes, or keep"),
 	[TCA_BFC_RESERVE] =
 		BFC_OPTION(reserve, u32, 0, BFC_BYTES_MAX, false,
 			   "reserve: at most 1073741824 bytes"),
 	[TCA_BFC_HEADROOM] =
 		BFC_OPTION(headroom, u32, 1, BFC_BYTES_MAX, true,
-			   "headroom: at most 1073741824 bytes, or 0 for auto"),
+			   "headroom: 1 to 1073741824 bytes, or auto"),
 	[TCA_BFC_SHARE] =
 		BFC_OPTION(share, u32, 1, BFC_PPM_MAX, true,
-			   "share: at most 102400 %, or 0 for no limit"),
+			   "share: off, or 0.0001% to 102400% with at most four decimals"),
 	[TCA_BFC_STRICT] =
 		BFC_OPTION(strict, u8, 0, 0xff, false,
 			   "strict: 8 bits"),
@@ -302,7 +302,7 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 			   "sync: 10 us to 1 s"),
 	[TCA_BFC_HRTT_MAX] =
 		BFC_OPTION(hrtt_max, u64, BFC_HRTT_MIN, BFC_HRTT_MAX, true,
-			   "hrtt-max: 100 ns to 1 s, or 0 for auto"),
+			   "hrtt-max: 100 ns to 1 s, or auto"),
 	[TCA_BFC_SAMPLE] =
 		BFC_OPTION(sample, u8, 1, BFC_SAMPLE_ALL, false,
 			   "sample: 1 to 100 per cent"),

@@ -13,7 +13,8 @@ Keys of an attribute beyond those of the kernel's netlink specs:
   section    comment above the attribute: it begins a group
   field      member of struct bfc_params, if it is not called as the attribute
   or-zero    0 is allowed besides checks: min to max
-  message    extack text about a value out of range, without "bfc: "
+  message    extack text about a value out of range, without "bfc: "; tc says so, too,
+             about a zero that would be the automatic value
   used-by    the modes that use the option, a key of USES; absent: all modes
   read-only  dumped, refused in a request
   tc         keyword, unit (enum unit of tc_bfc/q_bfc.h), words (name of a table),
@@ -285,9 +286,12 @@ class Spec:
             start = (f"\t{{ \"{keyword}\", \"{keyword.replace('-', '_')}\", "
                      f"TCA_BFC_{macro(o['name'])}, UNIT_{tc['unit'].upper()},")
             rest = (f"{tc.get('words', 'NULL')}, {auto}, {tc.get('auto-value', 0)}, "
-                    f"\"{default_word(o)}\", {'true' if o.get('fixed') else 'false'} }},")
-            fits = len(start) + 7 + 1 + len(rest) <= 80
-            out.append(start + (" " if fits else "\n\t  ") + rest)
+                    f"\"{default_word(o)}\", {'true' if o.get('fixed') else 'false'},")
+            said = f"\"{number_range(o)}\" }}," if number_range(o) else "NULL },"
+            for part in (rest, said):
+                fits = len(start.rpartition("\n")[2].expandtabs()) + 1 + len(part) <= 80
+                start += (" " if fits else "\n\t  ") + part
+            out.append(start)
         return "\n".join(out + ["\t{}", "};"])
 
     def usage(self, where: str) -> list[tuple[Row, list[list[Row]]]]:
@@ -571,6 +575,13 @@ def default_word(row: Row) -> str:
     """As tc shows it."""
     marked = re.search(r"(\S+)\*", row["tc"]["values"])
     return marked[1] if marked else str(row["tc"]["default"])
+
+
+def number_range(row: Row) -> str:
+    """What a number with a unit of its own may be, as the kernel says it; "" of others."""
+    if row["tc"]["unit"] not in ("number", "size", "time", "timeout", "rate", "share"):
+        return ""
+    return str(row["message"]).partition(": ")[2]
 
 
 def json_value(row: Row) -> str:

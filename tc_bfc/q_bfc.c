@@ -9,7 +9,8 @@
  *
  * Only what was given on the command line is sent, so that "tc qdisc change"
  * changes just that. Ranges are the kernel's business (it knows them best and
- * says so in its answer): here only what cannot be encoded is refused.
+ * says so in its answer): here only what cannot be encoded is refused, and a zero
+ * that would be read as "automatic", which has a word.
  */
 #include <stdlib.h>
 
@@ -87,7 +88,6 @@ static const char * const hints[] = {
 	[UNIT_MAP] = "auto or VALUE:PRIO as in 46:5,48:7, values from 0 to 63, priorities from 0 to 7",
 	[UNIT_LIST] = "at most eight numbers from 1 to 65535 as in 1,2,4, or ",
 	[UNIT_NAME] = "none or a name of at most 15 characters, no blanks",
-	[UNIT_SHARE] = "off or a percentage with at most four decimals as in 12.5%",
 	[UNIT_PERCENT] = "a whole percentage as in 80%",
 	[UNIT_PERMILLE] = "a number with at most three decimals as in 0.8",
 	[UNIT_LABEL] = "off, a DSCP as in dscp:46, or a mark as in mark:0x10 or mark:0x10/0xf0",
@@ -97,123 +97,131 @@ static const char * const hints[] = {
 /* In the order in which they are printed. */
 /* Generated from spec/bfc.yaml: table */
 const struct bfc_option bfc_options[] = {
-	{ "fc", "fc", TCA_BFC_FC, UNIT_WORD, fc_words, NULL, 0, "bfc", false },
+	{ "fc", "fc", TCA_BFC_FC, UNIT_WORD, fc_words, NULL, 0, "bfc", false,
+	  NULL },
 	{ "role", "role", TCA_BFC_ROLE, UNIT_WORD,
-	  role_words, NULL, 0, "switch", false },
+	  role_words, NULL, 0, "switch", false, NULL },
 	{ "peer", "peer", TCA_BFC_PEER, UNIT_WORD,
-	  peer_words, NULL, 0, "auto", false },
+	  peer_words, NULL, 0, "auto", false, NULL },
 	{ "queues", "queues", TCA_BFC_QUEUES, UNIT_NUMBER,
-	  NULL, NULL, 0, "32", true },
+	  NULL, NULL, 0, "32", true, "1 to 1024" },
 	{ "flows", "flows", TCA_BFC_FLOWS, UNIT_NUMBER,
-	  NULL, "auto", 0, "auto", true },
-	{ "ways", "ways", TCA_BFC_WAYS, UNIT_NUMBER, NULL, NULL, 0, "4", true },
+	  NULL, "auto", 0, "auto", true, "16 to 4194304, or auto" },
+	{ "ways", "ways", TCA_BFC_WAYS, UNIT_NUMBER, NULL, NULL, 0, "4", true,
+	  "1 to 8" },
 	{ "sample", "sample", TCA_BFC_SAMPLE, UNIT_PERCENT,
-	  NULL, NULL, 0, "100%", false },
+	  NULL, NULL, 0, "100%", false, NULL },
 	{ "assign", "assign", TCA_BFC_ASSIGN, UNIT_WORD,
-	  assign_words, NULL, 0, "destination", false },
+	  assign_words, NULL, 0, "destination", false, NULL },
 	{ "dst-prefix", "dst_prefix", TCA_BFC_DST_PREFIX, UNIT_NUMBER,
-	  NULL, NULL, 0, "32", false },
+	  NULL, NULL, 0, "32", false, "0 to 32" },
 	{ "dst-prefix6", "dst_prefix6", TCA_BFC_DST_PREFIX6, UNIT_NUMBER,
-	  NULL, NULL, 0, "128", false },
+	  NULL, NULL, 0, "128", false, "0 to 128" },
 	{ "incast", "incast", TCA_BFC_INCAST, UNIT_LABEL,
-	  NULL, "off", 0, "off", false },
+	  NULL, "off", 0, "off", false, NULL },
 	{ "avoid-paused", "avoid_paused", TCA_BFC_AVOID_PAUSED, UNIT_SWITCH,
-	  NULL, NULL, 0, "on", false },
+	  NULL, NULL, 0, "on", false, NULL },
 	{ "sticky", "sticky", TCA_BFC_STICKY, UNIT_TIME,
-	  NULL, "auto", BFC_STICKY_AUTO, "auto", false },
+	  NULL, "auto", BFC_STICKY_AUTO, "auto", false,
+	  "at most 10 s, or auto" },
 	{ "hrtt", "hrtt", TCA_BFC_HRTT, UNIT_TIME,
-	  NULL, "auto", 0, "auto", false },
+	  NULL, "auto", 0, "auto", false, "100 ns to 1 s, or auto" },
 	{ "hrtt-max", "hrtt_max", TCA_BFC_HRTT_MAX, UNIT_TIME,
-	  NULL, "auto", 0, "auto", false },
+	  NULL, "auto", 0, "auto", false, "100 ns to 1 s, or auto" },
 	{ "threshold", "threshold", TCA_BFC_THRESHOLD, UNIT_SIZE,
-	  NULL, "auto", 0, "auto", false },
+	  NULL, "auto", 0, "auto", false, "1 to 1073741824 bytes, or auto" },
 	{ "resume", "resume", TCA_BFC_RESUME, UNIT_WORD,
-	  resume_words, NULL, 0, "early", false },
+	  resume_words, NULL, 0, "early", false, NULL },
 	{ "rate", "rate", TCA_BFC_RATE, UNIT_RATE,
-	  NULL, "link", 0, "link", false },
+	  NULL, "link", 0, "link", false, "8 kbit to 1 tbit, or link" },
 	{ "limit", "limit", TCA_BFC_LIMIT, UNIT_SIZE,
-	  NULL, NULL, 0, "16Mb", false },
+	  NULL, NULL, 0, "16Mb", false, "65536 to 1073741824 bytes" },
 	{ "quantum", "quantum", TCA_BFC_QUANTUM, UNIT_SIZE,
-	  NULL, "auto", 0, "auto", false },
+	  NULL, "auto", 0, "auto", false, "256 to 1048576 bytes, or auto" },
 	{ "new-first", "new_first", TCA_BFC_NEW_FIRST, UNIT_SWITCH,
-	  NULL, NULL, 0, "on", false },
+	  NULL, NULL, 0, "on", false, NULL },
 	{ "sched", "sched", TCA_BFC_SCHED, UNIT_WORD,
-	  sched_words, NULL, 0, "drr", false },
+	  sched_words, NULL, 0, "drr", false, NULL },
 	{ "refresh", "refresh", TCA_BFC_REFRESH, UNIT_TIME,
-	  NULL, "auto", 0, "auto", false },
+	  NULL, "auto", 0, "auto", false, "10 us to 1 s, or auto" },
 	{ "hold", "hold", TCA_BFC_HOLD, UNIT_TIME,
-	  NULL, "auto", 0, "auto", false },
+	  NULL, "auto", 0, "auto", false, "1 ms to 4 s, or auto" },
 	{ "split-gso", "split_gso", TCA_BFC_SPLIT_GSO, UNIT_WORD,
-	  split_gso_words, NULL, 0, "auto", false },
+	  split_gso_words, NULL, 0, "auto", false, NULL },
 	{ "txqs", "txqs", TCA_BFC_TXQS, UNIT_WORD,
-	  txqs_words, NULL, 0, "auto", true },
+	  txqs_words, NULL, 0, "auto", true, NULL },
 	{ "sync", "sync", TCA_BFC_SYNC, UNIT_TIME,
-	  NULL, NULL, 0, "200us", false },
-	{ "tpid", "tpid", TCA_BFC_TPID, UNIT_TPID,
-	  NULL, NULL, 0, "88a8", false },
+	  NULL, NULL, 0, "200us", false, "10 us to 1 s" },
+	{ "tpid", "tpid", TCA_BFC_TPID, UNIT_TPID, NULL, NULL, 0, "88a8", false,
+	  NULL },
 	{ "accept-pause", "accept_pause", TCA_BFC_ACCEPT_PAUSE, UNIT_SWITCH,
-	  NULL, NULL, 0, "off", false },
+	  NULL, NULL, 0, "off", false, NULL },
 	{ "elide", "elide", TCA_BFC_ELIDE, UNIT_DEVICES,
-	  NULL, "none", 0, "none", false },
+	  NULL, "none", 0, "none", false, NULL },
 	{ "classes", "classes", TCA_BFC_CLASSES, UNIT_NUMBER,
-	  NULL, NULL, 0, "1", false },
+	  NULL, NULL, 0, "1", false, "1 to 8" },
 	{ "class-queues", "class_queues", TCA_BFC_CLASS_QUEUES, UNIT_LIST,
-	  NULL, "even", 0, "even", false },
+	  NULL, "even", 0, "even", false, NULL },
 	{ "weights", "weights", TCA_BFC_WEIGHTS, UNIT_LIST,
-	  NULL, "equal", 0, "equal", false },
+	  NULL, "equal", 0, "equal", false, NULL },
 	{ "keep-class", "keep_class", TCA_BFC_KEEP_CLASS, UNIT_SWITCH,
-	  NULL, NULL, 0, "on", false },
+	  NULL, NULL, 0, "on", false, NULL },
 	{ "prio", "prio", TCA_BFC_PRIO, UNIT_WORD,
-	  prio_words, NULL, 0, "pcp", false },
+	  prio_words, NULL, 0, "pcp", false, NULL },
 	{ "map", "map", TCA_BFC_PRIO_MAP, UNIT_MAP,
-	  NULL, "auto", 0, "auto", false },
+	  NULL, "auto", 0, "auto", false, NULL },
 	{ "lossless", "lossless", TCA_BFC_LOSSLESS, UNIT_PRIOS,
-	  NULL, NULL, 0, "all", false },
+	  NULL, NULL, 0, "all", false, NULL },
 	{ "strict", "strict", TCA_BFC_STRICT, UNIT_PRIOS,
-	  NULL, NULL, 0, "none", false },
+	  NULL, NULL, 0, "none", false, NULL },
 	{ "xoff", "xoff", TCA_BFC_XOFF, UNIT_SIZE,
-	  NULL, "auto", 0, "auto", false },
-	{ "xon", "xon", TCA_BFC_XON, UNIT_SIZE,
-	  NULL, "auto", 0, "auto", false },
+	  NULL, "auto", 0, "auto", false, "1 to 1073741824 bytes, or auto" },
+	{ "xon", "xon", TCA_BFC_XON, UNIT_SIZE, NULL, "auto", 0, "auto", false,
+	  "1 to 1073741824 bytes, or auto" },
 	{ "max", "max", TCA_BFC_MAX_BYTES, UNIT_SIZE,
-	  NULL, "auto", 0, "auto", false },
+	  NULL, "auto", 0, "auto", false, "1 to 1073741824 bytes, or auto" },
 	{ "dynamic", "dynamic", TCA_BFC_DYNAMIC, UNIT_SHARE,
-	  NULL, "off", 0, "off", false },
+	  NULL, "off", 0, "off", false,
+	  "off, or 0.0001% to 102400% with at most four decimals" },
 	{ "egress-xoff", "egress_xoff", TCA_BFC_EGRESS_XOFF, UNIT_SIZE,
-	  NULL, "auto", 0, "auto", false },
+	  NULL, "auto", 0, "auto", false, "1 to 1073741824 bytes, or auto" },
 	{ "egress-xon", "egress_xon", TCA_BFC_EGRESS_XON, UNIT_SIZE,
-	  NULL, "auto", 0, "auto", false },
+	  NULL, "auto", 0, "auto", false, "1 to 1073741824 bytes, or auto" },
 	{ "egress-max", "egress_max", TCA_BFC_EGRESS_MAX, UNIT_SIZE,
-	  NULL, "auto", 0, "auto", false },
+	  NULL, "auto", 0, "auto", false, "1 to 1073741824 bytes, or auto" },
 	{ "warn", "warn", TCA_BFC_WARN, UNIT_SIZE,
-	  NULL, "auto", 0, "auto", false },
-	{ "cut", "cut", TCA_BFC_CUT, UNIT_PERCENT,
-	  NULL, NULL, 0, "80%", false },
+	  NULL, "auto", 0, "auto", false, "1 to 1073741824 bytes, or auto" },
+	{ "cut", "cut", TCA_BFC_CUT, UNIT_PERCENT, NULL, NULL, 0, "80%", false,
+	  NULL },
 	{ "thop", "thop", TCA_BFC_T_HOP, UNIT_TIME,
-	  NULL, "auto", 0, "auto", false },
+	  NULL, "auto", 0, "auto", false, "100 ns to 1 s, or auto" },
 	{ "alpha", "alpha", TCA_BFC_ALPHA, UNIT_PERMILLE,
-	  NULL, NULL, 0, "0.8", false },
+	  NULL, NULL, 0, "0.8", false, NULL },
 	{ "beta", "beta", TCA_BFC_BETA, UNIT_PERMILLE,
-	  NULL, NULL, 0, "0.8", false },
+	  NULL, NULL, 0, "0.8", false, NULL },
 	{ "fdec", "fdec", TCA_BFC_FDEC, UNIT_PERMILLE,
-	  NULL, NULL, 0, "0.8", false },
+	  NULL, NULL, 0, "0.8", false, NULL },
 	{ "congested", "congested", TCA_BFC_CONGESTED, UNIT_SIZE,
-	  NULL, "auto", 0, "auto", false },
-	{ "ecn", "ecn", TCA_BFC_ECN, UNIT_SIZE, NULL, "off", 0, "off", false },
+	  NULL, "auto", 0, "auto", false, "1 to 1073741824 bytes, or auto" },
+	{ "ecn", "ecn", TCA_BFC_ECN, UNIT_SIZE, NULL, "off", 0, "off", false,
+	  "1 to 1073741824 bytes, or off" },
 	{ "watchdog", "watchdog", TCA_BFC_WATCHDOG, UNIT_TIMEOUT,
-	  NULL, "auto", BFC_WATCHDOG_AUTO, "auto", false },
+	  NULL, "auto", BFC_WATCHDOG_AUTO, "auto", false,
+	  "1 ms to 60 s, off or auto" },
 	{ "buffer", "buffer", TCA_BFC_BUFFER, UNIT_NAME,
-	  NULL, "none", 0, "none", false },
+	  NULL, "none", 0, "none", false, NULL },
 	{ "size", "size", TCA_BFC_BUFFER_SIZE, UNIT_SIZE,
-	  NULL, "keep", 0, "keep", false },
+	  NULL, "keep", 0, "keep", false,
+	  "65536 to 1073741824 bytes, or keep" },
 	{ "reserve", "reserve", TCA_BFC_RESERVE, UNIT_SIZE,
-	  NULL, NULL, 0, "0b", false },
+	  NULL, NULL, 0, "0b", false, "at most 1073741824 bytes" },
 	{ "headroom", "headroom", TCA_BFC_HEADROOM, UNIT_SIZE,
-	  NULL, "auto", 0, "auto", false },
+	  NULL, "auto", 0, "auto", false, "1 to 1073741824 bytes, or auto" },
 	{ "share", "share", TCA_BFC_SHARE, UNIT_SHARE,
-	  NULL, "off", 0, "100%", false },
+	  NULL, "off", 0, "100%", false,
+	  "off, or 0.0001% to 102400% with at most four decimals" },
 	{ "stamp", "stamp", TCA_BFC_STAMP, UNIT_STAMP,
-	  bfc_stamp_words, NULL, 0, "native", false },
+	  bfc_stamp_words, NULL, 0, "native", false, NULL },
 	{}
 };
 
@@ -310,6 +318,8 @@ static int illegal(const struct bfc_option *opt, const char *arg)
 		fprintf(stderr, ": give %s", hints[opt->unit]);
 		if (opt->unit == UNIT_LIST)
 			fprintf(stderr, "%s", opt->auto_word);
+	} else if (opt->range) {
+		fprintf(stderr, ": give %s", opt->range);
 	}
 	fprintf(stderr, "\n");
 	return -1;
@@ -329,14 +339,6 @@ static int needs_unit(const struct bfc_option *opt, const char *arg)
 
 	fprintf(stderr, "bfc: %s needs a unit, as %s%s or %s%s\n", opt->name,
 		arg, units[opt->unit][0], arg, units[opt->unit][1]);
-	return -1;
-}
-
-/* A share of nothing: 0 in the attribute is the opposite, no limit. */
-static int no_share(const char *arg)
-{
-	fprintf(stderr, "bfc: illegal \"share\" value \"%s\": give off for no limit, or a percentage from 0.0001%% to 102400%%\n",
-		arg);
 	return -1;
 }
 
@@ -367,6 +369,13 @@ static bool is_bare(const char *arg)
 
 	strtod(arg, &unit);
 	return !*unit;
+}
+
+/* Zero would be read as what has a word: "hrtt 0ms" as auto, "share 0%" as off. */
+static bool has_word(const struct bfc_option *opt, __u64 value)
+{
+	return !value && (opt->unit == UNIT_TIMEOUT ||
+			  (opt->auto_word && !opt->auto_value));
 }
 
 static int parse_number(const struct bfc_option *opt, const char *arg,
@@ -403,10 +412,9 @@ static int parse_number(const struct bfc_option *opt, const char *arg,
 	default:
 		break;
 	}
-	/* Zero means "automatic" to most options: something tiny that was
-	 * rounded down, or huge that overflowed, must not turn into that.
-	 */
-	if (err || (*value == 0 && strtod(arg, NULL) != 0.0))
+	/* Something tiny that was rounded down, or huge that overflowed, is no zero. */
+	if (err || has_word(opt, *value) ||
+	    (*value == 0 && strtod(arg, NULL) != 0.0))
 		return illegal(opt, arg);
 	return 0;
 }
@@ -654,12 +662,8 @@ static int parse_value(const struct bfc_option *opt, const char *arg,
 		args->name = arg;
 		return parse_name(opt, arg);
 	case UNIT_SHARE:
-		if (!parse_decimal(arg, SHARE_DECIMALS, "%", UINT32_MAX, value))
-			return illegal(opt, arg);
-		/* In the attribute it is "no limit". */
-		if (opt->attr == TCA_BFC_SHARE && !*value)
-			return no_share(arg);
-		return 0;
+		return parse_decimal(arg, SHARE_DECIMALS, "%", UINT32_MAX, value) &&
+		       !has_word(opt, *value) ? 0 : illegal(opt, arg);
 	case UNIT_PERCENT:
 		return parse_decimal(arg, 0, "%", UINT8_MAX, value) ?
 		       0 : illegal(opt, arg);

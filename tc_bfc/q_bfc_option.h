@@ -39,6 +39,7 @@ struct bfc_option {
 	__u64 auto_value;
 	const char *usual;		/* the default, as text */
 	bool fixed;			/* while the qdisc lives */
+	const char *range;		/* of a number, in words, or NULL */
 };
 
 /* The end is one without a name. */

@@ -389,7 +389,7 @@ test_churn() {
 		tc -n sw qdisc change dev r0 root bfc rate 10mbit limit 1mb || fail "refused"
 		sleep 0.5
 		tc -n sw qdisc change dev r0 root bfc fc none || fail "refused"
-		tc -n sw qdisc change dev r0 root bfc fc bfc rate 0 || fail "refused"
+		tc -n sw qdisc change dev r0 root bfc fc bfc rate link || fail "refused"
 		tc -n s1 qdisc del dev e0 root
 		bfc s1 e0 role nic hrtt 6ms queues 64
 		sleep 0.5

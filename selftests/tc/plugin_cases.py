@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Command lines for plugin_test.py: what becomes of them."""
 
+import re
 from typing import List, Tuple
 
 from bfc_spec import KEYWORDS, OPTIONS
@@ -27,7 +28,6 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("queues 4294967295", [("QUEUES", u32(0xFFFFFFFF))]),
     ("flows 3200", [("FLOWS", u32(3200))]),
     ("flows auto", [("FLOWS", u32(0))]),
-    ("flows 0", [("FLOWS", u32(0))]),
     ("ways 1", [("WAYS", u32(1))]),
     ("new-first on", [("NEW_FIRST", u8(1))]),
     ("new-first off", [("NEW_FIRST", u8(0))]),
@@ -53,13 +53,10 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("hrtt 12.345us", [("HRTT", u64(12_345))]),
     ("hrtt 101ns", [("HRTT", u64(101))]),
     ("hrtt 0.25us", [("HRTT", u64(250))]),
-    ("hrtt 0", [("HRTT", u64(0))]),             # nothing is as much in every unit
-    ("hrtt 0.00", [("HRTT", u64(0))]),
     ("hrtt auto", [("HRTT", u64(0))]),
     ("hrtt-max 4ms", [("HRTT_MAX", u64(4_000_000))]),
     ("hrtt-max auto", [("HRTT_MAX", u64(0))]),
     ("threshold 10000b", [("THRESHOLD", u32(10000))]),
-    ("threshold 0", [("THRESHOLD", u32(0))]),
     ("threshold 80kbit", [("THRESHOLD", u32(10240))]),
     ("threshold 64Kb", [("THRESHOLD", u32(65536))]),
     ("threshold auto", [("THRESHOLD", u32(0))]),
@@ -69,7 +66,6 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("rate 1Tbit", [("RATE", u64(125_000_000_000))]),
     ("rate 1000Bps", [("RATE", u64(1000))]),
     ("rate 8kbit", [("RATE", u64(1000))]),
-    ("rate 0", [("RATE", u64(0))]),
     ("rate link", [("RATE", u64(0))]),
     ("limit 16Mb", [("LIMIT", u32(16 << 20))]),
     ("limit 4294967295b", [("LIMIT", u32(0xFFFFFFFF))]),
@@ -122,7 +118,6 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("dynamic .5%", [("DYNAMIC", u32(5000))]),
     ("dynamic 102400%", [("DYNAMIC", u32(1024 * 1_000_000))]),
     ("dynamic 429496.7295%", [("DYNAMIC", u32(0xFFFFFFFF))]),
-    ("dynamic 0%", [("DYNAMIC", u32(0))]),
     ("dynamic off", [("DYNAMIC", u32(0))]),
     ("egress-xoff 25Kb", [("EGRESS_XOFF", u32(25_600))]),
     ("egress-xoff auto", [("EGRESS_XOFF", u32(0))]),
@@ -152,7 +147,6 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("watchdog off", [("WATCHDOG", u64(0))]),
     ("watchdog auto", [("WATCHDOG", u64(2**64 - 1))]),
     ("watchdog 2e6us", [("WATCHDOG", u64(2_000_000_000))]),
-    ("watchdog 0", [("WATCHDOG", u64(0))]),
     ("buffer a", [("BUFFER", b"a\0")]),
     ("buffer chip0_5678-abcd", [("BUFFER", b"chip0_5678-abcd\0")]),
     ("buffer none", [("BUFFER", b"\0")]),
@@ -203,6 +197,15 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
 UNITS = {"size": ("b", "kb"), "time": ("us", "ms"), "timeout": ("us", "ms"),
          "rate": ("mbit", "gbit")}
 
+# What a number may be, by option.
+RANGES = {o.keyword: o.message.partition(f"{o.keyword}: ")[2] for o in OPTIONS
+          if o.unit in ("number", "size", "time", "timeout", "rate", "share")}
+
+
+def illegal(option: str, value: str) -> str:
+    return f'^bfc: illegal "{option}" value "{re.escape(value)}": give {re.escape(RANGES[option])}\n$'
+
+
 # Command line, exit code, message (a regular expression).
 USAGE = r"Usage: \.\.\. bfc \[ fc bfc\*"
 REFUSE: List[Tuple[str, int, str]] = [
@@ -219,45 +222,41 @@ REFUSE: List[Tuple[str, int, str]] = [
     ("peer maybe", 1, r'^bfc: illegal "peer" value "maybe": give auto, on or off\n$'),
     ("assign hash", 1,
      r'^bfc: illegal "assign" value "hash": give dynamic, stochastic, single, destination, root or similar\n$'),
-    ("dst-prefix /24", 1, r'^bfc: illegal "dst-prefix" value "/24"\n$'),
-    ("dst-prefix 10.0.0.0/8", 1, r'^bfc: illegal "dst-prefix" value "10.0.0.0/8"\n$'),
-    ("dst-prefix6 -1", 1, r'^bfc: illegal "dst-prefix6" value "-1"\n$'),
-    ("dst-prefix6 4294967296", 1, r'^bfc: illegal "dst-prefix6" value "4294967296"\n$'),
+    # What is no number, or not one of the type.
+    *((f"{option} {value}", 1, illegal(option, value)) for option, values in (
+        ("dst-prefix", "/24 10.0.0.0/8"),
+        ("dst-prefix6", "-1 4294967296"),
+        ("queues", "4294967296 -1 1.5 auto"),
+        ("flows", "many"),
+        ("sticky", "-1us 0.1ns"),
+        ("hrtt", "1min automatic 1e30s 1e16us 0.0001ns nan inf"),
+        ("hrtt-max", "1min"),
+        ("refresh", "0.5ns"),
+        ("hold", "ms"),
+        ("threshold", "4Gb -1 0.5b"),
+        ("limit", "4294967296b 5Xb auto"),
+        ("quantum", "1e20b"),
+        ("rate", "fast -1mbit 1bit 1e30gbit 10gb"),
+        ("xoff", "0.5b"),
+        ("max", "4Gb"),
+        ("size", "none"),
+        ("reserve", "auto"),
+        ("ecn", "auto"),
+        ("thop", "0.4ns"),
+        ("watchdog", "never 0.1ns"))
+      for value in values.split()),
+    # Zero is not "automatic": that has a word.
+    *((f"{o.keyword} {zero}", 1, illegal(o.keyword, zero))
+      for o in OPTIONS if o.keyword in RANGES and (o.or_zero or o.unit == "timeout")
+      for zero in {"number": ["0"], "size": ["0", "0b", "0kb"], "time": ["0", "0.00", "0ms"],
+                   "timeout": ["0", "0s"], "rate": ["0", "0gbit"],
+                   "share": ["0%", "0.0000%"]}[o.unit]),
     ("resume late", 1, r'^bfc: illegal "resume" value "late": give drained or early\n$'),
     ("avoid-paused 1", 1, r'^bfc: illegal "avoid-paused" value "1": give on or off\n$'),
     ("split-gso yes", 1, r'^bfc: illegal "split-gso" value "yes": give off, on or auto\n$'),
     ("accept-pause auto", 1, r'^bfc: illegal "accept-pause" value "auto": give on or off\n$'),
     ("tpid 9100", 1, r'^bfc: illegal "tpid" value "9100": give 88a8 or 8100\n$'),
     ("tpid 0x88a8", 1, r'^bfc: illegal "tpid" value "0x88a8": give 88a8 or 8100\n$'),
-    ("queues 4294967296", 1, r'^bfc: illegal "queues" value "4294967296"\n$'),
-    ("queues -1", 1, r'^bfc: illegal "queues" value "-1"\n$'),
-    ("queues 1.5", 1, r'^bfc: illegal "queues" value "1.5"\n$'),
-    ("queues auto", 1, r'^bfc: illegal "queues" value "auto"\n$'),
-    ("flows many", 1, r'^bfc: illegal "flows" value "many"\n$'),
-    ("sticky -1us", 1, r'^bfc: illegal "sticky" value "-1us"\n$'),
-    ("sticky 0.1ns", 1, r'^bfc: illegal "sticky" value "0.1ns"\n$'),
-    ("hrtt 1min", 1, r'^bfc: illegal "hrtt" value "1min"\n$'),
-    ("hrtt automatic", 1, r'^bfc: illegal "hrtt" value "automatic"\n$'),
-    ("hrtt-max 1min", 1, r'^bfc: illegal "hrtt-max" value "1min"\n$'),
-    ("hrtt 1e30s", 1, r'^bfc: illegal "hrtt" value "1e30s"\n$'),
-    ("hrtt 1e16us", 1, r'^bfc: illegal "hrtt" value "1e16us"\n$'),
-    ("hrtt 0.0001ns", 1, r'^bfc: illegal "hrtt" value "0.0001ns"\n$'),
-    ("hrtt nan", 1, r'^bfc: illegal "hrtt" value "nan"\n$'),
-    ("hrtt inf", 1, r'^bfc: illegal "hrtt" value "inf"\n$'),
-    ("refresh 0.5ns", 1, r'^bfc: illegal "refresh" value "0.5ns"\n$'),
-    ("hold ms", 1, r'^bfc: illegal "hold" value "ms"\n$'),
-    ("threshold 4Gb", 1, r'^bfc: illegal "threshold" value "4Gb"\n$'),
-    ("threshold -1", 1, r'^bfc: illegal "threshold" value "-1"\n$'),
-    ("threshold 0.5b", 1, r'^bfc: illegal "threshold" value "0.5b"\n$'),
-    ("limit 4294967296b", 1, r'^bfc: illegal "limit" value "4294967296b"\n$'),
-    ("limit 5Xb", 1, r'^bfc: illegal "limit" value "5Xb"\n$'),
-    ("limit auto", 1, r'^bfc: illegal "limit" value "auto"\n$'),
-    ("quantum 1e20b", 1, r'^bfc: illegal "quantum" value "1e20b"\n$'),
-    ("rate fast", 1, r'^bfc: illegal "rate" value "fast"\n$'),
-    ("rate -1mbit", 1, r'^bfc: illegal "rate" value "-1mbit"\n$'),
-    ("rate 1bit", 1, r'^bfc: illegal "rate" value "1bit"\n$'),
-    ("rate 1e30gbit", 1, r'^bfc: illegal "rate" value "1e30gbit"\n$'),
-    ("rate 10gb", 1, r'^bfc: illegal "rate" value "10gb"\n$'),
     ("elide no-such-dev", 1, r'^Cannot find device "no-such-dev"\n$'),
     ("elide lo,no-such-dev", 1, r'^Cannot find device "no-such-dev"\n$'),
     ("elide lo,", 1, r'^bfc: illegal "elide" value "lo,"\n$'),
@@ -294,14 +293,6 @@ REFUSE: List[Tuple[str, int, str]] = [
                     "mark:1/", "mark:1/0", "mark:0x", "mark:4294967296", "mark:1/4294967296",
                     "mark:1/2/3", "mark:1 ".strip() + "x", "on", "pcp:3")),
     ("map 1:0,2:0,01:3", 1, r'^bfc: "map" has the value 1 twice\n$'),
-    ("xoff 0.5b", 1, r'^bfc: illegal "xoff" value "0.5b"\n$'),
-    ("max 4Gb", 1, r'^bfc: illegal "max" value "4Gb"\n$'),
-    ("size none", 1, r'^bfc: illegal "size" value "none"\n$'),
-    ("reserve auto", 1, r'^bfc: illegal "reserve" value "auto"\n$'),
-    ("ecn auto", 1, r'^bfc: illegal "ecn" value "auto"\n$'),
-    ("thop 0.4ns", 1, r'^bfc: illegal "thop" value "0.4ns"\n$'),
-    ("watchdog never", 1, r'^bfc: illegal "watchdog" value "never"\n$'),
-    ("watchdog 0.1ns", 1, r'^bfc: illegal "watchdog" value "0.1ns"\n$'),
     ("buffer " + "x" * 16, 1, r'^bfc: illegal "buffer" value "x{16}": '
      r'give none or a name of at most 15 characters, no blanks\n$'),
     ("buffer \u00fc", 1, r'^bfc: illegal "buffer" value "\u00fc": give none or a name'),
@@ -318,8 +309,7 @@ REFUSE: List[Tuple[str, int, str]] = [
      for option in ("lossless", "strict")
      for value in ("8", "-1", "3,", ",3", "3,,4", "3-4", "all,1", "1,none", "auto", "0x18",
                    "4294967296")
-] + [(f"{option} {value}", 1, f'^bfc: illegal "{option}" value "{value}": '
-      'give off or a percentage with at most four decimals as in 12.5%\n$')
+] + [(f"{option} {value}", 1, illegal(option, value))
      for option in ("dynamic", "share")
      for value in ("11", "0.11", "-1%", "0.00001%", "1.00005%", "429496.7296%", "1e9999%", "%", ".%",
                    "1.2.3%", "1e1%", "inf%", "nan%", "1%%", "auto", "99999999999999999999%")
