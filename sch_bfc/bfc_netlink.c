@@ -328,6 +328,7 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
  * @buffer: used by the others, too, with a shared buffer
  * @classes: likewise, with traffic classes
  * @assigns: bit assign: used with that only; 0: with each
+ * @drr: used with `sched drr` only
  * @msg: what a user of another mode or assignment is told
  * @nic: what a user of role nic is told, which sends no pauses; NULL: it is used there, too
  */
@@ -336,6 +337,7 @@ struct bfc_use {
 	bool buffer;
 	bool classes;
 	u8 assigns;
+	bool drr;
 	const char *msg;
 	const char *nic;
 };
@@ -383,6 +385,9 @@ struct bfc_use {
 	BFC_IN_PORT, .buffer = true, .classes = true, .msg =		\
 	"bfc: " _name ": not used by fc bfc and none without a buffer or classes" }
 
+#define BFC_USE_DRR(_name) { BFC_IN_ALL | BFC_IN(NONE), .drr = true, .msg =	\
+	"bfc: " _name ": not used by sched srf" }
+
 #define BFC_USE_DEST(_name) {					\
 	BFC_IN(BFC), .assigns = BIT(BFC_ASSIGN_DESTINATION) | BIT(BFC_ASSIGN_ROOT), .msg = \
 	"bfc: " _name ": used by fc bfc with assign destination or root only" }
@@ -393,6 +398,7 @@ struct bfc_use {
 
 /* Generated from spec/bfc.yaml: uses */
 static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
+	[TCA_BFC_PEER] = BFC_USE_ALL("peer"),
 	[TCA_BFC_THRESHOLD] = BFC_USE_BFC_FAFC("threshold"),
 	[TCA_BFC_RESUME] = BFC_USE_BFC("resume"),
 	[TCA_BFC_REFRESH] = BFC_USE_ALL("refresh"),
@@ -400,6 +406,7 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_TPID] = BFC_USE_BFC("tpid"),
 	[TCA_BFC_ACCEPT_PAUSE] = BFC_USE_BFC_FAFC("accept-pause"),
 	[TCA_BFC_ELIDE] = BFC_USE_BUFFER(BFC_IN_ALL, "elide", "none"),
+	[TCA_BFC_NEW_FIRST] = BFC_USE_DRR("new-first"),
 	[TCA_BFC_PRIO] = BFC_USE_PRIO("prio"),
 	[TCA_BFC_PRIO_MAP] = BFC_USE_PRIO("map"),
 	[TCA_BFC_LOSSLESS] = BFC_USE_PORT("lossless"),
@@ -426,6 +433,7 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_DST_PREFIX] = BFC_USE_DEST("dst-prefix"),
 	[TCA_BFC_DST_PREFIX6] = BFC_USE_DEST("dst-prefix6"),
 	[TCA_BFC_SYNC] = BFC_USE_NOT_FAFC("sync"),
+	[TCA_BFC_HRTT_MAX] = BFC_USE_ALL("hrtt-max"),
 	[TCA_BFC_SAMPLE] = BFC_USE_BFC("sample"),
 	[TCA_BFC_INCAST] = BFC_USE_LABEL("incast"),
 	[TCA_BFC_CLASSES] = BFC_USE_BFC_NONE("classes"),
@@ -436,6 +444,19 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 };
 
 /* End of uses */
+
+/* Words that fewer modes use than their option, which is a u8. */
+static const struct {
+	u8 option;
+	u8 value;
+	u8 modes;
+	const char *msg;
+} bfc_value_uses[] = {
+	{ TCA_BFC_PEER, BFC_PEER_ON, BFC_IN(BFC) | BFC_IN(FAFC),
+	  "bfc: peer: on is used by fc bfc and fafc only" },
+	{ TCA_BFC_ASSIGN, BFC_ASSIGN_ROOT, BFC_IN(BFC),
+	  "bfc: assign: root is used by fc bfc only" },
+};
 
 static int bfc_refuse(const struct nlattr *a, const char *msg,
 		      struct netlink_ext_ack *extack)
@@ -646,14 +667,30 @@ static void bfc_set_default(struct bfc_params *p, unsigned int option)
 }
 
 /* Why an option is not used, or NULL: it is. */
-static const char *bfc_unused(const struct bfc_use *use, const struct bfc_params *p)
+static const char *bfc_unused_option(const struct bfc_use *use, const struct bfc_params *p)
 {
 	if (!use->msg || (use->buffer && *p->buffer) || (use->classes && p->classes > 1))
 		return NULL;
 	if (!(use->modes & BIT(p->fc)) ||
-	    (use->assigns && !(use->assigns & BIT(p->assign))))
+	    (use->assigns && !(use->assigns & BIT(p->assign))) ||
+	    (use->drr && p->sched != BFC_SCHED_DRR))
 		return use->msg;
 	return p->role == BFC_ROLE_NIC ? use->nic : NULL;
+}
+
+/* Why is the value that @has has for an option not used by what @p says, or NULL: it is? */
+static const char *bfc_unused(unsigned int option, const struct bfc_params *p,
+			      const struct bfc_params *has)
+{
+	const u8 *value = (const u8 *)has + bfc_options[option].offset;
+	const char *why = bfc_unused_option(&bfc_uses[option], p);
+	unsigned int i;
+
+	for (i = 0; !why && i < ARRAY_SIZE(bfc_value_uses); i++)
+		if (bfc_value_uses[i].option == option && bfc_value_uses[i].value == *value &&
+		    !(bfc_value_uses[i].modes & BIT(p->fc)))
+			why = bfc_value_uses[i].msg;
+	return why;
 }
 
 /* It is for sched srf, and goes with that where a mode does not use it. */
@@ -661,7 +698,7 @@ static bool bfc_loses_similar(const struct nlattr *given, const struct bfc_param
 			      const struct bfc_params *p)
 {
 	return !given && was->assign == BFC_ASSIGN_SIMILAR &&
-	       bfc_unused(&bfc_uses[TCA_BFC_SCHED], p);
+	       bfc_unused_option(&bfc_uses[TCA_BFC_SCHED], p);
 }
 
 /* What the mode does not use has its default: another value is refused if it is given
@@ -676,7 +713,7 @@ static int bfc_check_used(struct nlattr **tb, struct bfc_params *p,
 	if (bfc_loses_similar(tb[TCA_BFC_ASSIGN], p, p))
 		bfc_set_default(p, TCA_BFC_ASSIGN);
 	for (i = 0; i <= TCA_BFC_MAX; i++) {
-		const char *why = bfc_unused(&bfc_uses[i], p);
+		const char *why = bfc_unused(i, p, p);
 
 		if (!why || bfc_same(&bfc_defaults, p, i))
 			continue;
@@ -704,7 +741,7 @@ bool bfc_params_given_up(const struct net_device *dev, const struct nlattr *opt,
 
 	for (i = 0; i <= TCA_BFC_MAX; i++) {
 		const struct nlattr *given = opt ? nla_find_nested(opt, i) : NULL;
-		const char *why = bfc_unused(&bfc_uses[i], p);
+		const char *why = bfc_unused(i, p, was);
 
 		if (i == TCA_BFC_ASSIGN && bfc_loses_similar(given, was, p))
 			why = bfc_for_srf;

@@ -89,6 +89,7 @@ USES = {
     "destination": 'BFC_USE_DEST("{}")',
     "label": 'BFC_USE_LABEL("{}")',
     "all-or-buffer": 'BFC_USE_BUFFER(BFC_IN_ALL, "{}", "none")',
+    "drr": 'BFC_USE_DRR("{}")',
     "bfc-none": 'BFC_USE_BFC_NONE("{}")',
     "classes": 'BFC_USE_CLASSES("{}")',
     "port-or-classes": 'BFC_USE_PORT_CLASSES("{}")',

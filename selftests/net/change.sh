@@ -230,6 +230,18 @@ test_options_of_other_modes() {
 	for option in "refresh 2ms" "hold 60ms" "watchdog 90ms"; do
 		refused "fc none $option" "${option% *}: not used by fc none"
 	done
+	for option in "peer on" "peer off" "hrtt-max 1ms"; do
+		refused "fc none $option" "${option% *}: not used by fc none"
+	done
+	for mode in pfc capfc-max capfc-cal; do
+		refused "fc $mode peer on" "peer: on is used by fc bfc and fafc only"
+	done
+	for mode in none pfc capfc-max capfc-cal fafc; do
+		refused "fc $mode assign root" "assign: root is used by fc bfc only"
+	done
+	for mode in bfc none; do
+		refused "fc $mode sched srf new-first off" "new-first: not used by sched srf"
+	done
 	# The present mode counts, if none is given; nothing was changed so far.
 	refused "queues 32 thop 10us" "thop: used by fc fafc only"
 	equal "options" "$(tc -n x -d qdisc show dev d0)" "$before"
@@ -297,6 +309,13 @@ hold 60ms prio dscp map 46:5 thop 20us ecn 40Kb "
 	# What is given its default together with the mode is not worth a word.
 	gives_up "" fc bfc threshold 20kb resume drained
 	gives_up "resume" fc none threshold auto
+	gives_up "" fc bfc peer on assign root new-first off hrtt auto hrtt-max 3ms
+	gives_up assign fc fafc
+	gives_up peer fc pfc
+	gives_up "" peer off
+	gives_up "peer hrtt-max" fc none
+	gives_up new-first sched srf
+	equal "fc none" "$(shown d0)" "fc none rate 1Gbit sched srf "
 	# The default may be given, whatever the mode.
 	# shellcheck disable=SC2046
 	bfc x d0 $(shown d0 -d)

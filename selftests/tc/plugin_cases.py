@@ -313,8 +313,8 @@ REFUSE: List[Tuple[str, int, str]] = [
      for option in ("dynamic", "share")
      for value in ("11", "0.11", "-1%", "0.00001%", "1.00005%", "429496.7296%", "1e9999%", "%", ".%",
                    "1.2.3%", "1e1%", "inf%", "nan%", "1%%", "auto", "99999999999999999999%")
-] + [("share " + value, 1, f'^bfc: illegal "share" value "{value}": give off for no limit, or a '
-      r'percentage from 0\.0001% to 102400%\n$')
+] + [("share " + value, 1, f'^bfc: illegal "share" value "{value}": give off, or '
+      r'0\.0001% to 102400% with at most four decimals\n$')
      for value in ("0%", "0.0%", ".0000%", "00.00000%")
 ] + [("cut " + value, 1, f'^bfc: illegal "cut" value "{value}": '
       'give a whole percentage as in 80%\n$')
