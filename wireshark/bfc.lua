@@ -5,6 +5,7 @@
 --   bfc	control frames between ports: HELLO, BYE, PAUSE
 --   bfc.tag	the tag that names the queue that a packet left
 --   bfc.int	in-band telemetry, in TCP options and before RoCEv2
+--   bfc.size	what the flow has yet to send, in a TCP option or the first bytes of UDP
 --
 -- tshark -X lua_script:bfc.lua, or from wireshark's directory of plugins. Wireshark 3.6
 -- and newer; from 4.4 on not as root, who gets no scripts there.
@@ -13,7 +14,8 @@ local MAGIC = 0x42464331
 local ETHERTYPE = 0x88b5
 local INT_PORT = 49089		-- instead of RoCEv2's
 local ROCE_PORT = 4791
-local EXID, EXID_MORE = 0xbfc1, 0xbfc2
+local EXID, EXID_MORE, EXID_SIZE = 0xbfc1, 0xbfc2, 0xbfc3
+local SIZE_MAGIC, SIZE_NONE = 0xbfc35346, 0xffff
 local HOP = 8			-- bytes of a record
 
 ---- control frames ----
@@ -269,6 +271,7 @@ int.experts = { bad_int }
 
 local udp_checksum = Field.new("udp.checksum")
 local tcp_options = Field.new("tcp.options")
+local udp_payload = Field.new("udp.payload")
 local eth_type = Field.new("eth.type")
 
 -- A record; of one in TCP the queue's length has an exponent, and there is an id.
@@ -331,7 +334,37 @@ end
 
 DissectorTable.get("udp.port"):add(INT_PORT, int)
 
----- what is in frames of others: tags, and options of TCP ----
+---- remaining sizes ----
+
+local size = Proto("bfc_size", "Remaining size of the flow (BFC)")
+
+local s = {
+	carrier = ProtoField.string("bfc.size.carrier", "Carrier"),
+	code = ProtoField.uint16("bfc.size.code", "Code", base.HEX),
+	bytes = ProtoField.uint64("bfc.size.bytes", "Bytes to be sent, or some more"),
+}
+size.fields = s
+
+-- range: of all of it; code: of the 16 bits, 5 of an exponent, 11 of a mantissa
+local function get_size(range, code, tree, carrier)
+	local at = tree:add(size, range)
+	local exponent, mantissa = code:bitfield(0, 5), code:bitfield(5, 11)
+	local bytes = UInt64.new(mantissa)
+
+	at:add(s.carrier, range, carrier):set_generated()
+	at:add(s.code, code)
+	if code:uint() == SIZE_NONE then
+		at:append_text(": none is told")
+		return
+	end
+	if exponent > 0 then
+		bytes = UInt64.new(2048 + mantissa):lshift(exponent - 1)
+	end
+	at:add(s.bytes, code, bytes)
+	at:append_text(": " .. tostring(bytes) .. " bytes")
+end
+
+---- what is in frames of others: tags, options of TCP, first bytes of UDP ----
 
 local tag = Proto("bfc_tag", "Queue that the packet left (BFC)")
 local upstream = ProtoField.uint16("bfc.upstreamq", "upstreamQ")
@@ -395,6 +428,8 @@ local function get_options(range, tree)
 			if exid == EXID or exid == EXID_MORE then
 				get_option(range(from, len), tree)
 			end
+		elseif kind == 253 and len == 6 and range(from + 2, 2):uint() == EXID_SIZE then
+			get_size(range(from, len), range(from + 4, 2), tree, "TCP")
 		end
 		from = from + len
 	end
@@ -404,6 +439,14 @@ function tag.dissector(buf, _, tree)
 	get_tag(buf, tree)
 	for _, options in ipairs({ tcp_options() }) do
 		get_options(options.range, tree)
+	end
+	for _, payload in ipairs({ udp_payload() }) do
+		local range = payload.range
+
+		if range:len() >= 8 and range(0, 4):uint() == SIZE_MAGIC and
+		   range(6, 2):uint() == 0 then
+			get_size(range(0, 8), range(4, 2), tree, "UDP")
+		end
 	end
 end
 
