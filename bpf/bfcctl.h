@@ -235,6 +235,11 @@ bool int_dev_same(const char *dev, bool on);
 void wait_ns(uint64_t ns);
 void int_scope(struct bfc_int_config *conf, const char *text);
 
+/* ---- bfcctl_size.c ---- */
+
+void size_check(int argc, char **argv);
+bool size_same(int argc, char **argv);
+
 /* ---- bfcctl_hpcc.c ---- */
 
 void hpcc_check(int argc, char **argv);

@@ -559,6 +559,7 @@ static const struct {
 	void (*run)(int argc, char **argv);
 } host_commands[] = {
 	{ "int", int_same, cmd_int },
+	{ "size", size_same, cmd_size },
 	{ "hpcc", hpcc_same, cmd_hpcc },
 	{ "delay", delay_same, cmd_delay },
 };

@@ -197,10 +197,12 @@ static void port_line(struct section *s, int argc, char **argv,
 static void host_line(struct conf *conf, int argc, char **argv,
 		      const struct where *at)
 {
-	static const char *const names[] = { "int", "hpcc", "delay" };
+	static const char *const names[] = { "int", "size", "hpcc", "delay" };
 
 	if (!strcmp(*argv, "int"))
 		int_check(argc - 1, argv + 1);
+	else if (!strcmp(*argv, "size"))
+		size_check(argc - 1, argv + 1);
 	else if (!strcmp(*argv, "hpcc"))
 		hpcc_check(argc - 1, argv + 1);
 	else if (!strcmp(*argv, "delay"))

@@ -4,11 +4,13 @@
  *
  *	<bpffs>/bfc/size-<cgroup>		attachment to a cgroup
  *	<bpffs>/bfc/size-<cgroup>-config	peers that are told
+ *	<bpffs>/bfc/size-<cgroup>-object	object_id() of the program
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bfc_size.skel.h"
 #include "bfcctl.h"
@@ -31,6 +33,7 @@ static void size_on(const char *cgroup, const struct bfc_int_config *conf)
 	pin_fresh(skel->maps.bfc_size_config, size_path(cgroup, "-config"));
 	bpf_loaded(bfc_size__load(skel), "the program that tells sizes");
 	conf_set(bpf_map__fd(skel->maps.bfc_size_config), conf, "the program that tells sizes");
+	object_pin(object_id(bfc_size__elf_bytes), size_path(cgroup, "-object"));
 	prog = bpf_program__fd(skel->progs.bfc_size);
 	sockops_attach(prog, cgroup, path, "the program");
 	pin_commit();
@@ -42,35 +45,103 @@ static void size_off(const char *cgroup)
 	bool was = pin_remove(size_path(cgroup, ""));
 
 	pin_remove(size_path(cgroup, "-config"));
+	pin_remove(size_path(cgroup, "-object"));
 	pin_rmdir(pin_path("%s", ""));
 	if (!was)
 		fail("%s: its connections do not tell sizes", cgroup);
 }
 
-void cmd_size(int argc, char **argv)
-{
-	const char *word = next_word(&argc, &argv, "size"), *cgroup = NULL;
-	struct bfc_int_config conf = {};
-	bool on = !strcmp(word, "on");
+/**
+ * struct size_args - what stands behind "size on" or "size off"
+ * @on: which of both
+ * @cgroup: directory
+ * @conf: peers
+ */
+struct size_args {
+	bool on;
+	const char *cgroup;
+	struct bfc_int_config conf;
+};
 
-	if (!on && strcmp(word, "off"))
+static void size_args(int argc, char **argv, struct size_args *a)
+{
+	const char *word = next_word(&argc, &argv, "size");
+
+	*a = (struct size_args){ .on = !strcmp(word, "on") };
+	if (!a->on && strcmp(word, "off"))
 		usage_fail("what is \"size %s\"?", word);
 	while (argc) {
 		word = next_word(&argc, &argv, "");
 		if (!strcmp(word, "--cgroup"))
-			cgroup = next_word(&argc, &argv, word);
-		else if (on && !strcmp(word, "to"))
-			int_scope(&conf, next_word(&argc, &argv, word));
+			a->cgroup = next_word(&argc, &argv, word);
+		else if (a->on && !strcmp(word, "to"))
+			int_scope(&a->conf, next_word(&argc, &argv, word));
 		else
 			usage_fail("what is \"%s\"?", word);
 	}
-	if (!cgroup)
+	if (!a->cgroup)
 		usage_fail("give --cgroup and a directory");
-	if (on && !conf.prefixes)
-		int_scope(&conf, NULL);
+	if (a->on && !a->conf.prefixes)
+		int_scope(&a->conf, NULL);
+}
+
+void cmd_size(int argc, char **argv)
+{
+	struct size_args a;
+
+	size_args(argc, argv, &a);
 	bpf_begin_change();
-	if (on)
-		size_on(cgroup, &conf);
+	if (a.on)
+		size_on(a.cgroup, &a.conf);
 	else
-		size_off(cgroup);
+		size_off(a.cgroup);
+}
+
+/**
+ * size_check() - "size" in bfc.conf(5), section [host]
+ * @argc: words behind it
+ * @argv: they
+ */
+void size_check(int argc, char **argv)
+{
+	struct size_args a;
+
+	size_args(argc, argv, &a);
+}
+
+static bool is_pinned(const char *path)
+{
+	int fd = pin_open(path);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/**
+ * size_same() - whether a cgroup's connections tell sizes as this "size on" would have it
+ * @argc: words behind "size"
+ * @argv: they
+ *
+ * With "size off": whether they tell none.
+ */
+bool size_same(int argc, char **argv)
+{
+	struct bfc_int_config is;
+	struct size_args a;
+	bool same;
+	int fd;
+
+	size_args(argc, argv, &a);
+	bpf_begin();
+	if (!is_pinned(size_path(a.cgroup, "")))
+		return !a.on;
+	if (!a.on || !object_is(object_id(bfc_size__elf_bytes), size_path(a.cgroup, "-object")))
+		return false;
+	fd = pin_open(size_path(a.cgroup, "-config"));
+	if (fd < 0)
+		return false;
+	same = conf_get(fd, &is) && !memcmp(&a.conf, &is, sizeof(is));
+	close(fd);
+	return same;
 }

@@ -404,6 +404,12 @@ test_bad_files() {
 		"${good}[host]"$'\ndelay on rate 1us'
 	bad 4 '"int attach" of a device belongs to its \[port\]' \
 		"${good}[host]"$'\nint attach d0'
+	bad 4 'unknown command "sizes": the nearest is "size"' "${good}[host]"$'\nsizes on'
+	bad 4 'what is "size maybe"\?' "${good}[host]"$'\nsize maybe'
+	bad 4 'give --cgroup and a directory' "${good}[host]"$'\nsize on'
+	bad 4 'what is "to"\?' "${good}[host]"$'\nsize off --cgroup /tmp to 10.0.0.0/8'
+	bad 4 'illegal "33" for "to": give a number from 0 to 32' \
+		"${good}[host]"$'\nsize on --cgroup /tmp to 10.0.0.0/33'
 	plugged d1
 	bad 4 'd1: buffer "b" has another size, 1mb, in .*/bfc.conf:2' \
 		$'[port d0]\nfc pfc buffer b size 1mb\n[port d1]\nfc pfc buffer b size 2mb'
@@ -728,6 +734,25 @@ test_host() {
 	equal "what was done" "$(sed 's/.*: //' "$scratch/out")" "nothing to do"
 	ctl delay off
 }
+
+# What the kernel's types are needed for, that is done and kept, is in size.sh.
+test_host_sizes() {
+	mkdir -p "$group"
+	devices d0
+	conf "[host]
+		size on --cgroup $group to 10.0.0.0/8
+		size off --cgroup /sys/fs/cgroup"
+	apply 3 --dry-run
+	says "host: size on --cgroup $group to 10.0.0.0/8: would be done" \
+		"host: size off --cgroup /sys/fs/cgroup: nothing to do"
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	conf "[host]
+		size on --cgroup /tmp"
+	apply 1
+	warns 'bfc.conf:2: /tmp is not a cgroup of version 2'
+	rmdir "$group"
+}
+
 struct_ops() { [ -e /sys/kernel/btf/vmlinux ]; }
 
 # Ports that go, or get another name, while apply waits for room to tell of another one
@@ -820,4 +845,4 @@ test_at_once() {
 
 run_tests first_and_second back_to_the_default as_tc_reads_it live replacement \
 	replacement_of_a_tree patterns_and_later_ports old_module bad_files one_fails dry_run programs \
-	program_of_tx_queues host gone gone_in_the_list names at_once
+	program_of_tx_queues host host_sizes gone gone_in_the_list names at_once

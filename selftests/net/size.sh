@@ -199,4 +199,52 @@ test_scope_and_refusals() {
 	[ -z "$(ls /sys/fs/bpf/bfc 2>/dev/null)" ] || fail "pins are left"
 }
 
-run_tests unsent_bytes beside_int scope_and_refusals
+# applied CODE WHAT [OPTION]: bfcctl apply, what it says of the host's only command
+applied() {
+	local rc
+	bfcctl apply --file "$scratch/bfc.conf" "${@:3}" >"$scratch/applied" 2>&1
+	rc=$?
+	equal "exit code, of: $(cat "$scratch/applied")" "$rc" "$1"
+	equal "what is said" "$(sed 's/.*: //' "$scratch/applied")" "$2"
+}
+size_map() { bpftool -j map show pinned "$(echo /sys/fs/bpf/bfc/size-*-config)" | jq .id; }
+
+# By bfc.conf(5): once, again if something is another now, and no more.
+test_applied() {
+	local first watch told=$scratch/told
+	start
+	sink 5001
+	printf '[host]\nsize on --cgroup %s to 10.0.0.0/8\n' "$group" >"$scratch/bfc.conf"
+	applied 3 "would be done" --dry-run
+	[ -z "$(ls /sys/fs/bpf/bfc 2>/dev/null)" ] || fail "a dry run pins something"
+	applied 0 "done"
+	first=$(size_map)
+	applied 0 "nothing to do"
+	applied 0 "nothing to do" --dry-run
+	equal "map" "$(size_map)" "$first"
+	sizes h1 e0 >"$told" &
+	watch=$!
+	check "not watching" wait_for 60 ready "$told"
+	transfer h1 5001 20000
+	finish "$bg" "$watch"
+	sed -i 1d "$told"
+	at_least "segments with data" "$(wc -l <"$told")" 10
+	equal "that tell none" "$(grep -c none "$told")" 0
+	printf '[host]\nsize on --cgroup %s to 192.0.2.0/24\n' "$group" >"$scratch/bfc.conf"
+	applied 3 "would be done" --dry-run
+	applied 0 "done"
+	applied 0 "nothing to do"
+	check "no other map" [ "$(size_map)" != "$first" ]
+	# Another version of bfcctl has attached it.
+	check "no object" bpftool map update pinned "$(echo /sys/fs/bpf/bfc/size-*-object)" \
+		key 0 0 0 0 value 1 2 3 4 5 6 7 8
+	applied 0 "done"
+	applied 0 "nothing to do"
+	printf '[host]\nsize off --cgroup %s\n' "$group" >"$scratch/bfc.conf"
+	applied 3 "would be done" --dry-run
+	applied 0 "done"
+	applied 0 "nothing to do"
+	[ -z "$(ls /sys/fs/bpf/bfc 2>/dev/null)" ] || fail "pins are left"
+}
+
+run_tests unsent_bytes beside_int scope_and_refusals applied
