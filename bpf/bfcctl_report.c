@@ -265,7 +265,8 @@ static void add_kernel(void)
 
 static void add_log(void)
 {
-	const char *said = "the kernel's log: lines of bfc, and oopses, warnings and such that name it";
+	const char *said =
+		"the kernel's log: lines of bfc, and oopses, warnings and such that name it";
 	int room = klogctl(KLOG_SIZE, NULL, 0), got = -1;
 	char *log = need(calloc(1, (room > 0 ? room : 0) + 1)), *out = NULL;
 	char why[256];

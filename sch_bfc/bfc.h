@@ -725,10 +725,10 @@ int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
 		     struct bfc_params *p, struct netlink_ext_ack *extack);
 bool bfc_params_given_up(const struct net_device *dev, const struct nlattr *opt,
 			 const struct bfc_params *was, const struct bfc_params *p);
-int bfc_put_uint(struct sk_buff *skb, int attr, u8 width, u64 v);
 int bfc_dump(struct Qdisc *sch, struct sk_buff *skb);
 
 /* bfc_stats.c */
+int bfc_put_uint(struct sk_buff *skb, int attr, u8 width, u64 v);
 void bfc_stats_gather(struct Qdisc *sch);
 int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
 extern const struct Qdisc_class_ops bfc_class_ops;

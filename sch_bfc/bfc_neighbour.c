@@ -211,12 +211,15 @@ bool bfc_port_retry(struct bfc_port *port)
 {
 	bool tags = port->fc->tags;
 	unsigned int queues = tags ? port->queues : 0;
+	bool wants;
 	u8 refused;
 
-	if (!bfc_port_counts(port, queues))
-		return false;
-	if (tags ? port->opt.peer != BFC_PEER_ON || !port->neighbour.refused ||
-		   port->neighbour.peer.peer_nonce : !!rcu_access_pointer(port->ingress))
+	if (tags)
+		wants = port->neighbour.refused && port->opt.peer == BFC_PEER_ON &&
+			!port->neighbour.peer.peer_nonce;
+	else
+		wants = !rcu_access_pointer(port->ingress);
+	if (!wants || !bfc_port_counts(port, queues))
 		return false;
 	refused = bfc_port_layout(port, queues);
 	port->neighbour.refused = tags ? refused : BFC_REFUSED_NOT;

@@ -12,6 +12,27 @@
 
 /* ---- statistics ---- */
 
+/**
+ * bfc_put_uint() - put a number
+ * @skb: message
+ * @attr: attribute
+ * @width: of it, bytes
+ * @v: value
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int bfc_put_uint(struct sk_buff *skb, int attr, u8 width, u64 v)
+{
+	switch (width) {
+	case sizeof(u8):
+		return nla_put_u8(skb, attr, v);
+	case sizeof(u32):
+		return nla_put_u32(skb, attr, v);
+	default:
+		return nla_put_u64_64bit(skb, attr, v, TCA_BFC_PAD);
+	}
+}
+
 /* What is read under the port's lock, then put without it. */
 struct bfc_port_stats {
 	struct bfc_port_pcpu pcpu;

@@ -215,13 +215,14 @@ static const char before[] =
 	"usb 1-1: new high-speed USB device number 2 using xhci_hcd\n"
 	"usb 1-1: SerialNumber: 0123456789\n"
 	"WARNING: this device is no longer supported\n"
-	"traps: browser[4711] general protection fault ip:7f01 sp:7ffe error:0 in libc.so[7f00+1000]\n";
+	"traps: ftp[4711] general protection fault ip:7f01 sp:7ffe error:0 in libc.so[7f00+10]\n";
 static const char after[] =
 	"Disabling lock debugging due to kernel taint\n"
 	"IPv6: ADDRCONF(NETDEV_CHANGE): eth7: link becomes ready\n"
 	" sda: sda1 sda2\n";
 
-static const char line_of_bfc[] = "swp1: bfc: promiscuous, for the card may filter the neighbour's tags\n";
+static const char line_of_bfc[] =
+	"swp1: bfc: promiscuous, for the card may filter the neighbour's tags\n";
 
 static struct {
 	char text[32768];
