@@ -173,23 +173,31 @@ newer_kernel() {
 			inside apt-get -q update || return 1
 	fi
 	inside apt-get -qy --no-install-recommends install "${newer[@]}" || return 1
+	rm -f "$root/etc/apt/sources.list.d/backports.list"
 	other=$(find "$modules" -mindepth 1 -maxdepth 1 ! -name "$kernel" -printf '%f\n')
 	[ "$(printf '%s\n' "$kernel" "$other" | sort -V | tail -n 1)" = "$other" ] ||
 		{ echo "not newer than $kernel: $other"; return 1; }
 	built "$other" "$version" && built "$kernel" "$version"
 }
 
+# owned: names of what packages have
+owned() {
+	sed -E 's,^/(bin|lib|lib64|sbin)/,/usr/\1/,; s,^,.,' "$root"/var/lib/dpkg/info/*.list |
+		sort -u
+}
+
 # purged: no file, nothing that depmod knows, no word of it in dpkg's or dkms's state.
-# What came meanwhile, with the newer kernel's headers, has a package.
+# What came meanwhile, with the newer kernel's headers, has a package; what went then had one.
 purged() {
 	local left
 	files >"$dir/after"
-	sed -E 's,^/(bin|lib|lib64|sbin)/,/usr/\1/,; s,^,.,' "$root"/var/lib/dpkg/info/*.list |
-		sort -u >"$dir/owned"
+	owned >"$dir/owned"
 	# shellcheck disable=SC2016  # for dpkg-query
 	left=$(comm -13 "$dir/before" "$dir/after" | comm -23 - "$dir/owned" |
 			sed 's/^/left: /'
-		comm -23 "$dir/before" "$dir/after" | sed 's/^/missing: /'
+		comm -23 "$dir/before" "$dir/after" |
+			comm -23 - <(comm -23 "$dir/owned_before" "$dir/owned") |
+			sed 's/^/missing: /'
 		grep -l sch_bfc "$modules"/*/modules.*
 		find "$root/var/lib/dpkg" -name 'bfc-*'
 		inside dpkg-query -W -f '${db:Status-Status} ${Package}\n' 'bfc*' 2>/dev/null |
@@ -210,6 +218,7 @@ result "packages are built, lintian is silent" inside scripts/build-deb --lint
 result "the same, of an older version" inside \
 	scripts/build-deb --version "$old" --out build/deb-old
 files >"$dir/before"
+owned >"$dir/owned_before"
 result "from the source tree with dkms, without packages" by_hand
 result "no file is left of that" purged
 result "not installed beside a module of \"make install\"" beside_another

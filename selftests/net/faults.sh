@@ -373,7 +373,7 @@ flap_many() {
 		done | ip -n sw1 -batch - || fail "ip ends"
 		sleep 0.005
 	done
-	flapped=$(since "$start")
+	flapped=$(calc "($EPOCHREALTIME - $start) * 1000" | sed 's/\..*//')
 }
 # It is down as long as that goes on: what a stall is bounded by begins then.
 many() {
