@@ -38,7 +38,8 @@ test_numbers() {
 test_sums() {
 	topology
 	# The port's control band, which is no class, must stay empty
-	# while packets wait: no HELLO, no ARP.
+	# while packets wait: no HELLO, no ARP, nothing of IPv6.
+	in_ns s sysctl -qw net.ipv6.conf.e0.disable_ipv6=1
 	ip -n s neigh replace 10.0.0.2 lladdr "$(mac r e0)" dev e0 \
 		nud permanent
 	ip -n r neigh replace 10.0.0.1 lladdr "$(mac s e0)" dev e0 \
