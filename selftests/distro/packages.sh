@@ -63,7 +63,7 @@ files() {
 	(cd "$root" && find . -xdev \( -path ./srv/build -o -path ./tmp -o -path ./run \
 		-o -path ./proc -o -path "./${top#/}" -o -path ./var/cache \
 		-o -path ./var/log -o -path ./var/lib/apt -o -path ./var/lib/dpkg \) -prune \
-		-o ! -path './boot/initrd.img*' ! -path './var/lib/dkms/mok.*' \
+		-o ! -path './boot/*' ! -path './var/lib/dkms/mok.*' \
 		! -path '*/lib/modules/*/modules.*' -print | sort)
 }
 
