@@ -58,7 +58,7 @@ modules=$root/lib/modules
 packages=(bfc-dkms bfc-tools)
 
 # files: names of all that there is, but for what a package manager keeps, dkms's own key,
-# and what depmod and the initramfs make of a kernel (depmod's is looked into).
+# and what a kernel's package, depmod and the initramfs make of it (depmod's is looked into).
 files() {
 	(cd "$root" && find . -xdev \( -path ./srv/build -o -path ./tmp -o -path ./run \
 		-o -path ./proc -o -path "./${top#/}" -o -path ./var/cache \
