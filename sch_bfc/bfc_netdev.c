@@ -22,15 +22,23 @@ static void bfc_netdev_gone(struct bfc_switch *sw, struct net_device *dev,
 	bfc_guard_del(sw, dev);
 }
 
+/* The root qdisc of a device, if it is a bfc, or NULL */
+static struct Qdisc *bfc_netdev_root(const struct net_device *dev)
+{
+	struct Qdisc *sch = rtnl_dereference(dev->qdisc);
+
+	return sch && sch->ops == &bfc_qdisc_ops ? sch : NULL;
+}
+
 /* Another device may get its index, and is not what was elided. */
 static void bfc_netdev_unlist(struct net *net, int ifindex)
 {
 	struct net_device *dev;
+	struct Qdisc *sch;
 
 	for_each_netdev(net, dev) {
-		struct Qdisc *sch = rtnl_dereference(dev->qdisc);
-
-		if (sch && sch->ops == &bfc_qdisc_ops)
+		sch = bfc_netdev_root(dev);
+		if (sch)
 			bfc_forget_elided(sch, ifindex);
 	}
 }
@@ -41,7 +49,7 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct bfc_switch *sw = bfc_switch_find(dev_net(dev));
 	struct bfc_port *port = bfc_port_find(sw, dev);
-	struct Qdisc *sch = rtnl_dereference(dev->qdisc);
+	struct Qdisc *sch = bfc_netdev_root(dev);
 	bool carrier, replugged;
 	u32 downs;
 
@@ -63,8 +71,7 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 		return NOTIFY_DONE;
 	}
 	if (!port) {
-		if (event == NETDEV_CHANGEMTU && sch &&
-		    sch->ops == &bfc_qdisc_ops)
+		if (event == NETDEV_CHANGEMTU && sch)
 			bfc_update_link(sch);	/* a bare one */
 		return NOTIFY_DONE;
 	}
@@ -84,7 +91,7 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 		replugged = port->life.carrier != carrier || port->life.carrier_downs != downs;
 		if (replugged)
 			bfc_hrtt_unlearn(port);
-		if (sch && sch->ops == &bfc_qdisc_ops)
+		if (sch)
 			bfc_update_link(sch);
 		if (replugged) {
 			port->life.carrier = carrier;

@@ -445,6 +445,8 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 
 /* End of uses */
 
+static const char bfc_for_srf[] = "bfc: assign: similar is for sched srf";
+
 /* Words that fewer modes use than their option, which is a u8. */
 static const struct {
 	u8 option;
@@ -456,6 +458,8 @@ static const struct {
 	  "bfc: peer: on is used by fc bfc and fafc only" },
 	{ TCA_BFC_ASSIGN, BFC_ASSIGN_ROOT, BFC_IN(BFC),
 	  "bfc: assign: root is used by fc bfc only" },
+	/* Those that use sched: it goes with that. */
+	{ TCA_BFC_ASSIGN, BFC_ASSIGN_SIMILAR, BFC_IN(BFC) | BFC_IN(NONE), bfc_for_srf },
 };
 
 static int bfc_refuse(const struct nlattr *a, const char *msg,
@@ -588,8 +592,6 @@ static int bfc_check_classes(struct nlattr **tb, const struct bfc_params *p,
 	return 0;
 }
 
-static const char bfc_for_srf[] = "bfc: assign: similar is for sched srf";
-
 /* Likewise. */
 static int bfc_check_sched(struct nlattr **tb, const struct bfc_params *p,
 			   struct netlink_ext_ack *extack)
@@ -666,7 +668,7 @@ static void bfc_set_default(struct bfc_params *p, unsigned int option)
 	}
 }
 
-/* Why an option is not used, or NULL: it is. */
+/* Why an option is not used, whatever its value, or NULL: it is. */
 static const char *bfc_unused_option(const struct bfc_use *use, const struct bfc_params *p)
 {
 	if (!use->msg || (use->buffer && *p->buffer) || (use->classes && p->classes > 1))
@@ -693,14 +695,6 @@ static const char *bfc_unused(unsigned int option, const struct bfc_params *p,
 	return why;
 }
 
-/* It is for sched srf, and goes with that where a mode does not use it. */
-static bool bfc_loses_similar(const struct nlattr *given, const struct bfc_params *was,
-			      const struct bfc_params *p)
-{
-	return !given && was->assign == BFC_ASSIGN_SIMILAR &&
-	       bfc_unused_option(&bfc_uses[TCA_BFC_SCHED], p);
-}
-
 /* What the mode does not use has its default: another value is refused if it is given
  * here, and given up if it was given for another mode. So what tc prints is what is in
  * effect, and can be given back, to another port as well.
@@ -710,8 +704,6 @@ static int bfc_check_used(struct nlattr **tb, struct bfc_params *p,
 {
 	unsigned int i;
 
-	if (bfc_loses_similar(tb[TCA_BFC_ASSIGN], p, p))
-		bfc_set_default(p, TCA_BFC_ASSIGN);
 	for (i = 0; i <= TCA_BFC_MAX; i++) {
 		const char *why = bfc_unused(i, p, p);
 
@@ -740,12 +732,9 @@ bool bfc_params_given_up(const struct net_device *dev, const struct nlattr *opt,
 	unsigned int i;
 
 	for (i = 0; i <= TCA_BFC_MAX; i++) {
-		const struct nlattr *given = opt ? nla_find_nested(opt, i) : NULL;
 		const char *why = bfc_unused(i, p, was);
 
-		if (i == TCA_BFC_ASSIGN && bfc_loses_similar(given, was, p))
-			why = bfc_for_srf;
-		if (!why || bfc_same(was, p, i) || given)
+		if (!why || bfc_same(was, p, i) || (opt && nla_find_nested(opt, i)))
 			continue;
 		if (bfc_may_log(dev))
 			netdev_info(dev, "%s: it has its default again\n", why);
