@@ -109,15 +109,6 @@ void size_check(int argc, char **argv)
 	size_args(argc, argv, &a);
 }
 
-static bool is_pinned(const char *path)
-{
-	int fd = pin_open(path);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
 /**
  * size_same() - whether a cgroup's connections tell sizes as this "size on" would have it
  * @argc: words behind "size"
@@ -134,7 +125,7 @@ bool size_same(int argc, char **argv)
 
 	size_args(argc, argv, &a);
 	bpf_begin();
-	if (!is_pinned(size_path(a.cgroup, "")))
+	if (access(size_path(a.cgroup, ""), F_OK))
 		return !a.on;
 	if (!a.on || !object_is(object_id(bfc_size__elf_bytes), size_path(a.cgroup, "-object")))
 		return false;
