@@ -6,7 +6,7 @@
 #
 # The caller sets: out, the directory of NAME.log and NAME.rc (exit code and seconds); only,
 # the names to run (none: all); resume, not empty to leave out what passed before. Results:
-# passed, failed, skipped, step_seconds.
+# passed, failed, skipped, step_seconds. scripts/tested counts with it what is there.
 
 # shellcheck disable=SC2034,SC2154  # the caller's
 passed=0 failed=0 skipped=0 step_seconds=0
@@ -43,12 +43,14 @@ run() {
 	mv "$out/$name.tmp" "$out/$name.rc"
 }
 
-# verdict NAME: its KTAP lines count; a command that fails without saying
-# "not ok" counts as one failure, exit code 4 as one skip. So does one that left no exit
-# code, or an empty file for it: the disk may be full.
-verdict() {
-	local name=$1 log=$out/$1.log rc='' seconds='' good bad skip
-	read -r rc seconds 2>/dev/null <"$out/$name.rc"
+# counts NAME: what came out of a step that has ended, in the caller's good, bad, skip and
+# seconds. Its KTAP lines count; a command that fails without saying "not ok" counts as one
+# failure, exit code 4 as one skip. So does one that left no exit code, or an empty file for
+# it, as a failure: the disk may be full.
+counts() {
+	local log=$out/$1.log rc=''
+	seconds=''
+	read -r rc seconds 2>/dev/null <"$out/$1.rc"
 	[[ "$rc $seconds" =~ ^[0-9]+\ [0-9]+$ ]] || rc=1 seconds=0
 	[ -e "$log" ] || log=/dev/null
 	skip=$(grep -ciE '^ok .*# skip|^1\.\.0 # skip' "$log")
@@ -61,6 +63,13 @@ verdict() {
 	elif [ "$rc" -eq 0 ] && [ $((good + bad + skip)) -eq 0 ]; then
 		good=1
 	fi
+}
+
+# verdict NAME: a line, and what failed
+verdict() {
+	local name=$1 log=$out/$1.log good bad skip seconds
+	counts "$name"
+	[ -e "$log" ] || log=/dev/null
 	printf '== %-16s %4d passed %3d failed %3d skipped %5d s\n' \
 		"$name" "$good" "$bad" "$skip" "$seconds"
 	[ "$skip" -eq 0 ] || grep -iE '# skip|not available' "$log" | tail -n 3
