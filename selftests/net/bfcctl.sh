@@ -328,7 +328,6 @@ test_stamp() {
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 }
 
-# What is pinned and what stamps part when the qdisc, the device or its namespace goes.
 # Two that attach at once were mixed up: the program of one, and what the other was told.
 test_at_once() {
 	local i pid all=() asked=() lock words node
@@ -383,6 +382,7 @@ test_at_once() {
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 }
 
+# What is pinned and what stamps part when the qdisc, the device or its namespace goes.
 test_pins() {
 	local pin first
 	topology
@@ -443,8 +443,6 @@ test_pins() {
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 }
 
-# The kernel gives the number of a namespace that is gone to another one, and numbers of
-# devices begin anew in each.
 # The least free number is taken, by a namespace and then by its files in /proc: namespaces of the
 # test before are to be gone, so that the one that goes next has the least again.
 numbers_settle() {
@@ -460,6 +458,8 @@ numbers_settle() {
 	return 1
 }
 
+# The kernel gives the number of a namespace that is gone to another one, and numbers of
+# devices begin anew in each.
 test_another_netns() {
 	local pin i ns
 	check "numbers of namespaces do not settle" numbers_settle

@@ -258,28 +258,27 @@ test_peer_on_and_off() {
 		$(($(stat sw1 x tagged_tx) - tagged)) 1
 }
 
-# A port that was refused its counters gets them when there is room, without a HELLO as well.
-test_refused_is_not_for_good() {
+# refused_with_mtu MTU: sw p1 asks for more counters than a pause of that size could tell of
+refused_with_mtu() {
 	host h 10.0.0.1/24
 	switch sw
 	cable sw p1 h e0
 	in_ns sw sysctl -qw net.ipv6.conf.p1.disable_ipv6=1
-	ip -n sw link set p1 mtu 100
+	ip -n sw link set p1 mtu "$1"
 	bfc sw p1 peer on queues 1024
-	equal "state with an MTU of 100" "$(state sw p1)" refused
+	equal "state with an MTU of $1" "$(state sw p1)" refused
+}
+
+# A port that was refused its counters gets them when there is room, without a HELLO as well.
+test_refused_is_not_for_good() {
+	refused_with_mtu 100
 	ip -n sw link set p1 mtu 1500
 	up sw p1
 }
 
 # Neither is it tried again for a port whose qdisc has gone, or has just come.
 test_refused_and_gone() {
-	host h 10.0.0.1/24
-	switch sw
-	cable sw p1 h e0
-	in_ns sw sysctl -qw net.ipv6.conf.p1.disable_ipv6=1
-	ip -n sw link set p1 mtu 76
-	bfc sw p1 peer on queues 1024
-	equal "state with an MTU of 76" "$(state sw p1)" refused
+	refused_with_mtu 76
 	ip netns exec sw tc qdisc del dev p1 root
 	ip -n sw link set p1 mtu 1500
 	sleep 3

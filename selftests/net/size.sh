@@ -102,6 +102,17 @@ print(time.monotonic() - start)" >"$scratch/$1.$2" &
 	pids+=("$bg")
 }
 
+# told_by BYTES: what the segments of a transfer of h1 tell, a line each, in the file $told
+told_by() {
+	local watch
+	sizes h1 e0 >"$told" &
+	watch=$!
+	check "not watching" wait_for 60 ready "$told"
+	transfer h1 5001 "$1"
+	finish "$bg" "$watch"
+	sed -i 1d "$told"
+}
+
 # sink PORT [COMMAND]
 sink() {
 	${2:-ip netns exec} r python3 -c "import socket
@@ -120,16 +131,11 @@ while True:
 
 # What is told is what follows, from each segment to the last byte that was written.
 test_unsent_bytes() {
-	local watch told=$scratch/told
+	local told=$scratch/told
 	start
 	ctl size on --cgroup "$group"
 	sink 5001
-	sizes h1 e0 >"$told" &
-	watch=$!
-	check "not watching" wait_for 60 ready "$told"
-	transfer h1 5001 100000
-	finish "$bg" "$watch"
-	sed -i 1d "$told"
+	told_by 100000
 	say "$(wc -l <"$told") segments, the first tells $(awk 'NR == 1 { print $2 }' "$told")"
 	at_least "segments with data" "$(wc -l <"$told")" 60
 	equal "that tell none" "$(grep -c none "$told")" 0
@@ -144,7 +150,7 @@ test_unsent_bytes() {
 # Two programs at one cgroup, in either order: both write what they have to say, also if the
 # peer takes no part in INT.
 test_beside_int() {
-	local order watch server told=$scratch/told
+	local order server told=$scratch/told
 	start
 	for order in int size both; do
 		if [ "$order" = size ]; then
@@ -160,13 +166,8 @@ test_beside_int() {
 			sink 5001
 		fi
 		server=$!
-		sizes h1 e0 >"$told" &
-		watch=$!
-		check "not watching" wait_for 60 ready "$told"
-		transfer h1 5001 50000
-		finish "$bg" "$watch"
+		told_by 50000
 		kill "$server"
-		sed -i 1d "$told"
 		at_least "$order: segments with data" "$(wc -l <"$told")" 30
 		equal "$order: that tell none" "$(grep -c none "$told")" 0
 		at_least "$order: that have room for INT" "$(grep -c ' 20$' "$told")" \
@@ -178,16 +179,11 @@ test_beside_int() {
 
 # Peers elsewhere do not see the option; what is wrong is said.
 test_scope_and_refusals() {
-	local watch told=$scratch/told
+	local told=$scratch/told
 	start
 	sink 5001
 	ctl size on --cgroup "$group" to 192.0.2.0/24
-	sizes h1 e0 >"$told" &
-	watch=$!
-	check "not watching" wait_for 60 ready "$told"
-	transfer h1 5001 20000
-	finish "$bg" "$watch"
-	sed -i 1d "$told"
+	told_by 20000
 	at_least "segments with data" "$(wc -l <"$told")" 10
 	equal "that tell a size" "$(grep -vc none "$told")" 0
 	ctl size off --cgroup "$group"
@@ -211,7 +207,7 @@ size_map() { bpftool -j map show pinned "$(echo /sys/fs/bpf/bfc/size-*-config)" 
 
 # By bfc.conf(5): once, again if something is another now, and no more.
 test_applied() {
-	local first watch told=$scratch/told
+	local first told=$scratch/told
 	start
 	sink 5001
 	printf '[host]\nsize on --cgroup %s to 10.0.0.0/8\n' "$group" >"$scratch/bfc.conf"
@@ -222,12 +218,7 @@ test_applied() {
 	applied 0 "nothing to do"
 	applied 0 "nothing to do" --dry-run
 	equal "map" "$(size_map)" "$first"
-	sizes h1 e0 >"$told" &
-	watch=$!
-	check "not watching" wait_for 60 ready "$told"
-	transfer h1 5001 20000
-	finish "$bg" "$watch"
-	sed -i 1d "$told"
+	told_by 20000
 	at_least "segments with data" "$(wc -l <"$told")" 10
 	equal "that tell none" "$(grep -c none "$told")" 0
 	printf '[host]\nsize on --cgroup %s to 192.0.2.0/24\n' "$group" >"$scratch/bfc.conf"

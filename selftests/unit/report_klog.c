@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What "bfcctl report" takes of the kernel's log. KASAN's report is one of a debug build of
- * ours, with fewer functions; the others have lines, and their order, of Linux 6.1 on x86
+ * What "bfcctl report" takes of the kernel's log. KASAN's report is one of the simulator's debug
+ * kernel, with fewer functions; the others have lines, and their order, of Linux 6.1 on x86
  * (7.2 for page_fault).
  */
 #include "unit.h"
