@@ -81,9 +81,19 @@ check() {
 # equal TEXT GOT WANTED; at_least, at_most TEXT GOT BOUND; between TEXT GOT LOW HIGH:
 # numbers
 equal() { [ "$2" = "$3" ] || fail "$1: $2 instead of $3"; }
-at_least() { compare "$2 >= $3" || fail "$1: $2, less than $3"; }
-at_most() { compare "$2 <= $3" || fail "$1: $2, more than $3"; }
+at_least() { numbers "$@" && { compare "$2 >= $3" || fail "$1: $2, less than $3"; }; }
+at_most() { numbers "$@" && { compare "$2 <= $3" || fail "$1: $2, more than $3"; }; }
 between() { at_least "$1" "$2" "$3" && at_most "$1" "$2" "$4"; }
+# numbers TEXT VALUE...: to awk a word, as null is, would be 0
+numbers() {
+	local value
+	for value in "${@:2}"; do
+		[[ $value =~ ^-?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?$ ]] || {
+			fail "$1: \"$value\" is no number"
+			return 1
+		}
+	done
+}
 compare() { awk "BEGIN { exit !($1) }"; }
 calc() { awk "BEGIN { printf \"%.3f\", $1 }"; }
 

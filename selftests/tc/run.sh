@@ -44,8 +44,13 @@ rc=$?
 # content; no case of these is meant to be skipped.
 sed 's/^ok \(.*# skipped - .*\)/not ok \1/' "$work/results"
 grep -q '^ok ' "$work/results" && ! grep -q '# skipped - ' "$work/results" || rc=1
-if [ $# -eq 0 ]; then
-	cases=$(cat "${files[@]}" | grep -c '"id": ')
+# And it leaves out an ID that it does not know, without a word.
+cases=''
+case ${1-} in
+'') cases=$(cat "${files[@]}" | grep -c '"id": ') ;;
+-e) cases=$(($# - 1)) ;;
+esac
+if [ -n "$cases" ]; then
 	ran=$(grep -cE '^(not )?ok ' "$work/results")
 	if [ "$ran" -ne "$cases" ]; then
 		echo "Bail out! tdc.py ran $ran cases of $cases"

@@ -276,6 +276,7 @@ static int do_send(const struct send_args *a)
 					};
 
 					nanosleep(&ts, NULL);
+					rested = sent;
 				}
 			}
 			p.sent_ns = now_ns();
