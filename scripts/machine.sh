@@ -24,6 +24,14 @@ need() {
 	done
 }
 
+# same_sources DIRECTORY: what scripts/build-modules built there is what is here now
+same_sources() {
+	local file
+	while read -r file; do
+		cmp -s "$top/$file" "$1/$file" || return 1
+	done <"$1/.sources"
+}
+
 # stage_modules RELEASE MODDIR: $dir/modules holds this repository's in extra/ and the
 # indices of both; in the guest it is laid over the kernel's own directory. It is
 # a copy, so that a build meanwhile does not disturb the guest. $own: names of
@@ -35,6 +43,8 @@ stage_modules() {
 	mkdir -p "$lib/extra"
 	own=''
 	if [ -d "$build/modules/$release" ]; then
+		same_sources "$build/modules/$release" ||
+			die "build/modules/$release is of other sources: scripts/build-modules"
 		while IFS= read -r -d '' ko; do
 			cp "$ko" "$lib/extra/"
 			name=$(basename "$ko" .ko)

@@ -6,13 +6,18 @@
 #
 # The caller sets: out, the directory of NAME.log and NAME.rc (exit code and seconds); only,
 # the names to run (none: all); resume, not empty to leave out what passed before. Results:
-# passed, failed, skipped, step_seconds. scripts/tested counts with it what is there.
+# passed, failed, skipped, step_seconds; found, the names of only that there are.
+# scripts/tested counts with it what is there.
 
 # shellcheck disable=SC2034,SC2154  # the caller's
 passed=0 failed=0 skipped=0 step_seconds=0
+found=()
 running=()		# steps under way in the background
 
-wanted() { [ ${#only[@]} -eq 0 ] || [[ " ${only[*]} " == *" $1 "* ]]; }
+wanted() {
+	[ ${#only[@]} -gt 0 ] || return 0
+	[[ " ${only[*]} " == *" $1 "* ]] && found+=("$1")
+}
 
 # step NAME COMMAND...
 step() {

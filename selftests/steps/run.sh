@@ -57,5 +57,11 @@ test_resumed() {
 		"3 passed, 0 failed, 0 skipped"
 }
 
-run_each counts side_by_side no_exit_code resumed
+test_names() {
+	equal "some, and one that there is not" "$(steps 'only=(a c x)
+		step a true; step b false; beside c true; collect_all
+		[ "${found[*]}" = "a c" ] || failed=9')" "2 passed, 0 failed, 0 skipped"
+}
+
+run_each counts side_by_side no_exit_code resumed names
 all_passed
