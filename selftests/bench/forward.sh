@@ -50,12 +50,31 @@ box() {
 	ip -n r route add default via 10.0.2.2
 }
 
-# put NS DEV QDISC...
+# put NS DEV QDISC...: a new one, with the defaults of what is not said. Without a handle of its
+# own "replace" would change the options that are said of a qdisc of the same kind.
+handle=1
 put() {
 	local ns=$1 dev=$2 said
 	shift 2
-	said=$(tc -n "$ns" qdisc replace dev "$dev" root "$@" 2>&1) ||
+	handle=$((handle + 1))
+	said=$(tc -n "$ns" qdisc replace dev "$dev" root handle "$handle:" "$@" 2>&1) ||
 		fail "$ns $dev: $*: $said"
+}
+
+# agreed DEV...: the neighbours of the box there speak BFC
+agreed() {
+	local dev
+	for dev; do
+		for _ in $(seq 50); do
+			! tc -n box -s -j qdisc show dev "$dev" root | grep -q '"up"' || continue 2
+			sleep 0.1
+		done
+		fail "$dev: no neighbour"
+	done
+}
+# tagged DEV: packets that it has sent with a tag
+tagged() {
+	tc -n box -s -j qdisc show dev "$1" root | jq 'first(.. | .tagged_tx? // empty)'
 }
 
 # hosts QDISC...
@@ -72,12 +91,10 @@ measure() {
 		return 0
 	put box a "$@"
 	put box b "$@"
-	[ "$name" != bfc-tags ] || for _ in $(seq 50); do
-		! tc -n box -s -j qdisc show dev b root | grep -q '"up"' || break
-		sleep 0.1
-	done
+	[ "$name" != bfc-tags ] || agreed a b
 	mbit=$(ip netns exec h iperf3 -c 10.0.2.1 -P "$flows" -t "$seconds" -O 1 -J |
 		jq '.end.sum_received.bits_per_second / 1e6') || fail "$name: iperf3"
+	[ "$name" != bfc-tags ] || [ "$(tagged b)" -ge 1000 ] || fail "$name: no tags"
 	[ "$name" != fq_codel ] || peer=$mbit
 	awk -v mbit="$mbit" -v peer="$peer" -v name="$name" -v flows="$flows" \
 		-v hrtt="$hrtt" 'BEGIN {
@@ -101,10 +118,7 @@ packets() {
 	[[ "$only" =~ ^\ *$ || "$only" == *" $name "* || "$name" = fq_codel ]] ||
 		return 0
 	put box b "$@"
-	[ "$name" != bfc-tags ] || for _ in $(seq 50); do
-		! tc -n box -s -j qdisc show dev b root | grep -q '"up"' || break
-		sleep 0.1
-	done
+	[ "$name" != bfc-tags ] || agreed b
 	before=$(cat_r rx_packets)
 	pktgen e0 "pkt_size $size" "count 20000"
 	ip netns exec h sh -c "echo start >/proc/net/pktgen/pgctrl" || fail "pktgen: start"
@@ -112,6 +126,7 @@ packets() {
 	[ "$came" -ge 19900 ] || fail "$name: $came of 20000 packets came"
 	per=$(ip netns exec h sed -n 's/.*OK: \([0-9]*\)(.*/\1/p' /proc/net/pktgen/e0)
 	per=$((per * 1000 / 20000))
+	[ "$name" != bfc-tags ] || [ "$(tagged b)" -ge 19900 ] || fail "$name: no tags"
 	[ "$name" != fq_codel ] || peer=$per
 	awk -v per="$per" -v peer="$peer" -v name="$name" -v size="$size" 'BEGIN {
 		printf "bench packets-%s size=%d instructions=%d ratio_fq_codel=%.2f\n",

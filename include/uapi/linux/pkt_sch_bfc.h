@@ -20,7 +20,7 @@
 
 #define BFC_QUEUES_MIN		1U
 #define BFC_QUEUES_MAX		1024U
-#define BFC_QUEUES_DEFAULT	32U	/* switch port; a host does well with 128 */
+#define BFC_QUEUES_DEFAULT	32U	/* of switches and hosts: docs/deployment.md */
 #define BFC_FLOWS_MIN		16U
 #define BFC_FLOWS_MAX		(1U << 22)
 #define BFC_FLOWS_PER_QUEUE	100U	/* default table size, BFC §3.3.1 */
