@@ -368,8 +368,11 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 		goto out;
 	}
 	q->port = port;
-	/* While another qdisc has the port, what follows may fail yet. */
-	q->life.live = port->life.users == 1;
+	/* While another qdisc has the port, what follows may fail yet. A default one is never
+	 * attached: if there is another, it is one that a request held and that has no device any
+	 * more.
+	 */
+	q->life.live = port->life.users == 1 || by_default;
 	if (bfc_is_mq(sch))
 		bfc_mq_join(sch);
 	inherited = bfc_stamp_inherit(sch, p);

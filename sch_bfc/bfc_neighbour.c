@@ -21,6 +21,25 @@ static bool bfc_port_counts(const struct bfc_port *port, unsigned int queues)
 	       (queues || bfc_cfg_holds(port->cfg));
 }
 
+static bool bfc_pause_fits(const struct bfc_port *port, unsigned int queues)
+{
+	return bfc_pause_len(queues) <= port->dev->mtu + ETH_HLEN;
+}
+
+/**
+ * bfc_port_outgrown() - are the pauses of its counters longer than the device takes now?
+ * @port: the port
+ *
+ * Context: port->lock held.
+ * Return: true if the port has to begin anew with its neighbour, which it cannot pause.
+ */
+bool bfc_port_outgrown(const struct bfc_port *port)
+{
+	const struct bfc_ingress *ing = bfc_ingress_of(port);
+
+	return ing && !bfc_pause_fits(port, ing->queues);
+}
+
 /* The cause, and what helps. */
 static const char * const bfc_refused_words[] = {
 	[BFC_REFUSED_QUEUES] = "no port here has so many, lower queues there",
@@ -67,7 +86,7 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
 	lockdep_assert_held(&port->lock);
 	if (bfc_port_counts(port, queues)) {
 		port->neighbour.layouts++;
-		if (bfc_pause_len(queues) <= port->dev->mtu + ETH_HLEN)
+		if (bfc_pause_fits(port, queues))
 			new = bfc_ingress_new(port, queues, &refused);
 		else
 			refused = BFC_REFUSED_MTU;

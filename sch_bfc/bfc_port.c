@@ -332,7 +332,7 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 
 	/* A pause must outlast a few repetitions. */
 	if (p->hold && !p->refresh)
-		refresh = max(min(refresh, p->hold / 3), BFC_REFRESH_MIN);
+		refresh = max(min(refresh, div_u64(p->hold, 3)), BFC_REFRESH_MIN);
 	if (level)
 		refresh = bfc_refresh_pfc(port, cfg, link_rate, refresh);
 	quick = level ? bfc_pfc_quick(link_rate, cfg->loop, refresh) : refresh;
@@ -343,7 +343,8 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	       old->lossy.reserve == cfg->lossy.reserve;
 	restart = port->queues != cfg->port_queues || port->fc != cfg->fc ||
 		  port->opt.role != p->role || port->opt.peer != p->peer ||
-		  port->tpid != htons(p->tpid) || port->life.fresh || !same;
+		  port->tpid != htons(p->tpid) || port->life.fresh || !same ||
+		  bfc_port_outgrown(port);
 	port->life.fresh = false;
 	leave = cfg->fc != port->fc || p->peer == BFC_PEER_OFF;
 	/* A NIC sends no pauses, and so ends none later. */

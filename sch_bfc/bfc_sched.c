@@ -40,7 +40,7 @@ static bool bfc_control_exceeds(struct bfc_sched *q, const struct sk_buff *skb,
 				enum bfc_control kind, u64 hash)
 {
 	u64 rate = q->cfg->ctrl_rate;
-	u32 burst = max_t(u64, rate / BFC_BUCKET_PER_SEC, BFC_CTRL_BURST);
+	u32 burst = max_t(u64, div_u64(rate, BFC_BUCKET_PER_SEC), BFC_CTRL_BURST);
 	u32 len = max_t(u32, qdisc_pkt_len(skb), ETH_ZLEN);
 
 	/* With the other identities all of a priority are one flow. */

@@ -276,6 +276,20 @@ test_refused_is_not_for_good() {
 	up sw p1
 }
 
+# And one that has them is refused when its MTU gets too small for its pauses.
+test_refused_later() {
+	host h 10.0.0.1/24
+	switch sw
+	cable sw p1 h e0
+	in_ns sw sysctl -qw net.ipv6.conf.p1.disable_ipv6=1
+	bfc sw p1 peer on queues 1024
+	up sw p1
+	ip -n sw link set p1 mtu 100
+	equal "state with an MTU of 100" "$(state sw p1)" refused
+	ip -n sw link set p1 mtu 1500
+	up sw p1
+}
+
 # Neither is it tried again for a port whose qdisc has gone, or has just come.
 test_refused_and_gone() {
 	refused_with_mtu 76
@@ -309,5 +323,5 @@ test_refused_gets_its_own_queues() {
 
 run_tests plain_neighbour neighbour_loses_its_qdisc goodbye_gets_lost \
 	other_number_of_queues neighbour_restarts_under_load link_down_and_up \
-	peer_on_and_off refused_is_not_for_good refused_and_gone \
+	peer_on_and_off refused_is_not_for_good refused_later refused_and_gone \
 	refused_gets_its_own_queues

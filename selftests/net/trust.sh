@@ -339,6 +339,25 @@ test_port_moves_while_held() {
 	done
 }
 
+# A request holds the qdisc of a port that is deleted: the default one that comes in its place
+# has the port all the same.
+test_default_root_while_held() {
+	local default
+	default=$(sysctl -n net.core.default_qdisc)
+	sysctl -qw net.core.default_qdisc=bfc
+	host x 10.0.0.1/24
+	host y 10.0.0.2/24
+	cable x e0 y e0
+	bfc x e0 fc pfc
+	bfc y e0
+	hold x e0
+	tc -n x qdisc del dev e0 root
+	equal "default" "$(stat x e0 options.fc)" bfc
+	hold x
+	check "no agreement" wait_for 10 peer_up x e0
+	sysctl -qw "net.core.default_qdisc=$default"
+}
+
 # burst NS DUMMY NET: more than it can send at once
 burst() {
 	ip -n "$1" addr add "$3.1/24" dev "$2"
@@ -350,7 +369,8 @@ burst() {
 holds_much() { [ "$(stat "$1" "$2" backlog)" -gt 10000 ]; }
 
 tests=(veth_pfc veth veth_routed vlan_of_a_container log_of_devices_on_top mirror_at_ingress
-	mirror_at_egress turned_round few_queues bridge_address vlan_on_top port_moves_while_held)
+	mirror_at_egress turned_round few_queues bridge_address vlan_on_top port_moves_while_held
+	default_root_while_held)
 # The simulator's kernel has none of these.
 simulated || tests+=(macvlan_of_a_container vrf_on_top)
 run_tests "${tests[@]}"
