@@ -283,34 +283,36 @@ test_join_similar() {
 	at_least "queues joined" "$(tr ' ' '\n' <<<"${seen# }" | sort -u | wc -l)" 2
 }
 
-# A queue that is paused is joined, too, if its size is nearer; then it has to be found when it is
-# resumed, and when it is emptied.
+# A queue that is paused is joined, too, if its size is nearer than that of one that may send; then
+# it has to be found when it is resumed, and when it is emptied. Flow k has 100 + k packets.
 test_join_paused() {
-	local receivers=() sent=() i k
+	local receivers=() sent=() i before
 	srf_net queues 4 flows 10000 assign similar
 	bfc sw2 r0 queues 4 flows 10000 hrtt 4ms sched srf assign similar rate 4mbit
-	receive r 5000 -n 300 -t 60 -i 3
+	receive r 5000 -n 306 -t 60 -i 3
 	receivers+=("$bg")
-	receive r2 5000 -n 1200 -t 60 -i 3
+	receive r2 5000 -n 420 -t 60 -i 3
 	receivers+=("$bg")
+	before=$(sent_by sw1 x)
 	for i in 1 2 3; do
-		send "h$i" 10.0.0.100 5000 -F "$i" -n 100 -R $((i * 1000000))
+		send "h$i" 10.0.0.100 5000 -F "$i" -n $((100 + i)) -R $((i * 1000000))
 		sent+=("$bg")
 	done
-	sleep 0.1
-	for i in 1 3; do
-		for k in 1 2 3; do
-			send "h$i" 10.0.0.102 5000 -F "$i$k" -n 200 -R $((i * 1000000))
-			sent+=("$bg")
-		done
-	done
+	send h1 10.0.0.102 5000 -F 4 -n 400 -R 1000000000
+	sent+=("$bg")
+	# As long as the first one goes to r the others are paused.
+	check "two queues are not paused" wait_for 2 two_paused
+	send h2 10.0.0.102 5000 -F 5 -n 20 -R 2000000
+	sent+=("$bg")
 	finish "${sent[@]}" "${receivers[@]}"
 	at_least "collisions" "$(stat sw1 x collisions)" 1
-	at_least "pauses of sw1" "$(stat sw1 x pause_rx)" 2
 	in_order r r2
-	equal "packets" "$(received r 5000 .packets) $(received r2 5000 .packets)" "300 1200"
+	equal "packets" "$(received r 5000 .packets) $(received r2 5000 .packets)" "306 420"
+	equal "joined the queue of flow" "$(paste <(echo "$before") <(sent_by sw1 x) |
+		awk '$2 - $1 > 115 && $2 - $1 < 390 { print $2 - $1 - 120 }')" 2
 	all_idle
 }
+two_paused() { [ "$(stat sw1 x paused)" -ge 2 ] && [ "$(stat sw1 x occupied)" = 4 ]; }
 
 # Flows to r share among themselves, so that a short one to r2 finds a queue of its own.
 test_join_by_destination() {
