@@ -162,6 +162,33 @@ test_capfc_finds_who_fills_the_egress() {
 	all_idle
 }
 
+# The egress gets 20 + 8 Mbit/s, 71 % of it from s1: capfc-max blames that alone, capfc-cal as many
+# as have brought cut.
+test_capfc_blames_by_share() {
+	local mode seen slow_hrtt=$hrtt senders=2
+	for mode in "capfc-max" "capfc-cal" "capfc-cal cut 50%"; do
+		# shellcheck disable=SC2086
+		star fc $mode "${egress[@]}"
+		meet 10.0.0.100 s1 s2
+		receive r 5000 -t 60 -i 3
+		local receiver=$bg sent=()
+		send s1 10.0.0.100 5000 -F 1 -t 2
+		sent+=("$bg")
+		send s2 10.0.0.100 5000 -F 2 -t 2 -r 8000000
+		sent+=("$bg")
+		finish "${sent[@]}" "$receiver"
+		seen=$(stat s2 e0 pause_rx)
+		at_least "pauses of s1, $mode" "$(stat s1 e0 pause_rx)" 10
+		if [ "$mode" = capfc-cal ]; then
+			at_least "pauses of s2, $mode" "$seen" 10
+		else
+			equal "pauses of s2, $mode" "$seen" 0
+		fi
+		all_idle
+		clean_up
+	done
+}
+
 # Memory runs out because of others, whose queues are shorter: they pay.
 test_limit_spares_lossless() {
 	star fc pfc prio dscp lossless 3 queues 64 xoff 60kb limit 300kb
@@ -821,7 +848,7 @@ test_shares_with_the_switch() {
 }
 
 run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
-	too_little_headroom_loses capfc_finds_who_fills_the_egress \
+	too_little_headroom_loses capfc_finds_who_fills_the_egress capfc_blames_by_share \
 	pfc_frames_are_obeyed pauses_end_on_an_idle_port \
 	{pfc,capfc_max,capfc_cal,fafc}_priorities_are_apart \
 	lossy_priorities_are_not_paused bad_frames \
