@@ -745,6 +745,7 @@ void bfc_requeue(struct bfc_sched *q);
 void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh);
 void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue);
 struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn);
+struct sk_buff *bfc_queue_take(struct Qdisc *sch, unsigned int qn, struct sk_buff *before);
 bool bfc_queue_splice(struct bfc_sched *q, struct bfc_queue *from,
 		      struct bfc_queue *into);
 void bfc_settle(struct bfc_sched *q);

@@ -172,6 +172,15 @@ static void bfc_watch_reset(struct bfc_sched *q, bool prios)
 	q->storm.due = U64_MAX;
 }
 
+/* What was found out of the packets in the queues does not hold with other lossless priorities. */
+static void bfc_cursors_reset(struct bfc_sched *q)
+{
+	unsigned int qn;
+
+	for (qn = 0; qn < q->nqueues; qn++)
+		q->queues[qn].cursor = NULL;
+}
+
 /**
  * bfc_sched_apply() - a new configuration takes effect at a scheduler
  * @sch: its qdisc
@@ -216,6 +225,8 @@ void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 	if (!bfc_carrier(qdisc_dev(sch)))
 		bfc_rx_prio_end(q, now);
 	bfc_dest_configure(q, old);
+	if (old && old->lossless != cfg->lossless)
+		bfc_cursors_reset(q);
 	if (!cfg->storm.watchdog)
 		bfc_watch_reset(q, was->prios);
 	if (!old || old->p.rate != cfg->p.rate)

@@ -160,6 +160,8 @@ static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue)
 	u32 th = bfc_queue_th(q, queue);
 	int steps = BFC_EARLY_STEPS;
 
+	if (q->cfg->lossless)
+		return;	/* the cursor is that of bfc_promised_until() */
 	rcu_read_lock();
 	while (skb && queue->ahead < th && steps--) {
 		if (bfc_cb(skb)->counted)
@@ -297,6 +299,21 @@ static void bfc_queue_release(struct bfc_sched *q, struct sk_buff *skb)
 	rcu_read_unlock();
 }
 
+static __always_inline void bfc_queue_gone(struct Qdisc *sch, struct bfc_queue *queue,
+					   const struct sk_buff *skb)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	u32 len = qdisc_pkt_len(skb);
+
+	queue->packets--;
+	queue->bytes -= len;
+	q->prio[bfc_cb(skb)->prio].bytes -= len;
+	queue->mem -= bfc_cb(skb)->mem;
+	q->mem -= bfc_cb(skb)->mem;
+	WRITE_ONCE(sch->q.qlen, sch->q.qlen - 1);
+	qdisc_qstats_backlog_dec(sch, skb);
+}
+
 /**
  * bfc_queue_pop() - the oldest packet of a queue leaves, to be sent or to be dropped
  * @sch: the qdisc
@@ -320,14 +337,7 @@ struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)
 		queue->ahead -= len;
 	}
 	skb_mark_not_on_list(skb);
-
-	queue->packets--;
-	queue->bytes -= len;
-	q->prio[bfc_cb(skb)->prio].bytes -= len;
-	queue->mem -= bfc_cb(skb)->mem;
-	q->mem -= bfc_cb(skb)->mem;
-	WRITE_ONCE(sch->q.qlen, sch->q.qlen - 1);
-	qdisc_qstats_backlog_dec(sch, skb);
+	bfc_queue_gone(sch, queue, skb);
 
 	if (!queue->head) {
 		queue->flow = bfc_cb(skb)->flow;
@@ -343,5 +353,31 @@ struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)
 		bfc_queue_release(q, skb);
 	if (queue->cursor)
 		bfc_queue_resume_early(q, queue);
+	return skb;
+}
+
+/**
+ * bfc_queue_take() - a packet leaves a queue from amid, to be dropped
+ * @sch: the qdisc, with lossless priorities
+ * @qn: number of the queue
+ * @before: the packet before it there
+ *
+ * Context: under the root lock.
+ * Return: the packet, which holds nothing any more.
+ */
+struct sk_buff *bfc_queue_take(struct Qdisc *sch, unsigned int qn, struct sk_buff *before)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_queue *queue = &q->queues[qn];
+	struct sk_buff *skb = before->next;
+
+	before->next = skb->next;
+	if (queue->tail == skb)
+		queue->tail = before;
+	skb_mark_not_on_list(skb);
+	bfc_queue_gone(sch, queue, skb);
+	if (!bfc_cb(skb)->unsampled)
+		bfc_flow_left(q, bfc_cb(skb), qn);
+	bfc_queue_release(q, skb);
 	return skb;
 }

@@ -26,7 +26,8 @@ struct bfc_queue {
 	s32 deficit;		/* DRR, bytes */
 	u32 ahead;		/* bytes in front of @cursor */
 	struct sk_buff *cursor;	/* `resume early`: the oldest packet that may still hold a
-				 * count
+				 * count. With lossless priorities: all before it were
+				 * promised room; so was it, if it is not the oldest
 				 */
 	u32 round;		/* when it was, or is to be, served; counted in
 				 * &bfc_sched_drr.round

@@ -92,58 +92,97 @@ static bool bfc_promised(const struct bfc_sched *q, const struct sk_buff *skb)
 	       q->cfg->lossless & BIT(cb->prio);
 }
 
-/* The longest queue, of those whose next packet was promised no room if there are any. */
-static unsigned int bfc_longest(const struct bfc_sched *q)
+/* Which packet goes first if there is no room */
+struct bfc_victim {
+	unsigned int queue;
+	struct sk_buff *before;	/* the one before it there; NULL: it is the oldest */
+};
+
+static struct sk_buff *bfc_victim_next(const struct bfc_sched *q, const struct bfc_victim *victim)
 {
-	unsigned int qn, longest = 0;
-	u64 rank, most = 0;
+	return victim->before ? victim->before->next : q->queues[victim->queue].head;
+}
+
+/* Behind which packet of a queue comes the first that was promised no room, if the oldest was
+ * promised it? What other sources have in the queue of a priority is among what is promised. A
+ * search goes on where the one before has stopped, so that each packet is passed once.
+ */
+static struct sk_buff *bfc_promised_until(const struct bfc_sched *q, struct bfc_queue *queue)
+{
+	struct sk_buff *skb = queue->cursor ?: queue->head;
+
+	while (skb->next && bfc_promised(q, skb->next))
+		skb = skb->next;
+	queue->cursor = skb;
+	return skb->next ? skb : NULL;
+}
+
+/* The longest queue, of those that have a packet which was promised no room if there are any;
+ * and the oldest such packet there.
+ */
+static struct bfc_victim bfc_longest(struct bfc_sched *q)
+{
+	struct bfc_victim victim = {};
+	unsigned int qn;
+	u64 most = 0;
 
 	for (qn = 0; qn < q->nqueues; qn++) {
-		const struct bfc_queue *queue = &q->queues[qn];
+		struct bfc_queue *queue = &q->queues[qn];
+		struct sk_buff *before = NULL;
+		u64 rank = queue->mem;
+		bool promised;
 
 		if (!queue->head)
 			continue;
-		rank = queue->mem;
-		if (!bfc_promised(q, queue->head))
+		promised = bfc_promised(q, queue->head);
+		if (promised)
+			before = bfc_promised_until(q, queue);
+		if (!promised || before)
 			rank += BIT_ULL(32);
 		if (rank > most) {
 			most = rank;
-			longest = qn;
+			victim = (struct bfc_victim){ qn, before };
 		}
 	}
-	return longest;
+	return victim;
 }
 
-/* Over the limit: is it this scheduler that has to make room, and from which queue? Where TX
- * queues share a limit others may have packets that were promised no room: they drop these
+/* Over the limit: is it this scheduler that has to make room, and from where? Where TX queues
+ * share a limit others may have packets that were promised no room: they drop these
  * with their next one, once they have looked at the others. What was promised room is not
  * dropped for them, but where it alone is over the limit.
  */
-static bool bfc_must_drop(const struct bfc_sched *q, unsigned int *longest)
+static bool bfc_must_drop(struct bfc_sched *q, struct bfc_victim *victim)
 {
-	*longest = bfc_longest(q);
+	*victim = bfc_longest(q);
 	return !q->txq.all || q->mem - q->ctrl.mem > q->cfg->limit ||
-	       !bfc_promised(q, q->queues[*longest].head);
+	       !bfc_promised(q, bfc_victim_next(q, victim));
 }
 
-/* Make room: from the head of the longest queue, as fq_codel does, until it is
- * half as long or the rest fits. One packet too many costs one packet.
+/* Make room: the oldest of the longest queue, as fq_codel does, until it is half as long or
+ * the rest fits. One packet too many costs one packet. What was promised room ends it, after
+ * what was not.
  */
-static void bfc_drop_longest(struct Qdisc *sch, unsigned int longest,
+static void bfc_drop_longest(struct Qdisc *sch, const struct bfc_victim *victim,
 			     struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	u32 half = q->queues[longest].mem / 2;
+	struct bfc_queue *queue = &q->queues[victim->queue];
+	bool promised = bfc_promised(q, bfc_victim_next(q, victim));
+	u32 half = queue->mem / 2;
 	struct sk_buff *skb;
 
 	do {
-		skb = bfc_queue_pop(sch, longest);
-		q->queues[longest].drops++;
+		skb = victim->before ? bfc_queue_take(sch, victim->queue, victim->before) :
+				       bfc_queue_pop(sch, victim->queue);
+		queue->drops++;
 		q->stats.drop_limit++;
 		q->stats.storm_drops += bfc_in_storm(q, bfc_cb(skb)->prio);
 		qdisc_qstats_drop(sch);
 		__qdisc_drop(skb, to_free);
-	} while (bfc_over_limit(q) && q->queues[longest].mem > half);
+		skb = bfc_victim_next(q, victim);
+	} while (bfc_over_limit(q) && queue->mem > half && skb &&
+		 bfc_promised(q, skb) == promised);
 }
 
 /**
@@ -156,11 +195,11 @@ void bfc_trim(struct Qdisc *sch)
 {
 	struct sk_buff *to_free = NULL, *skb, *next;
 	struct bfc_sched *q = qdisc_priv(sch);
-	unsigned int longest;
+	struct bfc_victim victim;
 
 	bfc_begin(q);
-	while (bfc_over_limit(q) && bfc_must_drop(q, &longest))
-		bfc_drop_longest(sch, longest, &to_free);
+	while (bfc_over_limit(q) && bfc_must_drop(q, &victim))
+		bfc_drop_longest(sch, &victim, &to_free);
 	skb_list_walk_safe(to_free, skb, next)
 		rtnl_kfree_skbs(skb, skb);
 }
@@ -234,7 +273,7 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	struct bfc_queue *queue = &q->queues[qn];
 	struct sk_buff *before;
-	unsigned int longest;
+	struct bfc_victim victim;
 	bool same = false;
 
 	cb->flow = flow - q->flows;
@@ -283,9 +322,9 @@ static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
 	if (unlikely(q->cfg->prios))
 		bfc_egress_enqueued(q, skb);
 
-	while (unlikely(bfc_over_limit(q)) && bfc_must_drop(q, &longest)) {
-		bfc_drop_longest(sch, longest, to_free);
-		same |= longest == qn;
+	while (unlikely(bfc_over_limit(q)) && bfc_must_drop(q, &victim)) {
+		bfc_drop_longest(sch, &victim, to_free);
+		same |= victim.queue == qn;
 	}
 	return same ? NET_XMIT_CN : NET_XMIT_SUCCESS;
 

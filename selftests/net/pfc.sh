@@ -200,6 +200,34 @@ test_limit_spares_lossless() {
 	all_idle
 }
 
+# The queue of the priority is one for all: what others have in there may be ahead of what is
+# lossless, or behind it. A change of what is lossless begins anew.
+test_limit_spares_lossless_in_one_queue() {
+	local i limit=300kb
+	star fc pfc queues 8 xoff 60kb xon 10kb limit $limit
+	ip -n sw link set dev r0 type wire rate 5mbit
+	meet 10.0.0.100 $(seq -f s%g "$senders")
+	for ((i = 2; i <= senders; i++)); do
+		tc -n sw qdisc replace dev "p$i" root pfifo
+	done
+	tc -n s1 qdisc change dev e0 root bfc limit 8mb
+	flood 3 $(seq -f s%g 2 "$senders")
+	lossless_is_spared -f 1
+	at_least "pauses of s1" "$(stat s1 e0 pause_rx)" 1
+	at_least "dropped at the limit" "$(stat sw r0 drop_limit)" 20
+	for i in none all; do
+		flood 1 $(seq -f s%g "$senders")
+		sleep 0.5
+		tc -n sw qdisc change dev r0 root bfc lossless $i limit 200kb
+		sleep 0.2
+		tc -n sw qdisc change dev r0 root bfc fc bfc
+		sleep 0.2
+		tc -n sw qdisc change dev r0 root bfc fc pfc limit $limit
+		flood_ends
+	done
+	all_idle
+}
+
 # ---- one priority and another ----
 
 # line OPTIONS...: n, made of Python, behind a port that it can pause
@@ -858,6 +886,6 @@ run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
 	ingress_port_vanishes mixed_modes \
 	first_frame_is_sent lossy_while_paused lossy_priorities_are_apart elide \
 	handles_come_later lower_xoff role_ends_pauses too_many_ports \
-	limit_spares_lossless xoff_while_deactivated backlog_while_deactivated refresh_leaves_room \
+	limit_spares_lossless{,_in_one_queue} xoff_while_deactivated backlog_while_deactivated refresh_leaves_room \
 	mode_change_ends_pauses shares_with_a_port_without shares_with_the_switch \
 	a_third_lost
