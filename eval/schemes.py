@@ -5,6 +5,7 @@ Sizes are those of frames on the wire, so the header that is taken off a packet
 depends on the scheme: only BFC's frames carry a tag.
 """
 
+import re
 from dataclasses import dataclass, replace
 from typing import Dict, Optional, Tuple
 
@@ -187,15 +188,18 @@ def bfc(
     the flow table for each queue.
     """
 
-    def port(count: int, more: str) -> str:
+    def port(count: int, more: str, options: str) -> str:
         flows = f"flows {table * count} " if table else ""
         return f"queues {count} hrtt {hrtt} {more} {flows}{options}".strip()
+
+    # Hosts count nothing, so that there is nothing to resume.
+    of_nic = re.sub(r"\bresume \w+ *", "", options)
 
     return Scheme(
         name=name,
         label=label,
-        nic="bfc role nic " + port(nic_queues or queues, "limit 1Gb"),
-        switch="bfc " + port(queues, f"limit {limit}"),
+        nic="bfc role nic " + port(nic_queues or queues, "limit 1Gb", of_nic),
+        switch="bfc " + port(queues, f"limit {limit}", options),
         tagged=True,
     )
 

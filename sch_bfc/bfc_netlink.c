@@ -329,6 +329,7 @@ static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
  * @classes: likewise, with traffic classes
  * @assigns: bit assign: used with that only; 0: with each
  * @drr: used with `sched drr` only
+ * @measured: used with `hrtt auto` only
  * @msg: what a user of another mode or assignment is told
  * @nic: what a user of role nic is told, which sends no pauses; NULL: it is used there, too
  */
@@ -338,6 +339,7 @@ struct bfc_use {
 	bool classes;
 	u8 assigns;
 	bool drr;
+	bool measured;
 	const char *msg;
 	const char *nic;
 };
@@ -362,6 +364,8 @@ struct bfc_use {
 	"bfc: " _name ": used by fc fafc only", .nic = _nic }
 #define BFC_USE_BFC(_name) { BFC_IN(BFC), .msg =		\
 	"bfc: " _name ": used by fc bfc only" }
+#define BFC_USE_BFC_PAUSER(_name, _nic) { BFC_IN(BFC), .msg =	\
+	"bfc: " _name ": used by fc bfc only", .nic = _nic }
 #define BFC_USE_NOT_FAFC(_name) {				\
 	BFC_IN(BFC) | BFC_IN(NONE) | BFC_IN(PFC) | BFC_IN_CAPFC, .msg = \
 	"bfc: " _name ": not used by fc fafc" }
@@ -388,6 +392,9 @@ struct bfc_use {
 #define BFC_USE_DRR(_name) { BFC_IN_ALL | BFC_IN(NONE), .drr = true, .msg =	\
 	"bfc: " _name ": not used by sched srf" }
 
+#define BFC_USE_MEASURED(_name) { BFC_IN_ALL, .measured = true, .msg = \
+	"bfc: " _name ": not used by fc none, nor beside a fixed hrtt" }
+
 #define BFC_USE_DEST(_name) {					\
 	BFC_IN(BFC), .assigns = BIT(BFC_ASSIGN_DESTINATION) | BIT(BFC_ASSIGN_ROOT), .msg = \
 	"bfc: " _name ": used by fc bfc with assign destination or root only" }
@@ -400,7 +407,7 @@ struct bfc_use {
 static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_PEER] = BFC_USE_ALL("peer"),
 	[TCA_BFC_THRESHOLD] = BFC_USE_BFC_FAFC("threshold"),
-	[TCA_BFC_RESUME] = BFC_USE_BFC("resume"),
+	[TCA_BFC_RESUME] = BFC_USE_BFC_PAUSER("resume", BFC_NOT_NIC("resume")),
 	[TCA_BFC_REFRESH] = BFC_USE_ALL("refresh"),
 	[TCA_BFC_HOLD] = BFC_USE_ALL("hold"),
 	[TCA_BFC_TPID] = BFC_USE_BFC("tpid"),
@@ -433,7 +440,7 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_DST_PREFIX] = BFC_USE_DEST("dst-prefix"),
 	[TCA_BFC_DST_PREFIX6] = BFC_USE_DEST("dst-prefix6"),
 	[TCA_BFC_SYNC] = BFC_USE_NOT_FAFC("sync"),
-	[TCA_BFC_HRTT_MAX] = BFC_USE_ALL("hrtt-max"),
+	[TCA_BFC_HRTT_MAX] = BFC_USE_MEASURED("hrtt-max"),
 	[TCA_BFC_SAMPLE] = BFC_USE_BFC("sample"),
 	[TCA_BFC_INCAST] = BFC_USE_LABEL("incast"),
 	[TCA_BFC_CLASSES] = BFC_USE_BFC_NONE("classes"),
@@ -675,7 +682,7 @@ static const char *bfc_unused_option(const struct bfc_use *use, const struct bfc
 		return NULL;
 	if (!(use->modes & BIT(p->fc)) ||
 	    (use->assigns && !(use->assigns & BIT(p->assign))) ||
-	    (use->drr && p->sched != BFC_SCHED_DRR))
+	    (use->drr && p->sched != BFC_SCHED_DRR) || (use->measured && p->hrtt))
 		return use->msg;
 	return p->role == BFC_ROLE_NIC ? use->nic : NULL;
 }

@@ -197,7 +197,7 @@ bfc() {
 of_nic() {
 	while [ $# -gt 0 ]; do
 		case $1 in
-		xoff | xon | max | dynamic | headroom | egress-* | warn | cut | alpha | beta | fdec | congested) ;;
+		resume | xoff | xon | max | dynamic | headroom | egress-* | warn | cut | alpha | beta | fdec | congested) ;;
 		*) echo "$1 $2" ;;
 		esac
 		shift 2

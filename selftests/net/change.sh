@@ -202,6 +202,7 @@ test_options_of_other_modes() {
 		mode=${option#* }
 		refused "role nic fc $option" "${mode% *}: not used by role nic, which sends no pauses"
 	done
+	refused "role nic resume drained" "resume: not used by role nic, which sends no pauses"
 	for mode in none pfc capfc-max capfc-cal fafc; do
 		refused "fc $mode resume drained" "resume: used by fc bfc only"
 		refused "fc $mode tpid 8100" "tpid: used by fc bfc only"
@@ -230,8 +231,12 @@ test_options_of_other_modes() {
 	for option in "refresh 2ms" "hold 60ms" "watchdog 90ms"; do
 		refused "fc none $option" "${option% *}: not used by fc none"
 	done
-	for option in "peer on" "peer off" "hrtt-max 1ms"; do
+	for option in "peer on" "peer off"; do
 		refused "fc none $option" "${option% *}: not used by fc none"
+	done
+	for option in "fc none" "fc bfc hrtt 1ms" "fc pfc hrtt 1ms"; do
+		refused "$option hrtt-max 3ms" \
+			"hrtt-max: not used by fc none, nor beside a fixed hrtt"
 	done
 	for mode in pfc capfc-max capfc-cal; do
 		refused "fc $mode peer on" "peer: on is used by fc bfc and fafc only"
@@ -306,6 +311,12 @@ hold 60ms prio dscp map 46:5 thop 20us ecn 40Kb "
 	gives_up "" xoff 2mb headroom 1mb lossless 3
 	gives_up "xoff headroom" role nic
 	gives_up "lossless" role switch fc none assign dynamic
+	gives_up "" fc bfc resume drained threshold 20kb hrtt auto hrtt-max 3ms
+	gives_up "hrtt-max" hrtt 1ms
+	gives_up "resume" role nic
+	equal "fc bfc of a host" "$(shown d0)" \
+		"role nic assign dynamic hrtt 1ms threshold 20Kb rate 1Gbit "
+	gives_up "threshold" role switch fc none
 	# What is given its default together with the mode is not worth a word.
 	gives_up "" fc bfc threshold 20kb resume drained
 	gives_up "resume" fc none threshold auto

@@ -35,11 +35,14 @@ topology() {
 	bfc sw2 x0 queues 16 hrtt 12ms "$@"
 	bfc sw2 r0 queues 16 hrtt 24ms "$@"
 	bfc sw2 q0 queues 16 hrtt 6ms "$@"
-	bfc r e0 role nic hrtt 24ms "$@"
-	bfc q e0 role nic hrtt 6ms "$@"
+	# shellcheck disable=SC2046
+	bfc r e0 role nic hrtt 24ms $(of_nic "$@")
+	# shellcheck disable=SC2046
+	bfc q e0 role nic hrtt 6ms $(of_nic "$@")
 	for i in 1 2 3; do
 		bfc sw1 "p$i" hrtt 6ms "$@"
-		bfc "s$i" e0 role nic queues 64 hrtt 6ms "$@"
+		# shellcheck disable=SC2046
+		bfc "s$i" e0 role nic queues 64 hrtt 6ms $(of_nic "$@")
 	done
 	peers_up
 	meet 10.0.0.100 s1 s2

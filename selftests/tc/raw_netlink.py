@@ -197,7 +197,7 @@ def cases() -> List[Case]:
         Case("RESERVE without a buffer", options(bfc("RESERVE", u32(1000))),
              "^bfc: reserve: used with a buffer only$"),
         *(Case(f"{name} without a mode that uses it", options(bfc("FC", u8(N["BFC_FC_NONE"])), bfc(name, value)),
-               f"^bfc: {keyword}: not used by fc none$")
+               f"^bfc: {keyword}: not used by fc none(, nor beside a fixed hrtt)?$")
           for name, keyword, value in (("PEER", "peer", u8(N["BFC_PEER_ON"])),
                                        ("PEER", "peer", u8(N["BFC_PEER_OFF"])),
                                        ("HRTT_MAX", "hrtt-max", u64(1_000_000)))),
@@ -214,6 +214,12 @@ def cases() -> List[Case]:
         Case("NEW_FIRST with srf", options(bfc("SCHED", u8(1)), bfc("NEW_FIRST", u8(0))),
              "^bfc: new-first: not used by sched srf$"),
         Case("HRTT 0 is auto", options(bfc("HRTT", u64(0)))),
+        Case("HRTT_MAX with HRTT 0", options(bfc("HRTT", u64(0)), bfc("HRTT_MAX", u64(3_000_000)))),
+        Case("HRTT_MAX beside HRTT", options(bfc("HRTT", u64(1_000_000)), bfc("HRTT_MAX", u64(3_000_000))),
+             "^bfc: hrtt-max: not used by fc none, nor beside a fixed hrtt$"),
+        Case("RESUME of a host", options(bfc("ROLE", u8(N["BFC_ROLE_NIC"])), bfc("RESUME", u8(N["BFC_RESUME_DRAINED"]))),
+             "^bfc: resume: not used by role nic, which sends no pauses$"),
+        Case("THRESHOLD of a host", options(bfc("ROLE", u8(N["BFC_ROLE_NIC"])), bfc("THRESHOLD", u32(20_000)))),
         Case("PRIO_MAP, all automatic", options(bfc("PRIO_MAP", b"\xff" * N["BFC_PRIO_VALUES"]))),
         Case("PRIO_MAP with priority 8", options(bfc("PRIO_MAP", b"\7" * 63 + b"\10")), "^bfc: map: "),
         Case("PRIO_MAP with priority 254", options(bfc("PRIO_MAP", b"\xfe" + b"\7" * 63)),
