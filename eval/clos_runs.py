@@ -126,8 +126,9 @@ def make_job(
     incast: float = 0.0,
     number: int = 0,
     degree: int = 0,
+    sizes: str = "",
 ) -> Job:
-    """degree: of the incasts, if it is not the experiment's parameter."""
+    """degree: of the incasts, sizes: of flows, if it is not the experiment's parameter."""
     racks, per_rack, spines = ctx.integers("clos")
     duration = round(ctx.number("ms") * 1e6)
     load, incast = load * ctx.number("scale"), incast * ctx.number("scale")
@@ -137,7 +138,7 @@ def make_job(
     flows = data_center(
         rng,
         (racks, per_rack, spines),
-        Distribution.load(ctx.text("sizes")),
+        Distribution.load(sizes or ctx.text("sizes")),
         load,
         duration,
         incast,
@@ -200,10 +201,9 @@ HEADER = [
 ]
 
 
-def slowdown_rows(case: str, run: Run) -> List[Row]:
+def slowdown_rows(case: str, scheme: str, done: Sequence[Done]) -> List[Row]:
     """For the flows of incasts and for all others, by size and together."""
     rows: List[Row] = []
-    done = run.done()
     for what, some in (
         ("normal", [f for f in done if f.incast < 0]),
         ("incast", [f for f in done if f.incast >= 0]),
@@ -218,7 +218,7 @@ def slowdown_rows(case: str, run: Run) -> List[Row]:
         for name, s in bins:
             rows.append(
                 [
-                    run.job.scheme.name,
+                    scheme,
                     case,
                     what,
                     name,
@@ -264,7 +264,7 @@ def metrics(runs: Named, measures: Sequence[str]) -> Metrics:
     for case, run in runs:
         prefix = run.job.scheme.name.replace("-", "_")
         if several:
-            prefix += f"_{case}"
+            prefix += "_" + case.replace("-", "_")
         done = run.done()
         for name in measures:
             kind, measure = name.split("_")
@@ -373,7 +373,11 @@ def report(
     ctx.table(
         f"{name}-slowdown",
         HEADER,
-        [row for case, run in runs for row in slowdown_rows(case, run)],
+        [
+            row
+            for case, run in runs
+            for row in slowdown_rows(case, run.job.scheme.name, run.done())
+        ],
     )
     ctx.table(
         f"{name}-buffer", BUFFER_HEADER, [buffer_row(case, run) for case, run in runs]

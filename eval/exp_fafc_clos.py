@@ -160,7 +160,11 @@ def report(ctx: Context, name: str, found: Dict[str, List[Run]]) -> Metrics:
     case = ctx.text("sizes")
     joined = [pooled(runs) for runs in found.values()]
     ctx.table(
-        f"{name}-slowdown", HEADER, [r for run in joined for r in slowdown_rows(case, run)]
+        f"{name}-slowdown", HEADER, [
+            r
+            for run in joined
+            for r in slowdown_rows(case, run.job.scheme.name, run.done())
+        ]
     )
     ctx.table(
         f"{name}-seeds",

@@ -206,11 +206,21 @@ def bfc(
 
 # BFC as published: resume when drained, any empty queue, one place in the flow
 # table for each flow, plain round robin; and how a flow gets its queue.
-RULES = "resume drained avoid-paused off ways 1 new-first off"
+WITHOUT_TURNS = "resume drained avoid-paused off ways 1"
+RULES = f"{WITHOUT_TURNS} new-first off"
 PAPER = f"{RULES} assign dynamic"
 # Hosts of schemes without BFC: NICs serve their flows in turn, as with BFC.
 FAIR_NIC = "bfc fc none assign dynamic queues 1024 flows 65536 limit 1Gb"
 IDEAL = f"{FAIR_NIC} new-first off"  # the paper's: plain round robin
+
+# Which queue a flow joins that finds none empty, where queues are served by remaining size: the
+# paper leaves it open (BFC App. A.2).
+SRF_JOINS = {
+    "bfc-srf-random": ("sched srf assign dynamic", "BFC-SRF, joins any"),
+    "bfc-srf": ("sched srf", "BFC-SRF, by destination"),
+    "bfc-srf-similar": ("sched srf assign similar", "BFC-SRF, similar size"),
+    "bfc-srf-paper": (f"{WITHOUT_TURNS} assign dynamic sched srf", "BFC-SRF, paper's rules"),
+}
 
 
 # HPCC on BFC's networks: queues of a port, by scheme (BFC §6.2.2, §6.3).
@@ -360,6 +370,7 @@ def make(
         "bfc-any": ("assign dynamic avoid-paused off", "BFC, any empty queue"),
         "stochastic": (f"{RULES} assign stochastic", "BFC + stochastic"),
         "single": (f"{RULES} assign single", "BFC + single"),
+        **SRF_JOINS,
     }
     if name in simple:
         options, label = simple[name]
@@ -402,6 +413,11 @@ def make(
         if name == "ideal-fq":
             return ideal
         return replace(ideal, source="open", label="FQ, no window")
+    if name == "ideal-srf":
+        return replace(
+            make("ideal-fq"), name=name, label="Ideal-SRF",
+            nic=f"{FAIR_NIC} sched srf", switch=f"{FAIR_NIC} sched srf",
+        )
     if name in ("dctcp", "dctcp-ss"):
         return dctcp(name == "dctcp-ss")
     if name in HPCC_QUEUES:
@@ -481,6 +497,8 @@ NAMES = (
     "single",
     "ideal-fq",
     "ideal-fq-open",
+    *SRF_JOINS,
+    "ideal-srf",
     "dctcp",
     "dctcp-ss",
     "hpcc",

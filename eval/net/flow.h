@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include <linux/bfc_size.h>
+
 struct epoll_event;
 
 #define NSEC_PER_SEC	((uint64_t)1000000000)
@@ -134,11 +136,15 @@ extern struct host *hosts;
 extern uint32_t n_hosts;
 extern uint32_t n_done;		/* flows that have arrived completely */
 
-/* What is in a UDP payload; in an ACK, @seq is the packet expected next. */
+/* What is in a UDP payload, which the shortest frame has 18 bytes of: what the flow has yet to
+ * send, for ports with `sched srf`. In an ACK, which is to go first, that is 0, and @seq is
+ * the packet expected next.
+ */
 struct packet {
+	uint8_t told[BFC_SIZE_UDP_LEN];
 	uint32_t flow;
-	uint32_t seq;
-	uint32_t nack;
+	uint32_t seq : 31;
+	uint32_t nack : 1;
 };
 
 #define PAYLOAD_MAX	2048

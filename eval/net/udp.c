@@ -127,7 +127,9 @@ int udp_send(struct flow *f, uint32_t at_most)
 		n = opt.gso ? GSO_SEGMENTS : 1;
 	for (i = 0; i < n; i++) {
 		struct packet p = { .flow = f - flows, .seq = f->next + i };
+		uint64_t sent = (uint64_t)p.seq * opt.packet;
 
+		bfc_size_put_udp(p.told, bfc_size_code(f->bytes - sent));
 		memcpy(buffer + len, &p, sizeof(p));
 		len += packet_payload(f, f->next + i);
 	}

@@ -91,6 +91,7 @@ static void send_ack(struct flow *f, struct sockaddr_in *to, bool nack)
 	cmsg->cmsg_type = IP_PKTINFO;
 	cmsg->cmsg_len = CMSG_LEN(sizeof(info));
 	memcpy(CMSG_DATA(cmsg), &info, sizeof(info));
+	bfc_size_put_udp(ack.told, 0);
 	memcpy(payload, &ack, sizeof(ack));
 	if (sendmsg(hosts[f->dst].rx, &msg, MSG_DONTWAIT) < 0 &&
 	    errno != EAGAIN && errno != ENOBUFS && errno != ECONNREFUSED)
