@@ -24,7 +24,7 @@ cd "$top" || exit 1
 # One for each part: the experiments' own code, queues, fair shares, each mode, HPCC, and
 # who waits where queues run short.
 tests=(unit fig7 table1 appc fig10 pauses fafc capfc hpcc_rx dest)
-long=(fig8 fig24 fig25 fig28 choices short buffer tcp fig22 fig23 fig27 capfc_long capfc_shared
+long=(fig8 srf classes fig24 fig25 fig28 choices short buffer tcp fig22 fig23 fig27 capfc_long capfc_shared
 	hpcc hpcc_reacts hpcc_wai hpcc_testbed hpcc_fabric hpcc_choices hpcc_queues
 	hpcc_eta delay delay_clos fafc_hpcc speed schemes repeat rest)
 out=$(mktemp -d "${TMPDIR:-/tmp}/bfc-eval.XXXXXX")
@@ -212,6 +212,30 @@ test_fig28() {
 	# Flows without an entry share one with their like: ten for each queue are enough.
 	bound bfc_10x_1_short_p99 '<=' bfc_100x_1_short_p99 1.1
 	bound bfc_10x_4_short_p99 '<=' bfc_10x_1_short_p99
+	all_arrived
+}
+
+# Near a queue for each flow and no pauses, and sooner than with turns; where queues run short a flow
+# of similar size is the best to share one with.
+test_srf() {
+	local all=fb_hadoop_bfc_all_mean short=google_short
+	experiment bfc-fig17
+	bound "bfc_srf_$all" '<' "bfc_$all" 0.97
+	bound "bfc_srf_$all" '<=' "ideal_srf_$all" 1.02
+	all_arrived
+	experiment bfc-fig19
+	bound "bfc_srf_similar_${short}_mean" '<' "bfc_srf_paper_${short}_mean" 0.9
+	bound "bfc_srf_similar_${short}_mean" '<' "bfc_srf_${short}_mean" 0.95
+	bound "bfc_srf_similar_${short}_p99" '<=' "ideal_srf_${short}_p99" 1.05
+	all_arrived
+}
+
+# The highest of four classes is as good as alone, the lowest waits.
+test_classes() {
+	experiment bfc-fig20
+	bound bfc_32_class3_short_p99 '<' 1.1
+	bound bfc_32_class3_long_p99 '<' dctcp_class3_long_p99
+	bound bfc_32_class0_short_p99 '>' bfc_32_class3_short_p99 5
 	all_arrived
 }
 
