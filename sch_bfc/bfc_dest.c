@@ -467,7 +467,9 @@ static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *s
 	return queue - q->queues;
 }
 
-/* The queue that an ingress port got last, or none. */
+/* The queue that an ingress port got last, or none; paused or not. One that is not paused, if
+ * one is known, was tried: flows of other ports waited no less often for it.
+ */
 static unsigned int bfc_ingress_share(const struct bfc_sched *q, u8 slot, u8 class)
 {
 	unsigned int qn = q->dest.of[class].ingress[slot].last;
