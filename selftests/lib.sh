@@ -98,6 +98,16 @@ in_ns() {
 # ctl ARGS...: bfcctl, which must succeed
 ctl() { check "bfcctl $*" bfcctl "$@"; }
 
+# without_ipv6 NS...: nothing on the wires but what a test sends: no reports and solicitations,
+# which have queues as any other packet
+without_ipv6() {
+	local ns
+	for ns in "$@"; do
+		in_ns "$ns" sysctl -qw net.ipv6.conf.all.disable_ipv6=1 \
+			net.ipv6.conf.default.disable_ipv6=1
+	done
+}
+
 # cable A PORT B PORT [WIRE-OPTIONS]: a test wire (default $default_link)
 # between two ports, with $tx_queues TX queues each if that is set; ports of a switch
 # join its bridge, a host's take its addresses

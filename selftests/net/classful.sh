@@ -20,7 +20,7 @@ topology() {
 	pids_of=()
 	host s 10.0.0.1/24
 	host r 10.0.0.2/24
-	in_ns s sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1
+	without_ipv6 s
 	cable s e0 r e0 rate 10mbit delay 100us ring 1
 	meet 10.0.0.2 s
 	bfc s e0 peer off prio dscp queues 12 limit 32mb "$@"

@@ -242,15 +242,14 @@ behind_ports() {
 	shift 2
 	switch sw
 	host r 10.0.0.100/24
-	quiet sw
-	quiet r
+	without_ipv6 sw r
 	cable sw x0 r e0
 	# shellcheck disable=SC2086
 	bfc sw x0 queues "$queues" rate "$rate" peer off $plenty
 	for name in "$@"; do
 		((++n))
 		host "$name" "10.0.0.$n/24"
-		quiet "$name"
+		without_ipv6 "$name"
 		cable sw "p$n" "$name" e0
 		bfc sw "p$n" hrtt 4ms
 		bfc "$name" e0 role nic queues 128 hrtt 4ms
@@ -262,8 +261,6 @@ behind_ports() {
 	done
 	mac_r=$(mac r e0)
 }
-# quiet NS: no reports of multicast listeners, which have queues as any other packet
-quiet() { in_ns "$1" sysctl -qw net.ipv6.conf.all.disable_ipv6=1; }
 all_but_x0_up() { [ "$(not_up)" = "sw x0" ]; }
 
 # a sends to forty addresses, from forged ones, IP and MAC, another of each in every
@@ -294,7 +291,7 @@ test_a_sprayer_on_the_port() {
 	local mac_r i
 	behind_ports 16 64kbit b
 	host c 10.0.0.9/24
-	quiet c
+	without_ipv6 c
 	ip -n sw link add link x0 name x0.5 type vlan id 5
 	ip -n sw link set x0.5 netns c
 	ip -n c link set x0.5 up

@@ -553,14 +553,12 @@ test_pause_sent() {
 # Packets in a row in a queue hold one count, and the last of them gives it back: neither before,
 # nor not at all.
 test_counts_of_a_row() {
-	local ns flow='from=10.0.0.1 to=10.0.0.2 size=1000'
+	local flow='from=10.0.0.1 to=10.0.0.2 size=1000'
 	rate_n=20mbit rate_r=2mbit
 	start
 	rate_n=4mbit rate_r=20mbit
 	# A packet of something else ends a row.
-	for ns in n r sw; do
-		in_ns "$ns" sysctl -qw net.ipv6.conf.all.disable_ipv6=1
-	done
+	without_ipv6 n r sw
 	bfc sw p2 hrtt 4ms flows 1000000 queues 1
 	agree
 	# shellcheck disable=SC2086

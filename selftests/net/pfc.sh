@@ -431,7 +431,7 @@ test_first_frame_is_sent() {
 	switch sw
 	host h 10.0.0.1/24
 	cable sw p1 h e0
-	sleep 3			# until IPv6 is silent
+	sleep 3			# until IPv6 is without_ipv6
 	bfc sw p1 fc pfc
 	wait_for 1 first_frame || fail "PFC frames: $(stat sw p1 pfc_tx)"
 }
@@ -636,8 +636,7 @@ test_xoff_while_deactivated() {
 	local i churn
 	line fc pfc xoff 20kb headroom 200kb
 	# Anything that leaves through p1 would take the frame along.
-	in_ns sw sysctl -qw net.ipv6.conf.all.disable_ipv6=1
-	in_ns n sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+	without_ipv6 sw n
 	receive n 3000 -t 100 -i 100
 	for i in {1..99}; do
 		printf 'qdisc %s dev p1 clsact\n' add del
@@ -660,8 +659,7 @@ test_xoff_while_deactivated() {
 test_backlog_while_deactivated() {
 	local i receiver churn
 	line fc pfc xoff 20kb headroom 200kb
-	in_ns sw sysctl -qw net.ipv6.conf.all.disable_ipv6=1
-	in_ns n sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+	without_ipv6 sw n
 	receive n 3000 -t 60 -i 3
 	receiver=$bg
 	for i in {1..99}; do

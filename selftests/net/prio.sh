@@ -15,21 +15,12 @@
 # With a queue for each priority a class is one.
 mode=(fc pfc hrtt 6ms watchdog off queues 8)
 
-# silent NS...: nothing on the wires but what a test sends
-silent() {
-	local ns
-	for ns in "$@"; do
-		in_ns "$ns" sysctl -qw net.ipv6.conf.all.disable_ipv6=1 \
-			net.ipv6.conf.default.disable_ipv6=1
-	done
-}
-
 # line OPTIONS...: of the switch's ports
 line() {
 	switch sw
 	host h 10.0.0.1/24
 	host n 10.0.0.2/24
-	silent sw h n
+	without_ipv6 sw h n
 	cable sw ph h e0
 	cable sw pn n e0 rate 2mbit delay 100us ring 8	# 65535 quanta: 16 s
 	meet 10.0.0.2 h
@@ -185,7 +176,7 @@ by_socket() {
 test_host() {
 	host h 10.0.0.1/24
 	host n 10.0.0.2/24
-	silent h n
+	without_ipv6 h n
 	cable h e0 n e0 rate 2mbit delay 100us ring 8
 	meet 10.0.0.2 h
 	frames open h h e0

@@ -15,14 +15,10 @@ plenty="flows 100000 hrtt 4ms"
 # n is before p2's queues, and r behind them.
 
 start() {	# [OPTIONS of p1 and p2]
-	local ns
 	switch sw
 	host n 10.0.0.1/24
 	host r 10.0.0.2/24
-	# No reports of multicast listeners, which have queues as any other packet
-	for ns in sw n r; do
-		in_ns "$ns" sysctl -qw net.ipv6.conf.all.disable_ipv6=1
-	done
+	without_ipv6 sw n r
 	cable sw p1 n e0 rate 20mbit delay 100us ring 8
 	cable sw p2 r e0 rate 2mbit delay 100us ring 4
 	# shellcheck disable=SC2086
