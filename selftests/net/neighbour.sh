@@ -258,12 +258,17 @@ test_peer_on_and_off() {
 		$(($(stat sw1 x tagged_tx) - tagged)) 1
 }
 
-# refused_with_mtu MTU: sw p1 asks for more counters than a pause of that size could tell of
-refused_with_mtu() {
+# lone_port: sw p1, which stays up with an MTU that is too small for IPv6
+lone_port() {
 	host h 10.0.0.1/24
 	switch sw
 	cable sw p1 h e0
 	in_ns sw sysctl -qw net.ipv6.conf.p1.disable_ipv6=1
+}
+
+# refused_with_mtu MTU: sw p1 asks for more counters than a pause of that size could tell of
+refused_with_mtu() {
+	lone_port
 	ip -n sw link set p1 mtu "$1"
 	bfc sw p1 peer on queues 1024
 	equal "state with an MTU of $1" "$(state sw p1)" refused
@@ -278,10 +283,7 @@ test_refused_is_not_for_good() {
 
 # And one that has them is refused when its MTU gets too small for its pauses.
 test_refused_later() {
-	host h 10.0.0.1/24
-	switch sw
-	cable sw p1 h e0
-	in_ns sw sysctl -qw net.ipv6.conf.p1.disable_ipv6=1
+	lone_port
 	bfc sw p1 peer on queues 1024
 	up sw p1
 	ip -n sw link set p1 mtu 100
