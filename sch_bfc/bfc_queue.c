@@ -160,8 +160,6 @@ static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue)
 	u32 th = bfc_queue_th(q, queue);
 	int steps = BFC_EARLY_STEPS;
 
-	if (q->cfg->lossless)
-		return;	/* the cursor is that of bfc_promised_until() */
 	rcu_read_lock();
 	while (skb && queue->ahead < th && steps--) {
 		if (bfc_cb(skb)->counted)
@@ -351,7 +349,8 @@ struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)
 		bfc_flow_left(q, bfc_cb(skb), qn);
 	if (bfc_cb(skb)->counted || unlikely(bfc_cb(skb)->held || q->egress))
 		bfc_queue_release(q, skb);
-	if (queue->cursor)
+	/* With lossless priorities it is that of bfc_promised_until(). */
+	if (queue->cursor && !q->cfg->lossless)
 		bfc_queue_resume_early(q, queue);
 	return skb;
 }
