@@ -2,7 +2,7 @@
 """Flows of a data center on BFC's Clos: what Fig. 9 to 13, 22 to 28 share."""
 
 import random
-from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -201,9 +201,14 @@ HEADER = [
 ]
 
 
-def slowdown_rows(case: str, scheme: str, done: Sequence[Done]) -> List[Row]:
-    """For the flows of incasts and for all others, by size and together."""
+def slowdown_rows(
+    case: str, run: Run, some_of: Optional[Sequence[Done]] = None
+) -> List[Row]:
+    """For the flows of incasts and for all others, by size and together. some_of: of the
+    run's flows; None: all that have arrived.
+    """
     rows: List[Row] = []
+    done = run.done() if some_of is None else some_of
     for what, some in (
         ("normal", [f for f in done if f.incast < 0]),
         ("incast", [f for f in done if f.incast >= 0]),
@@ -218,7 +223,7 @@ def slowdown_rows(case: str, scheme: str, done: Sequence[Done]) -> List[Row]:
         for name, s in bins:
             rows.append(
                 [
-                    scheme,
+                    run.job.scheme.name,
                     case,
                     what,
                     name,
@@ -373,11 +378,7 @@ def report(
     ctx.table(
         f"{name}-slowdown",
         HEADER,
-        [
-            row
-            for case, run in runs
-            for row in slowdown_rows(case, run.job.scheme.name, run.done())
-        ],
+        [row for case, run in runs for row in slowdown_rows(case, run)],
     )
     ctx.table(
         f"{name}-buffer", BUFFER_HEADER, [buffer_row(case, run) for case, run in runs]
@@ -412,36 +413,43 @@ VALUES = {
 }
 
 
+def draw_sizes(
+    axis: Any, curves: Sequence[Tuple[str, Sequence[Done]]], value: str
+) -> None:
+    """A curve for each of some labels and flows. value: of VALUES."""
+    sizes: Dict[str, int] = {label: i for i, (label, _) in enumerate(BINS)}
+    for colour, (label, done) in zip(COLOURS, curves):
+        bins = by_size(done)
+        axis.plot(
+            [sizes[b] for b, _ in bins],
+            [s[value] for _, s in bins],
+            color=colour,
+            marker=".",
+            label=label,
+        )
+    plain_log(axis)
+    axis.set_xticks(range(len(BINS)), [b for b, _ in BINS], rotation=45)
+    axis.set(ylabel=f"FCT slowdown, {VALUES[value]}")
+    axis.grid(alpha=0.3)
+
+
 def draw(
     ctx: Context, name: str, runs: Sequence[Run], shown: Tuple[str, str]
 ) -> None:
-    sizes: Dict[str, int] = {label: i for i, (label, _) in enumerate(BINS)}
+    normal = [
+        (run.job.scheme.label, [f for f in run.done() if f.incast < 0]) for run in runs
+    ]
     with ctx.figure(name, 3, 4.6) as axes:
+        for axis, value in zip(axes, shown):
+            draw_sizes(axis, normal, value)
+        shares = np.linspace(0, 100, 401)
         for colour, run in zip(COLOURS, runs):
-            label = run.job.scheme.label
-            normal = [f for f in run.done() if f.incast < 0]
-            bins = by_size(normal)
-            where = [sizes[b] for b, _ in bins]
-            for axis, value in zip(axes, shown):
-                axis.plot(
-                    where,
-                    [s[value] for _, s in bins],
-                    color=colour,
-                    marker=".",
-                    label=label,
-                )
-            shares = np.linspace(0, 100, 401)
             axes[2].plot(
                 np.percentile(held(run), shares) / 1e6,
                 shares / 100,
                 color=colour,
-                label=label,
+                label=run.job.scheme.label,
             )
-        for axis, value in zip(axes, shown):
-            plain_log(axis)
-            axis.set_xticks(range(len(BINS)), [b for b, _ in BINS], rotation=45)
-            axis.set(ylabel=f"FCT slowdown, {VALUES[value]}")
-            axis.grid(alpha=0.3)
         axes[2].set(xlabel="bytes in a switch, MB", ylabel="share of the time")
         # A CDF leaves room there; slowdowns may be anywhere.
         axes[2].legend(fontsize="small", loc="lower right")

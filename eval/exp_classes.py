@@ -2,22 +2,21 @@
 """BFC App. A.3, Fig. 20: four priority classes of equal load."""
 
 from dataclasses import replace
-from typing import Dict, List
+from typing import List, Sequence
 
 from clos_runs import (
     CASES,
     HEADER,
-    Row,
     data_center,
+    draw_sizes,
     flows_job,
     params,
     slowdown_rows,
     slowdowns,
 )
-from experiment import COLOURS, Context, Experiment, Metrics, UsageError
-from metrics import BINS, by_size, percentile
+from experiment import Context, Experiment, Metrics, UsageError
+from metrics import Done, percentile
 from schemes import FAIR_NIC, LIMIT, Scheme, hpcc, make
-from simulate import Run
 from topology import clos
 from workload import Distribution
 
@@ -63,34 +62,9 @@ def per_scheme(ctx: Context) -> List[Scheme]:
     ]
 
 
-def rows_of(run: Run) -> List[Row]:
-    return [
-        row
-        for c in reversed(range(CLASSES))
-        for row in slowdown_rows(
-            f"class {c}", run.job.scheme.name, [f for f in run.done() if f.group == str(c)]
-        )
-    ]
-
-
-def draw(ctx: Context, runs: List[Run]) -> None:
-    sizes: Dict[str, int] = {label: i for i, (label, _) in enumerate(BINS)}
-    with ctx.figure("fig20", CLASSES, 4.2) as axes:
-        for axis, c in zip(axes, reversed(range(CLASSES))):
-            for colour, run in zip(COLOURS, runs):
-                bins = by_size(f for f in run.done() if f.group == str(c))
-                axis.plot(
-                    [sizes[b] for b, _ in bins],
-                    [s["p99"] for _, s in bins],
-                    color=colour,
-                    marker=".",
-                    label=run.job.scheme.label,
-                )
-            axis.set_yscale("log")
-            axis.set_xticks(range(len(BINS)), [b for b, _ in BINS], rotation=45)
-            axis.set(title=f"class {c}", ylabel="FCT slowdown, 99th percentile")
-            axis.grid(alpha=0.3)
-        axes[0].legend(fontsize="small")
+def by_class(done: Sequence[Done]) -> List[List[Done]]:
+    """The flows of class 0, of class 1, ..."""
+    return [[f for f in done if f.group == str(c)] for c in range(CLASSES)]
 
 
 def run(ctx: Context) -> Metrics:
@@ -107,13 +81,28 @@ def run(ctx: Context) -> Metrics:
     runs = ctx.simulate(
         [flows_job(s.name, t, s, flows, duration, ctx.seed * 1000) for s in per_scheme(ctx)]
     )
-    ctx.table("fig20-slowdown", HEADER, [row for one in runs for row in rows_of(one)])
-    draw(ctx, runs)
+    found = [(one, by_class(one.done())) for one in runs]
+    highest_first = range(CLASSES - 1, -1, -1)
+    ctx.table(
+        "fig20-slowdown",
+        HEADER,
+        [
+            row
+            for one, classes in found
+            for c in highest_first
+            for row in slowdown_rows(f"class {c}", one, classes[c])
+        ],
+    )
+    with ctx.figure("fig20", CLASSES, 4.2) as axes:
+        for axis, c in zip(axes, highest_first):
+            curves = [(one.job.scheme.label, classes[c]) for one, classes in found]
+            draw_sizes(axis, curves, "p99")
+            axis.set(title=f"class {c}")
+        axes[0].legend(fontsize="small")
     result: Metrics = {}
-    for one in runs:
-        for c in range(CLASSES):
+    for one, classes in found:
+        for c, some in enumerate(classes):
             name = f"{one.job.scheme.name.replace('-', '_')}_class{c}"
-            some = [f for f in one.done() if f.group == str(c)]
             for kind in ("short", "long"):
                 result[f"{name}_{kind}_p99"] = percentile(slowdowns(some, kind), 99)
     result["drops"] = sum(one.drops() for one in runs)

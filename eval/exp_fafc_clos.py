@@ -160,11 +160,7 @@ def report(ctx: Context, name: str, found: Dict[str, List[Run]]) -> Metrics:
     case = ctx.text("sizes")
     joined = [pooled(runs) for runs in found.values()]
     ctx.table(
-        f"{name}-slowdown", HEADER, [
-            r
-            for run in joined
-            for r in slowdown_rows(case, run.job.scheme.name, run.done())
-        ]
+        f"{name}-slowdown", HEADER, [r for run in joined for r in slowdown_rows(case, run)]
     )
     ctx.table(
         f"{name}-seeds",
