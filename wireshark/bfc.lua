@@ -305,11 +305,10 @@ function int.dissector(buf, pinfo, tree)
 		return 0
 	end
 	local nhop = buf(0, 1):bitfield(0, 4)
-	local len = 2 + HOP * nhop
+	-- Hops that find no room for a record only count.
+	local records = math.min(nhop, 5)
+	local len = 2 + HOP * records
 
-	if nhop > 5 then
-		return 0
-	end
 	local at = tree:add(int, buf(0, math.min(len, buf:len())))
 
 	at:add(g.kind, "RoCEv2"):set_generated()
@@ -319,7 +318,7 @@ function int.dissector(buf, pinfo, tree)
 		at:add_proto_expert_info(bad_int)
 		return buf:len()
 	end
-	for n = 1, nhop do
+	for n = 1, records do
 		get_hop(buf(2 + HOP * (n - 1), HOP), at, n, false)
 	end
 	at:append_text(string.format(": %d hops", nhop))
@@ -390,18 +389,20 @@ local function get_option(range, tree)
 	local kind, len = range(0, 1):uint(), range(1, 1):uint()
 	local more = range(2, 2):uint() == EXID_MORE
 	local at = tree:add(int, range)
-	local ids, n = 0, 0
+	local path, n = UInt64.new(0), 0
 
 	at:add(g.kind, range(0, 1), kind == 253 and "record" or "echo")
 	for from = 4, len - HOP, HOP do
-		if range(from + 7, 1):bitfield(4, 4) ~= 0 then
+		local id = range(from + 7, 1):bitfield(4, 4)
+
+		if id ~= 0 then
+			path = path:bxor(UInt64.new(id):lshift(n < 3 and 4 * n or 0))
 			n = n + 1
 			get_hop(range(from, HOP), at, n, true)
-			ids = ids * 16 + range(from + 7, 1):bitfield(4, 4)
 		end
 	end
 	at:add(g.nhop, range, n + (more and 1 or 0)):set_generated()
-	at:add(g.path, range, ids):set_generated()
+	at:add(g.path, range, path:tonumber()):set_generated()
 	at:add(g.more, range(2, 2), more)
 	at:append_text(string.format(": %s, %d hops", kind == 253 and "record" or "echo",
 				     n + (more and 1 or 0)))
