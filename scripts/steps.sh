@@ -51,9 +51,10 @@ run() {
 # counts NAME: what came out of a step that has ended, in the caller's good, bad, skip and
 # seconds. Its KTAP lines count; a command that fails without saying "not ok" counts as one
 # failure, exit code 4 as one skip. So does one that left no exit code, or an empty file for
-# it, as a failure: the disk may be full.
+# it, as a failure: the disk may be full; and one with fewer lines than its plans (1..N)
+# promise: it ended in the middle, or lines were lost.
 counts() {
-	local log=$out/$1.log rc=''
+	local log=$out/$1.log rc='' planned
 	seconds=''
 	read -r rc seconds 2>/dev/null <"$out/$1.rc"
 	[[ "$rc $seconds" =~ ^[0-9]+\ [0-9]+$ ]] || rc=1 seconds=0
@@ -61,6 +62,8 @@ counts() {
 	skip=$(grep -ciE '^ok .*# skip|^1\.\.0 # skip' "$log")
 	good=$(($(grep -cE '^ok ' "$log") - $(grep -ciE '^ok .*# skip' "$log")))
 	bad=$(grep -cE '^not ok ' "$log")
+	planned=$(awk -F '[. ]+' '/^1\.\.[0-9]/ { sum += $2 } END { print sum + 0 }' "$log")
+	[ $((good + bad + skip)) -ge "$planned" ] || rc=1
 	if [ "$rc" -eq 4 ] && [ "$skip" -eq 0 ]; then
 		skip=1
 	elif [ "$rc" -ne 0 ] && [ "$rc" -ne 4 ] && [ "$bad" -eq 0 ]; then

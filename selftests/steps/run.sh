@@ -31,6 +31,14 @@ test_counts() {
 		"1 passed, 1 failed, 1 skipped"
 	equal "lines, and a failure that they do not tell" \
 		"$(steps 'step a sh -c "echo ok 1; exit 1"')" "1 passed, 1 failed, 0 skipped"
+	equal "a plan" "$(steps 'step a printf "%s\n" 1..2 "ok 1" "ok 2 # SKIP x"')" \
+		"1 passed, 0 failed, 1 skipped"
+	equal "two, and one line too few" \
+		"$(steps 'step a printf "%s\n" 1..2 "ok 1" "ok 2" 1..3 "ok 1" "ok 2"')" \
+		"4 passed, 1 failed, 0 skipped"
+	equal "a plan and no line" "$(steps 'step a echo 1..5')" "0 passed, 1 failed, 0 skipped"
+	equal "none are planned" "$(steps 'step a echo "1..0 # SKIP x"')" \
+		"0 passed, 0 failed, 1 skipped"
 }
 
 test_side_by_side() {
