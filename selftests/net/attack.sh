@@ -49,7 +49,9 @@ network() {
 	mac_m=$(answered .mac)
 	mac_b=$(mac b e0)
 	clean=$(throughput) clean_slow=$(throughput -r 8000000)
-	say "alone $clean"
+	at_least "packets of the pair alone" "$clean" 4000
+	at_least "packets of the pair alone, at 8 Mbit/s" "$clean_slow" 1800
+	say "alone $clean $clean_slow"
 }
 fc=()
 up_but_pm() { ! not_up | grep -qv ' pm$'; }

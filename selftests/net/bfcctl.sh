@@ -290,7 +290,9 @@ test_stamp() {
 		"$scratch/show")" '["pinned","bfc_stamp",7,true,3,1234]'
 	check "text of it" grep -q 'node 7 int on every 3 port 1234' \
 		<(bfcctl -n a stamp show e0)
-	check "pretty JSON" jq . <(bfcctl -n a -p stamp show) >/dev/null
+	bfcctl -n a -p stamp show >"$scratch/pretty"
+	equal "pretty JSON" "$(jq -c . "$scratch/pretty")" "$(jq -c . "$scratch/show")"
+	at_least "its lines" "$(wc -l <"$scratch/pretty")" 5
 	# Again, with other parameters: another program
 	check "attach again" bfcctl -n a stamp attach e0 int off
 	equal "shown" "$(bfcctl -n a -j stamp show | jq -c \

@@ -39,7 +39,8 @@ up() {
 	check "$1 $2 is $(state "$1" "$2"), not up" wait_for 15 peer_up "$1" "$2"
 }
 
-# capture NS PORT: from now on; "tags NS PORT" stops and counts tagged frames
+# capture NS PORT: from now on; "tags NS PORT" stops and counts tagged frames, and prints
+# nothing if there are no frames at all
 capture() {
 	ip netns exec "$1" tcpdump -i "$2" -n -U -s 64 -Z root \
 		-w "$scratch/$1.$2.pcap" 2>/dev/null &
@@ -53,7 +54,7 @@ tags() {
 	kill "$capturing"
 	wait "$capturing" 2>/dev/null
 	tcpdump -n -e -r "$scratch/$1.$2.pcap" 2>/dev/null |
-		awk '/802\.1Q|vlan/ { tagged++ } END { print tagged + 0 }'
+		awk '/802\.1Q|vlan/ { tagged++ } END { if (NR) print tagged + 0 }'
 	rm -f "$scratch/$1.$2.pcap"
 }
 
