@@ -13,6 +13,7 @@
  * that would be read as "automatic", which has a word.
  */
 #include <stdlib.h>
+#include <strings.h>
 
 #include "nearest.h"
 #include "q_bfc.h"
@@ -514,7 +515,7 @@ static int parse_map(const struct bfc_option *opt, const char *arg, __u8 *map)
 	return p[-1] ? illegal(opt, arg) : 0;
 }
 
-/* A number in any of C's bases; *@arg is moved behind it. */
+/* A number, decimal or behind 0x hexadecimal; *@arg is moved behind it. */
 static bool parse_u32(const char **arg, __u32 *value)
 {
 	char *end;
@@ -522,7 +523,7 @@ static bool parse_u32(const char **arg, __u32 *value)
 
 	if (!is_digit(**arg))
 		return false;
-	v = strtoull(*arg, &end, 0);
+	v = strtoull(*arg, &end, strncasecmp(*arg, "0x", 2) ? 10 : 16);
 	*arg = end;
 	*value = v;
 	return v <= UINT32_MAX;

@@ -181,6 +181,10 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("sample 0%", [("SAMPLE", u8(0))]),     # the kernel's to refuse, as the next but two
     ("incast dscp:46", [("INCAST", u64(46))]),
     ("incast dscp:0x2e", [("INCAST", u64(46))]),
+    # Decimal, as in a map: no octal
+    ("incast dscp:010", [("INCAST", u64(10))]),
+    ("incast dscp:08", [("INCAST", u64(8))]),
+    ("incast mark:010/0X0f", [("INCAST", u64(0xF << 32 | 10))]),
     ("incast dscp:64", [("INCAST", u64(64))]),
     ("incast mark:7", [("INCAST", u64(0xFFFFFFFF00000007))]),
     ("incast mark:0x10/0xf0", [("INCAST", u64(0xF0 << 32 | 0x10))]),
