@@ -249,6 +249,9 @@ static void print_peer(const uint64_t *value)
 	if (refused && refused < ARRAY_SIZE(refusals)) {
 		json_string("peer_refused", refusals[refused].word);
 		print_text(" refused (%s)", refusals[refused].text);
+	} else {
+		print_color_null(PRINT_JSON, COLOR_NONE, "peer_refused", NULL,
+				 NULL);
 	}
 
 	json_number("hello_rtt", rtt);

@@ -477,16 +477,16 @@ pause_rx 0 paused_time 0ns
                               dump=qdisc(b"", stats_nest(change)))
         return "" if done.stdout.endswith("\n  peer searching\n") else done.stdout
 
-    def stats_json(self, leave_out: Tuple[str, ...] = ()) -> str:
+    def stats_json(self, leave_out: Tuple[str, ...] = (), refused: int = 2) -> str:
         """Every statistic under its own name; absent ones are zero."""
         done = self.bench.run("-s", "-j", "qdisc", "show", "dev", "lo",
                               dump=qdisc(b"", stats_nest({"peer_state": 3, "peer_role": 0,
-                                                          "peer_refused": 2}, leave_out)))
+                                                          "peer_refused": refused}, leave_out)))
         got = json.loads(done.stdout)[0]
         want: Json = {key: 0 if key in leave_out else value for key, (_, value) in STATS.items()}
         want["peer_state"] = "off" if "peer_state" in leave_out else "up"
         want["peer_role"] = None if "peer_state" in leave_out else "switch"
-        want["peer_refused"] = "handles"
+        want["peer_refused"] = "handles" if refused else None
         peer_id = 0 if "peer_id" in leave_out else STATS["peer_id"][1]
         want["peer_id"] = f"{peer_id:016x}"
         wrong = {key: (got.get(key), value) for key, value in want.items()
@@ -616,6 +616,7 @@ def main() -> int:
             ("priorities in JSON", test.port_json),
             ("pauses by their length", test.pause_times),
             ("qdisc statistics in JSON", test.stats_json),
+            ("qdisc statistics in JSON, not refused", lambda: test.stats_json(refused=0)),
             ("qdisc statistics of an older kernel",
              lambda: test.stats_json(("hello_rtt", "bad_tag", "peer_id", "peer_state"))),
             ("class statistics", test.class_stats),
