@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * bfcctl apply: make the ports of a box as bfc.conf(5) says.
- *
- * What a port is to have is written down as tc would ask for it, all options, with the
- * default of those that the file does not give, and compared attribute by attribute with
- * what the kernel says that it has: there defaults are words ("auto"), not what follows
- * from them. Only what differs is sent, and of a new qdisc only what the file gives: a
- * module older than this program refuses options that it does not know.
  */
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/pkt_sched.h>
 #include <stdlib.h>
@@ -20,6 +13,7 @@
 #include "bfcctl_conf.h"
 #include "bfcctl_live.h"
 #include "bfcctl_outcome.h"
+#include "bfcctl_request.h"
 #include "bfcctl_tc.h"
 #include "rtnl.h"
 
@@ -32,186 +26,6 @@ static struct {
 	int argc;		/* ports */
 	char **argv;
 } todo;
-
-/* ---- what there is to be ---- */
-
-/* Devices of an elide list that are there; the others come in when they appear. */
-static char *elide_value(const struct setting *setting, const char *dev)
-{
-	char names[ELIDE_NAMES][16];
-	unsigned int n = conf_elide(setting, names, ELIDE_NAMES), i;
-	char *value = need(calloc(n + 1, sizeof(*names) + 1));
-
-	for (i = 0; i < n; i++) {
-		if (!live_exists(names[i])) {
-			outcome_note(&setting->at, "%s: elide %s: no such device yet",
-				     dev, names[i]);
-			continue;
-		}
-		if (*value)
-			strcat(value, ",");
-		strcat(value, names[i]);
-	}
-	if (!*value)
-		strcpy(value, "none");
-	return value;
-}
-
-static bool stamps_by(const struct want *want, const char *how)
-{
-	return want->stamp && !strcmp(want->stamp->argv[0], how);
-}
-
-/* All options of a port, as a request that tc would send.
- *
- * Return: NULL, or why they make no sense, until the next call.
- */
-static const char *encode(struct rtnl_msg *msg, const struct want *want,
-			  const struct live *l)
-{
-	char *argv[2 * TCA_BFC_MAX + 3], *elide = NULL;
-	const struct bfc_option *o;
-	const char *why;
-	int argc = 0;
-
-	for_each_option(o) {
-		const struct setting *setting = want->setting[o->attr];
-
-		/* The qdisc shows the size that the buffer has by another port. */
-		if (!setting && o->attr == TCA_BFC_BUFFER_SIZE)
-			continue;
-		argv[argc++] = (char *)o->name;
-		argv[argc] = setting ? setting->value : (char *)o->usual;
-		if (setting && o->attr == TCA_BFC_ELIDE) {
-			elide = elide_value(setting, l->name);
-			argv[argc] = elide;
-		}
-		argc++;
-	}
-	if (stamps_by(want, "pinned")) {
-		argv[argc++] = "stamp";
-		argv[argc++] = "pinned";
-		argv[argc++] = want->stamp->argv[1];
-	}
-	rtnl_begin(msg, RTM_NEWQDISC, 0, sizeof(struct tcmsg));
-	rtnl_put_str(msg, TCA_KIND, "bfc");
-	why = tc_encode(msg, argc, argv);
-	free(elide);
-	return why;
-}
-
-static const struct rtattr *find_attr(const struct rtattr *nest, uint16_t type)
-{
-	const struct rtattr *attr;
-	int room;
-
-	if (!nest)
-		return NULL;
-	room = RTA_PAYLOAD(nest);
-	rtnl_for_each_attr(attr, RTA_DATA(nest), room)
-		if ((attr->rta_type & NLA_TYPE_MASK) == type)
-			return attr;
-	return NULL;
-}
-
-static const struct rtattr *options_of(const struct rtnl_msg *msg)
-{
-	const struct tcmsg *tcm = NLMSG_DATA(&msg->h);
-	const struct rtattr *attr;
-	int room = msg->h.nlmsg_len - NLMSG_LENGTH(sizeof(*tcm));
-
-	rtnl_for_each_attr(attr, TCA_RTA(tcm), room)
-		if ((attr->rta_type & NLA_TYPE_MASK) == TCA_OPTIONS)
-			return attr;
-	return NULL;
-}
-
-static void copy_attr(struct rtnl_msg *msg, const struct rtattr *attr)
-{
-	if (attr)
-		rtnl_put(msg, attr->rta_type, RTA_DATA(attr),
-			 RTA_PAYLOAD(attr));
-}
-
-/* A request for a new qdisc: what the file gives */
-static void encode_new(struct rtnl_msg *msg, const struct rtattr *to,
-		       const struct want *want)
-{
-	const struct bfc_option *o;
-	struct rtattr *nest;
-
-	rtnl_begin(msg, RTM_NEWQDISC, 0, sizeof(struct tcmsg));
-	rtnl_put_str(msg, TCA_KIND, "bfc");
-	nest = rtnl_nest(msg, TCA_OPTIONS);
-	for_each_option(o)
-		if (want->setting[o->attr])
-			copy_attr(msg, find_attr(to, o->attr));
-	copy_attr(msg, find_attr(to, TCA_BFC_STAMP));
-	copy_attr(msg, find_attr(to, TCA_BFC_STAMP_FD));
-	rtnl_nest_end(msg, nest);
-}
-
-static bool in_list(uint32_t ifindex, const struct rtattr *nest)
-{
-	const struct rtattr *attr;
-	int room = RTA_PAYLOAD(nest);
-	uint64_t value;
-
-	rtnl_for_each_attr(attr, RTA_DATA(nest), room)
-		if (bfc_attr_number(attr, &value) && value == ifindex)
-			return true;
-	return false;
-}
-
-/* The same devices, in any order? */
-static bool list_same(const struct rtattr *a, const struct rtattr *b)
-{
-	const struct rtattr *attr;
-	int room = RTA_PAYLOAD(a);
-	uint64_t value;
-
-	if (RTA_PAYLOAD(a) != RTA_PAYLOAD(b))
-		return false;
-	rtnl_for_each_attr(attr, RTA_DATA(a), room)
-		if (!bfc_attr_number(attr, &value) || !in_list(value, b))
-			return false;
-	return true;
-}
-
-static bool same(const struct rtattr *is, const struct rtattr *to)
-{
-	if (!is)
-		return false;
-	if ((to->rta_type & NLA_TYPE_MASK) == TCA_BFC_ELIDE)
-		return list_same(is, to) && list_same(to, is);
-	return RTA_PAYLOAD(is) == RTA_PAYLOAD(to) &&
-	       !memcmp(RTA_DATA(is), RTA_DATA(to), RTA_PAYLOAD(is));
-}
-
-/* "auto" that has come to one scheduler */
-static bool has_one(const struct live *l, const struct rtattr *is,
-		    const struct rtattr *to)
-{
-	uint64_t a, b;
-
-	return (to->rta_type & NLA_TYPE_MASK) == TCA_BFC_TXQS && !l->mq &&
-	       bfc_attr_number(is, &a) && a == BFC_TXQS_AUTO &&
-	       bfc_attr_number(to, &b) && b == BFC_TXQS_ONE;
-}
-
-/* Of the program that "stamp pinned" names */
-static uint32_t prog_id(const struct rtattr *options)
-{
-	const struct rtattr *attr = find_attr(options, TCA_BFC_STAMP_FD);
-	struct bpf_prog_info info = {};
-	uint32_t len = sizeof(info);
-	uint64_t fd;
-
-	if (!bfc_attr_number(attr, &fd) ||
-	    bpf_obj_get_info_by_fd(fd, &info, &len))
-		return 0;
-	return info.id;
-}
 
 /* ---- asking the kernel ---- */
 
@@ -257,72 +71,6 @@ static const struct where *blame(const struct want *want, const char *error)
 
 /* ---- the qdisc of a port ---- */
 
-static char *value_text(const struct bfc_option *o, const struct rtattr *attr)
-{
-	char *text = attr ? tc_value(attr, o->name) : strdup("?");
-
-	if (text && !*text) {
-		free(text);
-		text = strdup(o->usual);
-	}
-	return need(text);
-}
-
-/* Is it the default? Then it need not be said of a new qdisc. */
-static bool is_default(const struct bfc_option *o, const char *text)
-{
-	return !strcmp(text, o->usual);
-}
-
-/* What differs: in what is said, and in a request for it, without what is fixed while the
- * qdisc lives. An option that the kernel does not tell of, its module does not know.
- */
-static void compare(struct outcome *r, const struct live *l,
-		    const struct want *want, const struct rtattr *to,
-		    struct rtnl_msg *change)
-{
-	const struct rtattr *attr, *is, *fd;
-	const struct bfc_option *o;
-	char now[16], then[16];
-	struct rtattr *nest;
-	uint32_t id;
-
-	rtnl_begin(change, RTM_NEWQDISC, 0, sizeof(struct tcmsg));
-	rtnl_put_str(change, TCA_KIND, "bfc");
-	nest = rtnl_nest(change, TCA_OPTIONS);
-	for_each_option(o) {
-		char *from, *text;
-
-		attr = find_attr(to, o->attr);
-		is = find_attr(l->options, o->attr);
-		if (!attr || same(is, attr) || has_one(l, is, attr) ||
-		    (l->options && !is && !want->setting[o->attr]))
-			continue;
-		text = value_text(o, attr);
-		if (l->options) {
-			from = value_text(o, is);
-			outcome_change(r, o->name, from, text, o->fixed);
-			free(from);
-		} else if (!is_default(o, text)) {
-			outcome_change(r, o->name, NULL, text, false);
-		}
-		free(text);
-		if (!o->fixed)
-			copy_attr(change, attr);
-	}
-	fd = find_attr(to, TCA_BFC_STAMP_FD);
-	id = prog_id(to);
-	if (fd && !(l->pinned && id && id == l->prog_id)) {
-		snprintf(now, sizeof(now), "%u", l->prog_id);
-		snprintf(then, sizeof(then), "%u", id);
-		outcome_change(r, "stamp", l->pinned ? now : "native", then,
-			       false);
-		copy_attr(change, find_attr(to, TCA_BFC_STAMP));
-		copy_attr(change, fd);
-	}
-	rtnl_nest_end(change, nest);
-}
-
 /* Of one bfc that replaces another: with the same it would be a change. In the place of
  * another kind the kernel chooses one that no qdisc of the device has.
  */
@@ -362,14 +110,14 @@ static void make_qdisc(struct outcome *r, const struct live *l,
 	static struct rtnl_msg all, new, change;
 	const char *error;
 
-	error = encode(&all, want, l);
+	error = request_all(&all, want, l);
 	if (error) {
 		outcome_error(r, want->stamp && strstr(error, "stamp") ?
 			     &want->stamp->at : &want->at, error);
 		return;
 	}
-	compare(r, l, want, options_of(&all), &change);
-	encode_new(&new, options_of(&all), want);
+	request_change(r, l, want, request_options(&all), &change);
+	request_new(&new, request_options(&all), want);
 	if (!*l->kind) {
 		r->action = OUTCOME_ADD;
 		if (todo.dry_run)
@@ -522,7 +270,7 @@ static void end_program(struct outcome *r, const struct live *l,
 	struct on_port p = { .dev = l->name };
 	int code;
 
-	if (!l->pinned || (want->stamp && !stamps_by(want, "native")))
+	if (!l->pinned || (want->stamp && !want_stamps_by(want, "native")))
 		return;
 	code = by_child(want->stamp ? &want->stamp->at : &want->at, never,
 			stamp_natively, &p);
@@ -537,7 +285,7 @@ static void make_programs(struct outcome *r, const struct live *l,
 	int code;
 
 	/* Before its replacement a port may be none that takes a program. */
-	if (stamps_by(want, "attach") &&
+	if (want_stamps_by(want, "attach") &&
 	    (!r->left || l->options)) {
 		p.pinned = port_get(&port, l->ifindex) &&
 			   port.stamp == BFC_STAMP_PINNED;
@@ -616,7 +364,7 @@ static uint64_t size_of(const struct setting *size)
 
 	rtnl_begin(&msg, RTM_NEWQDISC, 0, sizeof(struct tcmsg));
 	if (tc_encode(&msg, ARRAY_SIZE(argv), argv) ||
-	    !bfc_attr_number(find_attr(options_of(&msg), TCA_BFC_BUFFER_SIZE),
+	    !bfc_attr_number(request_attr(request_options(&msg), TCA_BFC_BUFFER_SIZE),
 			     &bytes))
 		return 0;
 	return bytes;

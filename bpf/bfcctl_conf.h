@@ -8,6 +8,7 @@
 #include <linux/pkt_sch_bfc.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "q_bfc_option.h"
 
@@ -96,6 +97,11 @@ struct want {
 	const struct conf_words *stamp;
 	const struct conf_words *intel;
 };
+
+static inline bool want_stamps_by(const struct want *want, const char *how)
+{
+	return want->stamp && !strcmp(want->stamp->argv[0], how);
+}
 
 /* @option or the next one that the file has as an option: "stamp" is a line of its own there */
 static inline const struct bfc_option *conf_option(const struct bfc_option *option)
