@@ -8,70 +8,10 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
-PATH=$top/build/bpf:$PATH
+# shellcheck source=selftests/apply.sh
+. "$top/selftests/apply.sh"
+
 group=/sys/fs/cgroup/apply
-
-# devices NAME...: dummies in a new namespace x
-devices() {
-	new_ns x
-	plugged "$@"
-}
-
-plugged() {
-	local dev
-	for dev; do
-		ip -n x link add "$dev" type dummy
-	done
-}
-
-# conf TEXT: the file
-conf() { printf '%s\n' "$1" >"$scratch/bfc.conf"; }
-
-# apply CODE [ARGUMENTS]: ends with CODE; what it prints is in $scratch/out, messages
-# in $scratch/err
-ns=x
-apply() {
-	local code=$1 rc
-	shift
-	bfcctl -n "$ns" apply --file "$scratch/bfc.conf" "$@" \
-		>"$scratch/out" 2>"$scratch/err"
-	rc=$?
-	equal "exit code of \"apply $*\" ($(tr '\n' ' ' <"$scratch/out")$(
-		cat "$scratch/err"))" "$rc" "$code"
-}
-
-# says LINE...: on standard output, and nothing else
-says() { equal "output" "$(cat "$scratch/out")" "$(printf '%s\n' "$@")"; }
-
-# warns PATTERN: on standard error
-warns() { check "\"$1\" in: $(cat "$scratch/err")" grep -qE -- "$1" "$scratch/err"; }
-# but for what the kernel says of dummies, which have no speed
-silent() { equal "messages" "$(grep -v 'link speed unknown' "$scratch/err")" ""; }
-
-shown() { tc -n x qdisc show dev "$1"; }
-
-# without_news COMMAND...: the kernel tells of no change of a qdisc; afterwards it does
-without_news() {
-	local pid
-	tc -n "$ns" monitor >"$scratch/news" 2>&1 &
-	pid=$!
-	pids+=("$pid")
-	ip -n "$ns" link add mark type dummy
-	check "tc monitor does not start" wait_for 10 told 1
-	"$@"
-	tc -n "$ns" qdisc replace dev mark root pfifo limit 77
-	check "tc monitor has ended" wait_for 10 grep -q 'dev mark .*limit 77p' \
-		"$scratch/news"
-	equal "what the kernel tells" "$(grep -c '^qdisc bfc\|deleted' \
-		"$scratch/news")" 0
-	kill "$pid"
-	wait "$pid" 2>/dev/null
-	ip -n "$ns" link del mark
-}
-told() {
-	tc -n "$ns" qdisc replace dev mark root pfifo limit 66
-	[ "$(grep -c 'dev mark' "$scratch/news")" -ge "$1" ]
-}
 
 test_first_and_second() {
 	devices d0 d1 e0
@@ -755,35 +695,6 @@ test_host_sizes() {
 
 struct_ops() { [ -e /sys/kernel/btf/vmlinux ]; }
 
-# Ports that go, or get another name, while apply waits for room to tell of another one
-test_gone() {
-	local pipe pid
-	devices d0 d1 d2 d3
-	mkfifo "$scratch/pipe"
-	exec {pipe}<>"$scratch/pipe"
-	head -c 65536 /dev/zero >&"$pipe"
-	conf "[port d*]
-		rate 1gbit
-[port d1]
-		elide d9"
-	bfcctl -n x apply --file "$scratch/bfc.conf" >"$scratch/out" 2>&"$pipe" &
-	pid=$!
-	check "apply does not begin" wait_for 10 has_bfc d0
-	ip -n x link del d2
-	ip -n x link set d3 name e3
-	head -c 65536 <&"$pipe" >/dev/null
-	wait "$pid"
-	equal "exit code" $? 0
-	echo end >&"$pipe"
-	sed '/^end$/q' <&"$pipe" >"$scratch/err"
-	exec {pipe}>&-
-	warns 'bfc.conf:1: d2: has gone in the meantime, or has another name$'
-	warns 'bfc.conf:1: d3: has gone in the meantime, or has another name$'
-	says "d0: added bfc rate 1Gbit" "d1: added bfc rate 1Gbit"
-	equal "e3" "$(shown e3 | grep -c bfc)" 0
-}
-has_bfc() { shown "$1" | grep -q bfc; }
-
 # Devices that go while apply looks: the kernel's list leaves others out then.
 test_gone_in_the_list() {
 	local n=400
@@ -845,4 +756,4 @@ test_at_once() {
 
 run_tests first_and_second back_to_the_default as_tc_reads_it live replacement \
 	replacement_of_a_tree patterns_and_later_ports old_module bad_files one_fails dry_run programs \
-	program_of_tx_queues host host_sizes gone gone_in_the_list names at_once
+	program_of_tx_queues host host_sizes gone_in_the_list names at_once
