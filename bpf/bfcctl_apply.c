@@ -27,6 +27,25 @@ static struct {
 	char **argv;
 } todo;
 
+/**
+ * struct buffer - what ports of the file share
+ * @name: of it
+ * @size: it is to have, NULL = as it is
+ * @bytes: in bytes
+ * @is: size that it has, NULL = there is none yet
+ * @last: of its ports that are asked for, by number, 0 = none
+ */
+struct buffer {
+	const char *name;
+	const struct setting *size;
+	uint64_t bytes;
+	const struct rtattr *is;
+	int last;
+};
+
+static struct buffer *buffers;
+static unsigned int n_buffers;
+
 /* ---- asking the kernel ---- */
 
 /* The kernel's warnings are notes: there is a qdisc. */
@@ -355,55 +374,6 @@ static void make_host(void)
 
 /* ---- all of it ---- */
 
-/* In bytes; 0 = "keep" */
-static uint64_t size_of(const struct setting *size)
-{
-	char *argv[2] = { "size", size->value };
-	uint64_t bytes = 0;
-	struct rtnl_msg msg;
-
-	rtnl_begin(&msg, RTM_NEWQDISC, 0, sizeof(struct tcmsg));
-	if (tc_encode(&msg, ARRAY_SIZE(argv), argv) ||
-	    !bfc_attr_number(request_attr(request_options(&msg), TCA_BFC_BUFFER_SIZE),
-			     &bytes))
-		return 0;
-	return bytes;
-}
-
-/* A buffer has one size: two would take turns. */
-static void check_buffers(void)
-{
-	struct {
-		const struct setting *name, *size;
-		uint64_t bytes;
-	} buffers[n_live + 1], *b, *other;
-	unsigned int i, n = 0;
-	struct want want;
-
-	for (i = 0; i < n_live; i++) {
-		conf_want(&conf, live[i].name, &want);
-		b = &buffers[n];
-		b->name = want.setting[TCA_BFC_BUFFER];
-		b->size = want.setting[TCA_BFC_BUFFER_SIZE];
-		if (want.ignore || !b->name || !b->size)
-			continue;
-		b->bytes = size_of(b->size);
-		if (!b->bytes)
-			continue;
-		n++;
-		for (other = buffers; other < b; other++) {
-			if (strcmp(other->name->value, b->name->value) ||
-			    other->bytes == b->bytes)
-				continue;
-			conf_at(&b->size->at);
-			usage_fail("%s: buffer \"%s\" has another size, %s, in %s:%u",
-				   live[i].name, other->name->value,
-				   other->size->value, other->size->at.file,
-				   other->size->at.line);
-		}
-	}
-}
-
 /* Is it among the ports of the command line, or does its elide list name one? */
 static bool asked_for(const struct live *l, const struct want *want)
 {
@@ -424,6 +394,167 @@ static bool asked_for(const struct live *l, const struct want *want)
 	}
 	return false;
 }
+
+/* At once, or now that others are replaced */
+static bool can_have_bfc(const struct live *l)
+{
+	return !*l->kind || l->options || todo.replace;
+}
+
+/* ---- buffers ---- */
+
+/* A request for a size alone */
+static const char *encode_size(struct rtnl_msg *msg, const struct setting *size)
+{
+	char *argv[2] = { "size", size->value };
+
+	rtnl_begin(msg, RTM_NEWQDISC, 0, sizeof(struct tcmsg));
+	rtnl_put_str(msg, TCA_KIND, "bfc");
+	return tc_encode(msg, ARRAY_SIZE(argv), argv);
+}
+
+/* In bytes; 0 = "keep" */
+static uint64_t size_of(const struct setting *size)
+{
+	uint64_t bytes = 0;
+	struct rtnl_msg msg;
+
+	if (encode_size(&msg, size) ||
+	    !bfc_attr_number(request_attr(request_options(&msg), TCA_BFC_BUFFER_SIZE),
+			     &bytes))
+		return 0;
+	return bytes;
+}
+
+/* Of a port that is to have one */
+static const struct setting *buffer_name(const struct want *want)
+{
+	const struct setting *name = want->setting[TCA_BFC_BUFFER];
+
+	return want->named && !want->ignore && name &&
+	       strcmp(name->value, name->option->usual) ? name : NULL;
+}
+
+static struct buffer *buffer_of(const struct want *want)
+{
+	const struct setting *name = buffer_name(want);
+	unsigned int i;
+
+	for (i = 0; name && i < n_buffers; i++)
+		if (!strcmp(buffers[i].name, name->value))
+			return &buffers[i];
+	return NULL;
+}
+
+/* The size that a buffer has; NULL: there is no such buffer */
+static const struct rtattr *buffer_size(const char *name)
+{
+	const struct rtattr *attr;
+	unsigned int i;
+
+	for (i = 0; i < n_live; i++) {
+		attr = request_attr(live[i].options, TCA_BFC_BUFFER);
+		if (attr && !strcmp(RTA_DATA(attr), name))
+			return request_attr(live[i].options, TCA_BFC_BUFFER_SIZE);
+	}
+	return NULL;
+}
+
+static struct buffer *add_buffer(const char *name)
+{
+	struct buffer *b;
+
+	buffers = grow(buffers, n_buffers, sizeof(*buffers));
+	b = &buffers[n_buffers++];
+	memset(b, 0, sizeof(*b));
+	b->name = name;
+	b->is = buffer_size(name);
+	return b;
+}
+
+/* A buffer has one size: two would take turns. */
+static void look_at_buffers(void)
+{
+	const struct setting *size;
+	struct buffer *b;
+	struct want want;
+	uint64_t bytes;
+	unsigned int i;
+
+	n_buffers = 0;
+	for (i = 0; i < n_live; i++) {
+		conf_want(&conf, live[i].name, &want);
+		if (!buffer_name(&want))
+			continue;
+		b = buffer_of(&want) ?: add_buffer(buffer_name(&want)->value);
+		if (asked_for(&live[i], &want) && can_have_bfc(&live[i]))
+			b->last = live[i].ifindex;
+		size = want.setting[TCA_BFC_BUFFER_SIZE];
+		bytes = size ? size_of(size) : 0;
+		if (!bytes)
+			continue;
+		if (b->size && b->bytes != bytes) {
+			conf_at(&size->at);
+			usage_fail("%s: buffer \"%s\" has another size, %s, in %s:%u",
+				   live[i].name, b->name, b->size->value,
+				   b->size->at.file, b->size->at.line);
+		}
+		if (!b->size)
+			b->size = size;
+		b->bytes = bytes;
+	}
+}
+
+static bool shrinks(const struct buffer *b)
+{
+	uint64_t bytes;
+
+	return b && b->size && bfc_attr_number(b->is, &bytes) &&
+	       b->bytes < bytes;
+}
+
+/* The first port of a buffer gives it the size that all of them need, but for a smaller one
+ * than it has: that is asked for when all ports have given back what they need no more.
+ */
+static void want_size(struct want *want)
+{
+	const struct buffer *b = buffer_of(want);
+
+	if (b && b->size)
+		want->setting[TCA_BFC_BUFFER_SIZE] = shrinks(b) ? NULL : b->size;
+}
+
+/* At the last of its ports */
+static void shrink_buffer(struct outcome *r, const struct live *l,
+			  const struct want *want)
+{
+	const struct buffer *b = buffer_of(want);
+	struct rtnl_msg msg;
+	const char *error;
+	char *from, *to;
+
+	if (!shrinks(b) || b->last != l->ifindex ||
+	    (r->left && r->action == OUTCOME_REPLACE))
+		return;
+	error = encode_size(&msg, b->size);
+	to = request_value(b->size->option,
+			   request_attr(request_options(&msg), TCA_BFC_BUFFER_SIZE));
+	if (!error && !todo.dry_run)
+		error = ask(&msg, 0, l, want, 0);
+	if (error) {
+		outcome_error(r, &b->size->at, error);
+		r->refused = false;	/* other options are changed */
+	} else {
+		from = request_value(b->size->option, b->is);
+		outcome_change(r, b->size->option->name, from, to, false);
+		free(from);
+		if (r->action == OUTCOME_NONE)
+			r->action = OUTCOME_CHANGE;
+	}
+	free(to);
+}
+
+/* ---- all ports ---- */
 
 /* Under the name that it had in the beginning? If not, udev asks for what has come. */
 static bool is_there(const struct live *l, const struct want *want)
@@ -452,8 +583,11 @@ static void make_port(const struct live *l)
 	}
 	if (!asked_for(l, &want) || !is_there(l, &want))
 		return;
+	want_size(&want);
 	end_program(&r, l, &want);
 	make_qdisc(&r, l, &want);
+	if (!r.failed)
+		shrink_buffer(&r, l, &want);
 	if (!r.failed)
 		make_programs(&r, l, &want);
 	if (r.failed && !is_there(l, &want)) {
@@ -509,7 +643,7 @@ void cmd_apply(int argc, char **argv)
 	for (p = 0; p < todo.argc; p++)
 		if (!live_exists(todo.argv[p]))
 			fail("no such device: %s", todo.argv[p]);
-	check_buffers();
+	look_at_buffers();
 	conf_at(NULL);
 	out_open(NULL, '[');
 	for (i = 0; i < n_live; i++)

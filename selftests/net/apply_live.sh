@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# bfcctl apply: what ports share, what a refused change leaves, and ports that go and come.
+#
+# Devices d0, d1, ... of a namespace x
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+# shellcheck source=selftests/apply.sh
+. "$top/selftests/apply.sh"
+
+# reserves SIZE PORT RESERVE: a buffer, whose size one port gives
+reserves() {
+	conf "[port d*]
+		fc pfc rate 1gbit lossless none buffer b reserve $3
+[port $2]
+		size $1"
+}
+
+sizes() {
+	local i
+	for i in 0 1 2; do
+		stat x "d$i" options.size
+	done | tr '\n' ' '
+}
+
+# The reserves of eight priorities of three ports fit a buffer at any time, whichever
+# port gives its size.
+test_buffer_size() {
+	devices d0 d1 d2
+	# A new one has 16 MB.
+	reserves 64mb d2 2mb
+	apply 0
+	silent
+	equal "sizes" "$(sizes)" "67108864 67108864 67108864 "
+	without_news apply 0
+	# Smaller, when the reserves are
+	reserves 4mb d0 100kb
+	without_news apply 3 --dry-run
+	says "d0: would change reserve 2Mb -> 100Kb" "d1: would change reserve 2Mb -> 100Kb" \
+		"d2: would change reserve 2Mb -> 100Kb, size 64Mb -> 4Mb"
+	apply 0
+	silent
+	says "d0: changed reserve 2Mb -> 100Kb" "d1: changed reserve 2Mb -> 100Kb" \
+		"d2: changed reserve 2Mb -> 100Kb, size 64Mb -> 4Mb"
+	equal "sizes" "$(sizes)" "4194304 4194304 4194304 "
+	without_news apply 0
+	reserves 3mb d1 100kb
+	apply 0
+	says "d0: nothing to do" "d1: nothing to do" "d2: changed size 4Mb -> 3Mb"
+	# Larger, before they are
+	reserves 64mb d1 2mb
+	apply 0
+	silent
+	without_news apply 0
+	# What does not fit, however it is gone about
+	reserves 4mb d1 1mb
+	apply 1
+	warns 'bfc.conf:4: d2: buffer: too small for '
+	says "d0: changed reserve 2Mb -> 1Mb" "d1: changed reserve 2Mb -> 1Mb" \
+		"d2: changed reserve 2Mb -> 1Mb; a command has failed"
+	# The last one is of another kind; it comes to the buffer later.
+	tc -n x qdisc replace dev d2 root handle 5: tbf rate 1gbit burst 10kb limit 10kb
+	reserves 1mb d1 0b
+	apply 3
+	equal "sizes" "$(stat x d0 options.size) $(stat x d1 options.size)" "1048576 1048576"
+	apply 0 --replace
+	says "d0: nothing to do" "d1: nothing to do" \
+		"d2: replaced by bfc fc pfc rate 1Gbit lossless none buffer b size 1Mb"
+	without_news apply 0
+	# One port alone
+	reserves 2mb d2 0b
+	apply 0 d0
+	says "d0: changed size 1Mb -> 2Mb"
+	reserves 1mb d2 0b
+	apply 0 d0
+	says "d0: changed size 2Mb -> 1Mb"
+	without_news apply 0
+}
+
+# held COMMAND...: apply waits, with d0 made, for room to tell of d1; then COMMAND
+held() {
+	local pipe pid
+	mkfifo "$scratch/pipe"
+	exec {pipe}<>"$scratch/pipe"
+	head -c 65536 /dev/zero >&"$pipe"
+	bfcctl -n x apply --file "$scratch/bfc.conf" >"$scratch/out" 2>&"$pipe" &
+	pid=$!
+	check "apply does not begin" wait_for 10 has_bfc d0
+	"$@"
+	head -c 65536 <&"$pipe" >/dev/null
+	wait "$pid"
+	equal "exit code" $? 0
+	echo end >&"$pipe"
+	sed '/^end$/q' <&"$pipe" >"$scratch/err"
+	exec {pipe}>&-
+}
+has_bfc() { shown "$1" | grep -q bfc; }
+
+# Ports that go, or get another name
+test_gone() {
+	devices d0 d1 d2 d3
+	conf "[port d*]
+		rate 1gbit
+[port d1]
+		elide d9"
+	held others_go
+	warns 'bfc.conf:1: d2: has gone in the meantime, or has another name$'
+	warns 'bfc.conf:1: d3: has gone in the meantime, or has another name$'
+	says "d0: added bfc rate 1Gbit" "d1: added bfc rate 1Gbit"
+	equal "e3" "$(shown e3 | grep -c bfc)" 0
+}
+others_go() {
+	ip -n x link del d2
+	ip -n x link set d3 name e3
+}
+
+run_tests buffer_size gone
