@@ -136,7 +136,7 @@ static void make_qdisc(struct outcome *r, const struct live *l,
 		return;
 	}
 	request_change(r, l, want, request_options(&all), &change);
-	request_new(&new, request_options(&all), want);
+	request_new(&new, request_options(&all), want, l);
 	if (!*l->kind) {
 		r->action = OUTCOME_ADD;
 		if (todo.dry_run)
@@ -255,11 +255,14 @@ static bool never(void *arg)
 	return false;
 }
 
+/* If a replacement has not done so already */
 static void stamp_natively(void *arg)
 {
 	struct on_port *p = arg;
 	char *argv[2];
 
+	if (stamp_is_native(p->dev))
+		return;
 	argv[0] = "detach";
 	argv[1] = (char *)p->dev;
 	cmd_stamp(ARRAY_SIZE(argv), argv);
@@ -282,14 +285,13 @@ static void intel_so(void *arg)
 	cmd_int(ARRAY_SIZE(argv), argv);
 }
 
-/* Before a replacement, which would go on with the program */
 static void end_program(struct outcome *r, const struct live *l,
 			const struct want *want)
 {
 	struct on_port p = { .dev = l->name };
 	int code;
 
-	if (!l->pinned || (want->stamp && !want_stamps_by(want, "native")))
+	if (!l->pinned || !want_native(want))
 		return;
 	code = by_child(want->stamp ? &want->stamp->at : &want->at, never,
 			stamp_natively, &p);
@@ -584,10 +586,11 @@ static void make_port(const struct live *l)
 	if (!asked_for(l, &want) || !is_there(l, &want))
 		return;
 	want_size(&want);
-	end_program(&r, l, &want);
 	make_qdisc(&r, l, &want);
 	if (!r.failed)
 		shrink_buffer(&r, l, &want);
+	if (!r.failed)
+		end_program(&r, l, &want);
 	if (!r.failed)
 		make_programs(&r, l, &want);
 	if (r.failed && !is_there(l, &want)) {

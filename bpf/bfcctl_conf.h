@@ -103,6 +103,11 @@ static inline bool want_stamps_by(const struct want *want, const char *how)
 	return want->stamp && !strcmp(want->stamp->argv[0], how);
 }
 
+static inline bool want_native(const struct want *want)
+{
+	return !want->stamp || want_stamps_by(want, "native");
+}
+
 /* @option or the next one that the file has as an option: "stamp" is a line of its own there */
 static inline const struct bfc_option *conf_option(const struct bfc_option *option)
 {

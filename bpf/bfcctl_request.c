@@ -136,10 +136,12 @@ static void copy_attr(struct rtnl_msg *msg, const struct rtattr *attr)
  * @msg: result
  * @to: options of request_all()
  * @want: what the port is to have
+ * @l: what it has: the program of a bfc that is replaced stays if nothing is said of it
  */
 void request_new(struct rtnl_msg *msg, const struct rtattr *to,
-		 const struct want *want)
+		 const struct want *want, const struct live *l)
 {
+	const uint8_t native = BFC_STAMP_NATIVE;
 	const struct bfc_option *o;
 	struct rtattr *nest;
 
@@ -151,6 +153,8 @@ void request_new(struct rtnl_msg *msg, const struct rtattr *to,
 			copy_attr(msg, request_attr(to, o->attr));
 	copy_attr(msg, request_attr(to, TCA_BFC_STAMP));
 	copy_attr(msg, request_attr(to, TCA_BFC_STAMP_FD));
+	if (l->pinned && want_native(want))
+		rtnl_put(msg, TCA_BFC_STAMP, &native, sizeof(native));
 	rtnl_nest_end(msg, nest);
 }
 

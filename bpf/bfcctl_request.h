@@ -17,7 +17,7 @@ struct want;
 const char *request_all(struct rtnl_msg *msg, const struct want *want,
 			const struct live *l);
 void request_new(struct rtnl_msg *msg, const struct rtattr *to,
-		 const struct want *want);
+		 const struct want *want, const struct live *l);
 void request_change(struct outcome *r, const struct live *l,
 		    const struct want *want, const struct rtattr *to,
 		    struct rtnl_msg *change);

@@ -316,6 +316,19 @@ bool stamp_same(const char *dev, int argc, char **argv)
 	return same;
 }
 
+/**
+ * stamp_is_native() - whether a port stamps natively, and nothing is pinned for it
+ * @dev: name of the port
+ */
+bool stamp_is_native(const char *dev)
+{
+	struct port port;
+
+	bpf_begin();
+	port_get(&port, device_index(dev));
+	return port.stamp != BFC_STAMP_PINNED && access(stamp_path(port.ifindex, ""), F_OK);
+}
+
 /* Of all processors. */
 static uint64_t get_count(int fd, uint32_t what)
 {

@@ -80,6 +80,49 @@ test_buffer_size() {
 	without_news apply 0
 }
 
+program() { stat x d0 options.stamp_id; }
+
+# A port that stays as it was goes on stamping by its program.
+test_refused_change() {
+	local first words
+	devices d0
+	conf "[port d0]
+		stamp attach"
+	apply 0
+	first=$(program)
+	conf "[port d0]
+		assign dynamic dst-prefix 24"
+	apply 1
+	says "d0: cannot change assign destination -> dynamic, dst-prefix 32 -> 24"
+	equal "program" "$(program)" "$first"
+	conf "[port d0]
+		queues 4096"
+	apply 1 --replace
+	equal "program, after a replacement was refused" "$(program)" "$first"
+	conf "[port d0]
+		stamp attach"
+	apply 0
+	says "d0: nothing to do"
+	# One that is replaced does not.
+	bpftool prog load "$top/build/bpf/bfc_stamp.bpf.o" /sys/fs/bpf/mine \
+		type classifier >"$scratch/load" 2>&1 || fail "$(cat "$scratch/load")"
+	for words in attach "pinned /sys/fs/bpf/mine"; do
+		conf "[port d0]
+			queues 32
+			stamp $words"
+		apply 0 --replace
+		conf "[port d0]
+			queues 8"
+		apply 0 --replace
+		says "d0: replaced by bfc queues 32 -> 8; stamp detach"
+		silent
+		equal "stamp" "$(stat x d0 options.stamp)" native
+		without_news apply 0
+	done
+	rm /sys/fs/bpf/mine
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+}
+
 # held COMMAND...: apply waits, with d0 made, for room to tell of d1; then COMMAND
 held() {
 	local pipe pid
@@ -117,4 +160,4 @@ others_go() {
 	ip -n x link set d3 name e3
 }
 
-run_tests buffer_size gone
+run_tests buffer_size refused_change gone
