@@ -17,6 +17,8 @@
 #include "bfcctl_tc.h"
 #include "rtnl.h"
 
+#define AGAIN	10	/* looks at ports that go and come while apply runs */
+
 static struct conf conf;
 
 static struct {
@@ -26,6 +28,12 @@ static struct {
 	int argc;		/* ports */
 	char **argv;
 } todo;
+
+/* Ports to be looked at again */
+static struct {
+	int argc;
+	char **argv;
+} again;
 
 /**
  * struct buffer - what ports of the file share
@@ -558,15 +566,31 @@ static void shrink_buffer(struct outcome *r, const struct live *l,
 
 /* ---- all ports ---- */
 
-/* Under the name that it had in the beginning? If not, udev asks for what has come. */
-static bool is_there(const struct live *l, const struct want *want)
+static void note_gone(const char *dev)
+{
+	struct want want;
+
+	conf_want(&conf, dev, &want);
+	outcome_note(&want.at, "%s: has gone in the meantime, or has another name",
+		     dev);
+}
+
+/* Under the name that it had in the beginning? Another device that has come under it has
+ * its turn again: udev has asked for it, but if what runs here is bfc@PORT.service itself
+ * then systemd did not start that once more.
+ */
+static bool is_there(const struct live *l)
 {
 	char name[IF_NAMESIZE];
 
 	if (if_indextoname(l->ifindex, name) && !strcmp(name, l->name))
 		return true;
-	outcome_note(&want->at, "%s: has gone in the meantime, or has another name",
-		     l->name);
+	if (if_nametoindex(l->name)) {
+		again.argv = grow(again.argv, again.argc, sizeof(*again.argv));
+		again.argv[again.argc++] = need(strdup(l->name));
+	} else {
+		note_gone(l->name);
+	}
 	return false;
 }
 
@@ -583,7 +607,7 @@ static void make_port(const struct live *l)
 		outcome_print(&r, todo.dry_run);
 		return;
 	}
-	if (!asked_for(l, &want) || !is_there(l, &want))
+	if (!asked_for(l, &want) || !is_there(l))
 		return;
 	want_size(&want);
 	make_qdisc(&r, l, &want);
@@ -593,11 +617,36 @@ static void make_port(const struct live *l)
 		end_program(&r, l, &want);
 	if (!r.failed)
 		make_programs(&r, l, &want);
-	if (r.failed && !is_there(l, &want)) {
+	if (r.failed && !is_there(l)) {
 		outcome_forget(&r);
 		return;
 	}
 	outcome_print(&r, todo.dry_run);
+}
+
+static void make_ports(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < n_live; i++)
+		make_port(&live[i]);
+}
+
+/* Ports whose names are those of other devices by now, as if asked for */
+static void make_again(void)
+{
+	int p;
+
+	todo.argc = again.argc;
+	todo.argv = again.argv;
+	again.argc = 0;
+	again.argv = NULL;
+	live_look();
+	look_at_buffers();
+	for (p = 0; p < todo.argc; p++)
+		if (!live_exists(todo.argv[p]))
+			note_gone(todo.argv[p]);
+	make_ports();
 }
 
 /* What matches nothing may come yet. */
@@ -622,8 +671,9 @@ static void note_unmatched(void)
 
 void cmd_apply(int argc, char **argv)
 {
-	unsigned int i;
+	unsigned int times;
 	char *word;
+	bool all;
 	int p;
 
 	todo.argv = argv;
@@ -649,9 +699,13 @@ void cmd_apply(int argc, char **argv)
 	look_at_buffers();
 	conf_at(NULL);
 	out_open(NULL, '[');
-	for (i = 0; i < n_live; i++)
-		make_port(&live[i]);
-	if (!todo.argc) {
+	all = !todo.argc;
+	make_ports();
+	for (times = 0; again.argc && times < AGAIN; times++)
+		make_again();
+	for (p = 0; p < again.argc; p++)
+		note_gone(again.argv[p]);
+	if (all) {
 		note_unmatched();
 		make_host();
 	}

@@ -102,7 +102,7 @@ static void forget(struct live *list, unsigned int n)
 }
 
 /**
- * live_look() - fill @live
+ * live_look() - fill @live, anew
  *
  * The kernel counts devices as it lists them: if one goes meanwhile, the one behind it is left
  * out, and would be taken for one without a qdisc. So all is listed again until no device has
@@ -115,6 +115,7 @@ void live_look(void)
 	struct live *was;
 	unsigned int n_was, tries;
 
+	forget(live, n_live);
 	list_devices();
 	for (tries = 0; tries < LOOKS; tries++) {
 		ports_each(add_qdisc, NULL);

@@ -160,4 +160,28 @@ others_go() {
 	ip -n x link set d3 name e3
 }
 
-run_tests buffer_size refused_change gone
+# Another device under the same name, and it is in a list
+test_comes_again() {
+	devices d0 d1 d2 d3
+	conf "[port d*]
+		rate 1gbit
+[port d0]
+		elide d2
+[port d1]
+		elide d9"
+	held another_comes
+	equal "messages but for d9" "$(grep -vc ' d9: no such device yet$' "$scratch/err")" 1
+	warns 'bfc.conf:1: d3: has gone in the meantime'
+	says "d0: added bfc rate 1Gbit elide d2" "d1: added bfc rate 1Gbit" \
+		"d0: changed elide none -> d2" "d2: added bfc rate 1Gbit"
+	plugged d3
+	apply 0 d3
+	without_news apply 0
+}
+another_comes() {
+	ip -n x link del d2
+	plugged d2
+	ip -n x link del d3
+}
+
+run_tests buffer_size refused_change gone comes_again
