@@ -71,6 +71,16 @@ static __always_inline void begin(struct bpf_sock_ops *skops)
 					  BFC_SIZE_MARK);
 }
 
+/* A socket that is used again: its new peer may be one that is told nothing. INT may need the
+ * calls for headers.
+ */
+static __always_inline void forget(struct bpf_sock_ops *skops)
+{
+	if (skops->sk)
+		bpf_sk_storage_delete(&bfc_size_sk, skops->sk);
+	bpf_sock_ops_cb_flags_set(skops, skops->bpf_sock_ops_cb_flags & ~BFC_SIZE_MARK);
+}
+
 /* Another program's options must not lose what they have reserved: so it is kept whether
  * this one has. Here the packet has no header yet: what it has is data.
  */
@@ -122,6 +132,9 @@ SEC("sockops")
 int bfc_size(struct bpf_sock_ops *skops)
 {
 	switch (skops->op) {
+	case BPF_SOCK_OPS_TCP_CONNECT_CB:
+		forget(skops);
+		break;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
 		begin(skops);

@@ -195,6 +195,38 @@ test_scope_and_refusals() {
 	[ -z "$(ls /sys/fs/bpf/bfc 2>/dev/null)" ] || fail "pins are left"
 }
 
+# A socket that is used again tells its new peer nothing if that is elsewhere.
+test_reconnect() {
+	local client watch told=$scratch/told
+	start
+	ip -n r addr add 10.0.0.101/24 dev e0
+	sink 5001
+	sink 5002
+	ctl size on --cgroup "$group" to 10.0.0.100/32
+	sizes h1 e0 >"$told" &
+	watch=$!
+	check "not watching" wait_for 60 ready "$told"
+	client="import ctypes, socket, time
+s = socket.socket()
+s.connect(('10.0.0.100', 5002))
+s.sendall(bytes(50000))
+time.sleep(2)
+# AF_UNSPEC: disconnected
+ctypes.CDLL(None).connect(s.fileno(), bytes(16), 16)
+s.connect(('10.0.0.101', 5001))
+s.sendall(bytes(50000))
+s.shutdown(socket.SHUT_WR)
+s.recv(1)"
+	in_group h1 python3 -c "$client" &
+	pids+=("$!")
+	finish "${pids[-1]}" "$watch"
+	sed -i 1d "$told"
+	at_least "packets that told the first peer a size" "$(stat sw r0 sized)" 10
+	at_least "segments with data for the second" "$(wc -l <"$told")" 30
+	equal "that tell a size" "$(grep -vc none "$told")" 0
+	ctl size off --cgroup "$group"
+}
+
 # applied CODE WHAT [OPTION]: bfcctl apply, what it says of the host's only command
 applied() {
 	local rc
@@ -238,4 +270,4 @@ test_applied() {
 	[ -z "$(ls /sys/fs/bpf/bfc 2>/dev/null)" ] || fail "pins are left"
 }
 
-run_tests unsent_bytes beside_int scope_and_refusals applied
+run_tests unsent_bytes beside_int scope_and_refusals reconnect applied
