@@ -111,6 +111,20 @@ void usage_fail(const char *fmt, ...)
 	exit(2);
 }
 
+/**
+ * note() - say what is no failure, but good to know
+ * @fmt: as printf
+ */
+void note(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	out_message("", fmt, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
 /* What lib/rtnl.c calls when a system call fails. */
 void die(const char *what)
 {

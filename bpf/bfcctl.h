@@ -55,6 +55,8 @@ _Noreturn void fail(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
 _Noreturn void usage_fail(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
+void note(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));
 const char *next_word(int *argc, char ***argv, const char *after);
 /**
  * struct suffix - a unit behind a number

@@ -318,6 +318,8 @@ void cmd_monitor(int argc, char **argv)
 	find_family(&m);
 	if (m.all && mnl_socket_setsockopt(m.nl, NETLINK_LISTEN_ALL_NSID, &on, sizeof(on)))
 		fail("all-nsid: %s", strerror(errno));
+	if (m.dev && !if_nametoindex(m.dev))
+		note("no device is called %s yet: waiting for it", m.dev);
 	if (ctl.verbose)
 		fprintf(stderr, "bfcctl: listening\n");
 	while (m.left)

@@ -129,6 +129,22 @@ test_text() {
 	equal "events of another device" "$(told other)" ""
 }
 
+# A port that comes later, and the only message is that it is not there.
+test_later_port() {
+	host a 10.0.0.1/24
+	host b 10.0.0.2/24
+	listen later a e0
+	equal "messages" "$(cat "$scratch/later.err")" \
+		"bfcctl: no device is called e0 yet: waiting for it"$'\n'"bfcctl: listening"
+	cable a e0 b e0
+	listen now a e0
+	equal "messages" "$(cat "$scratch/now.err")" "bfcctl: listening"
+	bfc a e0
+	bfc b e0
+	peers_up
+	tell_all later neighbour_up
+}
+
 # storm PRIORITY: a PFC frame of n, 1.68 s at 20 Mbit/s
 storm() { frames pfc n $((1 << $1)) 65535; }
 
@@ -352,6 +368,6 @@ test_unload() {
 	tell_all later "loaded neighbour_up"
 }
 
-run_tests neighbour other_queues peer_on text storm_and_restore storm_ends_with_the_qdisc \
+run_tests neighbour other_queues peer_on text later_port storm_and_restore storm_ends_with_the_qdisc \
 	storms_of_two_txqs queues_exhausted shared_queues_are_not_exhausted handles_exhausted \
 	flood_is_bounded reader_that_does_not_read namespaces unload
