@@ -574,7 +574,7 @@ static const struct hpcc_entry *entry_of(const struct flow *flow,
 static void hpcc_show(int argc, char **argv)
 {
 	static struct hpcc_entry list[HPCC_NETS];
-	unsigned int n, n_flows, i, k;
+	unsigned int n, n_flows, i, k, on = 0;
 	struct flow *flows;
 	int fd;
 
@@ -585,7 +585,9 @@ static void hpcc_show(int argc, char **argv)
 	if (fd >= 0 && !conf_fits(fd, sizeof(list->cgroup), sizeof(list->net)))
 		fail("HPCC is that of another version of bfcctl: bfcctl hpcc on replaces it");
 	n = fd < 0 ? 0 : get_entries(fd, list);
-	if (!n)
+	for (i = 0; i < n; i++)
+		on += !list[i].net.off;
+	if (!on)
 		fail("HPCC is off");
 	close(fd);
 	n_flows = tcp_flows(&flows);

@@ -61,6 +61,8 @@ struct_ops() { ! simulated || { say "no struct_ops in this kernel"; false; }; }
 
 hpcc_off() {
 	ctl hpcc off --cgroup "$group"
+	# Whether it is registered still or not
+	equal "what is shown of it" "$(bfcctl -j hpcc show 2>&1)" "bfcctl: HPCC is off"
 	[ -n "${on[*]}" ] || ctl hpcc off
 	ctl int detach --cgroup "$group"
 	! simulated || check "a socket uses bfc_simcc" \
