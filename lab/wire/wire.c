@@ -656,6 +656,9 @@ static int wire_get_link_ksettings(struct net_device *dev,
 	struct wire_end *end = netdev_priv(dev);
 	u64 mbit = div_u64(end->out.conf.rate, 1000000);
 
+	/* As with a card, which has agreed on no speed yet. */
+	if (!netif_carrier_ok(dev))
+		mbit = 0;
 	cmd->base.speed = mbit ? mbit : SPEED_UNKNOWN;
 	cmd->base.duplex = DUPLEX_FULL;
 	cmd->base.port = PORT_OTHER;

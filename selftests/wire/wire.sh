@@ -108,6 +108,7 @@ test_create_delete() {
 	ip -n a link set dev wa up
 	sleep 0.1
 	equal "carrier with one end up" "$(carrier a wa)" false
+	equal "speed without a carrier" "$(in_ns a cat /sys/class/net/wa/speed)" -1
 	ip -n b link set dev wb up
 	check "carrier with both up" wait_for 5 eval \
 		'[ "$(carrier a wa)$(carrier b wb)" = truetrue ]'
