@@ -62,6 +62,7 @@ const struct bfc_stat bfc_qdisc_table[] = {
 	QDISC("hello_rx", HELLO_RX, NUMBER, GENERAL, 6),
 	QDISC("tagged_tx", TAGGED_TX, NUMBER, GENERAL, 6),
 	QDISC("tagged_rx", TAGGED_RX, NUMBER, GENERAL, 6),
+	QDISC("refused_rate", REFUSED_RATE, RATE, SPEED, 0),
 	QDISC("ctrl_excess", CTRL_EXCESS, NUMBER, CONTROL, 0),
 	QDISC("pfc_tx", PFC_TX, NUMBER, PORT, 0),
 	QDISC("pfc_rx", PFC_RX, NUMBER, PORT, 0),

@@ -29,6 +29,7 @@ enum bfc_unit {
 /* Generated from spec/bfc.yaml: blocks */
 enum bfc_block {
 	BFC_BLOCK_GENERAL,
+	BFC_BLOCK_SPEED,
 	BFC_BLOCK_CONTROL,
 	BFC_BLOCK_PORT,
 	BFC_BLOCK_STAMP,

@@ -314,7 +314,6 @@ struct bfc_sched {
 	struct qdisc_watchdog watchdog;	/* shaper, end of a pause, pace of a host */
 	struct {
 		const char *no_port;	/* why &bfc_sched.port is a bare one, for users; or NULL */
-		u64 speed;	/* of the link, bytes/s, when it was asked last; 0: unknown */
 		bool live;	/* that port does what this qdisc asks for, not another that it
 				 * is to replace
 				 */

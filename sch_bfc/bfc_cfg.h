@@ -168,6 +168,7 @@ struct bfc_cfg {
 	struct bfc_buffer *buffer;	/* or NULL */
 	u64 undo;		/* size that @buffer had, while this may yet fail */
 	u64 fixed;		/* reserves and headroom of the port, bytes */
+	u64 speed;		/* of the link that this is for, bytes/s; 0: unknown */
 	u64 hrtt;		/* ns: the one that was asked for, or measured */
 	u64 loop;		/* ns: likewise, of this port's link alone */
 	u64 longest;		/* ns: that this may be yet; @loop once it is known */
@@ -204,6 +205,12 @@ static inline bool bfc_classes_differ(const struct bfc_cfg *a, const struct bfc_
 static inline bool bfc_cfg_holds(const struct bfc_cfg *cfg)
 {
 	return cfg->lossless || cfg->buffer;
+}
+
+/* Of the MAC, bytes/s, as far as it was known */
+static inline u64 bfc_cfg_link_rate(const struct bfc_cfg *cfg)
+{
+	return cfg->speed ?: cfg->rate;
 }
 
 /* Bytes of the longest PAUSE, if the neighbour has as many queues. */
@@ -264,7 +271,7 @@ static inline void bfc_buffer_peak(struct bfc_buffer *buffer)
 /* bfc_derive.c */
 extern unsigned int bfc_eliders;
 struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
-			    const struct bfc_txqs *txqs, u64 rate, u64 link_rate,
+			    const struct bfc_txqs *txqs, u64 speed,
 			    struct netlink_ext_ack *extack);
 void bfc_cfg_put(struct bfc_cfg *cfg);
 

@@ -211,23 +211,23 @@ unsigned int bfc_eliders;
  * @port: of the qdisc
  * @p: what was asked for
  * @txqs: of a root with several schedulers, or NULL
- * @rate: at which it sends, bytes/s
- * @link_rate: of its MAC, bytes/s
+ * @speed: of the link, bytes/s; 0: unknown
  * @extack: what is wrong, in words
  *
  * Context: RTNL.
  * Return: a configuration with one user, or an error pointer.
  */
 struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
-			    const struct bfc_txqs *txqs, u64 rate, u64 link_rate,
+			    const struct bfc_txqs *txqs, u64 speed,
 			    struct netlink_ext_ack *extack)
 {
+	u64 rate = p->rate ?: speed ?: BFC_RATE_UNKNOWN;
 	const struct bfc_cfg *before = port->cfg;
 	const struct bfc_derive d = {
 		.p = p,
 		.txqs = txqs ? txqs->used : 1,
 		.rate = rate,
-		.link_rate = link_rate,
+		.link_rate = speed ?: rate,
 		.mtu = psched_mtu(port->dev),
 		.frame = clamp_t(u32, psched_mtu(port->dev), BFC_QUANTUM_MIN,
 				 BFC_QUANTUM_MAX),
@@ -243,7 +243,8 @@ struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 	if (!c)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&c->users, 1);
-	bfc_derive_hrtt(c, port, p, link_rate);
+	c->speed = speed;
+	bfc_derive_hrtt(c, port, p, d.link_rate);
 	bfc_derive_txqs(c, &d);
 	bfc_derive_sched(c, &d);
 	bfc_thresh_fill(c->thresh, queues, rate, c->hrtt, d.frame, p->threshold);

@@ -86,8 +86,8 @@ static bool bfc_hrtt_is_used(const struct bfc_port *port, u64 hrtt)
 	return cfg->hrtt == hrtt &&
 	       (!cfg->fc->prios ||
 		(cfg->loop == (port->life.loop ?: hrtt) &&
-		 cfg->longest == bfc_hrtt_longest(port, cfg->fc, &cfg->p, port->link_rate,
-					 cfg->loop)));
+		 cfg->longest == bfc_hrtt_longest(port, cfg->fc, &cfg->p,
+					 bfc_cfg_link_rate(cfg), cfg->loop)));
 }
 
 /* Where what follows from it is refused, the port goes on with what it has. */

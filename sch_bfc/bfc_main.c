@@ -42,6 +42,13 @@ static u64 bfc_link_rate(struct net_device *dev)
 	return bfc_speed_rate(ecmd.base.speed);
 }
 
+/* Ask for it. */
+static u64 bfc_ask_speed(struct bfc_port *port)
+{
+	port->life.speed = bfc_link_rate(port->dev);
+	return port->life.speed;
+}
+
 /* From now on the port does what this qdisc asks for. */
 static void bfc_commit(struct Qdisc *sch)
 {
@@ -49,7 +56,7 @@ static void bfc_commit(struct Qdisc *sch)
 
 	if (q->egress && q->cfg->fc->egress_publish)
 		q->cfg->fc->egress_publish(q->port, q->egress);
-	bfc_port_configure(q->port, q->cfg, q->life.speed ?: q->cfg->rate,
+	bfc_port_configure(q->port, q->cfg, q->port->life.speed ?: q->cfg->rate,
 			   bfc_is_mq(sch));
 	if (bfc_refreshes(q->port) && bfc_carrier(qdisc_dev(sch)) &&
 	    q->cfg->fc->prios)
@@ -89,7 +96,6 @@ static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p, u64 spee
 			 struct netlink_ext_ack *extack)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	u64 rate = p->rate ?: speed ?: BFC_RATE_UNKNOWN;
 	struct bfc_cfg *cfg, *old = q->cfg;
 	void *egress = NULL;
 	int err;
@@ -97,7 +103,7 @@ static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p, u64 spee
 	err = bfc_need_slot(q->port, p, extack);
 	if (err)
 		return err;
-	cfg = bfc_cfg_new(q->port, p, q->txq.all, rate, speed ?: rate, extack);
+	cfg = bfc_cfg_new(q->port, p, q->txq.all, speed, extack);
 	if (IS_ERR(cfg))
 		return PTR_ERR(cfg);
 	err = bfc_is_mq(sch) ? bfc_mq_roots(sch, cfg) :
@@ -122,7 +128,6 @@ static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p, u64 spee
 		bfc_sched_apply(sch, cfg, &egress);
 		sch_tree_unlock(sch);
 	}
-	q->life.speed = speed;
 	if (old)
 		cfg->undo = 0;	/* a change cannot fail any more */
 	if (q->life.live)
@@ -131,6 +136,20 @@ static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p, u64 spee
 		old->fc->egress_free(q->port, egress);
 	bfc_cfg_put(old);
 	return 0;
+}
+
+/* Something else than the link has changed. Thresholds for its speed may have been refused; then
+ * they are for that of before again, and the port goes on with the speed that there is.
+ */
+static int bfc_reconfigure(struct Qdisc *sch, const struct bfc_params *p)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	u64 speed = q->port->life.speed;
+	int err = bfc_configure(sch, p, speed, NULL);
+
+	if (err && q->cfg->speed != speed)
+		err = bfc_configure(sch, p, q->cfg->speed, NULL);
+	return err;
 }
 
 /**
@@ -142,7 +161,7 @@ static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p, u64 spee
 void bfc_update_link(struct Qdisc *sch)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
-	u64 speed = bfc_link_rate(qdisc_dev(sch));
+	u64 speed = bfc_ask_speed(q->port);
 
 	if (!bfc_configure(sch, &q->cfg->p, speed, NULL))
 		return;
@@ -162,7 +181,7 @@ int bfc_update_hrtt(struct Qdisc *sch)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 
-	return bfc_configure(sch, &q->cfg->p, q->life.speed, NULL);
+	return bfc_reconfigure(sch, &q->cfg->p);
 }
 
 /**
@@ -187,7 +206,7 @@ void bfc_forget_elided(struct Qdisc *sch, int ifindex)
 			if (p->elide[i] != ifindex)
 				p->elide[n++] = p->elide[i];
 		p->nelide = n;
-		err = bfc_configure(sch, p, q->life.speed, NULL);
+		err = bfc_reconfigure(sch, p);
 		kfree(p);
 	}
 	if (err && bfc_may_log(qdisc_dev(sch)))
@@ -298,7 +317,7 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 		err = PTR_ERR(prog);
 		goto out;
 	}
-	err = bfc_configure(sch, p, bfc_link_rate(qdisc_dev(sch)), extack);
+	err = bfc_configure(sch, p, bfc_ask_speed(q->port), extack);
 	if (err) {
 		bfc_stamp_put(prog);
 		goto out;
@@ -307,7 +326,7 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 	bfc_port_wake(q->port);
 	if (bfc_params_given_up(qdisc_dev(sch), opt, was, p))
 		NL_SET_ERR_MSG(extack, "bfc: options that are not used any more have their defaults again: the kernel's log names them");
-	else if (!p->rate && !q->life.speed)
+	else if (!p->rate && !q->cfg->speed)
 		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");
 out:
 	kfree(p);
@@ -382,12 +401,12 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 		goto out;
 	}
 	bfc_stamp_set(sch, prog);
-	err = bfc_configure(sch, p, bfc_link_rate(dev), extack);
+	err = bfc_configure(sch, p, bfc_ask_speed(port), extack);
 	if (err)
 		goto out;
 	if (inherited)
 		NL_SET_ERR_MSG(extack, "bfc: stamp: goes on with the program of the qdisc before (stamp native: without)");
-	if (!p->rate && !q->life.speed)
+	if (!p->rate && !q->cfg->speed)
 		NL_SET_ERR_MSG(extack, "bfc: link speed unknown, thresholds assume 1 Gbit/s until it is known; or give rate");
 out:
 	kfree(p);
@@ -436,7 +455,7 @@ static void bfc_change_real_num_tx(struct Qdisc *sch, unsigned int n)
 		return;
 	WRITE_ONCE(q->txq.all->used, n);
 	WRITE_ONCE(q->txq.all->most, max(q->txq.all->most, n));
-	if (bfc_configure(sch, &q->cfg->p, q->life.speed, NULL) && bfc_may_log(qdisc_dev(sch)))
+	if (bfc_reconfigure(sch, &q->cfg->p) && bfc_may_log(qdisc_dev(sch)))
 		netdev_warn(qdisc_dev(sch), "bfc: queues are those of another number of TX queues\n");
 }
 

@@ -157,6 +157,7 @@ struct bfc_port_life {
 				 */
 	bool fresh;		/* the first has come, but not configured the port yet */
 	bool carrier;		/* as seen last */
+	u64 speed;		/* of the link, bytes/s, when it was asked last; 0: unknown */
 	u64 hrtt;		/* ns: used with hrtt auto; 0: that of @sw */
 	u64 loop;		/* ns: of this link, as far as known, or 0 */
 	unsigned long loop_changed;	/* jiffies */

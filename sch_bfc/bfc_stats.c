@@ -46,6 +46,7 @@ struct bfc_port_stats {
 	u64 hello_tx;
 	u64 refresh;
 	u64 hold;
+	u64 refused_rate;
 	u64 counters;
 	u32 state;
 	u32 refused;
@@ -71,6 +72,8 @@ static void bfc_port_read_conf(struct bfc_port *port, struct bfc_port_stats *s)
 	u32 left = 0;
 
 	lockdep_assert_held(&port->lock);
+	if (cfg && cfg->speed != port->life.speed)
+		s->refused_rate = port->link_rate;
 	if (buffer) {
 		s->buffer_size = READ_ONCE(buffer->pool.size);
 		left = bfc_pool_free(s->buffer_size,
@@ -173,6 +176,7 @@ static int bfc_put_port_stats(struct sk_buff *skb,
 	const struct bfc_stat u64s[] = {
 		{ TCA_BFC_STATS_REFRESH, s->refresh },
 		{ TCA_BFC_STATS_HOLD, s->hold },
+		{ TCA_BFC_STATS_REFUSED_RATE, s->refused_rate },
 		{ TCA_BFC_STATS_COUNTERS, s->counters },
 		{ TCA_BFC_STATS_FRAMES_RX, s->frames_rx },
 		{ TCA_BFC_STATS_HELLO_TX, s->hello_tx },

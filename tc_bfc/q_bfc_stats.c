@@ -267,6 +267,7 @@ static void print_qdisc_stats(const struct bfc_stats *stats)
 {
 	print_block(BFC_BLOCK_GENERAL, stats->value, true);
 	print_pause_times(stats->pause_times);
+	print_block(BFC_BLOCK_SPEED, stats->value, false);
 	print_block(BFC_BLOCK_CONTROL, stats->value, false);
 	print_block(BFC_BLOCK_PORT, stats->value, stats->has_prios);
 	print_block(BFC_BLOCK_STAMP, stats->value, false);

@@ -428,6 +428,7 @@ STATISTICS = [
     Statistic('hello_rx', 30, 8, 'general', 'frames'),
     Statistic('tagged_tx', 33, 8, 'general', 'frames'),
     Statistic('tagged_rx', 34, 8, 'general', 'frames'),
+    Statistic('refused_rate', 94, 8, 'speed', 'speed'),
     Statistic('ctrl_excess', 81, 8, 'control', 'control'),
     Statistic('pfc_tx', 51, 8, 'port', 'pfc'),
     Statistic('pfc_rx', 52, 8, 'port', 'pfc'),

@@ -342,7 +342,7 @@ class PluginTest:
                                          "memory": 65536, "memory_peak": 1 << 20,
                                          "backlog_peak": 1500, "bad_short": 0, "bad_version": 0,
                                          "bad_epoch": 0, "bad_range": 0, "bad_role": 0,
-                                         "bad_rate": 0, "bad_tag": 0, "ctrl_excess": 0,
+                                         "bad_rate": 0, "bad_tag": 0, "ctrl_excess": 0, "refused_rate": 0,
                                          "hrtt": 100_000, "hrtt_measured": 98_760,
                                          "sticky": 200_000, "refresh": 1_000_000,
                                          "paused_time": 12_345_678,
@@ -360,14 +360,14 @@ class PluginTest:
     def port_text(self) -> str:
         """The block of port-level statistics, and a line for each priority with news."""
         change = {"xoff": 102_400, "xon": 80_000, "headroom": 65_536, "buffer_size": 12 << 20,
-                  "buffer_used": 0, "buffer_peak": 1 << 20, "buffer_port": 3028}
+                  "refused_rate": 125_000_000, "buffer_used": 0, "buffer_peak": 1 << 20, "buffer_port": 3028}
         prios = {0: prio_stats(**{key: 0 for key in PRIO_STATS}), 2: b"", 7: prio_stats(peak=1),
                  3: prio_stats(held=2048, headroom=1500, peak=4096, pausing=1, paused=0,
                                pause_tx=3, pausing_time=1_234_567, pause_rx=1,
                                paused_time=(1 << 64) - 1)}
         done = self.bench.run("-s", "qdisc", "show", "dev", "lo",
                               dump=qdisc(b"", stats_nest(change) + prios_nest(prios)))
-        want = (f" tagged_rx {self.stat('tagged_rx')}\n" + block_text("control", {})
+        want = (f" tagged_rx {self.stat('tagged_rx')}\n" + block_text("speed", {"refused_rate": "1Gbit"}) + block_text("control", {})
                 + block_text("port", {
                     "xoff": "100Kb", "xon": "80000b", "headroom": "64Kb", "buffer_size": "12Mb",
                     "buffer_used": "0b", "buffer_peak": "1Mb", "buffer_port": "3028b"})

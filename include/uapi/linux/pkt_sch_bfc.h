@@ -362,6 +362,8 @@ enum {
 	TCA_BFC_STATS_LABELLED,		/* u64 packets with the incast label */
 	/* sched srf */
 	TCA_BFC_STATS_SIZED,		/* u64 packets that told what their flow has yet to send */
+	/* a link with a speed that the options do not fit */
+	TCA_BFC_STATS_REFUSED_RATE,	/* u64 bytes/s of the link, if thresholds are those of another speed */
 	__TCA_BFC_STATS_MAX
 };
 
