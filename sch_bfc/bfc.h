@@ -706,6 +706,7 @@ static inline struct bfc_skb_cb *bfc_cb(const struct sk_buff *skb)
 /* bfc_main.c */
 extern struct Qdisc_ops bfc_qdisc_ops;
 void bfc_update_link(struct Qdisc *sch);
+void bfc_retry_link(struct Qdisc *sch);
 int bfc_update_hrtt(struct Qdisc *sch);
 void bfc_forget_elided(struct Qdisc *sch, int ifindex);
 

@@ -43,6 +43,8 @@ void bfc_buffer_leave(struct bfc_buffer *buffer, u64 fixed)
 	ASSERT_RTNL();
 	buffer->fixed -= fixed;
 	bfc_buffer_carve(buffer, 0);
+	if (fixed)
+		bfc_hrtt_look_later();	/* another may have been refused for want of it */
 	if (!--buffer->ports)
 		list_del(&buffer->list);
 	bfc_buffer_put(buffer);

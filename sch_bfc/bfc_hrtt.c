@@ -28,6 +28,14 @@ void bfc_hrtt_look_soon(const struct bfc_port *port)
 }
 
 /**
+ * bfc_hrtt_look_later() - look at all ports: what one of them was refused may be there
+ */
+void bfc_hrtt_look_later(void)
+{
+	queue_delayed_work(system_percpu_wq, &bfc_hrtt_look, BFC_HRTT_EVERY);
+}
+
+/**
  * bfc_hrtt_forget() - what was measured is of another neighbour
  * @port: the port
  *

@@ -3,7 +3,8 @@
  * hrtt auto: what follows from the loops that ports have measured (bfc_hrtt.c). The HRTT of the
  * box is the longest of its ports': Th at an egress is one table for packets of all ingress
  * ports (BFC §3.3.2, App. A.9). XOFF and headroom of a port are for its own link. Ports with
- * `hrtt auto` are configured anew if these are others.
+ * `hrtt auto` are configured anew if these are others; so is any port whose thresholds for the
+ * speed of its link were refused, for something may have changed.
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -96,8 +97,10 @@ static void bfc_hrtt_use(struct bfc_port *port, u64 hrtt)
 	struct Qdisc *sch = rtnl_dereference(port->dev->qdisc);
 	u64 before = port->life.hrtt;
 
-	if (!port->cfg || port->cfg->p.hrtt || !sch || sch->ops != &bfc_qdisc_ops ||
-	    bfc_hrtt_is_used(port, hrtt ?: port->cfg->hrtt))
+	if (!port->cfg || !sch || sch->ops != &bfc_qdisc_ops)
+		return;
+	bfc_retry_link(sch);
+	if (port->cfg->p.hrtt || bfc_hrtt_is_used(port, hrtt ?: port->cfg->hrtt))
 		return;
 	port->life.hrtt = hrtt ?: port->cfg->hrtt;
 	if (!bfc_update_hrtt(sch))

@@ -42,10 +42,15 @@ static u64 bfc_link_rate(struct net_device *dev)
 	return bfc_speed_rate(ecmd.base.speed);
 }
 
-/* Ask for it. */
+/* Ask for it. A link that is down keeps the speed that it had: it may come back, and until then
+ * no other port is to get what is set aside for it in a shared buffer.
+ */
 static u64 bfc_ask_speed(struct bfc_port *port)
 {
-	port->life.speed = bfc_link_rate(port->dev);
+	u64 speed = bfc_link_rate(port->dev);
+
+	if (speed || bfc_carrier(port->dev))
+		port->life.speed = speed;
 	return port->life.speed;
 }
 
@@ -168,6 +173,25 @@ void bfc_update_link(struct Qdisc *sch)
 	if (bfc_may_log(qdisc_dev(sch)))
 		netdev_warn(qdisc_dev(sch), "bfc: thresholds are those of before\n");
 	bfc_port_relink(q->port, speed ?: q->cfg->rate);
+}
+
+/**
+ * bfc_retry_link() - there may be room now for thresholds that were refused
+ * @sch: the qdisc
+ *
+ * Those for the link's speed: in a buffer others may have had what they need.
+ *
+ * Context: RTNL.
+ */
+void bfc_retry_link(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	u64 speed = q->port->life.speed;
+
+	if (q->cfg->speed == speed || bfc_configure(sch, &q->cfg->p, speed, NULL))
+		return;
+	if (bfc_may_log(qdisc_dev(sch)))
+		netdev_info(qdisc_dev(sch), "bfc: thresholds are those of the link's speed now\n");
 }
 
 /**

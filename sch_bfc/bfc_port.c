@@ -227,6 +227,7 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 	spin_lock_bh(&port->lock);
 	if (!port->life.users++) {
 		port->life.fresh = true;
+		port->life.speed = 0;
 		port->life.carrier = bfc_carrier(dev);
 		port->life.carrier_downs = atomic_read(&dev->carrier_down_count);
 	}

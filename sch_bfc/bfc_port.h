@@ -157,7 +157,7 @@ struct bfc_port_life {
 				 */
 	bool fresh;		/* the first has come, but not configured the port yet */
 	bool carrier;		/* as seen last */
-	u64 speed;		/* of the link, bytes/s, when it was asked last; 0: unknown */
+	u64 speed;		/* of the link, bytes/s, when it was up last; 0: unknown */
 	u64 hrtt;		/* ns: used with hrtt auto; 0: that of @sw */
 	u64 loop;		/* ns: of this link, as far as known, or 0 */
 	unsigned long loop_changed;	/* jiffies */
@@ -353,6 +353,7 @@ void bfc_sweep_stop(void);
 #define BFC_HRTT_EVERY	(HZ / 5)	/* jiffies from a change to a look at all ports */
 extern struct delayed_work bfc_hrtt_look;
 void bfc_hrtt_look_soon(const struct bfc_port *port);
+void bfc_hrtt_look_later(void);
 void bfc_hrtt_told(struct bfc_port *port, const struct bfc_cfg *cfg, u16 fresh, u64 since,
 		   u64 now);
 void bfc_hrtt_over(struct bfc_port *port, unsigned int prio, u64 until);

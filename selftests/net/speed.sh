@@ -72,4 +72,64 @@ test_refused_speed_stays_with_hrtt_auto() {
 	equal "rate that is refused" "$(stat sw p1 refused_rate)" 0
 }
 
-run_tests refused_speed_stays{,_with_hrtt_auto}
+# Headroom of 100 us: 500 KB at 40 Gbit/s, 12 KB at 1 Gbit/s. There is room for one such port.
+in_buffer=(hrtt 100us fc pfc lossless 0 xoff 20kb buffer b size 800kb)
+
+has_headroom() { [ "$(stat sw "$1" headroom)" -ge 500000 ]; }
+
+# A link that is down may come back: no other port gets what is set aside for it.
+test_down_keeps_its_part() {
+	local headroom
+	topology
+	bfc sw p1 "${in_buffer[@]}"
+	check "no headroom for 40 Gbit/s" has_headroom p1
+	headroom=$(stat sw p1 headroom)
+	link 1 down
+	equal "headroom while it is down" "$(stat sw p1 headroom)" "$headroom"
+	tc_refuses "too small" -n sw qdisc replace dev p2 root bfc "${in_buffer[@]}"
+	tc -n sw qdisc change dev p1 root bfc limit 8mb || fail "a change is refused"
+	equal "headroom after a change" "$(stat sw p1 headroom)" "$headroom"
+	tc -n sw qdisc replace dev p1 root handle 77: bfc "${in_buffer[@]}" queues 64 ||
+		fail "another qdisc is refused"
+	equal "headroom of another qdisc" "$(stat sw p1 headroom)" "$headroom"
+	link 1 up
+	equal "headroom when it is back" "$(stat sw p1 headroom)" "$headroom"
+	equal "rate that is refused" "$(stat sw p1 refused_rate)" 0
+	# The next cable may be slower.
+	link 1 down
+	speed_of 1 1gbit
+	link 1 up
+	at_most "headroom at 1 Gbit/s" "$(stat sw p1 headroom)" 20000
+	bfc sw p2 "${in_buffer[@]}"
+}
+
+# Links that are faster than what was assumed while they were down: one of them finds no room
+# until the other leaves it.
+test_room_comes_later() {
+	topology
+	link 1 down
+	link 2 down
+	bfc sw p1 "${in_buffer[@]}"
+	bfc sw p2 "${in_buffer[@]}"
+	at_most "headroom while it is down" "$(stat sw p2 headroom)" 20000
+	link 1 up
+	check "no headroom for 40 Gbit/s" has_headroom p1
+	link 2 up
+	at_most "headroom without room" "$(stat sw p2 headroom)" 20000
+	equal "rate that is refused" "$(stat sw p2 refused_rate)" 5000000000
+	tc -n sw qdisc del dev p1 root
+	check "no headroom when there is room" wait_for 3 has_headroom p2
+	equal "rate that is refused" "$(stat sw p2 refused_rate)" 0
+	# And where others make the buffer larger
+	link 2 down
+	speed_of 2 80gbit
+	bfc sw p1 "${in_buffer[@]}" size 1100kb
+	link 2 up
+	equal "rate that is refused" "$(stat sw p2 refused_rate)" 10000000000
+	tc -n sw qdisc change dev p1 root bfc fc pfc buffer b size 2mb
+	check "refused for good" wait_for 3 equal_rate p2 0
+	at_least "headroom for 80 Gbit/s" "$(stat sw p2 headroom)" 1000000
+}
+equal_rate() { [ "$(stat sw "$1" refused_rate)" = "$2" ]; }
+
+run_tests refused_speed_stays{,_with_hrtt_auto} down_keeps_its_part room_comes_later
