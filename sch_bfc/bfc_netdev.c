@@ -4,6 +4,7 @@
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
+#include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
 #include "bfc.h"
@@ -28,6 +29,76 @@ static struct Qdisc *bfc_netdev_root(const struct net_device *dev)
 	struct Qdisc *sch = rtnl_dereference(dev->qdisc);
 
 	return sch && sch->ops == &bfc_qdisc_ops ? sch : NULL;
+}
+
+static void bfc_bare_update_one(struct Qdisc *sch, bool ask)
+{
+	if (ask)
+		bfc_update_link(sch);
+	else
+		bfc_update_hrtt(sch);	/* for the MTU */
+}
+
+/* Fair queueing of a device without a port, at its root or below mq. Without a carrier TX queues
+ * have other qdiscs, and there is nothing to be learnt. @ask: for the speed
+ */
+static void bfc_bare_update(struct net_device *dev, bool ask)
+{
+	struct Qdisc *sch = bfc_netdev_root(dev);
+	unsigned int i;
+
+	if (sch) {
+		bfc_bare_update_one(sch, ask);
+		return;
+	}
+	for (i = 0; i < dev->num_tx_queues; i++) {
+		sch = rtnl_dereference(netdev_get_tx_queue(dev, i)->qdisc);
+		if (sch && sch->ops == &bfc_qdisc_ops)
+			bfc_bare_update_one(sch, ask);
+	}
+}
+
+static bool bfc_stands_on_others(const struct net_device *dev)
+{
+	return !list_empty(&dev->adj_list.lower);
+}
+
+static bool bfc_has_port(const struct net_device *dev)
+{
+	const struct bfc_port *port = bfc_port_find(bfc_switch_find(dev_net(dev)), dev);
+
+	return port && port->life.users;
+}
+
+/* What stands on others asks these for its speed. */
+static void bfc_bare_work(struct work_struct *work)
+{
+	struct net_device *dev;
+	struct net *net;
+
+	rtnl_lock();
+	down_read(&net_rwsem);
+	for_each_net(net)
+		for_each_netdev(net, dev)
+			if (bfc_stands_on_others(dev) && !bfc_has_port(dev))
+				bfc_bare_update(dev, true);
+	up_read(&net_rwsem);
+	rtnl_unlock();
+}
+
+static DECLARE_DELAYED_WORK(bfc_bare_look, bfc_bare_work);
+
+/* The link or the MTU has changed. What is there before the carrier is knows no speed yet. A
+ * device below may be what this is told of, and hold its own lock (6.15 on), which to ask it
+ * would take: only a work may.
+ */
+static void bfc_bare_changed(struct net_device *dev)
+{
+	bool later = bfc_stands_on_others(dev);
+
+	bfc_bare_update(dev, !later);
+	if (later)
+		queue_delayed_work(system_percpu_wq, &bfc_bare_look, BFC_HRTT_EVERY);
 }
 
 /* Another device may get its index, and is not what was elided. */
@@ -70,21 +141,19 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 		bfc_switch_topology();
 		return NOTIFY_DONE;
 	}
-	if (!port) {
-		if (event == NETDEV_CHANGEMTU && sch)
-			bfc_update_link(sch);	/* a bare one */
-		return NOTIFY_DONE;
-	}
 	switch (event) {
 	case NETDEV_FEAT_CHANGE:
-		bfc_port_unfilter_soon(port);
+		if (port)
+			bfc_port_unfilter_soon(port);
 		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 	case NETDEV_CHANGEMTU:
-		if (!port->life.users)
+		if (!port || !port->life.users) {
+			bfc_bare_changed(dev);
 			break;
+		}
 		/* Down and up again may come as one event. */
 		carrier = bfc_carrier(dev);
 		downs = atomic_read(&dev->carrier_down_count);
@@ -136,6 +205,7 @@ void bfc_netdev_exit(void)
 {
 	/* Calls bfc_netdev_event() with NETDEV_UNREGISTER for each device. */
 	unregister_netdevice_notifier(&bfc_netdev_notifier);
+	cancel_delayed_work_sync(&bfc_bare_look);
 	WARN_ON(!list_empty(&bfc_switches));
 	bfc_hrtt_stop();
 	bfc_sweep_stop();

@@ -358,6 +358,14 @@ static u32 bfc_segment_len(const struct Qdisc *sch, const struct sk_buff *seg)
 	return clamp_t(s64, len, 1, BFC_LEN_MAX);
 }
 
+/* Is there a Th? What has no port may be on a device that never tells its speed (virtio-net), and
+ * what is assumed then would cut for good. No pause is late there.
+ */
+static bool bfc_knows_th(const struct bfc_sched *q)
+{
+	return !q->port->bare || q->cfg->speed || q->cfg->shapes;
+}
+
 /* A packet of several segments that takes the link no longer than a queue may take to
  * drain before it pauses may as well stay one: its queue exceeds Th, and others wait, by
  * no more than that. Not where a few of them would fill the port's memory, where there is
@@ -371,7 +379,8 @@ static bool bfc_cuts(struct Qdisc *sch, const struct sk_buff *skb, u8 prio)
 
 	if (q->cfg->split_gso != BFC_SPLIT_GSO_AUTO)
 		return q->cfg->split_gso == BFC_SPLIT_GSO_ON;
-	return qdisc_pkt_len(skb) > bfc_th(q, class, bfc_nactive_in(q, class)) ||
+	return (qdisc_pkt_len(skb) > bfc_th(q, class, bfc_nactive_in(q, class)) &&
+		bfc_knows_th(q)) ||
 	       skb->truesize > q->cfg->limit / BFC_GSO_OF_LIMIT ||
 	       (q->txq.all && q->mem - q->ctrl.mem + skb->truesize > q->room) ||
 	       (static_branch_unlikely(&bfc_holds) && !bfc_holds_whole(q, skb, prio)) ||

@@ -132,4 +132,49 @@ test_room_comes_later() {
 }
 equal_rate() { [ "$(stat sw "$1" refused_rate)" = "$2" ]; }
 
-run_tests refused_speed_stays{,_with_hrtt_auto} down_keeps_its_part room_comes_later
+# rates NS DEV: that its qdiscs of TX queues assume
+rates() { of_txqs "$1" "$2" .link_rate | sort -u | tr '\n' ' '; }
+rates_are() { [ "$(rates "$1" "$2")" = "$3 " ]; }
+
+# Fair queueing below mq is there before the carrier is; a bond has none until it has a port.
+test_fair_queueing_learns_the_speed() {
+	local default
+	default=$(sysctl -n net.core.default_qdisc)
+	sysctl -qw net.core.default_qdisc=bfc
+	new_ns c
+	new_ns d
+	ip link add name e0 netns c numtxqueues 4 type wire rate 10gbit delay 1us ring 8 \
+		peer name e0 netns d numtxqueues 4
+	ip -n c link set e0 up
+	equal "qdiscs" "$(children c e0)" 4
+	equal "rate without a carrier" "$(rates c e0)" "125000000 "
+	ip -n d link set e0 up
+	poll=1 wait_for 4 rates_are c e0 1250000000 || fail "rate $(rates c e0)"
+	ip -n c link set e0 type wire rate 20gbit
+	equal "another rate" "$(rates c e0)" "2500000000 "
+	ip -n d link set e0 down
+	sleep 2.1
+	equal "rate while it is down" "$(rates c e0)" "2500000000 "
+	sysctl -qw "net.core.default_qdisc=$default"
+
+	# A port that has gone, but is not forgotten yet
+	tc -n c qdisc replace dev e0 root bfc
+	sysctl -qw net.core.default_qdisc=bfc
+	tc -n c qdisc del dev e0 root
+	sysctl -qw "net.core.default_qdisc=$default"
+	equal "qdiscs after a port" "$(children c e0)" 4
+	ip -n d link set e0 up
+	poll=1 wait_for 4 rates_are c e0 2500000000 || fail "rate $(rates c e0)"
+
+	# The root itself
+	ip -n c link add br0 type bridge
+	ip -n c link set br0 up
+	tc -n c qdisc replace dev br0 root bfc fc none
+	equal "rate of a bridge without ports" "$(stat c br0 link_rate)" 125000000
+	ip -n c link set e0 master br0
+	poll=1 wait_for 4 bridge_knows || fail "rate $(stat c br0 link_rate)"
+}
+bridge_knows() { [ "$(stat c br0 link_rate)" = 2500000000 ]; }
+
+run_tests refused_speed_stays{,_with_hrtt_auto} down_keeps_its_part room_comes_later \
+	fair_queueing_learns_the_speed
