@@ -178,6 +178,17 @@ void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now)
 	}
 }
 
+/* A port without counters has nothing to tell: no packet is to look for it, and the first change
+ * is to be news. Counters may have come meanwhile, and have made the port dirty in vain.
+ */
+static void bfc_port_clean(struct bfc_port *port)
+{
+	clear_bit(BFC_PORT_DIRTY, &port->flags);
+	smp_mb__after_atomic();	/* pairs with test_and_set_bit() of bfc_port_mark_dirty() */
+	if (rcu_access_pointer(port->ingress))
+		bfc_port_mark_dirty(port);
+}
+
 /**
  * bfc_pause_build() - the PAUSE or PFC frame that is due
  * @sch: qdisc of the port that sends it
@@ -199,6 +210,8 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 		return NULL;
 	rcu_read_lock();
 	ing = rcu_dereference(port->ingress);
+	if (!ing)
+		bfc_port_clean(port);
 	cfg = ing ? rcu_dereference(ing->cfg) : NULL;
 	if (!cfg || !cfg->fc->build || (cfg->fc->prios && q->txq.index))
 		goto out;

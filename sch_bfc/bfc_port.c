@@ -304,6 +304,17 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 	spin_unlock_bh(&port->lock);
 }
 
+/* With the same neighbour, by another configuration */
+static void bfc_port_go_on(struct bfc_port *port)
+{
+	/* Priorities may be lossless that were not: there is nothing yet to charge them to. */
+	spin_lock_bh(&port->lock);
+	bfc_port_retry(port);
+	spin_unlock_bh(&port->lock);
+	/* what became dirty without a qdisc, or by other thresholds */
+	bfc_refresh_start(port);
+}
+
 /**
  * bfc_port_configure() - what the qdisc asks of its port
  * @port: the port
@@ -396,8 +407,7 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	if (restart)
 		bfc_port_restart(port, false);
 	else
-		/* what became dirty without a qdisc, or by other thresholds */
-		bfc_refresh_start(port);
+		bfc_port_go_on(port);
 	if (tell)
 		mod_delayed_work(system_percpu_wq, &port->neighbour.hello, 0);
 	bfc_cfg_put(old);

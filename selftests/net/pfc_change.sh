@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A port that pauses priorities is changed while it does, or would.
+#
+#   h --ph-- sw (br0) --pn-- n		All links 20 Mbit/s, delay 100 us.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+# line OPTIONS...: of the ports of sw; h obeys
+line() {
+	switch sw
+	host h 10.0.0.1/24
+	host n 10.0.0.2/24
+	cable sw ph h e0
+	cable sw pn n e0
+	bfc sw ph hrtt 6ms watchdog off "$@"
+	bfc sw pn hrtt 6ms watchdog off "$@"
+	bfc h e0 role nic hrtt 6ms watchdog off fc pfc
+	meet 10.0.0.2 h
+}
+
+pausing() { [ "$(stat sw ph 'prios[0].pausing')" = true ]; }
+paused() { [ "$(stat h e0 'prios[0].paused')" = true ]; }
+
+# A port whose priorities are all lossy holds nothing; once they are lossless it does at once, and
+# its first XOFF waits for no repetition.
+test_lossless_at_once() {
+	exact_clock || return 0
+	line fc pfc lossless none refresh 900ms hold 3s
+	ip -n sw link set dev pn type wire rate 2mbit
+	send h 10.0.0.2 9 -t 2
+	sleep 0.4
+	equal "held of lossy priorities" "$(stat sw ph 'prios[0].held')" 0
+	tc -n sw qdisc change dev ph root bfc lossless all
+	sleep 0.05
+	check "no pause after 50 ms: $(stat sw ph 'prios[0].held') bytes held" pausing
+	check "h is not paused" paused
+	finish "$bg"
+	all_idle
+}
+
+run_tests lossless_at_once
