@@ -22,6 +22,9 @@
 #endif
 #include <net/rtnetlink.h>
 #include <net/sch_generic.h>
+#ifdef BFC_HAVE_TCX
+#include <net/tcx.h>
+#endif
 
 #ifndef BFC_HAVE_HRTIMER	/* 6.13 on; hrtimer_init() is gone since 6.15 */
 static inline void hrtimer_setup(struct hrtimer *timer,
@@ -89,6 +92,27 @@ static inline bool bfc_is_gso(const struct sk_buff *skb)
 	return bfc_pkt_segs(skb) > 1;	/* one alone is as long whole as cut */
 #else
 	return skb_is_gso(skb);
+#endif
+}
+
+/* 6.6 on: a clsact has places at both sides of a device, whatever is in them. */
+#ifdef BFC_HAVE_TCX
+static inline bool bfc_tcx_runs(struct bpf_mprog_entry *place)
+{
+	return place && (READ_ONCE(place->fp_items[0].prog) ||
+			 rcu_access_pointer(tcx_entry(place)->miniq));
+}
+#endif
+
+/* Does a filter at the ingress of the device see, and change, what it receives? RCU. */
+static inline bool bfc_ingress_filtered(const struct net_device *dev)
+{
+#if defined(BFC_HAVE_TCX)
+	return bfc_tcx_runs(rcu_dereference(dev->tcx_ingress));
+#elif defined(CONFIG_NET_CLS_ACT)
+	return rcu_access_pointer(dev->miniq_ingress);
+#else
+	return false;
 #endif
 }
 

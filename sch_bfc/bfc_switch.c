@@ -15,6 +15,8 @@
  *  2. Where several ports meet in one device on top of them, 1. cannot tell a port from
  *     a veth beside it in the same bridge. So a guard on each device of the namespace
  *     that is no port clears handles, except those of ports below it (bfc_guard_hook()).
+ *     A filter at the ingress of such a device comes before the guard, and leaves its class
+ *     id in tc_index, or 0: then the handle is lost.
  *  3. No device of another namespace sits on top of the egress port. It hands its
  *     packets over without a reception here, skb_iif and all (bfc_port_shared()).
  *  4. No clsact egress filter on the egress port writes tc_index.
@@ -26,7 +28,10 @@
  * another device redirects to the ingress of a device on top of a port, past the guard;
  * one of an L2TP pseudowire that was moved into a container, which leaves through a
  * socket of this namespace. All of these are configured in the namespace of the ports:
- * docs/deployment.md says what to do.
+ * docs/deployment.md says what to do. And a clsact egress filter of a device on top of the
+ * egress port: what it writes may be the handle of another port below the device that
+ * received the packet, and what it clears is not counted. To look for such filters at each
+ * packet would cost more than they do harm, and none tells that it comes.
  */
 #include <linux/netfilter_netdev.h>
 #include <linux/rtnetlink.h>
@@ -40,6 +45,8 @@
  * @sw: the namespace's
  * @dev: the device
  * @hook: NF_NETDEV_INGRESS
+ * @above: bit 0: the device is on top of a port; the others: as of which topology that is right
+ * @told: the log says that a filter is before the guard
  * @list: of the namespace's guards, RTNL
  * @rcu: packets may be in the hook
  */
@@ -47,6 +54,8 @@ struct bfc_guard {
 	struct bfc_switch *sw;
 	struct net_device *dev;
 	struct nf_hook_ops hook;
+	atomic64_t above;
+	bool told;
 	struct list_head list;
 	struct rcu_head rcu;
 };
@@ -61,7 +70,7 @@ static unsigned int bfc_net_id __read_mostly;
 /* Switches with ports, RTNL. */
 LIST_HEAD(bfc_switches);
 
-/* Counts changes to which device is on top of which, in which namespace. */
+/* Counts changes to which device is on top of which, in which namespace, and which are ports. */
 static atomic_t bfc_topology = ATOMIC_INIT(1);
 
 /* Clears away what waits to be unused: bfc_sweep_work(). */
@@ -138,12 +147,13 @@ static bool bfc_port_shared(struct bfc_port *port)
 }
 
 /**
- * bfc_switch_topology() - some device is, or is not, on top of another now
+ * bfc_switch_topology() - some device is, or is not, on top of another now, or a port
  *
  * Context: RTNL, after the change.
  */
 void bfc_switch_topology(void)
 {
+	smp_mb__before_atomic();	/* pairs with the acquire in bfc_guard_is_above() */
 	atomic_inc(&bfc_topology);
 }
 
@@ -225,18 +235,68 @@ bool bfc_elided(const struct bfc_params *p, int ifindex)
 
 /* ---- guards ---- */
 
-static unsigned int bfc_guard_hook(void *priv, struct sk_buff *skb,
-				   const struct nf_hook_state *state)
+static int bfc_is_port(struct net_device *lower, struct netdev_nested_priv *priv)
 {
-	const struct bfc_guard *guard = priv;
+	const struct bfc_switch *sw = priv->data;
+	const struct bfc_port *port;
+
+	list_for_each_entry_rcu(port, &sw->ports, life.list)
+		if (port->dev == lower)
+			return 1;
+	return 0;
+}
+
+/* Is the device on top of a port? RCU. */
+static noinline bool bfc_guard_is_above(struct bfc_guard *guard)
+{
+	struct netdev_nested_priv priv = { .data = guard->sw };
+	u64 seen = atomic64_read(&guard->above);
+	int topology = atomic_read_acquire(&bfc_topology);
+	bool above;
+
+	if (likely(seen >> 1 == (u32)topology))
+		return seen & 1;
+	above = netdev_walk_all_lower_dev_rcu(guard->dev, bfc_is_port, &priv);
+	atomic64_set(&guard->above, (u64)(u32)topology << 1 | above);
+	return above;
+}
+
+/* Which port a packet came in through is not to be found out any more: each egress says so. */
+static noinline void bfc_guard_lost(struct bfc_guard *guard, struct sk_buff *skb)
+{
+	skb->tc_index = BFC_HANDLE_LOST;
+	if (READ_ONCE(guard->told) || !bfc_ingress_filtered(guard->dev))
+		return;
+	WRITE_ONCE(guard->told, true);
+	net_warn_ratelimited("bfc: %s: a filter at the ingress of this device, which is above a port: what comes in through here pauses no port\n",
+			     guard->dev->name);
+}
+
+/* It has a handle, or was behind a filter. */
+static noinline unsigned int bfc_guard_look(struct bfc_guard *guard, struct sk_buff *skb,
+					    bool filtered)
+{
 	struct bfc_ingress *ing;
 
-	if (likely(!skb->tc_index))
+	if (unlikely(filtered || skb->tc_index == BFC_HANDLE_LOST) &&
+	    bfc_guard_is_above(guard)) {
+		bfc_guard_lost(guard, skb);
 		return NF_ACCEPT;
+	}
 	ing = bfc_handle_get(guard->sw, skb->tc_index);
 	if (!ing || !bfc_is_above(ing, skb->dev->ifindex))
 		skb->tc_index = 0;
 	return NF_ACCEPT;
+}
+
+static unsigned int bfc_guard_hook(void *priv, struct sk_buff *skb,
+				   const struct nf_hook_state *state)
+{
+	bool filtered = bfc_ingress_filtered(skb->dev);
+
+	if (likely(!skb->tc_index && !filtered))
+		return NF_ACCEPT;
+	return bfc_guard_look(priv, skb, filtered);
 }
 
 static struct bfc_guard *bfc_guard_find(const struct bfc_switch *sw,
@@ -474,7 +534,8 @@ int bfc_switch_join(struct bfc_port *port)
 
 	if (!sw->nports++)
 		list_add(&sw->list, &bfc_switches);
-	list_add(&port->life.list, &sw->ports);
+	list_add_rcu(&port->life.list, &sw->ports);
+	bfc_switch_topology();
 	bfc_guard_del(sw, port->dev);
 	err = sw->nports == 1 ? bfc_guard_all(sw, dev_net(port->dev)) : 0;
 	if (err)
@@ -493,7 +554,8 @@ void bfc_switch_leave(struct bfc_port *port)
 	struct bfc_switch *sw = port->sw;
 	struct bfc_guard *guard, *next;
 
-	list_del(&port->life.list);
+	list_del_rcu(&port->life.list);
+	bfc_switch_topology();
 	if (!--sw->nports) {
 		sw->hrtt = 0;
 		list_del_init(&sw->list);

@@ -64,15 +64,15 @@ beside() {
 	container c ce
 }
 
-# forge NS DEV: the low 9 bits of the UDP source port become the class, and so the
+# forge NS DEV [ingress]: the low 9 bits of the UDP source port become the class, and so the
 # handle. Flows of consecutive ports have all of them.
 forge() {
 	local n
 	tc -n "$1" qdisc add dev "$2" clsact
 	for n in {1..511}; do
-		printf 'filter add dev %s egress protocol ip pref 1 u32 match u16 %d 0x1ff at 20 flowid 1:%x\n' \
-			"$2" "$n" "$n"
-	done | tc -n "$1" -batch - || fail "the container cannot forge"
+		printf 'filter add dev %s %s protocol ip pref 1 u32 match u16 %d 0x1ff at 20 flowid 1:%x\n' \
+			"$2" "${3-egress}" "$n" "$n"
+	done | tc -n "$1" -batch - || fail "$1 cannot forge"
 }
 
 # attack NS [ADDRESS]: 512 flows of forged packets
@@ -269,6 +269,64 @@ test_vrf_on_top() {
 	all_idle
 }
 
+# A filter at the ingress of a device on top of ports runs between hook and guard, and leaves its
+# result where the handle was: a class id, which may be a handle of any port, or none. What comes
+# through there is known to be lost.
+test_filter_above() {
+	local before
+	routed
+	dmesg -C
+	forge sw br0 ingress
+	attack v 10.0.9.2
+	untouched
+	at_least "untrusted of those with a class" "$(stat sw r0 untrusted)" 1
+	before=$(stat sw r0 untrusted)
+	check "filter" tc -n sw filter del dev br0 ingress
+	pass_all br0
+	attack v 10.0.9.2
+	untouched
+	at_least "untrusted of those without" $(($(stat sw r0 untrusted) - before)) 1
+	equal "lines in the log" "$(dmesg | grep -c 'br0: a filter at the ingress')" 1
+	check "filter" tc -n sw qdisc del dev br0 clsact
+	before=$(stat sw r0 untrusted)
+	works 10.0.9.2
+	# What has a filter beside the ports had no handle to lose.
+	beside
+	ip -n c route add default via 10.0.0.254
+	tc -n sw qdisc add dev c0 clsact
+	pass_all c0
+	attack c 10.0.9.2
+	equal "untrusted without a filter above" $(($(stat sw r0 untrusted) - before)) 0
+	all_idle
+}
+pass_all() { check "filter" tc -n sw filter add dev "$1" ingress matchall action ok; }
+
+test_filter_above_pfc() {
+	mode="fc pfc xoff 20kb xon 10kb" test_filter_above
+}
+
+# The guard of a device above that one does not know better.
+test_filter_below_a_vlan() {
+	routed
+	ip -n sw -batch - <<-END
+		link add link br0 name br0.7 type vlan id 7
+		addr add 10.7.1.1/24 dev br0.7
+		link set br0.7 up
+	END
+	ip -n v -batch - <<-END
+		link add link e0 name e0.7 type vlan id 7
+		addr add 10.7.1.2/24 dev e0.7
+		link set e0.7 up
+		route replace default via 10.7.1.1
+	END
+	tc -n sw qdisc add dev br0 clsact
+	pass_all br0
+	attack v 10.0.9.2
+	untouched
+	at_least "untrusted" "$(stat sw r0 untrusted)" 1
+	all_idle
+}
+
 # A frame that is addressed to its own source: ipvlan turns those of a container round, so
 # that they come in at the port below. It names an upstream queue, or pauses, as if the
 # neighbour had.
@@ -369,8 +427,8 @@ burst() {
 holds_much() { [ "$(stat "$1" "$2" backlog)" -gt 10000 ]; }
 
 tests=(veth_pfc veth veth_routed vlan_of_a_container log_of_devices_on_top mirror_at_ingress
-	mirror_at_egress turned_round few_queues bridge_address vlan_on_top port_moves_while_held
-	default_root_while_held)
+	mirror_at_egress filter_above filter_above_pfc filter_below_a_vlan turned_round few_queues
+	bridge_address vlan_on_top port_moves_while_held default_root_while_held)
 # The simulator's kernel has none of these.
 simulated || tests+=(macvlan_of_a_container vrf_on_top)
 run_tests "${tests[@]}"
