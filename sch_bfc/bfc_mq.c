@@ -65,9 +65,13 @@ static int bfc_mq_check_new(struct Qdisc *sch, const struct bfc_params *p,
 
 	if (err)
 		return err;
-	/* Each takes some 3 KB with its flows. */
+	/* Each takes some 3 KB with its flows, if no more are asked for. */
 	if ((u64)qdisc_dev(sch)->num_tx_queues * p->queues > BFC_TXQS_QUEUES_MAX) {
 		NL_SET_ERR_MSG(extack, "bfc: queues: at most 8192 with those of all TX queues, or txqs one");
+		return -EINVAL;
+	}
+	if ((u64)qdisc_dev(sch)->num_tx_queues * p->flows > BFC_FLOWS_MAX) {
+		NL_SET_ERR_MSG(extack, "bfc: flows: at most 4194304 with those of all TX queues, or txqs one");
 		return -EINVAL;
 	}
 	return 0;

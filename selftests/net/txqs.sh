@@ -98,6 +98,11 @@ test_shape() {
 	equal "qdiscs where queues would be too many" "$(children s many)" 0
 	tc -n s qdisc del dev many root
 	refuses "at most 8192" qdisc add dev many root bfc queues 1024 txqs each
+	tc -n s qdisc add dev many root bfc flows 100000 || fail "too many flows are refused"
+	equal "qdiscs where flow tables would be too long" "$(children s many)" 0
+	tc -n s qdisc del dev many root
+	refuses "flows: at most 4194304 with those of all TX queues" \
+		qdisc add dev many root bfc flows 100000 txqs each
 	# The frame has 1024 numbers: 32 TX queues have theirs, the others the same again.
 	tc -n s qdisc add dev many root bfc queues 32 || fail "64 TX queues are refused"
 	equal "classes of many" "$(tc -n s class show dev many | grep -c '^class bfc :')" \
