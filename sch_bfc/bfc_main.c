@@ -404,7 +404,7 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 					bfc_sched_alloc(q, p);
 	if (err)
 		goto out;
-	port = q->life.no_port ? bfc_port_attach_bare(dev) :
+	port = q->life.no_port ? bfc_port_attach_bare(sch) :
 			    bfc_port_attach(dev, extack);
 	if (IS_ERR(port)) {
 		err = PTR_ERR(port);

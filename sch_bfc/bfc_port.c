@@ -237,18 +237,20 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 
 /**
  * bfc_port_attach_bare() - for a scheduler without a neighbour
- * @dev: the device
+ * @sch: its qdisc
  *
  * Context: RTNL.
  * Return: a port of its own, which goes with it, or an error pointer.
  */
-struct bfc_port *bfc_port_attach_bare(struct net_device *dev)
+struct bfc_port *bfc_port_attach_bare(const struct Qdisc *sch)
 {
-	struct bfc_port *port = bfc_port_alloc(dev);
+	struct bfc_port *port = bfc_port_alloc(qdisc_dev(sch));
 
 	if (!port)
 		return ERR_PTR(-ENOMEM);
 	port->bare = true;
+	if (sch->parent != TC_H_ROOT)
+		port->life.txq = sch->dev_queue;
 	port->life.users = 1;
 	port->life.fresh = true;
 	return port;

@@ -164,6 +164,7 @@ struct bfc_port_life {
 	unsigned long loop_changed;	/* jiffies */
 	bool unplugged;		/* the device has left the namespace, a qdisc is held */
 	bool promisc;		/* the device is promiscuous for the port's tags */
+	struct netdev_queue *txq;	/* that a qdisc below mq is of; NULL: a root; for good */
 	u32 carrier_downs;	/* times that the carrier had gone by then */
 	struct nf_hook_ops hook;	/* NF_NETDEV_INGRESS */
 	struct list_head list;	/* of the namespace's ports */
@@ -324,15 +325,27 @@ static inline void bfc_port_run(const struct bfc_port *port)
  * bfc_port_wake() - let all schedulers of a port run: pauses may have ended
  * @port: the port
  *
- * One whose TX queue is full runs when that is not.
+ * One whose TX queue is full runs when that is not; one of all TX queues by any that is not full.
  */
 static inline void bfc_port_wake(const struct bfc_port *port)
 {
-	unsigned int i, n = bfc_port_txqs(port);
+	unsigned int i, n = READ_ONCE(port->dev->real_num_tx_queues);
+	bool each = READ_ONCE(port->each);
+	struct netdev_queue *txq;
 
 	bfc_port_told();
-	for (i = 0; i < n; i++)
-		netif_schedule_queue(netdev_get_tx_queue(port->dev, i));
+	if (port->life.txq) {
+		netif_schedule_queue(port->life.txq);
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		txq = netdev_get_tx_queue(port->dev, i);
+		if (!each && netif_xmit_stopped(txq))
+			continue;
+		netif_schedule_queue(txq);
+		if (!each)
+			return;
+	}
 }
 
 /* bfc_port.c */
@@ -341,7 +354,7 @@ void bfc_port_free(struct bfc_port *port);
 void bfc_port_unplug(struct bfc_port *port);
 struct bfc_port *bfc_port_attach(struct net_device *dev,
 				 struct netlink_ext_ack *extack);
-struct bfc_port *bfc_port_attach_bare(struct net_device *dev);
+struct bfc_port *bfc_port_attach_bare(const struct Qdisc *sch);
 void bfc_port_hold(struct bfc_port *port);
 void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rate,
 			bool each);

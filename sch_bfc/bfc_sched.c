@@ -780,7 +780,7 @@ again:
 		kfree_skb(skb);
 		if (--tries)
 			goto again;
-		netif_schedule_queue(sch->dev_queue);
+		__netif_schedule(sch);	/* its first TX queue may be full */
 		return NULL;
 	}
 	bfc_pace(q, skb);

@@ -202,6 +202,47 @@ test_paused_there() {
 # numbers_17_to_24: packets that these queues have sent
 numbers_17_to_24() { classes s e0 | awk '$1 ~ /^1[1-8]$/ { print $1, $3 }'; }
 
+# One scheduler serves all TX queues, and goes on while the first of them is full.
+test_resume_beside_a_full_queue() {
+	local qn txq came
+	exact_clock || return
+	tx_queues=2 pair rate 100kbit delay 100us ring 2
+	without_ipv6 s r
+	ip -n r link set dev e0 type wire rate 20mbit
+	meet 10.0.0.2 s
+	bfc s e0 txqs one queues 8 peer on hrtt 4ms assign dynamic watchdog off
+	tc -n s qdisc add dev e0 clsact
+	for txq in 0 1; do
+		check "filter of TX queue $txq" tc -n s filter add dev e0 egress pref $((1 + txq)) \
+			protocol ip u32 match ip dport $((5000 + txq)) 0xffff \
+			action skbedit queue_mapping $txq
+	done
+	frames open r r e0
+	# A HELLO a second from then on, and none in what follows
+	sleep 4
+	said=$(stat s e0 hello_tx)
+	poll=0.01 wait_for 3 has_said_more || fail "no HELLO"
+	sleep 0.1
+	frames pause r bits=0,1,2,3,4,5,6,7 hold=3000000000
+	sleep 0.01
+	send s 10.0.0.2 5001 -s 100 -n 1
+	poll=0.002 finish "$bg"
+	qn=$(classes s e0 | awk '$6 { print $1 - 1 }')
+	frames pause r bits="$qn" hold=3000000000
+	sleep 0.01
+	came=$(rx_packets r)
+	send s 10.0.0.2 5000 -s 1400 -f 2 -n 1
+	poll=0.002 finish "$bg"
+	equal "packets that wait" "$(stat s e0 qlen)" 1
+	frames pause r bits= hold=3000000000
+	sleep 0.02
+	equal "packets that wait, resumed" "$(stat s e0 qlen)" 0
+	equal "packets that have left the other TX queue" $(($(rx_packets r) - came)) 0
+	frames close
+}
+has_said_more() { [ "$(stat s e0 hello_tx)" -gt "$said" ]; }
+rx_packets() { in_ns "$1" cat /sys/class/net/e0/statistics/rx_packets; }
+
 # The rate is the port's, and flows of all TX queues get the same of it.
 test_rate() {
 	local bytes shares n
@@ -411,4 +452,4 @@ all_idle_but_s2() {
 	check "$(not_idle)" wait_for 15 is_empty not_idle
 }
 
-run_tests shape program incast paused_there rate low_rate long_packets others_end threshold limit channels churn
+run_tests shape program incast paused_there resume_beside_a_full_queue rate low_rate long_packets others_end threshold limit channels churn
