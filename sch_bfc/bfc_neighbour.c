@@ -133,8 +133,13 @@ void bfc_port_unroot(struct bfc_port *port)
 		WRITE_ONCE(port->root[queue], BFC_ROOT_UNKNOWN);
 }
 
-/* A neighbour that is gone can resume nothing. */
-static void bfc_port_unpause(struct bfc_port *port)
+/**
+ * bfc_port_unpause() - forget the pauses of a neighbour that can resume nothing any more
+ * @port: the port
+ *
+ * Context: port->lock held.
+ */
+void bfc_port_unpause(struct bfc_port *port)
 {
 	lockdep_assert_held(&port->lock);
 	bitmap_zero(port->rx.paused, BFC_QUEUES_MAX);

@@ -401,7 +401,10 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	WRITE_ONCE(port->fc, cfg->fc);
 	WRITE_ONCE(port->opt.role, p->role);
 	port->opt.peer = p->peer;
+	stop = port->opt.accept_pause && !p->accept_pause;
 	port->opt.accept_pause = p->accept_pause;
+	if (stop && bfc_port_refuses_pause(port))
+		bfc_port_unpause(port);	/* its resumes are refused, too */
 	port->opt.keep_class = p->keep_class;
 	bfc_port_class(port);
 	WRITE_ONCE(port->opt.refresh, refresh);

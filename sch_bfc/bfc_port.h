@@ -252,6 +252,13 @@ static inline bool bfc_carrier(const struct net_device *dev)
 	return netif_running(dev) && netif_carrier_ok(dev);
 }
 
+/* Are PAUSE frames of the neighbour refused, for it is a host? With port->lock. */
+static inline bool bfc_port_refuses_pause(const struct bfc_port *port)
+{
+	return port->neighbour.peer.peer_nonce && port->neighbour.peer.role == BFC_ROLE_NIC &&
+	       !port->opt.accept_pause;
+}
+
 /* Do packets keep the class that the neighbour tells? With port->lock. */
 static inline bool bfc_port_keeps_class(const struct bfc_port *port)
 {
@@ -398,6 +405,7 @@ void bfc_port_refuse(struct bfc_port *port, unsigned int queues, u8 why);
 bool bfc_port_outgrown(const struct bfc_port *port);
 u8 bfc_port_layout(struct bfc_port *port, unsigned int queues);
 bool bfc_port_retry(struct bfc_port *port);
+void bfc_port_unpause(struct bfc_port *port);
 void bfc_port_tags(struct bfc_port *port);
 void bfc_port_restart(struct bfc_port *port, bool unplugged);
 void bfc_port_class(struct bfc_port *port);

@@ -51,8 +51,7 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 		port->neighbour.peer.epoch = hdr->epoch;
 		port->rx.seq = hdr->seq - 1;
 	}
-	if (port->neighbour.peer.peer_nonce && port->neighbour.peer.role == BFC_ROLE_NIC &&
-	    !port->opt.accept_pause)
+	if (bfc_port_refuses_pause(port))
 		return BFC_BAD_ROLE;
 	if (!bfc_rx_in_order(port, hdr->seq))
 		return BFC_BAD_SEQ;

@@ -415,6 +415,26 @@ test_nic_role() {
 	done_with
 }
 
+# What a host was allowed to pause ends with that: its resumes are refused from then on.
+test_pauses_end_with_accept_pause() {
+	local mode
+	for mode in "fc bfc" "fc fafc"; do
+		start
+		# shellcheck disable=SC2086
+		bfc sw p1 $mode accept-pause on
+		frames set n role=1 modes=3
+		agree
+		frames pause n bits=1 prio0=4000000000 hold=4000000000
+		check "$mode: not paused" wait_for 2 holds_back
+		bfc sw p1 accept-pause off
+		check "$mode: paused by a host that may not" wait_for 1 holds_nothing_back
+		done_with
+		clean_up
+	done
+}
+holds_back() { [ "$(port paused)" -gt 0 ]; }
+holds_nothing_back() { ! holds_back; }
+
 # 2000 frames at once; the port takes 10 000 a second.
 test_flood() {
 	start
@@ -688,6 +708,6 @@ test_not_ours() {
 
 run_tests three_way_hello bye silence carrier_loss two_talkers peer_on \
 	peer_off pause_obeyed hold_ends_on_an_idle_port mode_change_ends_a_pause \
-	refused sequence_far_ahead guessed_nonce unproved_pause nic_role flood hello_flood \
-	pause_sent counts_of_a_row tags_of_others \
+	refused sequence_far_ahead guessed_nonce unproved_pause nic_role \
+	pauses_end_with_accept_pause flood hello_flood pause_sent counts_of_a_row tags_of_others \
 	vlan_bridge tpid_8100 not_ours fuzz
