@@ -13,12 +13,12 @@
 
 /* Does the port count for a neighbour with so many queues, or charge what comes in from
  * any neighbour? A NIC sends no pauses (BFC §5), nor does a port that has lost its qdisc, or
- * has one that is not configured yet.
+ * has one that is not configured yet, or has lost its device, whose qdisc a request may hold.
  */
 static bool bfc_port_counts(const struct bfc_port *port, unsigned int queues)
 {
 	return port->opt.role != BFC_ROLE_NIC && !port->bare && port->life.users && port->cfg &&
-	       (queues || bfc_cfg_holds(port->cfg));
+	       !port->life.unplugged && (queues || bfc_cfg_holds(port->cfg));
 }
 
 static bool bfc_pause_fits(const struct bfc_port *port, unsigned int queues)

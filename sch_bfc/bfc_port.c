@@ -164,7 +164,9 @@ void bfc_port_unplug(struct bfc_port *port)
 	struct bfc_ingress *ing;
 
 	ASSERT_RTNL();
-	port->life.unplugged = true;
+	spin_lock_bh(&port->lock);
+	port->life.unplugged = true;	/* a HELLO that is on its way gets no counters */
+	spin_unlock_bh(&port->lock);
 	bfc_switch_leave(port);
 	xa_erase(&bfc_port_ids, port->id);
 	if (port->life.promisc)

@@ -150,7 +150,7 @@ struct bfc_tx {
 /**
  * struct bfc_port_life - when a port begins and ends
  *
- * Under RTNL; @users changes under &bfc_port.lock as well.
+ * Under RTNL; @users and @unplugged change under &bfc_port.lock as well.
  */
 struct bfc_port_life {
 	unsigned int users;	/* qdiscs on the device, those of TX queues included; for a moment
