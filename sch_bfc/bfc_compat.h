@@ -116,11 +116,11 @@ static inline bool bfc_ingress_filtered(const struct net_device *dev)
 #endif
 }
 
-/* Does a clsact egress filter of the device see, and change, what it sends? */
+/* Does a clsact egress filter of the device see, and change, what it sends? RCU. */
 static inline bool bfc_egress_filtered(const struct net_device *dev)
 {
-#if defined(BFC_HAVE_TCX)	/* 6.6 on */
-	return rcu_access_pointer(dev->tcx_egress);
+#if defined(BFC_HAVE_TCX)
+	return bfc_tcx_runs(rcu_dereference(dev->tcx_egress));
 #elif defined(CONFIG_NET_CLS_ACT)
 	return rcu_access_pointer(dev->miniq_egress);
 #else

@@ -327,6 +327,16 @@ test_filter_below_a_vlan() {
 	all_idle
 }
 
+# A clsact without a filter at egress leaves alone what is sent.
+test_clsact_without_filters() {
+	network
+	tc -n sw qdisc add dev r0 clsact
+	pass_all r0
+	works
+	equal "untrusted" "$(sum_stat untrusted)" 0
+	all_idle
+}
+
 # A frame that is addressed to its own source: ipvlan turns those of a container round, so
 # that they come in at the port below. It names an upstream queue, or pauses, as if the
 # neighbour had.
@@ -427,8 +437,9 @@ burst() {
 holds_much() { [ "$(stat "$1" "$2" backlog)" -gt 10000 ]; }
 
 tests=(veth_pfc veth veth_routed vlan_of_a_container log_of_devices_on_top mirror_at_ingress
-	mirror_at_egress filter_above filter_above_pfc filter_below_a_vlan turned_round few_queues
-	bridge_address vlan_on_top port_moves_while_held default_root_while_held)
+	mirror_at_egress filter_above filter_above_pfc filter_below_a_vlan clsact_without_filters
+	turned_round few_queues bridge_address vlan_on_top port_moves_while_held
+	default_root_while_held)
 # The simulator's kernel has none of these.
 simulated || tests+=(macvlan_of_a_container vrf_on_top)
 run_tests "${tests[@]}"
