@@ -719,12 +719,14 @@ void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress);
 void bfc_sched_reset(struct Qdisc *sch);
 void bfc_sched_free(struct Qdisc *sch);
 
-/* bfc_netlink.c */
+/* bfc_options.c */
 void bfc_params_default(struct bfc_params *p);
-int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
-		     struct bfc_params *p, struct netlink_ext_ack *extack);
 bool bfc_params_given_up(const struct net_device *dev, const struct nlattr *opt,
 			 const struct bfc_params *was, const struct bfc_params *p);
+
+/* bfc_netlink.c */
+int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
+		     struct bfc_params *p, struct netlink_ext_ack *extack);
 int bfc_dump(struct Qdisc *sch, struct sk_buff *skb);
 
 /* bfc_stats.c */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tc asks of a qdisc: read, checked and told by bfc_netlink.c.
+ * What tc asks of a qdisc: read, checked and told by bfc_netlink.c and bfc_options.c.
  */
 #ifndef _BFC_PARAMS_H
 #define _BFC_PARAMS_H

@@ -60,7 +60,8 @@ BEGIN = "qdisc bfc 1: root refcnt [0-9]+ "  # of what tc shows of a test's qdisc
 UAPI = "include/uapi/linux/pkt_sch_bfc.h"
 FUZZER = "selftests/tools/nlfuzz.c"
 EVENT_UAPI = "include/uapi/linux/bfc_event.h"
-PARAMS = "sch_bfc/bfc_netlink.c"
+NETLINK = "sch_bfc/bfc_netlink.c"
+OPTIONS = "sch_bfc/bfc_options.c"
 MODES_H = "sch_bfc/bfc_fc.h"
 MODES_C = "sch_bfc/bfc_fc.c"
 PLUGIN = "tc_bfc/q_bfc.c"
@@ -211,7 +212,7 @@ class Spec:
         return "\n".join(out + ["};"])
 
     def ranges(self) -> str:
-        out = ["static const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {"]
+        out = ["const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {"]
         for o in self.options:
             if "message" not in o:
                 continue
@@ -667,7 +668,8 @@ def main() -> int:
         UAPI: {"options": spec.uapi(OPTION_ENUMS), "statistics": spec.uapi(STATS_ENUMS)},
         EVENT_UAPI: {"numbers": event_numbers()},
         FUZZER: {"options": spec.fuzzed()},
-        PARAMS: {"policy": spec.policy(), "ranges": spec.ranges(), "uses": spec.uses()},
+        NETLINK: {"policy": spec.policy()},
+        OPTIONS: {"ranges": spec.ranges(), "uses": spec.uses()},
         MODES_H: {"modes": "\n".join(
             spec.modes("extern const struct bfc_fc_ops bfc_fc_{1};"))},
         MODES_C: {"modes": spec.mode_table()},

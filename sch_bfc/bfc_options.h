@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The options, for what reads and dumps them.
+ */
+#ifndef _BFC_OPTIONS_H
+#define _BFC_OPTIONS_H
+
+#include <linux/types.h>
+
+#include <linux/pkt_sch_bfc.h>
+
+struct bfc_params;
+struct netlink_ext_ack;
+struct nlattr;
+
+/**
+ * struct bfc_option - a number that netlink sets
+ * @offset: in struct bfc_params
+ * @width: bytes, there and in the attribute
+ * @zero: 0 is allowed, too: what tc has a word for, as auto
+ * @lo: smallest value
+ * @hi: largest
+ * @msg: what a user is told who is outside
+ */
+struct bfc_option {
+	u16 offset;
+	u8 width;
+	bool zero;
+	u64 lo;
+	u64 hi;
+	const char *msg;
+};
+
+/* Said of a word, and of what it does not go with. */
+#define BFC_FOR_SRF	"bfc: assign: similar is for sched srf"
+
+/* bfc_options.c */
+extern const struct bfc_option bfc_options[TCA_BFC_MAX + 1];
+int bfc_refuse(const struct nlattr *a, const char *msg, struct netlink_ext_ack *extack);
+int bfc_check_used(struct nlattr **tb, struct bfc_params *p,
+		   struct netlink_ext_ack *extack);
+
+#endif /* _BFC_OPTIONS_H */
