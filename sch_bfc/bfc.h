@@ -816,6 +816,7 @@ void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *in
 void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_cfg *cfg);
 
 /* bfc_ecn.c */
+bool bfc_ramp_hits(struct bfc_sched *q, u64 bytes);
 bool bfc_mark_ce(struct sk_buff *skb);
 
 /* bfc_egress.c */

@@ -21,6 +21,7 @@
 #include "bfc_params.h"
 #include "bfc_pfc.h"
 #include "bfc_pool.h"
+#include "bfc_ramp.h"
 #include "bfc_watchdog.h"
 #include "bfc_wire.h"
 
@@ -155,6 +156,7 @@ struct bfc_cfg {
 	struct bfc_cell_cfg cell;	/* what a lossless one may take of the buffer */
 	struct bfc_cell_cfg lossy;	/* what another may take */
 	u16 quanta;		/* of a pause */
+	struct bfc_ramp ramp;	/* what is marked beyond @ecn */
 	struct bfc_capfc_thresh capfc;	/* CaPFC: of the egress queues */
 	enum bfc_capfc_stop stop;
 	struct bfc_holt_conf holt;	/* FAFC: T_hop and weights */

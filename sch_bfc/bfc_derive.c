@@ -129,6 +129,7 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->limit = p->limit;
 	c->quantum = p->quantum ?: d->frame;
 	c->ecn = p->ecn;
+	bfc_ramp_init(&c->ramp, p->ecn, p->kmax, p->pmax);
 	c->classes = c->fc->classes;
 	c->class_mask = c->classes - 1;
 	c->prios = c->fc->prios;

@@ -8,6 +8,24 @@
 #include "bfc.h"
 
 /**
+ * bfc_ramp_hits() - is a packet one of those that are marked?
+ * @q: scheduler of the egress port
+ * @bytes: the queue that it meets, longer than `ecn`
+ *
+ * Where all of them are, nothing is drawn. The generator is that of the scheduler: a few shifts
+ * of what this CPU has at hand, where get_random_u32() takes a lock and may run ChaCha.
+ *
+ * Context: under the root lock.
+ * Return: true if so.
+ */
+bool bfc_ramp_hits(struct bfc_sched *q, u64 bytes)
+{
+	u64 share = bfc_ramp_share(&q->cfg->ramp, bytes);
+
+	return share >= BFC_RAMP_ONE || prandom_u32_state(&q->random) < share;
+}
+
+/**
  * bfc_mark_ce() - a packet met congestion (ECN)
  * @skb: the packet, data at the MAC header
  *

@@ -25,14 +25,19 @@ static unsigned int bfc_egress_slot(const struct bfc_sched *q, const struct bfc_
 	return ing && ing->slot != q->port->slot ? ing->slot : BFC_SLOT_NONE;
 }
 
-/* ECN's threshold is that of the port. A TX queue with a scheduler of its own has the part
- * of it that it has of the link.
+/* Is a packet to be marked that meets so much? ECN's thresholds are those of the port. A TX
+ * queue with a scheduler of its own has the part of them that it has of the link.
  */
-static bool bfc_egress_over(const struct bfc_sched *q, u32 bytes)
+static bool bfc_egress_marks(struct bfc_sched *q, u32 bytes)
 {
-	u32 active = max(q->drr.nactive, 1U);
+	u32 active = max(q->drr.nactive, 1U), all = active * q->drr.times + q->drr.more;
+	u64 scaled = (u64)bytes * all;
 
-	return (u64)bytes * (active * q->drr.times + q->drr.more) > (u64)q->cfg->ecn * active;
+	if (scaled <= (u64)q->cfg->ecn * active)
+		return false;
+	if (!q->cfg->ramp.slope)
+		return true;
+	return bfc_ramp_hits(q, all == active ? bytes : div_u64(scaled, active));
 }
 
 /* A slot may have got a new owner: what the old one did is not its fault. */
@@ -66,7 +71,7 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb)
 	if (!cb->pausable)
 		bytes = q->prio[cb->prio].bytes - bytes;
 	bfc_egress_meet(q, slot, ing);
-	if (q->cfg->ecn && bfc_egress_over(q, bytes) && !(q->egress && fc->marks) &&
+	if (q->cfg->ecn && !(q->egress && fc->marks) && bfc_egress_marks(q, bytes) &&
 	    bfc_mark_ce(skb))
 		q->stats.ecn_mark++;
 	if (q->egress)

@@ -77,6 +77,8 @@ static const struct nla_policy bfc_policy[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_WEIGHTS]	= NLA_POLICY_EXACT_LEN(BFC_LIST_LEN),
 	[TCA_BFC_KEEP_CLASS]	= { .type = NLA_U8 },
 	[TCA_BFC_SCHED]		= { .type = NLA_U8 },
+	[TCA_BFC_KMAX]		= { .type = NLA_U32 },
+	[TCA_BFC_PMAX]		= { .type = NLA_U32 },
 };
 
 /* End of policy */
@@ -220,6 +222,16 @@ static int bfc_check_sched(struct nlattr **tb, const struct bfc_params *p,
 	return 0;
 }
 
+/* Likewise. */
+static int bfc_check_ramp(struct nlattr **tb, const struct bfc_params *p,
+			  struct netlink_ext_ack *extack)
+{
+	if (!p->kmax || p->kmax > p->ecn)
+		return 0;
+	return bfc_refuse(tb[TCA_BFC_KMAX] ?: tb[TCA_BFC_ECN],
+			  "bfc: kmax must be above ecn, or off", extack);
+}
+
 static int bfc_check_name(const struct nlattr *a, struct netlink_ext_ack *extack)
 {
 	const char *name = nla_data(a);
@@ -317,7 +329,7 @@ int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
 	bfc_get_list(p->class_queues, tb[TCA_BFC_CLASS_QUEUES]);
 	bfc_get_list(p->weights, tb[TCA_BFC_WEIGHTS]);
 	return bfc_check_used(tb, p, extack) ?: bfc_check_classes(tb, p, extack) ?:
-	       bfc_check_sched(tb, p, extack);
+	       bfc_check_sched(tb, p, extack) ?: bfc_check_ramp(tb, p, extack);
 }
 
 /**

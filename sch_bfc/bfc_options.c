@@ -43,6 +43,7 @@ static const struct bfc_params bfc_defaults = {
 	.beta = BFC_PERMILLE_DEFAULT,
 	.fdec = BFC_FDEC_DEFAULT,
 	.share = BFC_PPM_ONE,
+	.pmax = BFC_PPM_ONE,
 };
 
 /**
@@ -224,6 +225,12 @@ const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_SCHED] =
 		BFC_OPTION(sched, u8, 0, __BFC_SCHED_MAX - 1, false,
 			   "sched: drr or srf"),
+	[TCA_BFC_KMAX] =
+		BFC_OPTION(kmax, u32, 1, BFC_BYTES_MAX, true,
+			   "kmax: 1 to 1073741824 bytes, or off"),
+	[TCA_BFC_PMAX] =
+		BFC_OPTION(pmax, u32, 1, BFC_PPM_ONE, false,
+			   "pmax: 0.0001% to 100% with at most four decimals"),
 };
 
 /* End of ranges */
@@ -236,6 +243,7 @@ const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
  * @assigns: bit assign: used with that only; 0: with each
  * @drr: used with `sched drr` only
  * @measured: used with `hrtt auto` only
+ * @beside: used beside this option only, a u32 that is not "off" then; 0: none is needed
  * @msg: what a user of another mode or assignment is told
  * @nic: what a user of role nic is told, which sends no pauses; NULL: it is used there, too
  */
@@ -246,6 +254,7 @@ struct bfc_use {
 	u8 assigns;
 	bool drr;
 	bool measured;
+	u8 beside;
 	const char *msg;
 	const char *nic;
 };
@@ -301,6 +310,11 @@ struct bfc_use {
 #define BFC_USE_MEASURED(_name) { BFC_IN_ALL, .measured = true, .msg = \
 	"bfc: " _name ": not used by fc none, nor beside a fixed hrtt" }
 
+#define BFC_USE_ECN(_name) { BFC_IN(PFC) | BFC_IN_CAPFC, .beside = TCA_BFC_ECN, .msg = \
+	"bfc: " _name ": used by fc pfc, capfc-max and capfc-cal with ecn only" }
+#define BFC_USE_KMAX(_name) { BFC_IN(PFC) | BFC_IN_CAPFC, .beside = TCA_BFC_KMAX, .msg = \
+	"bfc: " _name ": used by fc pfc, capfc-max and capfc-cal with kmax only" }
+
 #define BFC_USE_DEST(_name) {					\
 	BFC_IN(BFC), .assigns = BIT(BFC_ASSIGN_DESTINATION) | BIT(BFC_ASSIGN_ROOT), .msg = \
 	"bfc: " _name ": used by fc bfc with assign destination or root only" }
@@ -354,6 +368,8 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 	[TCA_BFC_WEIGHTS] = BFC_USE_CLASSES("weights"),
 	[TCA_BFC_KEEP_CLASS] = BFC_USE_BFC("keep-class"),
 	[TCA_BFC_SCHED] = BFC_USE_BFC_NONE("sched"),
+	[TCA_BFC_KMAX] = BFC_USE_ECN("kmax"),
+	[TCA_BFC_PMAX] = BFC_USE_KMAX("pmax"),
 };
 
 /* End of uses */
@@ -424,6 +440,11 @@ static void bfc_set_default(struct bfc_params *p, unsigned int option)
 	}
 }
 
+static bool bfc_is_off(const struct bfc_params *p, unsigned int option)
+{
+	return !*(const u32 *)((const u8 *)p + bfc_options[option].offset);
+}
+
 /* Why an option is not used, whatever its value, or NULL: it is. */
 static const char *bfc_unused_option(const struct bfc_use *use, const struct bfc_params *p)
 {
@@ -431,7 +452,8 @@ static const char *bfc_unused_option(const struct bfc_use *use, const struct bfc
 		return NULL;
 	if (!(use->modes & BIT(p->fc)) ||
 	    (use->assigns && !(use->assigns & BIT(p->assign))) ||
-	    (use->drr && p->sched != BFC_SCHED_DRR) || (use->measured && p->hrtt))
+	    (use->drr && p->sched != BFC_SCHED_DRR) || (use->measured && p->hrtt) ||
+	    (use->beside && bfc_is_off(p, use->beside)))
 		return use->msg;
 	return p->role == BFC_ROLE_NIC ? use->nic : NULL;
 }

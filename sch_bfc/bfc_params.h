@@ -71,7 +71,9 @@ struct bfc_params {
 	u32 egress_xon;
 	u32 egress_max;
 	u32 warn;
-	u32 ecn;		/* bytes, 0 = never mark */
+	u32 ecn;		/* bytes, 0 = never mark; Kmin, if there is @kmax */
+	u32 kmax;		/* bytes, 0 = all are marked from @ecn on */
+	u32 pmax;		/* marked at @kmax, millionths */
 	u64 t_hop;		/* ns, 0 = HRTT / 2 (FAFC) */
 	u32 alpha;		/* weight of the newest queue length, thousandths */
 	u32 beta;		/* weight of the newest rate, thousandths */

@@ -95,6 +95,8 @@ USES = {
     "measured": 'BFC_USE_MEASURED("{}")',
     "bfc-none": 'BFC_USE_BFC_NONE("{}")',
     "classes": 'BFC_USE_CLASSES("{}")',
+    "ecn": 'BFC_USE_ECN("{}")',
+    "kmax": 'BFC_USE_KMAX("{}")',
     "port-or-classes": 'BFC_USE_PORT_CLASSES("{}")',
     "port-buffer-or-classes": 'BFC_USE_PRIO("{}")',
 }

@@ -206,6 +206,11 @@ const struct bfc_option bfc_options[] = {
 	  NULL, "auto", 0, "auto", false, "1 to 1073741824 bytes, or auto" },
 	{ "ecn", "ecn", TCA_BFC_ECN, UNIT_SIZE, NULL, "off", 0, "off", false,
 	  "1 to 1073741824 bytes, or off" },
+	{ "kmax", "kmax", TCA_BFC_KMAX, UNIT_SIZE, NULL, "off", 0, "off", false,
+	  "1 to 1073741824 bytes, or off" },
+	{ "pmax", "pmax", TCA_BFC_PMAX, UNIT_SHARE,
+	  NULL, NULL, 0, "100%", false,
+	  "0.0001% to 100% with at most four decimals" },
 	{ "watchdog", "watchdog", TCA_BFC_WATCHDOG, UNIT_TIMEOUT,
 	  NULL, "auto", BFC_WATCHDOG_AUTO, "auto", false,
 	  "1 ms to 60 s, off or auto" },
@@ -270,7 +275,7 @@ static const char usage[] =
 	"               [ strict none* | all | PRIO[,PRIO...] ]\n"
 	"               [ xoff BYTES | auto* ] [ xon BYTES | auto* ]\n"
 	"               [ max BYTES | auto* ] [ dynamic PERCENT | off* ]\n"
-	"               [ ecn BYTES | off* ] [ watchdog TIME | auto* | off ]\n"
+	"               [ ecn BYTES | off* ] [ kmax BYTES | off* ] [ pmax PERCENT ] [ watchdog TIME | auto* | off ]\n"
 	"  capfc-*:     [ egress-xoff BYTES | auto* ] [ egress-xon BYTES | auto* ]\n"
 	"               [ egress-max BYTES | auto* ] [ warn BYTES | auto* ]\n"
 	"               [ cut PERCENT ]\n"
@@ -281,8 +286,8 @@ static const char usage[] =
 	"               [ share PERCENT | off ]\n"
 	"               (* marks defaults; queues 32, ways 4, sample 100%,\n"
 	"               dst-prefix 32, dst-prefix6 128, limit 16Mb, sync 200us,\n"
-	"               classes 1, cut 80%, alpha, beta and fdec 0.8, reserve 0b,\n"
-	"               share 100%)\n"
+	"               classes 1, cut 80%, alpha, beta and fdec 0.8, pmax 100%,\n"
+	"               reserve 0b, share 100%)\n"
 	"See tc-bfc(8).\n";
 
 /* End of help */

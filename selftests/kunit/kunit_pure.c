@@ -14,5 +14,6 @@
 #include "../../sch_bfc/pure/bfc_slots.c"
 #include "../../sch_bfc/pure/bfc_thresh.c"
 #include "../../sch_bfc/pure/bfc_hrtt.c"
+#include "../../sch_bfc/pure/bfc_ramp.c"
 #include "../../sch_bfc/pure/bfc_watchdog.c"
 #include "../../sch_bfc/pure/bfc_wire.c"

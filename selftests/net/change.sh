@@ -172,6 +172,26 @@ test_options_of_other_modes() {
 			refused "fc $mode $option" "${option% *}: used by fc $port only"
 		done
 	done
+	for option in "kmax 400kb" "ecn 100kb kmax 400kb"; do
+		for mode in bfc none fafc; do
+			[[ $option == kmax* || $mode == fafc ]] || continue
+			refused "fc $mode $option" \
+				"kmax: used by fc pfc, capfc-max and capfc-cal with ecn only"
+		done
+	done
+	for mode in pfc capfc-max capfc-cal; do
+		refused "fc $mode kmax 400kb" \
+			"kmax: used by fc pfc, capfc-max and capfc-cal with ecn only"
+		refused "fc $mode ecn 100kb pmax 20%" \
+			"pmax: used by fc pfc, capfc-max and capfc-cal with kmax only"
+		for option in "ecn 400kb kmax 400kb" "ecn 400kb kmax 100kb"; do
+			refused "fc $mode $option" "kmax must be above ecn, or off"
+		done
+		refused "fc $mode ecn 100kb kmax 400kb pmax 0%" \
+			"pmax: 0.0001% to 100% with at most four decimals"
+		refused "fc $mode ecn 100kb kmax 400kb pmax 100.0001%" \
+			"pmax: 0.0001% to 100% with at most four decimals"
+	done
 	for option in "prio dscp" "map 1:3"; do
 		for mode in bfc none; do
 			refused "fc $mode $option" \
@@ -310,6 +330,16 @@ hold 60ms prio dscp map 46:5 thop 20us ecn 40Kb "
 	equal "fc pfc" "$(shown d0)" "fc pfc hrtt 1ms rate 1Gbit "
 	gives_up "" xoff 2mb headroom 1mb lossless 3
 	gives_up "xoff headroom" role nic
+	gives_up "" ecn 100kb kmax 400kb pmax 20%
+	dmesg -C
+	refused "ecn 400kb" "kmax must be above ecn, or off"
+	equal "told" "$(dmesg | grep -c 'default again')" 0
+	gives_up pmax kmax off
+	gives_up "" kmax 400kb pmax 1%
+	gives_up "kmax pmax" ecn off
+	gives_up "" ecn 100kb kmax 400kb
+	gives_up "kmax" fc fafc
+	gives_up "" fc pfc ecn off
 	gives_up "lossless" role switch fc none assign dynamic
 	gives_up "" fc bfc resume drained threshold 20kb hrtt auto hrtt-max 3ms
 	gives_up "hrtt-max" hrtt 1ms

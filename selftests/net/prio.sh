@@ -228,4 +228,76 @@ test_ecn_behind_two_tags() {
 	done
 }
 
-run_tests pcp dscp map skb host ecn_behind_two_tags
+# burst COUNT SIZE TOS: so many frames to n, which wait
+burst() { udp 0 "$1" 3000 size="$2" tos="$3"; }
+
+waiting() { [ "$(stat sw pn qlen)" -ge "$1" ]; }
+
+# ramp TEXT BASE: fills the queue, which is paused, to so many bytes; then 500 frames that can be
+# marked. Each is with the probability of the queue that it meets: the marks are as many as
+# these are together, to 4 sigma of the sum of so many draws.
+ramp() {
+	local name=$1 base=$2 marks from to n=500
+	while from=$(stat sw pn backlog) && [ "$from" -lt $((base - 1442)) ]; do
+		burst $(((base - from) / 1442)) 1400 0
+		sleep 0.5
+	done
+	marks=$(stat sw pn ecn_mark)
+	burst $n 58 2
+	sleep 0.3
+	to=$(stat sw pn backlog)
+	equal "$name: bytes that came" "$(((to - from) % n)) $((to - from > 0))" "0 1"
+	marks=$(($(stat sw pn ecn_mark) - marks))
+	say "$name: $from to $to bytes, $marks marks of $n"
+	ramp_says "$from" "$to" $n "${kmin:?}" "${kmax:?}" "${pmax:?}" >"$scratch/line"
+	read -r least most <"$scratch/line"
+	at_least "$name: marks" "$marks" "$least"
+	at_most "$name: marks" "$marks" "$most"
+}
+
+# ramp_says FROM TO FRAMES KMIN KMAX PMAX: marks that are to be expected, at least and at most
+ramp_says() {
+	awk -v from="$1" -v to="$2" -v n="$3" -v kmin="$4" -v kmax="$5" -v pmax="$6" 'BEGIN {
+		for (i = 1; i <= n; i++) {
+			bytes = from + (to - from) * i / n
+			p = bytes <= kmin ? 0 : bytes > kmax ? 1 : pmax * (bytes - kmin) / (kmax - kmin)
+			mean += p
+			var += p * (1 - p)
+		}
+		least = mean - 4 * sqrt(var)
+		up = int(least) < least
+		print int(least) + up, int(mean + 4 * sqrt(var))
+	}'
+}
+
+# Marks as a ramp: none below Kmin, the line between, all beyond Kmax; and as it is changed
+# while the queue stands.
+test_ecn_ramp() {
+	local kmin=100000 kmax=450000 pmax=0.5 least most
+	mode+=(xoff 4mb limit 64mb)
+	line ecn ${kmin}b kmax ${kmax}b pmax 50%
+	frames pfc n 0xff 65535
+	wait_for 2 paused 0 || fail "not paused"
+	ramp "below Kmin" 30000
+	equal "marks below Kmin" "$(stat sw pn ecn_mark)" 0
+	ramp "at its foot" 120000
+	frames pfc n 0xff 65535
+	ramp "half way" 250000
+	ramp "near the top" 380000
+	frames pfc n 0xff 65535
+	ramp "beyond Kmax" 460000
+	tc -n sw qdisc change dev pn root bfc kmax 1000000b pmax 10%
+	kmax=1000000 pmax=0.1
+	ramp "another ramp" 520000
+	frames pfc n 0xff 65535
+	tc -n sw qdisc change dev pn root bfc kmax off pmax 100%
+	kmax=0 pmax=1
+	ramp "a step" 560000
+	tc -n sw qdisc change dev pn root bfc ecn off
+	kmin=100000000 kmax=100000001
+	ramp "off" 600000
+	equal "still paused" "$(stat sw pn 'prios[0].paused')" true
+	equal "lost" "$(stat sw pn drops)" 0
+}
+
+run_tests pcp dscp map skb host ecn_behind_two_tags ecn_ramp

@@ -246,6 +246,17 @@ test_ecn() {
 		sent=$(($(stat h e0 packets) - sent))
 		say "$each: at most $(stat h e0 backlog_peak) bytes, $marks marks of $sent"
 		at_least "$each: marks" "$marks" $((sent / 2))
+		# As a ramp: one in ten at most, as the queues of all reach half of the way up to kmax.
+		tc -n h qdisc change dev e0 root bfc kmax 1800kb pmax 10%
+		sent=$(stat h e0 packets)
+		send h 10.0.0.2 5000 -f 80 -t 2 -T 2 -b 8000
+		finish "$bg"
+		wait_for 10 drained h e0
+		marks=$(($(stat h e0 ecn_mark) - marks))
+		sent=$(($(stat h e0 packets) - sent))
+		say "$each: a ramp: $marks marks of $sent"
+		at_least "$each: marks of a ramp" "$marks" 1
+		at_most "$each: marks of a ramp" "$marks" $((sent / 10))
 		equal "$each: TX queues" "$(stat h e0 txqs_sent)" \
 			"$([ $each = one ] && echo 0 || echo 4)"
 		tc -n h qdisc del dev e0 root

@@ -183,6 +183,12 @@ OPTIONS = [
     Option('sched', 65, 1, 0, 1, False,
            None, 'word', 'bfc-none',
            'bfc: sched: drr or srf'),
+    Option('kmax', 66, 4, 1, 1073741824, True,
+           None, 'size', 'ecn',
+           'bfc: kmax: 1 to 1073741824 bytes, or off'),
+    Option('pmax', 67, 4, 1, 1000000, False,
+           None, 'share', 'kmax',
+           'bfc: pmax: 0.0001% to 100% with at most four decimals'),
 ]
 
 # Every option that tc has.
@@ -247,6 +253,8 @@ KEYWORDS = [
     'weights',
     'keep-class',
     'sched',
+    'kmax',
+    'pmax',
 ]
 
 # The defaults as tc shows them.
@@ -304,6 +312,8 @@ DEFAULT_TEXT = (
     "fdec 0.8 "
     "congested auto "
     "ecn off "
+    "kmax off "
+    "pmax 100% "
     "watchdog auto "
     "buffer none "
     "size keep "
@@ -365,6 +375,8 @@ DEFAULT_JSON: dict[str, object] = {
     'fdec': 0.8,
     'congested': 'auto',
     'ecn': 'off',
+    'kmax': 'off',
+    'pmax': 1,
     'watchdog': 'auto',
     'buffer': 'none',
     'size': 'keep',

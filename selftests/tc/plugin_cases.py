@@ -143,6 +143,11 @@ ENCODE: List[Tuple[str, List[Tuple[str, bytes]]]] = [
     ("congested auto", [("CONGESTED", u32(0))]),
     ("ecn 40000b", [("ECN", u32(40_000))]),
     ("ecn off", [("ECN", u32(0))]),
+    ("kmax 400Kb", [("KMAX", u32(409_600))]),
+    ("kmax off", [("KMAX", u32(0))]),
+    ("pmax 20%", [("PMAX", u32(200_000))]),
+    ("pmax 0.0001%", [("PMAX", u32(1))]),
+    ("pmax 150%", [("PMAX", u32(1_500_000))]),      # the kernel's to refuse
     ("watchdog 200ms", [("WATCHDOG", u64(200_000_000))]),
     ("watchdog off", [("WATCHDOG", u64(0))]),
     ("watchdog auto", [("WATCHDOG", u64(2**64 - 1))]),
@@ -246,6 +251,7 @@ REFUSE: List[Tuple[str, int, str]] = [
         ("size", "none"),
         ("reserve", "auto"),
         ("ecn", "auto"),
+        ("kmax", "auto 4Gb 0.5b"),
         ("thop", "0.4ns"),
         ("watchdog", "never 0.1ns"))
       for value in values.split()),
@@ -314,7 +320,7 @@ REFUSE: List[Tuple[str, int, str]] = [
      for value in ("8", "-1", "3,", ",3", "3,,4", "3-4", "all,1", "1,none", "auto", "0x18",
                    "4294967296")
 ] + [(f"{option} {value}", 1, illegal(option, value))
-     for option in ("dynamic", "share")
+     for option in ("dynamic", "share", "pmax")
      for value in ("11", "0.11", "-1%", "0.00001%", "1.00005%", "429496.7296%", "1e9999%", "%", ".%",
                    "1.2.3%", "1e1%", "inf%", "nan%", "1%%", "auto", "99999999999999999999%")
 ] + [("share " + value, 1, f'^bfc: illegal "share" value "{value}": give off, or '

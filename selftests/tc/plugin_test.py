@@ -49,7 +49,7 @@ DEFAULTS: Dict[str, bytes] = {
     "PRIO": u8(0), "PRIO_MAP": prio_map({}), "LOSSLESS": u8(0xFF), "STRICT": u8(0), "XOFF": u32(0), "XON": u32(0),
     "MAX_BYTES": u32(0), "DYNAMIC": u32(0), "EGRESS_XOFF": u32(0), "EGRESS_XON": u32(0),
     "EGRESS_MAX": u32(0), "WARN": u32(0), "CUT": u8(80), "T_HOP": u64(0), "ALPHA": u32(800),
-    "BETA": u32(800), "FDEC": u32(800), "CONGESTED": u32(0), "ECN": u32(0),
+    "BETA": u32(800), "FDEC": u32(800), "CONGESTED": u32(0), "ECN": u32(0), "KMAX": u32(0), "PMAX": u32(1_000_000),
     "WATCHDOG": u64(2**64 - 1), "BUFFER": b"\0", "BUFFER_SIZE": u32(0), "RESERVE": u32(0),
     "HEADROOM": u32(0), "SHARE": u32(1_000_000),
 }
@@ -68,7 +68,7 @@ OTHER: Dict[str, bytes] = {
     "XOFF": u32(102_400), "XON": u32(81_921), "MAX_BYTES": u32(1 << 20), "DYNAMIC": u32(110_000),
     "EGRESS_XOFF": u32(25_000), "EGRESS_XON": u32(20_000), "EGRESS_MAX": u32(60_000),
     "WARN": u32(20_001), "CUT": u8(1), "T_HOP": u64(12_345), "ALPHA": u32(1000), "BETA": u32(125),
-    "FDEC": u32(990), "CONGESTED": u32(30_720), "ECN": u32(1), "WATCHDOG": u64(0),
+    "FDEC": u32(990), "CONGESTED": u32(30_720), "ECN": u32(1), "KMAX": u32(400_001), "PMAX": u32(12_345), "WATCHDOG": u64(0),
     "BUFFER": b"chip0_5678-abcd\0", "BUFFER_SIZE": u32(12 << 20), "RESERVE": u32(4096),
     "HEADROOM": u32(65_537), "SHARE": u32(1_500_001),
 }
@@ -79,7 +79,7 @@ OTHER_TEXT = (
     "txqs one sync 1ms tpid 8100 accept-pause on "
     "elide lo,if7777 classes 8 class-queues 1,2,3,4,5,6,7,996 weights 1,255 keep-class off prio dscp map 0:0,46:5,63:7 lossless 3,4 strict 6,7 xoff 100Kb xon 81921b max 1Mb "
     "dynamic 11% egress-xoff 25000b egress-xon 20000b egress-max 60000b warn 20001b cut 1% "
-    "thop 12345ns alpha 1 beta 0.125 fdec 0.99 congested 30Kb ecn 1b watchdog off "
+    "thop 12345ns alpha 1 beta 0.125 fdec 0.99 congested 30Kb ecn 1b kmax 400001b pmax 1.2345% watchdog off "
     "buffer chip0_5678-abcd size 12Mb reserve 4Kb headroom 65537b share 150.0001%")
 OTHER_JSON: Json = {
     "fc": "capfc-cal", "role": "nic", "peer": "off", "queues": 1024, "flows": 4194304,
@@ -94,7 +94,7 @@ OTHER_JSON: Json = {
     "prio": "dscp", "map": {"0": 0, "46": 5, "63": 7}, "lossless": [3, 4], "strict": [6, 7], "xoff": 102_400,
     "xon": 81_921, "max": 1 << 20, "dynamic": 0.11, "egress_xoff": 25_000, "egress_xon": 20_000,
     "egress_max": 60_000, "warn": 20_001, "cut": 0.01, "thop": 12_345, "alpha": 1, "beta": 0.125,
-    "fdec": 0.99, "congested": 30_720, "ecn": 1, "watchdog": "off", "buffer": "chip0_5678-abcd",
+    "fdec": 0.99, "congested": 30_720, "ecn": 1, "kmax": 400_001, "pmax": 0.012345, "watchdog": "off", "buffer": "chip0_5678-abcd",
     "size": 12 << 20, "reserve": 4096, "headroom": 65_537, "share": 1.5,
 }
 

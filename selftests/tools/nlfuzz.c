@@ -108,6 +108,8 @@ static const struct option options[] = {
 	{ TCA_BFC_WEIGHTS, BINARY, BFC_LIST_LEN, 0, 0, false },
 	{ TCA_BFC_KEEP_CLASS, NUMBER, 1, 0, 1, false },
 	{ TCA_BFC_SCHED, NUMBER, 1, 0, __BFC_SCHED_MAX - 1, false },
+	{ TCA_BFC_KMAX, NUMBER, 4, 1, BFC_BYTES_MAX, true },
+	{ TCA_BFC_PMAX, NUMBER, 4, 1, BFC_PPM_ONE, false },
 };
 
 /* End of options */

@@ -223,6 +223,9 @@ enum {
 	TCA_BFC_KEEP_CLASS,	/* u8 0 or 1 */
 	/* the order of queues */
 	TCA_BFC_SCHED,		/* u8, BFC_SCHED_* */
+	/* ECN as a ramp */
+	TCA_BFC_KMAX,		/* u32 bytes: mark all from here on, 0 = TCA_BFC_ECN is a step */
+	TCA_BFC_PMAX,		/* u32 millionths: marked at TCA_BFC_KMAX */
 	__TCA_BFC_MAX
 };
 
