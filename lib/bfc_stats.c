@@ -13,6 +13,8 @@ _Static_assert(TCA_BFC_STATS_MAX < (int)TCA_BFC_CLASS_UNSPEC,
 	{ key, TCA_BFC_STATS_##attr, BFC_UNIT_##unit, BFC_BLOCK_##block, line }
 #define PRIO(key, attr, unit) \
 	{ key, TCA_BFC_PRIO_STATS_##attr, BFC_UNIT_##unit, 0, 0 }
+#define TCLASS(key, attr, unit) \
+	{ key, TCA_BFC_TCLASS_##attr, BFC_UNIT_##unit, 0, 0 }
 #define CLASS(key, attr, unit) \
 	{ key, TCA_BFC_CLASS_##attr, BFC_UNIT_##unit, 0, 0 }
 
@@ -125,6 +127,21 @@ const struct bfc_stat bfc_prio_table[] = {
 	{}
 };
 
+const struct bfc_stat bfc_tclass_table[] = {
+	TCLASS("queues", QUEUES, NUMBER),
+	TCLASS("occupied", OCCUPIED, NUMBER),
+	TCLASS("paused", PAUSED, NUMBER),
+	TCLASS("backlog", BACKLOG, SIZE),
+	TCLASS("qlen", QLEN, NUMBER),
+	TCLASS("bytes", BYTES, NUMBER),
+	TCLASS("packets", PACKETS, NUMBER),
+	TCLASS("drops", DROPS, NUMBER),
+	TCLASS("exhausted", EXHAUSTED, NUMBER),
+	TCLASS("pauses", PAUSES, NUMBER),
+	TCLASS("paused_time", PAUSED_NS, TIME),
+	{}
+};
+
 const struct bfc_stat bfc_class_table[] = {
 	CLASS("paused", PAUSED, SWITCH),
 	CLASS("pauses", PAUSES, NUMBER),
@@ -206,6 +223,21 @@ static void read_prio(uint64_t value[], const struct rtattr *nest)
 		bfc_attr_number(by_type[i], &value[i]);
 }
 
+static void read_classes(struct bfc_stats *stats, const struct rtattr *nest)
+{
+	const struct rtattr *by_type[TCA_BFC_TCLASS_MAX + 1];
+	const struct rtattr *classes[BFC_STATS_CLASSES + 1];
+	unsigned int i, k;
+
+	attrs_by_type(classes, BFC_STATS_CLASSES, nest);
+	for (i = 0; i < BFC_STATS_CLASSES && classes[i + 1]; i++) {
+		attrs_by_type(by_type, TCA_BFC_TCLASS_MAX, classes[i + 1]);
+		for (k = 0; k <= TCA_BFC_TCLASS_MAX; k++)
+			bfc_attr_number(by_type[k], &stats->tclass[i][k]);
+	}
+	stats->classes = i;
+}
+
 static void read_pause_times(uint64_t times[], const struct rtattr *nest)
 {
 	const struct rtattr *by_type[BFC_PAUSE_TIMES + 1];
@@ -236,6 +268,10 @@ void bfc_stats_read(struct bfc_stats *stats, const struct rtattr *app)
 			if (prios[i + 1])
 				read_prio(stats->prio[i], prios[i + 1]);
 		by_type[TCA_BFC_STATS_PRIOS] = NULL;
+	}
+	if (by_type[TCA_BFC_STATS_CLASSES]) {
+		read_classes(stats, by_type[TCA_BFC_STATS_CLASSES]);
+		by_type[TCA_BFC_STATS_CLASSES] = NULL;
 	}
 	if (by_type[TCA_BFC_STATS_PAUSE_TIMES]) {
 		read_pause_times(stats->pause_times, by_type[TCA_BFC_STATS_PAUSE_TIMES]);

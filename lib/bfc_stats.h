@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #define BFC_STATS_PRIOS	8	/* of a port, as PFC has them */
+#define BFC_STATS_CLASSES	8	/* traffic classes of a port at most */
 
 enum bfc_unit {
 	BFC_UNIT_NUMBER,
@@ -42,8 +43,8 @@ enum bfc_block {
 /**
  * struct bfc_stat - what is known of a statistic
  * @key: its name in text and in JSON; NULL ends a table
- * @attr: TCA_BFC_STATS_*, TCA_BFC_PRIO_STATS_* or TCA_BFC_CLASS_*, and its place in
- *	  the arrays of values
+ * @attr: TCA_BFC_STATS_*, TCA_BFC_PRIO_STATS_*, TCA_BFC_TCLASS_* or TCA_BFC_CLASS_*, and its
+ *	  place in the arrays of values
  * @unit: of the value
  * @block: of the qdisc's statistics
  * @line: number of the line in the block, in tc's text
@@ -59,18 +60,23 @@ struct bfc_stat {
 /* All that there are, in the order of tc's output. */
 extern const struct bfc_stat bfc_qdisc_table[];
 extern const struct bfc_stat bfc_prio_table[];
+extern const struct bfc_stat bfc_tclass_table[];
 extern const struct bfc_stat bfc_class_table[];
 
 /**
  * struct bfc_stats - statistics of a qdisc; what the kernel did not send is 0
  * @value: by TCA_BFC_STATS_*
  * @prio: by priority and TCA_BFC_PRIO_STATS_*
+ * @tclass: by traffic class and TCA_BFC_TCLASS_*
+ * @classes: traffic classes that the port has, 0 = none
  * @pause_times: pauses that have ended, by how long they took: bfc_pause_time_most()
  * @has_prios: the kernel sent TCA_BFC_STATS_PRIOS
  */
 struct bfc_stats {
 	uint64_t value[TCA_BFC_STATS_MAX + 1];
 	uint64_t prio[BFC_STATS_PRIOS][TCA_BFC_PRIO_STATS_MAX + 1];
+	uint64_t tclass[BFC_STATS_CLASSES][TCA_BFC_TCLASS_MAX + 1];
+	unsigned int classes;
 	uint64_t pause_times[BFC_PAUSE_TIMES];
 	bool has_prios;
 };

@@ -240,3 +240,75 @@ u8 bfc_class_of(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 
 	return class >= 0 ? class : min_t(u8, prio, q->cfg->classes - 1);
 }
+
+/**
+ * bfc_class_add() - what a queue has counted
+ * @q: the scheduler
+ * @qn: number of the queue
+ * @now: ns
+ * @sum: it is added to that
+ *
+ * Queues have these for themselves: a class has nothing to count for each packet.
+ *
+ * Context: under the root lock.
+ */
+void bfc_class_add(const struct bfc_sched *q, unsigned int qn, u64 now,
+		   struct bfc_class_sum *sum)
+{
+	const struct bfc_queue_pauses *pauses = &q->obeyed.pauses[qn];
+	const struct bfc_queue *queue = &q->queues[qn];
+
+	sum->bytes += u64_stats_read(&queue->bstats.bytes);
+	sum->packets += u64_stats_read(&queue->bstats.packets);
+	sum->drops += queue->drops;
+	sum->pauses += pauses->count;
+	sum->paused_ns += pauses->ns;
+	if (test_bit(qn, q->obeyed.paused))
+		sum->paused_ns += now - pauses->since;
+}
+
+static void bfc_class_subtract(struct bfc_class_sum *from, const struct bfc_class_sum *what)
+{
+	from->bytes -= what->bytes;
+	from->packets -= what->packets;
+	from->drops -= what->drops;
+	from->pauses -= what->pauses;
+	from->paused_ns -= what->paused_ns;
+}
+
+/* The class of a queue by a configuration; -1: there are no traffic classes */
+static int bfc_class_by(const struct bfc_cfg *cfg, unsigned int qn)
+{
+	return cfg->ranged ? cfg->of->queue[qn] : -1;
+}
+
+/**
+ * bfc_class_ranges() - queues become those of other classes
+ * @q: the scheduler
+ * @old: the configuration so far
+ * @cfg: the one that takes its place
+ * @now: ns
+ *
+ * What they have counted so far stays with the class that they had: else counters would run
+ * backwards.
+ *
+ * Context: RTNL and root lock.
+ */
+void bfc_class_ranges(struct bfc_sched *q, const struct bfc_cfg *old, const struct bfc_cfg *cfg,
+		      u64 now)
+{
+	unsigned int qn;
+
+	for (qn = 0; qn < q->nqueues; qn++) {
+		int was = bfc_class_by(old, qn), is = bfc_class_by(cfg, qn);
+		struct bfc_class_sum sum = {};
+
+		if (was == is)
+			continue;
+		bfc_class_add(q, qn, now, &sum);
+		if (is >= 0)
+			bfc_class_subtract(&q->class.before[is], &sum);
+		if (was >= 0)
+			bfc_class_add(q, qn, now, &q->class.before[was]);
+	}
+}

@@ -12,6 +12,7 @@
 
 #include "bfc_wire.h"
 
+struct bfc_cfg;
 struct bfc_sched;
 struct sk_buff;
 
@@ -40,6 +41,22 @@ struct bfc_sched_drr {
 };
 
 /**
+ * struct bfc_class_sum - what queues have counted; wraps
+ * @bytes: sent
+ * @packets: likewise
+ * @drops: packets
+ * @pauses: by the neighbour
+ * @paused_ns: a pause that still lasts included
+ */
+struct bfc_class_sum {
+	u64 bytes;
+	u64 packets;
+	u64 drops;
+	u64 pauses;
+	u64 paused_ns;
+};
+
+/**
  * struct bfc_class - a traffic class, which has queues that may send
  * @round: of these
  * @turn: in &bfc_sched_classes.turns, if it is not strict
@@ -62,12 +79,18 @@ struct bfc_class {
  * @turns: those that are not strict and may send, in DRR order
  * @lap: counts the rounds of @turns
  * @active: bit c: class c is in there
+ * @each: for each packet
+ * @exhausted: by class: new flows that found no empty queue, though none was meant to share
+ * @before: by class: what queues counted for it that are another's now, less what its own
+ *	    counted before
  */
 struct bfc_sched_classes {
 	struct list_head turns;
 	u32 lap;
 	u8 active;
 	struct bfc_class each[BFC_PRIORITIES];
+	u64 exhausted[BFC_PRIORITIES];
+	struct bfc_class_sum before[BFC_PRIORITIES];
 };
 
 /* bfc_class.c */
@@ -79,5 +102,9 @@ void bfc_class_deactivated(struct bfc_sched *q, u8 class);
 struct bfc_class *bfc_class_next(struct bfc_sched *q);
 void bfc_class_sent(const struct bfc_sched *q, struct bfc_class *c, u32 len);
 u8 bfc_class_of(struct bfc_sched *q, const struct sk_buff *skb, u8 prio);
+void bfc_class_add(const struct bfc_sched *q, unsigned int qn, u64 now,
+		   struct bfc_class_sum *sum);
+void bfc_class_ranges(struct bfc_sched *q, const struct bfc_cfg *old, const struct bfc_cfg *cfg,
+		      u64 now);
 
 #endif /* _BFC_CLASS_H */

@@ -580,8 +580,11 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 	collision = !test_bit(flow->queue, q->empty);
 	q->stats.assigned++;
 	q->stats.collisions += collision;
-	if (unlikely(collision) && picked && told == q->stats.told_to_share)
+	if (unlikely(collision) && picked && told == q->stats.told_to_share) {
+		if (bfc_is_classed(q))
+			q->class.exhausted[class]++;
 		bfc_event_queues(q->port);
+	}
 	trace_bfc_assign(q->port->dev, flow - q->flows, flow->queue, collision,
 			 q->noccupied);
 	return flow->queue;

@@ -203,6 +203,8 @@ void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 		was = old->fc;
 	if (q->egress && was->clear)
 		was->clear(q);
+	if (old && bfc_classes_differ(old, cfg))
+		bfc_class_ranges(q, old, cfg, now);
 	q->cfg = cfg;
 	q->room = cfg->limit;
 	q->brim = cfg->limit;

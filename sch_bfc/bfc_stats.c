@@ -469,6 +469,102 @@ static int bfc_put_prios(struct sk_buff *skb, const struct bfc_sched *q,
 	return 0;
 }
 
+/* Queues that are looked at in a row: a cache line and more of each comes from memory, if they
+ * are idle, and nothing is sent meanwhile.
+ */
+#define BFC_CLASS_ROW	64U
+
+/**
+ * struct bfc_class_stats - of a traffic class
+ * @sum: what its queues have counted
+ * @exhausted: as in &struct bfc_sched_classes
+ * @backlog: bytes queued
+ * @qlen: packets queued
+ * @occupied: its queues that are not empty
+ * @paused: its queues that the neighbour holds paused
+ */
+struct bfc_class_stats {
+	struct bfc_class_sum sum;
+	u64 exhausted;
+	u32 backlog;
+	u32 qlen;
+	u32 occupied;
+	u32 paused;
+};
+
+/* Under RTNL, so that ranges stay. */
+static void bfc_class_read(struct Qdisc *sch, unsigned int class, struct bfc_class_stats *s)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	unsigned int qn = q->cfg->class[class].first, end = qn + q->cfg->class[class].queues;
+
+	memset(s, 0, sizeof(*s));
+	s->sum = q->class.before[class];
+	while (qn < end) {
+		unsigned int row = min(qn + BFC_CLASS_ROW, end);
+		u64 now;
+
+		sch_tree_lock(sch);
+		now = ktime_get_ns();
+		bfc_expire_pauses(q, now);
+		for (; qn < row; qn++) {
+			bfc_class_add(q, qn, now, &s->sum);
+			s->backlog += q->queues[qn].bytes;
+			s->qlen += q->queues[qn].packets;
+			s->occupied += !!q->queues[qn].head;
+			s->paused += test_bit(qn, q->obeyed.paused);
+		}
+		s->exhausted = q->class.exhausted[class];
+		sch_tree_unlock(sch);
+	}
+}
+
+static int bfc_put_class(struct sk_buff *skb, unsigned int queues,
+			 const struct bfc_class_stats *s)
+{
+	const struct bfc_stat u32s[] = {
+		{ TCA_BFC_TCLASS_QUEUES, queues },
+		{ TCA_BFC_TCLASS_OCCUPIED, s->occupied },
+		{ TCA_BFC_TCLASS_PAUSED, s->paused },
+		{ TCA_BFC_TCLASS_BACKLOG, s->backlog },
+		{ TCA_BFC_TCLASS_QLEN, s->qlen },
+		{ TCA_BFC_TCLASS_DROPS, (u32)s->sum.drops },	/* as those of queues wrap */
+	};
+	const struct bfc_stat u64s[] = {
+		{ TCA_BFC_TCLASS_BYTES, s->sum.bytes },
+		{ TCA_BFC_TCLASS_PACKETS, s->sum.packets },
+		{ TCA_BFC_TCLASS_EXHAUSTED, s->exhausted },
+		{ TCA_BFC_TCLASS_PAUSES, s->sum.pauses },
+		{ TCA_BFC_TCLASS_PAUSED_NS, s->sum.paused_ns },
+	};
+
+	return bfc_put_stats(skb, sizeof(u32), u32s, ARRAY_SIZE(u32s)) ?:
+	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
+}
+
+static int bfc_put_classes(struct sk_buff *skb, struct Qdisc *sch)
+{
+	const struct bfc_sched *q = qdisc_priv(sch);
+	struct nlattr *nest, *its;
+	struct bfc_class_stats s;
+	unsigned int class;
+
+	if (bfc_is_mq(sch) || !bfc_is_classed(q))
+		return 0;
+	nest = nla_nest_start_noflag(skb, TCA_BFC_STATS_CLASSES);
+	if (!nest)
+		return -EMSGSIZE;
+	for (class = 0; class < q->cfg->classes; class++) {
+		bfc_class_read(sch, class, &s);
+		its = nla_nest_start_noflag(skb, class + 1);
+		if (!its || bfc_put_class(skb, q->cfg->class[class].queues, &s))
+			return -EMSGSIZE;
+		nla_nest_end(skb, its);
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 /**
  * bfc_dump_stats() - TCA_STATS_APP nest with TCA_BFC_STATS_*
  * @sch: the qdisc: of a port, or of a TX queue, which has no figures of the port
@@ -501,6 +597,8 @@ int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	sch_tree_unlock(sch);
 	if (port && !err)
 		err = bfc_put_port_stats(d->skb, &s);
+	if (!err)
+		err = bfc_put_classes(d->skb, sch);
 	if (err) {
 		nla_nest_cancel(d->skb, nest);
 		return -1;

@@ -111,7 +111,7 @@ SUFFIXES = {"size": "b kb mb", "time": "s ms us ns", "timeout": "s ms us ns",
 # enums and attribute sets of a region of the uapi header, in their order there
 OPTION_ENUMS = ("fc", "prio", "role", "peer", "assign", "resume", "stamp", "split-gso", "txqs",
                 "sched", "options", "elide")
-STATS_ENUMS = ("stats", "prio-stats", "peer-state", "refused", "class-stats")
+STATS_ENUMS = ("stats", "prio-stats", "tclass-stats", "peer-state", "refused", "class-stats")
 
 
 def macro(name: str) -> str:
@@ -433,6 +433,7 @@ class Spec:
                 places[line] = block["block"], number
         return "\n".join(self.statistics("stats", "qdisc", places) + [""] +
                          self.statistics("prio-stats", "prio", {"": ("", 0)}) + [""] +
+                         self.statistics("tclass-stats", "tclass", {"": ("", 0)}) + [""] +
                          self.statistics("class-stats", "class", {"": ("", 0)}))
 
     def as_shown(self, **words: str) -> dict[str, str]:

@@ -127,6 +127,26 @@ static void print_prios(const struct bfc_stats *stats)
 	close_json_array(PRINT_JSON, NULL);
 }
 
+static void print_classes(const struct bfc_stats *stats)
+{
+	const struct bfc_stat *stat;
+	unsigned int class;
+
+	if (!stats->classes)
+		return;
+	open_json_array(PRINT_JSON, "classes");
+	for (class = 0; class < stats->classes; class++) {
+		open_json_object(NULL);
+		json_number("class", class);
+		print_color_u64(PRINT_FP, COLOR_NONE, NULL, "  class %llu", class);
+		for (stat = bfc_tclass_table; stat->key; stat++)
+			print_stat(stat, stats->tclass[class][stat->attr]);
+		close_json_object();
+		print_nl();
+	}
+	close_json_array(PRINT_JSON, NULL);
+}
+
 static const struct bfc_stat *block_begin(enum bfc_block block)
 {
 	const struct bfc_stat *stat = bfc_qdisc_table;
@@ -273,6 +293,7 @@ static void print_qdisc_stats(const struct bfc_stats *stats)
 	print_block(BFC_BLOCK_STAMP, stats->value, false);
 	if (stats->has_prios)
 		print_prios(stats);
+	print_classes(stats);
 	print_bad(stats->value);
 	print_peer(stats->value);
 }

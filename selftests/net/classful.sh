@@ -639,9 +639,116 @@ test_refused() {
 	equal "classes" "$(stat s e0 options.classes)" 4
 }
 
+# of_class NS PORT CLASS FIELDS: of a class by the statistics of the port, in JSON
+of_class() {
+	tc -n "$1" -s -j qdisc show dev "$2" root |
+		jq -r --argjson c "$3" "[.[0].classes[\$c] | $4] | join(\" \")"
+}
+
+# of_its_queues FIRST COUNT: the same of its queues at s: packets, bytes, drops, queued, pauses
+of_its_queues() {
+	local field sums=()
+	for field in 3 2 4 6 8; do
+		sums+=("$(of_queues s e0 "$field" "$1" "$2")")
+	done
+	echo "${sums[*]}"
+}
+
+# as_its_queues NAME CLASS:FIRST:COUNT...
+as_its_queues() {
+	local name=$1 range
+	shift
+	for range; do
+		# shellcheck disable=SC2046
+		equal "$name: class ${range%%:*}" \
+			"$(of_class s e0 "${range%%:*}" '.packets, .bytes, .drops, .qlen, .pauses')" \
+			"$(of_its_queues $(tr : ' ' <<<"${range#*:}"))"
+	done
+}
+
+# of_all FIELD: sum over the classes of s
+of_all() { tc -n s -s -j qdisc show dev e0 root | jq "[.[0].classes[].$1] | add"; }
+
+# What a class has is what its queues have; queues that change their class leave it what they
+# have counted.
+test_statistics() {
+	local class before packets drops
+	topology classes 3 limit 300kb assign dynamic
+	for class in 1 2; do
+		send s 10.0.0.2 "500$class" -F $((10 * class)) -f $((2 * class)) -T $((class << 5)) \
+			-n 200 -s $((500 * class)) -r 20000000
+		pids_of+=("$bg")
+	done
+	send s 10.0.0.2 5000 -n 200 -s 200 -r 1000000
+	finish "$bg" "${pids_of[@]}"
+	wait_for 20 drained s e0 || fail "not drained"
+	as_its_queues "drained" 0:0:4 1:4:4 2:8:4
+	equal "packets of class 0" "$(of_class s e0 0 '.packets, .drops, .queues')" "200 0 4"
+	at_least "packets of class 1" "$(of_class s e0 1 .packets)" 100
+	at_least "drops of class 2" "$(of_class s e0 2 .drops)" 1
+	equal "drops" "$(of_all drops)" "$(stat s e0 drops)"
+	equal "backlog" "$(of_all backlog)" 0
+	equal "none was without a queue" "$(of_all exhausted)" 0
+
+	before=$(of_class s e0 1 '.packets, .bytes, .drops, .pauses')
+	packets=$(of_all packets) drops=$(of_all drops)
+	change class-queues 2,9,1
+	equal "class 1 with other queues" "$(of_class s e0 1 '.packets, .bytes, .drops, .pauses')" \
+		"$before"
+	equal "all classes" "$(of_all packets) $(of_all drops)" "$packets $drops"
+	equal "queues" "$(of_class s e0 1 .queues)" 9
+	change classes 2 class-queues even
+	equal "two classes" "$(of_class s e0 1 '.packets, .bytes, .drops, .pauses')" "$before"
+	change classes 1
+	equal "none" "$(stat s e0 classes)" null
+	send s 10.0.0.2 5000 -n 50 -s 100
+	finish "$bg"
+	wait_for 20 drained s e0 || fail "not drained"
+	change classes 3 prio dscp
+	equal "three again" "$(of_class s e0 1 '.packets, .bytes, .drops, .pauses')" "$before"
+	equal "all that were sent while there were classes" "$(of_all packets)" "$packets"
+}
+
+# As text, with a backlog, and what is paused and for how long.
+test_statistics_of_what_waits() {
+	local class ns text
+	line_to_n queues 9 classes 3 prio dscp assign dynamic
+	frames talk n 0.3
+	wait_for 10 peer_up sw pn || fail "not up"
+	frames pause n bits=0,3,4,5,6 hold=1000000000
+	wait_for 2 is_paused 5 || fail "not paused"
+	for class in 0 1 2; do
+		send h 10.0.0.2 5000 -F $((10 * class)) -f 5 -n 1 -s 400 -T $((class << 5))
+	done
+	sleep 0.3
+	equal "queues that are paused" "$(of_class sw pn 0 .paused) $(of_class sw pn 1 .paused) $(
+		of_class sw pn 2 .paused)" "1 3 1"
+	equal "packets that wait in class 1" "$(of_class sw pn 1 '.qlen, .occupied')" "5 3"
+	equal "their bytes" "$(of_class sw pn 1 .backlog)" $((5 * 442))
+	# Five flows, three queues
+	equal "flows of class 1 that found none" "$(of_class sw pn 1 .exhausted)" 2
+	equal "pauses" "$(of_class sw pn 1 .pauses)" 3
+	ns=$(of_class sw pn 1 .paused_time)
+	sleep 0.1
+	ns=$(($(of_class sw pn 1 .paused_time) - ns))
+	at_least "ns that three queues wait meanwhile" "$ns" 300000000
+	text=$(tc -n sw -s qdisc show dev pn | grep '^  class 1 ')
+	[[ $text == "  class 1 queues 3 occupied 3 paused 3 backlog 2210b qlen 5 "* ]] || fail "says $text"
+	# Three of five queues get another class amid their pause.
+	ns=$(of_class sw pn 1 .paused_time)
+	tc -n sw qdisc change dev pn root bfc class-queues 6,1,2
+	ns=$(($(of_class sw pn 1 .paused_time) - ns))
+	at_least "ns of class 1, whose one queue is paused" "$ns" 0
+	at_most "ns of class 1, whose one queue is paused" "$ns" 500000000
+	equal "pauses" "$(of_class sw pn 0 .pauses) $(of_class sw pn 1 .pauses)" "1 3"
+	end_background
+}
+is_paused() { [ "$(stat sw pn paused)" = "$1" ]; }
+
 run_tests strict_goes_first strict_is_at_once weights_hold weights_beside_a_strict_class \
 	a_class_that_comes_and_goes ranges_hold even_and_the_last_class prio_and_map \
 	shares_are_of_a_class change_under_traffic change_of_something_else queues_of_another_class \
 	overflow_and_priorities change_of_mode a_pause_is_of_one_class a_class_is_charged \
 	a_class_goes_through_a_router other_numbers_of_classes the_tag_tells_the_class \
-	a_class_is_taken_if_it_is_told thresholds_are_of_a_class refused
+	a_class_is_taken_if_it_is_told thresholds_are_of_a_class refused \
+	statistics statistics_of_what_waits

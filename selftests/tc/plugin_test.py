@@ -435,6 +435,43 @@ pause_rx 0 paused_time 0ns
                 return f"got  {got}\nwant {want}"
         return ""
 
+    def traffic_classes(self) -> str:
+        """As many as there are in a row, with what was sent of them; no classes, no word of them."""
+        keys = ("queues", "occupied", "paused", "backlog", "qlen", "bytes", "packets", "drops",
+                "exhausted", "pauses", "paused_time")
+
+        def one(number: int, **values: int) -> bytes:
+            return nest(number + 1, b"".join(
+                attr(N["TCA_BFC_TCLASS_" + key.replace("_time", "_ns").upper()],
+                     u32(value) if key in (*keys[:5], "drops") else u64(value))
+                for key, value in values.items()))
+
+        full = dict(zip(keys, (8, 3, 1, 3028, 2, 1 << 40, 7, 5, 4, 9, 1_234_567)))
+        messages: List[Tuple[Optional[bytes], List[Dict[str, int]]]] = [
+            (None, []), (b"", []), (b"\1\2\3\4\5", []), (one(1, **full), []),
+            (one(0, queues=4) + one(1, **full) + one(1, queues=9) + one(8, queues=9)
+             + one(3, queues=9), [{"queues": 4}, full]),
+            (b"".join(one(c, queues=1, bytes=c) for c in range(8)),
+             [{"queues": 1, "bytes": c} for c in range(8)])]
+        for inner, want in messages:
+            message = qdisc(b"", stats_nest() + (b"" if inner is None else
+                                                 nest(N["TCA_BFC_STATS_CLASSES"], inner)))
+            done = self.bench.run("-s", "-j", "qdisc", "show", "dev", "lo", dump=message)
+            got = json.loads(done.stdout)[0].get("classes", [])
+            whole = [{"class": c, **{key: w.get(key, 0) for key in keys}}
+                     for c, w in enumerate(want)]
+            if got != whole:
+                return f"got  {got}\nwant {whole}"
+            done = self.bench.run("-s", "qdisc", "show", "dev", "lo", dump=message)
+            lines = [line for line in done.stdout.splitlines() if line.startswith("  class ")]
+            if len(lines) != len(want) or done.stderr:
+                return done.stdout + done.stderr
+            if want == [{"queues": 4}, full] and lines[1] != (
+                    "  class 1 queues 8 occupied 3 paused 1 backlog 3028b qlen 2 "
+                    "bytes 1099511627776 packets 7 drops 5 exhausted 4 pauses 9 paused_time 1.23ms"):
+                return lines[1]
+        return ""
+
     def pause_times(self) -> str:
         """Those that happened, of what the kernel has and of what it must not have."""
         last = N["BFC_PAUSE_TIMES"]
@@ -614,6 +651,7 @@ def main() -> int:
             ("port-level statistics, when they are shown", test.port_when),
             ("statistics of stamping, when they are shown", test.stamp_when),
             ("priorities in JSON", test.port_json),
+            ("traffic classes", test.traffic_classes),
             ("pauses by their length", test.pause_times),
             ("qdisc statistics in JSON", test.stats_json),
             ("qdisc statistics in JSON, not refused", lambda: test.stats_json(refused=0)),

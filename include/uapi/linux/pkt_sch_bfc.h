@@ -367,6 +367,8 @@ enum {
 	TCA_BFC_STATS_SIZED,		/* u64 packets that told what their flow has yet to send */
 	/* a link with a speed that the options do not fit */
 	TCA_BFC_STATS_REFUSED_RATE,	/* u64 bytes/s of the link, if thresholds are those of another speed */
+	/* traffic classes */
+	TCA_BFC_STATS_CLASSES,		/* nest of a nest of TCA_BFC_TCLASS_* for each class */
 	__TCA_BFC_STATS_MAX
 };
 
@@ -389,6 +391,28 @@ enum {
 };
 
 #define TCA_BFC_PRIO_STATS_MAX (__TCA_BFC_PRIO_STATS_MAX - 1)
+
+/* Of a traffic class, whose nest has its number + 1 as type: sums over its queues, but for
+ * what they had counted when they were of another class.
+ */
+enum {
+	TCA_BFC_TCLASS_UNSPEC,
+	TCA_BFC_TCLASS_PAD,
+	TCA_BFC_TCLASS_QUEUES,		/* u32 that it has */
+	TCA_BFC_TCLASS_OCCUPIED,	/* u32 of these, with packets */
+	TCA_BFC_TCLASS_PAUSED,		/* u32 of these, paused by the neighbour */
+	TCA_BFC_TCLASS_BACKLOG,		/* u32 bytes queued */
+	TCA_BFC_TCLASS_QLEN,		/* u32 packets queued */
+	TCA_BFC_TCLASS_BYTES,		/* u64 sent */
+	TCA_BFC_TCLASS_PACKETS,		/* u64 sent */
+	TCA_BFC_TCLASS_DROPS,		/* u32 packets, wraps */
+	TCA_BFC_TCLASS_EXHAUSTED,	/* u64 new flows that found no empty queue, though none was meant to share */
+	TCA_BFC_TCLASS_PAUSES,		/* u64 of its queues, by the neighbour */
+	TCA_BFC_TCLASS_PAUSED_NS,	/* u64 ns that they took, all of them together */
+	__TCA_BFC_TCLASS_MAX
+};
+
+#define TCA_BFC_TCLASS_MAX (__TCA_BFC_TCLASS_MAX - 1)
 
 enum {
 	BFC_PEER_STATE_OFF,		/* peer off, fc none or link down */
