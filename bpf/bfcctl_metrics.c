@@ -38,7 +38,8 @@ enum unit { ONE, SECONDS };
  * @help: of the name
  * @counter: else it is a gauge
  * @unit: of the value
- * @attr: TCA_BFC_STATS_*, or TCA_BFC_PRIO_STATS_* with @prios; 0: @get
+ * @attr: TCA_BFC_STATS_*, TCA_BFC_PRIO_STATS_* of a priority, TCA_BFC_TCLASS_* of a class;
+ *	  0: @get
  * @get: reads it
  * @reason: a label; metrics of the same name follow each other
  */
@@ -157,6 +158,28 @@ static const struct metric prio_metrics[] = {
 	  TCA_BFC_PRIO_STATS_PAUSE_RX, NULL, NULL },
 	{ "priority_paused_seconds_total", "Time paused by the neighbour.", true, SECONDS,
 	  TCA_BFC_PRIO_STATS_PAUSED_NS, NULL, NULL },
+};
+
+#define CLASS_GAUGE(_name, _attr, _help) \
+	{ .name = "class_" _name, .help = _help, .attr = TCA_BFC_TCLASS_##_attr }
+#define CLASS_COUNTER(_name, _attr, _help) \
+	{ .name = "class_" _name "_total", .help = _help, .counter = true, \
+	  .attr = TCA_BFC_TCLASS_##_attr }
+
+static const struct metric class_metrics[] = {
+	CLASS_COUNTER("sent_packets", PACKETS, "Packets sent."),
+	CLASS_COUNTER("sent_bytes", BYTES, "Bytes sent."),
+	CLASS_COUNTER("dropped_packets", DROPS, "Packets dropped."),
+	CLASS_GAUGE("backlog_bytes", BACKLOG, "Bytes queued."),
+	CLASS_GAUGE("queues", QUEUES, "Queues that the class has."),
+	CLASS_GAUGE("queues_occupied", OCCUPIED, "Of these, queues that hold packets."),
+	CLASS_GAUGE("queues_paused", PAUSED, "Of these, queues that the neighbour holds paused."),
+	CLASS_COUNTER("queues_exhausted", EXHAUSTED,
+		      "New flows that found no empty queue, though none was meant to share."),
+	CLASS_COUNTER("queue_pauses", PAUSES, "Pauses of its queues."),
+	{ .name = "class_queue_paused_seconds_total", .counter = true, .unit = SECONDS,
+	  .attr = TCA_BFC_TCLASS_PAUSED_NS,
+	  .help = "Time that its queues were paused, all of them together." },
 };
 
 /* ---- reading ---- */
@@ -303,26 +326,69 @@ static void put_pause_times(FILE *to, const struct samples *all, const char *net
 	}
 }
 
-static void put_prio_metrics(FILE *to, const struct samples *all, const char *netns)
+static unsigned int prios_of(const struct sample *s)
+{
+	return s->port.stats.has_prios ? BFC_STATS_PRIOS : 0;
+}
+
+static uint64_t prio_stat(const struct sample *s, unsigned int prio, unsigned int attr)
+{
+	return s->port.stats.prio[prio][attr];
+}
+
+static unsigned int classes_of(const struct sample *s)
+{
+	return s->port.stats.classes;
+}
+
+static uint64_t class_stat(const struct sample *s, unsigned int class, unsigned int attr)
+{
+	return s->port.stats.tclass[class][attr];
+}
+
+/**
+ * struct each - what a port has several of
+ * @label: their numbers are the values of this label
+ * @metric: of one of them
+ * @metrics: so many
+ * @count: how many a port has
+ * @get: TCA_BFC_*_STATS_* of one
+ */
+struct each {
+	const char *label;
+	const struct metric *metric;
+	unsigned int metrics;
+	unsigned int (*count)(const struct sample *s);
+	uint64_t (*get)(const struct sample *s, unsigned int one, unsigned int attr);
+};
+
+static const struct each each_prio = {
+	"priority", prio_metrics, ARRAY_SIZE(prio_metrics), prios_of, prio_stat
+};
+
+static const struct each each_class = {
+	"class", class_metrics, ARRAY_SIZE(class_metrics), classes_of, class_stat
+};
+
+static void put_each(FILE *to, const struct samples *all, const char *netns,
+		     const struct each *each)
 {
 	const struct metric *m;
-	unsigned int i, prio;
+	unsigned int i, one;
 
-	for (m = prio_metrics; m < prio_metrics + ARRAY_SIZE(prio_metrics); m++) {
+	for (m = each->metric; m < each->metric + each->metrics; m++) {
 		bool first = true;
 
 		for (i = 0; i < all->n; i++) {
 			const struct sample *s = &all->s[i];
 
-			if (!s->port.stats.has_prios)
-				continue;
-			if (first)
-				put_head(to, m);
-			first = false;
-			for (prio = 0; prio < BFC_STATS_PRIOS; prio++) {
+			for (one = 0; one < each->count(s); one++) {
+				if (first)
+					put_head(to, m);
+				first = false;
 				put_begin(to, m, s, netns);
-				fprintf(to, ",priority=\"%u\"", prio);
-				put_value(to, m, s->port.stats.prio[prio][m->attr]);
+				fprintf(to, ",%s=\"%u\"", each->label, one);
+				put_value(to, m, each->get(s, one, m->attr));
 			}
 		}
 	}
@@ -337,7 +403,8 @@ static void put_all(FILE *to, const struct samples *all, const char *netns)
 		return;
 	put_port_metrics(to, all, netns);
 	put_pause_times(to, all, netns);
-	put_prio_metrics(to, all, netns);
+	put_each(to, all, netns, &each_prio);
+	put_each(to, all, netns, &each_class);
 }
 
 /* A collector of files must not find half of one. */

@@ -14,6 +14,18 @@
 #define FIRST	200000000ULL	/* ns, until the first rates */
 
 /**
+ * struct top_class - a traffic class of a port
+ * @rate: bit/s sent since the sample before, or -1: not known
+ * @pause_rate: pauses of its queues a second
+ * @drop_rate: packets a second
+ */
+struct top_class {
+	double rate;
+	double pause_rate;
+	double drop_rate;
+};
+
+/**
  * struct top_port - a port, at some time
  * @port: it
  * @first: its queues in &struct sample
@@ -22,6 +34,7 @@
  * @paused_rate: pauses a second by the neighbour
  * @pausing_rate: pauses a second of the neighbour
  * @drop_rate: packets a second
+ * @class: its traffic classes
  */
 struct top_port {
 	struct port port;
@@ -31,6 +44,7 @@ struct top_port {
 	double paused_rate;
 	double pausing_rate;
 	double drop_rate;
+	struct top_class class[BFC_STATS_CLASSES];
 };
 
 /**
@@ -194,9 +208,20 @@ static void set_queue_rates(struct top_queue *q, const struct top_queue *was, ui
 		q->paused = 1;
 }
 
+static void set_class_rates(struct top_class *c, const uint64_t *is, const uint64_t *old,
+			    uint64_t ns)
+{
+	c->rate = rate_of(is[TCA_BFC_TCLASS_BYTES], old[TCA_BFC_TCLASS_BYTES], ns);
+	if (c->rate > 0)
+		c->rate *= 8;
+	c->pause_rate = rate_of(is[TCA_BFC_TCLASS_PAUSES], old[TCA_BFC_TCLASS_PAUSES], ns);
+	c->drop_rate = rate_of(is[TCA_BFC_TCLASS_DROPS], old[TCA_BFC_TCLASS_DROPS], ns);
+}
+
 static void set_port_rates(struct top_port *p, const struct top_port *was, uint64_t ns)
 {
 	const uint64_t *is = p->port.stats.value, *old = was->port.stats.value;
+	unsigned int i;
 
 	p->rate = rate_of(p->port.counts.bytes, was->port.counts.bytes, ns);
 	if (p->rate > 0)
@@ -204,6 +229,9 @@ static void set_port_rates(struct top_port *p, const struct top_port *was, uint6
 	p->drop_rate = rate_of(p->port.counts.drops, was->port.counts.drops, ns);
 	p->paused_rate = rate_of(is[TCA_BFC_STATS_PAUSE_RX], old[TCA_BFC_STATS_PAUSE_RX], ns);
 	p->pausing_rate = rate_of(is[TCA_BFC_STATS_PAUSE_TX], old[TCA_BFC_STATS_PAUSE_TX], ns);
+	for (i = 0; i < p->port.stats.classes; i++)
+		set_class_rates(&p->class[i], p->port.stats.tclass[i],
+				was->port.stats.tclass[i], ns);
 }
 
 static const struct top_port *port_before(int ifindex)
@@ -230,6 +258,8 @@ static void set_rates(void)
 			p->drop_rate = -1;
 			p->paused_rate = -1;
 			p->pausing_rate = -1;
+			for (k = 0; k < BFC_STATS_CLASSES; k++)
+				p->class[k] = (struct top_class){ -1, -1, -1 };
 			was = NULL;
 		} else {
 			set_port_rates(p, was, ns);
@@ -441,10 +471,11 @@ static bool waits_at(const struct top_port *egress, int from)
 
 /* ---- a frame as text ---- */
 
-enum part { PORTS, PAIRS, QUEUES, DESTS, __PARTS };
+enum part { PORTS, CLASSES, PAIRS, QUEUES, DESTS, __PARTS };
 
 static const char *const headings[__PARTS] = {
 	[PORTS] = "PORT         NEIGHBOUR      RATE  BACKLOG QUEUES PAUSED PAUSING PAUSES/s DROPS/s",
+	[CLASSES] = "PORT         CLASS     RATE  BACKLOG QUEUES PAUSED      OF PAUSES/s DROPS/s",
 	[PAIRS] = "WHO               PAUSES            QUEUES   PER s FOR WHAT WAITS AT",
 	[QUEUES] = "QUEUE            BACKLOG PACKETS      RATE PAUSED FROM         TO",
 	[DESTS] = "QUEUES  BACKLOG DESTINATION",
@@ -464,6 +495,44 @@ static void print_port(FILE *to, unsigned int i)
 		(unsigned long long)stat[TCA_BFC_STATS_UPSTREAM_PAUSED],
 		or_dash(c, sizeof(c), p->paused_rate, "%.0f"),
 		or_dash(d, sizeof(d), p->drop_rate, "%.0f"));
+}
+
+/* @n: counted over all ports */
+static const struct top_port *nth_class(unsigned int n, unsigned int *class)
+{
+	const struct top_port *p = top.now.port;
+
+	for (; n >= p->port.stats.classes; p++)
+		n -= p->port.stats.classes;
+	*class = n;
+	return p;
+}
+
+static unsigned int all_classes(void)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < top.now.n_ports; i++)
+		n += top.now.port[i].port.stats.classes;
+	return n;
+}
+
+static void print_class(FILE *to, unsigned int n)
+{
+	char a[32], b[32], c[32], d[32];
+	unsigned int class;
+	const struct top_port *p = nth_class(n, &class);
+	const uint64_t *stat = p->port.stats.tclass[class];
+	const struct top_class *its = &p->class[class];
+
+	fprintf(to, "%-12.15s %-5u %8s %8s %6llu %6llu %7llu %8s %7s\n", p->port.name, class,
+		rate_word(a, sizeof(a), its->rate),
+		size_text(b, sizeof(b), stat[TCA_BFC_TCLASS_BACKLOG]),
+		(unsigned long long)stat[TCA_BFC_TCLASS_OCCUPIED],
+		(unsigned long long)stat[TCA_BFC_TCLASS_PAUSED],
+		(unsigned long long)stat[TCA_BFC_TCLASS_QUEUES],
+		or_dash(c, sizeof(c), its->pause_rate, "%.0f"),
+		or_dash(d, sizeof(d), its->drop_rate, "%.0f"));
 }
 
 static void print_pair(FILE *to, const struct pair *pair)
@@ -535,7 +604,7 @@ static void share_lines(const unsigned int need_of[__PARTS], unsigned int room,
 static char *frame(unsigned int rows)
 {
 	unsigned int *port = need(calloc(top.now.n_ports + 1, sizeof(*port)));
-	unsigned int n_busy, i, k, lines[__PARTS], wants[__PARTS];
+	unsigned int n_busy, i, k, parts, lines[__PARTS], wants[__PARTS];
 	struct top_queue *busy = busy_queues(&n_busy);
 	char *out = NULL, clock[16], a[32];
 	time_t t = time(NULL);
@@ -548,12 +617,14 @@ static char *frame(unsigned int rows)
 	if (i)
 		qsort(port, i, sizeof(*port), order_ports);
 	wants[PORTS] = top.now.n_ports;
+	wants[CLASSES] = all_classes();
+	parts = __PARTS - !wants[CLASSES];
 	wants[PAIRS] = top.n_pairs;
 	wants[QUEUES] = n_busy;
 	wants[DESTS] = top.n_dests;
 	memcpy(lines, wants, sizeof(lines));
 	if (rows)
-		share_lines(wants, rows > __PARTS + 2 ? rows - __PARTS - 2 : 0, lines);
+		share_lines(wants, rows > parts + 2 ? rows - parts - 2 : 0, lines);
 	strftime(clock, sizeof(clock), "%T", localtime_r(&t, &tm));
 	fprintf(to, "bfcctl top  %s  every %s  ports %u  busy queues %u  by %s\n", clock,
 		time_text(a, sizeof(a), top.interval), top.now.n_ports, n_busy,
@@ -561,10 +632,14 @@ static char *frame(unsigned int rows)
 	if (rows)
 		fprintf(to, "q quit  order: b backlog r rate p paused n name  + - interval  space now\n");
 	for (i = 0; i < __PARTS; i++) {
+		if (i == CLASSES && !wants[i])
+			continue;
 		fprintf(to, "%s%s\n", rows ? (char[]){ TERM_HEADING, '\0' } : "", headings[i]);
 		for (k = 0; k < lines[i]; k++) {
 			if (i == PORTS)
 				print_port(to, port[k]);
+			else if (i == CLASSES)
+				print_class(to, k);
 			else if (i == PAIRS)
 				print_pair(to, &top.pair[k]);
 			else if (i == QUEUES)
@@ -624,6 +699,25 @@ static void json_port(const struct top_port *p)
 	out_close('}');
 }
 
+static void json_class(unsigned int n)
+{
+	unsigned int class;
+	const struct top_port *p = nth_class(n, &class);
+	const uint64_t *stat = p->port.stats.tclass[class];
+
+	out_open(NULL, '{');
+	out_string("dev", p->port.name);
+	out_number("class", class);
+	rate_json("rate", p->class[class].rate);
+	out_number("backlog", stat[TCA_BFC_TCLASS_BACKLOG]);
+	out_number("queues", stat[TCA_BFC_TCLASS_QUEUES]);
+	out_number("occupied", stat[TCA_BFC_TCLASS_OCCUPIED]);
+	out_number("paused", stat[TCA_BFC_TCLASS_PAUSED]);
+	rate_json("pause_rate", p->class[class].pause_rate);
+	rate_json("drop_rate", p->class[class].drop_rate);
+	out_close('}');
+}
+
 static void json_queue(const struct top_queue *q)
 {
 	char d[IF_NAMESIZE], dst[BFC_ADDRESS_ROOM];
@@ -653,6 +747,10 @@ static void frame_json(void)
 	out_open("ports", '[');
 	for (i = 0; i < top.now.n_ports; i++)
 		json_port(&top.now.port[i]);
+	out_close(']');
+	out_open("classes", '[');
+	for (i = 0; i < all_classes(); i++)
+		json_class(i);
 	out_close(']');
 	out_open("pauses", '[');
 	for (i = 0; i < top.n_pairs; i++)

@@ -193,6 +193,51 @@ test_tx_queues() {
 	equal "ns that they took" "$(stat sw pn paused_time)" 51200000
 }
 
+# of_class NAME CLASS FIELD: as tc has it
+of_class() {
+	equal "$1 of class $2" "$(metric "$1" "device=\"pn\",class=\"$2\"")" \
+		"$(stat sw pn "classes[$2].$3")"
+}
+
+test_classes() {
+	local class
+	topology queues 12 classes 3 class-queues 2,4,6 prio dscp
+	peers_up
+	tc -n sw qdisc change dev pn root bfc rate 10mbit limit 100kb
+	send h 10.0.0.2 3000 -r 15000000 -t 1 -f 6 -T 32
+	finish "$bg"
+	send h 10.0.0.2 3000 -r 1000000 -t 0.2
+	finish "$bg"
+	wait_for 10 drained sw pn || fail "not drained"
+	scrape
+	is_clean
+	for class in 0 1 2; do
+		of_class class_sent_packets_total $class packets
+		of_class class_sent_bytes_total $class bytes
+		of_class class_dropped_packets_total $class drops
+		of_class class_backlog_bytes $class backlog
+		of_class class_queues $class queues
+		of_class class_queues_occupied $class occupied
+		of_class class_queues_paused $class paused
+		of_class class_queues_exhausted_total $class exhausted
+		of_class class_queue_pauses_total $class pauses
+	done
+	equal "queues" "$(metric class_queues 'device="pn",class="1"') $(
+		metric class_queues 'device="ph",class="2"')" "4 6"
+	at_least "packets of class 1" \
+		"$(metric class_sent_packets_total 'device="pn",class="1"')" 500
+	equal "packets of class 2" "$(metric class_sent_packets_total 'device="pn",class="2"')" 0
+	tc -n sw qdisc change dev ph root bfc classes 1
+	scrape
+	is_clean
+	equal "classes of a port that has none" "$(grep -c 'device="ph",class=' "$scratch/prom")" 0
+	equal "and of one that has" "$(grep -c 'class_queues{.*device="pn",class=' "$scratch/prom")" 3
+	tc -n sw qdisc change dev pn root bfc classes 1
+	scrape
+	is_clean
+	equal "lines about classes" "$(grep -c class "$scratch/prom")" 0
+}
+
 # A file is there as a whole or not at all; odd names of devices; no port at all.
 test_file() {
 	new_ns sw
@@ -220,4 +265,4 @@ test_file() {
 	equal "exit code with -j" "$?" 2
 }
 
-run_tests queues priorities pause_times other_mode tx_queues file
+run_tests queues priorities pause_times other_mode tx_queues classes file

@@ -95,6 +95,37 @@ test_who_pauses() {
 # r has no qdisc: r0 searches for ever
 hosts_up() { peer_up sw p1 && peer_up sw p2 && peer_up h1 e0 && peer_up h2 e0; }
 
+# Classes are there where a port has some.
+test_classes() {
+	local i
+	topology
+	tc -n sw qdisc change dev r0 root bfc classes 2 prio dscp strict 1
+	for i in 1 2; do
+		send "h$i" 10.0.0.100 5000 -f 4 -F $((10 * i)) -r 16000000 -t 3
+		send "h$i" 10.0.0.100 5000 -F $((50 + i)) -r 4000000 -t 3 -T 32
+	done
+	sleep 0.5
+	once sw
+	equal "classes" "$(got '[.classes[] | "\(.dev) \(.class) \(.queues)"] | join(", ")')" \
+		"r0 0 8, r0 1 8"
+	at_least "Mbit/s of class 1" "$(got '.classes[1].rate / 1e6 | floor')" 7
+	at_most "Mbit/s of class 1" "$(got '.classes[1].rate / 1e6 | floor')" 9
+	at_least "Mbit/s of class 0" "$(got '.classes[0].rate / 1e6 | floor')" 9
+	at_least "bytes of class 0 that wait" "$(got '.classes[0].backlog')" 2000
+	at_least "queues of class 0 in use" "$(got '.classes[0].occupied')" 1
+	bfcctl -n sw top --once interval 200ms >"$scratch/text"
+	check "class 1: $(cat "$scratch/text")" \
+		grep -qE '^r0 +1 +[0-9.]+Mbit +[0-9.]+K?b +[0-9]+ +0 +8 +0 +[0-9]+$' "$scratch/text"
+	equal "headings" "$(grep -c '^PORT  *CLASS ' "$scratch/text")" 1
+	at_least "columns" 80 "$(awk 'length > n { n = length } END { print n }' "$scratch/text")"
+	tc -n sw qdisc change dev r0 root bfc classes 1
+	once sw
+	equal "none" "$(got '.classes | length')" 0
+	bfcctl -n sw top --once interval 10ms >"$scratch/text"
+	equal "headings without classes" "$(grep -c CLASS "$scratch/text")" 0
+	finish "$bg"
+}
+
 # Where others' packets go is told to those who may configure the port.
 test_privileges() {
 	topology
@@ -161,4 +192,4 @@ test_changes() {
 		"p1 false, r0 true"
 }
 
-run_tests who_pauses privileges live errors changes
+run_tests who_pauses classes privileges live errors changes

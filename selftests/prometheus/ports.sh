@@ -23,7 +23,7 @@ test_written() {
 	cable sw pn n e0
 	for port in "sw ph" "sw pn" "h e0" "n e0"; do
 		# shellcheck disable=SC2086	# two words
-		bfc $port hrtt 6ms
+		bfc $port hrtt 6ms classes 2 prio dscp
 	done
 	meet 10.0.0.2 h
 	peers_up
