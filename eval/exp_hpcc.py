@@ -11,7 +11,7 @@ import numpy as np
 
 from experiment import COLOURS, Context, Experiment, Metrics
 from fafc import by_scheme, key
-from hpcc import ALL, jain, make, queue, rate
+from hpcc import ALL, RAMPED, jain, make, queue, rate
 from metrics import mean, percentile
 from schemes import Scheme
 from simulate import Job, Run
@@ -205,7 +205,7 @@ MEASURES = {
 
 def scheme(name: str) -> Scheme:
     """Nothing is paused here, so DCQCN may have switches that cannot pause."""
-    return make(name, RATE, T, wai=INCREASE, ramp=name.startswith("dcqcn"))
+    return make(name, RATE, T, wai=INCREASE, ramp=name in RAMPED)
 
 
 def run_fig9(ctx: Context) -> Metrics:

@@ -42,6 +42,11 @@ LABELS = {
 }
 ALL = ["hpcc", "dctcp", *RATED]  # §5.1
 
+# Marks of these are a ramp, by `kmax` of bfc: NAME-ramp.
+RAMPED = [name for name in RATED if name.startswith("dcqcn")]
+LABELS.update((f"{name}-ramp", f"{RATED[name]}, ramp") for name in RAMPED)
+TIMES = 4  # Kmax: 400 KB where Kmin is 100
+
 
 # Flow control, and the switch's words for it; with losses, how TCP repairs them.
 CHOICES = {
@@ -65,8 +70,9 @@ def make(
     """rate: of hosts' links, bit/s. rtt: T, ns: all begin with what a link takes in
     this time, also DCTCP, and without slow start. hops: switches of the longest path.
     wai: W_AI, bytes; without, that for 100 flows. choice: of flow control. buffer: of
-    a switch. ramp: DCQCN's marks become more between Kmin and Kmax, as in the paper. The
-    qdisc for that is RED, which pauses nothing: for where nothing would be paused.
+    a switch. ramp: DCQCN's marks become more between Kmin and Kmax, as in the paper, by
+    RED, which pauses nothing: for where nothing would be paused. The same with bfc and
+    its pauses: `NAME-ramp`.
     """
     if name not in LABELS:
         raise ValueError(f"no scheme {name}; there are {', '.join(LABELS)}")
@@ -74,7 +80,7 @@ def make(
         raise ValueError(f"no choice {choice}; there are {', '.join(CHOICES)}")
     if choice == "gbn" and name == "dctcp":
         raise ValueError("dctcp has no go-back-N (gbn): nosack is TCP's own way")
-    if ramp and (choice != "pfc" or not name.startswith("dcqcn")):
+    if ramp and (choice != "pfc" or name not in RAMPED):
         raise ValueError("a ramp is for dcqcn in place of pfc")
     words, repair = CHOICES[choice]
     switch = (
@@ -89,16 +95,18 @@ def make(
         react={"hpcc-ack": "per-ack", "hpcc-rtt": "per-rtt"}.get(name, "both"),
         rx=name == "hpcc-rx",
     )
-    base = name.split("-", 1)[0]
+    plain = name.removesuffix("-ramp")
+    base = plain.split("-", 1)[0]
     rated = None
-    if name in RATED:
-        rated = Rated(rate, rtt, VARIABLE if name.endswith("-win") else UNBOUNDED)
+    if plain in RATED:
+        rated = Rated(rate, rtt, VARIABLE if plain.endswith("-win") else UNBOUNDED)
     scheme = Scheme(
         name=name,
         label=LABELS[name],
         nic=FAIR_NIC.replace("fc none", "role nic fc pfc hrtt 4us"),
         switch=switch,
         marks=MARKS.get(base, 0),
+        ramp=TIMES if plain != name else 0,
         source="tcp",
         congestion={"hpcc": "bfc_window", "dctcp": "dctcp"}.get(base, f"bfc_{base}"),
         window=max(control.window, PACKET),

@@ -115,6 +115,7 @@ class Scheme:
     nic: str  # qdisc of hosts
     switch: str  # qdisc of switch ports
     marks: int = 0  # ECN there: from so many bytes for each Gbit/s of the port on
+    ramp: int = 0  # and a share that grows up to RAMP at so many times that; 0: all
     source: str = "open"  # open, window or tcp
     congestion: str = ""  # tcp: congestion control
     window: int = BDP

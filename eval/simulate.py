@@ -248,6 +248,7 @@ def describe(job: Job) -> str:
         sysctls,
         scheme.pipe.describe() if scheme.pipe else "",
         scheme.marks,
+        scheme.ramp,
     )
 
 

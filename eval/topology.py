@@ -14,6 +14,7 @@ from typing import Dict, List, Optional, Tuple
 
 GBIT = 10**9
 US = 1000  # ns
+RAMP = "20%"  # of packets marked at the top of a ramp: Pmax in HPCC's simulator
 
 
 @dataclass
@@ -206,10 +207,12 @@ class Topology:
         host_sysctls: Tuple[Tuple[str, str], ...] = (),
         pipe: str = "",
         marks: int = 0,
+        ramp: int = 0,
     ) -> str:
         """nic and switch: qdiscs of the ports of hosts and switches. pipe: the
         ingress pipeline of switches. marks: where they begin to mark, bytes for each
-        Gbit/s of a port.
+        Gbit/s of a port. ramp: all are marked from so many times that on, a share that
+        grows up to RAMP below; 0: no ramp.
         """
         lines: List[str] = []
         for node in self.nodes:
@@ -248,6 +251,7 @@ class Topology:
                     f"tc {node.name} qdisc replace dev "
                     f"{self._port_of(n, number)} root {switch}"
                     + (f" ecn {ecn}b" if ecn else "")
+                    + (f" kmax {ramp * ecn}b pmax {RAMP}" if ramp and ecn else "")
                 )
         return "\n".join(lines) + "\n"
 

@@ -315,6 +315,22 @@ class Rates(unittest.TestCase):
             with self.assertRaises(ValueError):
                 hpcc.make(name, 25 * GBIT, 9000, choice=choice, ramp=True)
 
+    def test_ramp_of_bfc(self) -> None:
+        # Kmax = 400 KB x bandwidth / 25 Gbit/s, and pauses all the same
+        for name in hpcc.RAMPED:
+            words = describe(self.job(f"{name}-ramp"))
+            self.assertEqual(words.count(" ecn 100000b kmax 400000b pmax 20%\n"), 3)
+            self.assertEqual(words.count(" kmax "), 3)
+            self.assertEqual(words.replace(" kmax 400000b pmax 20%", ""),
+                             describe(self.job(name)))
+            self.assertEqual(self.module(f"{name}-ramp"), self.module(name))
+            self.assertIn("bfc fc pfc ", exp_hpcc.scheme(f"{name}-ramp").switch)
+        for name in ("timely-ramp", "dctcp-ramp", "dcqcn-ramp-ramp"):
+            with self.assertRaises(ValueError):
+                hpcc.make(name, 25 * GBIT, 9000)
+        with self.assertRaises(ValueError):
+            hpcc.make("dcqcn-ramp", 25 * GBIT, 9000, ramp=True)
+
     def test_least_rate(self) -> None:
         self.assertEqual(self.module("dcqcn")["min_rate"], "125000000")
         slow = schemes.Rated(10**8, 9000).describe(1000).split()
