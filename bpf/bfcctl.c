@@ -43,6 +43,8 @@ static const struct command {
 	  "                                         INT in the TCP options of a cgroup\n"
 	  "  int detach DEV | --cgroup DIR\n"
 	  "  int show [DEV]                         what INT says of each hop\n" },
+	{ "sweep", cmd_sweep,
+	  "  sweep                                  unpin what was of devices that are gone\n" },
 	{ "size", cmd_size,
 	  "  size on --cgroup DIR [to PREFIX]...    TCP tells what it has yet to send\n"
 	  "  size off --cgroup DIR\n" },

@@ -78,6 +78,7 @@ uint64_t thousandths(const char *name, const char *text, uint64_t lo,
 
 void cmd_apply(int argc, char **argv);
 void cmd_stamp(int argc, char **argv);
+void cmd_sweep(int argc, char **argv);
 void cmd_int(int argc, char **argv);
 void cmd_size(int argc, char **argv);
 void cmd_hpcc(int argc, char **argv);
@@ -235,6 +236,7 @@ bool stamp_is_native(const char *dev);
 void int_check(int argc, char **argv);
 bool int_same(int argc, char **argv);
 bool int_dev_same(const char *dev, bool on);
+void int_sweep(void);
 void wait_ns(uint64_t ns);
 void int_scope(struct bfc_int_config *conf, const char *text);
 

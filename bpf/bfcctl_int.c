@@ -73,6 +73,35 @@ static unsigned int udp_unhook(int ifindex, const char *name)
 	return was;
 }
 
+/* Devices share the maps. */
+static void udp_unshare(void)
+{
+	if (pin_exists("/int-*"))
+		return;
+	pin_remove(pin_path("/int_udp"));
+	pin_remove(pin_path("/int_udp_count"));
+}
+
+static void unpin_gone(const char *path)
+{
+	unsigned long long netns;
+	char name[IF_NAMESIZE];
+	int ifindex;
+
+	if (sscanf(strrchr(path, '/'), "/int-%llu-%d", &netns, &ifindex) == 2 &&
+	    netns == netns_id() && !if_indextoname(ifindex, name))
+		pin_remove(path);
+}
+
+/**
+ * int_sweep() - unpin what devices of this namespace have left that are gone
+ */
+void int_sweep(void)
+{
+	pin_each("/int-*", unpin_gone);
+	udp_unshare();
+}
+
 static void udp_attach(const char *name)
 {
 	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook,
@@ -92,6 +121,7 @@ static void udp_attach(const char *name)
 	if (!skel)
 		fail("cannot open the UDP programs: %s", strerror(errno));
 	skel->rodata->bfc_int_netns = netns_cookie();
+	int_sweep();
 	pin_mkdir(pin_path("%s", ""));
 	pin_share(skel->maps.bfc_int_udp, pin_path("/int_udp"));
 	pin_share(skel->maps.bfc_int_udp_count, pin_path("/int_udp_count"));
@@ -132,11 +162,7 @@ static void udp_detach(const char *name)
 	pin_remove(pin_device("int", ifindex, "-object"));
 	if (!was)
 		fail("%s: the UDP programs are not attached", name);
-	/* Other devices share the maps. */
-	if (!pin_exists("/int-*")) {
-		pin_remove(pin_path("/int_udp"));
-		pin_remove(pin_path("/int_udp_count"));
-	}
+	udp_unshare();
 	pin_rmdir(pin_path("%s", ""));
 	/* The clsact stays: another program may have made it, and it costs nothing. */
 }

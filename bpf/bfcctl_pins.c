@@ -2,7 +2,8 @@
 /*
  * Which ports stamp by what "bfcctl stamp attach" has pinned for them: the qdisc may
  * have gone since then, or been added anew, and the device or its network namespace may
- * have gone. Pins stay in all these cases.
+ * have gone. Pins stay in all these cases, those of a device that has gone until the next
+ * "stamp attach" or "sweep".
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -239,6 +240,20 @@ void pins_sweep(void)
 		    pins.pin[i].state == PIN_NO_NETNS)
 			unpin(pins.pin[i].path);
 	pins_free(&pins);
+}
+
+/**
+ * cmd_sweep() - unpin all that devices of this namespace have left that are gone: what udev
+ *		 calls when one goes
+ */
+void cmd_sweep(int argc, char **argv)
+{
+	if (argc)
+		usage_fail("what is \"%s\"?", *argv);
+	bpf_begin_change();
+	pins_sweep();
+	int_sweep();
+	pin_rmdir(pin_path("%s", ""));
 }
 
 /**

@@ -496,6 +496,40 @@ test_another_netns() {
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 }
 
+# What devices have left that are gone goes, and nothing else.
+test_sweep() {
+	local dev pin
+	topology
+	ip -n a link add x type dummy
+	for dev in e0 x; do
+		bfc a $dev role nic
+		ctl -n a stamp attach $dev
+		ctl -n a int attach $dev
+	done
+	ip -n a link del x
+	equal "pins of x" "$(pins -n a)" '["x","no_device",false]'
+	pin=$(pin_of a e0)
+	ls /sys/fs/bpf/bfc >"$scratch/both"
+	ctl -n b sweep
+	equal "pins, after another namespace's" "$(ls /sys/fs/bpf/bfc)" "$(cat "$scratch/both")"
+	ctl -n a sweep
+	equal "pins of x" "$(pins -n a)" ""
+	equal "pins of e0" "$(ls /sys/fs/bpf/bfc)" \
+		"$(grep -E "^int_|-${pin##*-}(-|$)" "$scratch/both")"
+	# A new device is looked at by its own number; an old one's INT ends with it.
+	ip -n a link add x type dummy
+	bfc a x
+	ctl -n a int attach x
+	ip -n a link del x
+	ctl -n a int attach e0
+	equal "pins of INT" "$(find /sys/fs/bpf/bfc -name 'int-*' | wc -l)" 2
+	ctl -n a stamp detach e0
+	ip -n a link del e0
+	ctl -n a sweep
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	ctl -n a sweep
+}
+
 # complete WORD...: what Tab would offer for the last one
 complete_words() {
 	# shellcheck disable=SC2016
@@ -816,5 +850,5 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage options values full_disk reasons squatted stamp at_once pins another_netns completion cgroups removed_cgroup ingress undone \
+run_tests usage options values full_disk reasons squatted stamp at_once pins sweep another_netns completion cgroups removed_cgroup ingress undone \
 	other_version hpcc storage delay upgrade watch
