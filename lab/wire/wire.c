@@ -683,9 +683,43 @@ static int wire_set_channels(struct net_device *dev,
 	return netif_set_real_num_tx_queues(dev, ch->tx_count);
 }
 
+static void wire_get_ringparam(struct net_device *dev,
+			       struct ethtool_ringparam *ring,
+			       struct kernel_ethtool_ringparam *kernel_ring,
+			       struct netlink_ext_ack *extack)
+{
+	struct wire_end *end = netdev_priv(dev);
+
+	ring->tx_max_pending = WIRE_RING_MAX;
+	ring->tx_pending = end->out.conf.ring;
+}
+
+/* As NICs do it: the link goes down, with what is in the rings, and comes again. */
+static int wire_set_ringparam(struct net_device *dev,
+			      struct ethtool_ringparam *ring,
+			      struct kernel_ethtool_ringparam *kernel_ring,
+			      struct netlink_ext_ack *extack)
+{
+	struct wire_end *end = netdev_priv(dev);
+	struct net_device *peer = rtnl_dereference(end->peer);
+	struct wire_conf conf = end->out.conf;
+	bool up = peer && netif_carrier_ok(dev);
+
+	if (!ring->tx_pending)
+		return -EINVAL;
+	conf.ring = ring->tx_pending;
+	if (up)
+		wire_link_down(end, netdev_priv(peer));
+	wire_reconfigure(&end->out, &conf, false, NULL);
+	if (up)
+		wire_link_up(end, netdev_priv(peer));
+	return 0;
+}
+
 static const struct ethtool_ops wire_ethtool_ops = {
 #ifdef BFC_HAVE_OPSRTNL
-	.op_needs_rtnl		= ETHTOOL_OP_NEEDS_RTNL_SCHANNELS,
+	.op_needs_rtnl		= ETHTOOL_OP_NEEDS_RTNL_SCHANNELS |
+				  ETHTOOL_OP_NEEDS_RTNL_SRINGPARAM,
 #endif
 	.get_drvinfo		= wire_get_drvinfo,
 	.get_link		= ethtool_op_get_link,
@@ -693,6 +727,8 @@ static const struct ethtool_ops wire_ethtool_ops = {
 	.get_ts_info		= ethtool_op_get_ts_info,
 	.get_channels		= wire_get_channels,
 	.set_channels		= wire_set_channels,
+	.get_ringparam		= wire_get_ringparam,
+	.set_ringparam		= wire_set_ringparam,
 };
 
 /* NULL if it is no wire. */

@@ -465,6 +465,26 @@ test_link_down() {
 		   "$(($(moved b wb rx packets) + $(xstat a wa cut)))" ]'
 }
 
+# ethtool -G has the link go and come, as of a NIC that makes its rings anew.
+test_ring_by_ethtool() {
+	local downs
+	wire rate 1mbit delay 10s ring 4 || return
+	up
+	downs=$(in_ns b cat /sys/class/net/wb/carrier_down_count)
+	in_ns a ethtool -G wa tx 4097 2>/dev/null && fail "a longer ring than there is"
+	frames send a wa 88b5 3 1000
+	check "ethtool -G" in_ns a ethtool -G wa tx 9
+	equal "ring" "$(link a wa '.[0].linkinfo.info_data.ring')" 9
+	equal "that of the other end" "$(link b wb '.[0].linkinfo.info_data.ring')" 4
+	equal "frames sent that were cut" "$(xstat a wa cut)" "$(moved a wa tx packets)"
+	at_least "times that wb had no carrier" \
+		"$(in_ns b cat /sys/class/net/wb/carrier_down_count)" $((downs + 1))
+	ip -n a link set dev wa type wire delay 0
+	check "carrier is back" wait_for 5 ready a wa
+	frames send a wa 88b5 5 1000
+	check "frames arrive again" wait_for 5 eval '[ "$(moved b wb rx packets)" -ge 5 ]'
+}
+
 # A receiver with a smaller MTU drops giants and says so.
 test_mtu() {
 	pair mtu 9000 type wire rate 100mbit || return
@@ -530,4 +550,5 @@ test_unload() {
 }
 
 run_tests create_delete bad_input netns ping rate_frames rate_tcp tcp_integrity \
-	drop_rules back_pressure queues tags scrub link_down mtu delete_in_use unload
+	drop_rules back_pressure queues tags scrub link_down ring_by_ethtool mtu \
+	delete_in_use unload
