@@ -491,6 +491,17 @@ finish() {
 
 gone() { ! kill -0 "$1"; }
 
+# kill_all_in NS: the processes there, which have ended then
+kill_all_in() {
+	local pid in_it
+	mapfile -t in_it < <(ip netns pids "$1" 2>/dev/null)
+	[ ${#in_it[@]} -gt 0 ] || return 0
+	kill "${in_it[@]}" 2>/dev/null
+	for pid in "${in_it[@]}"; do
+		wait_for 10 gone "$pid"
+	done
+}
+
 end_background() {
 	local pid
 	for pid in "${pids[@]}"; do

@@ -62,7 +62,7 @@ test_netlink() {
 		$((messages / 20))
 	at_least "options given back" "$(fuzzed nlfuzz .twins)" $((messages / 1000))
 	kill "$traffic"
-	pkill_ns y
+	kill_all_in y
 	for dev in "${devices[@]}"; do
 		ip -n x link set "$dev" mtu 1500
 		ip -n x link set "$dev" up
@@ -75,14 +75,6 @@ test_netlink() {
 	all_idle
 }
 both_up() { peer_up x w0 && peer_up x w4 && peer_up y e0 && peer_up z e0; }
-
-# pkill_ns NS: the processes in it
-pkill_ns() {
-	local pid
-	for pid in $(ip netns pids "$1"); do
-		kill "$pid"
-	done
-}
 
 # works FROM ADDRESS TO: packets arrive, all of them
 works() {
