@@ -202,7 +202,9 @@ test_reconnect() {
 	start
 	ip -n r addr add 10.0.0.101/24 dev e0
 	sink 5001
-	sink 5002
+	ip netns exec r busybox nc -l -p 5002 </dev/null >/dev/null 2>&1 &
+	pids+=("$!")
+	check "no TCP receiver" wait_for 60 tcp_listens r 5002
 	ctl size on --cgroup "$group" to 10.0.0.100/32
 	sizes h1 e0 >"$told" &
 	watch=$!
