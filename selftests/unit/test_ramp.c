@@ -40,7 +40,8 @@ static void test_points(void)
 /* Not above ppm x (bytes - Kmin) / (Kmax - Kmin), and below it by no more than two roundings. */
 static bool is_line(u64 got, u32 kmin, u32 kmax, u32 ppm, u32 bytes)
 {
-	u128 exact = (u128)BFC_RAMP_ONE * ppm * (bytes - kmin), unit = (u128)1000000 * (kmax - kmin);
+	u128 exact = (u128)BFC_RAMP_ONE * ppm * (bytes - kmin);
+	u128 unit = (u128)1000000 * (kmax - kmin);
 
 	return got * unit <= exact && (got + 3) * unit > exact;
 }

@@ -366,7 +366,7 @@ enum {
 	/* sched srf */
 	TCA_BFC_STATS_SIZED,		/* u64 packets that told what their flow has yet to send */
 	/* a link with a speed that the options do not fit */
-	TCA_BFC_STATS_REFUSED_RATE,	/* u64 bytes/s of the link, if thresholds are those of another speed */
+	TCA_BFC_STATS_REFUSED_RATE,	/* u64 bytes/s of the link, if thresholds are for others */
 	/* traffic classes */
 	TCA_BFC_STATS_CLASSES,		/* nest of a nest of TCA_BFC_TCLASS_* for each class */
 	__TCA_BFC_STATS_MAX
@@ -406,7 +406,7 @@ enum {
 	TCA_BFC_TCLASS_BYTES,		/* u64 sent */
 	TCA_BFC_TCLASS_PACKETS,		/* u64 sent */
 	TCA_BFC_TCLASS_DROPS,		/* u32 packets, wraps */
-	TCA_BFC_TCLASS_EXHAUSTED,	/* u64 new flows that found no empty queue, though none was meant to share */
+	TCA_BFC_TCLASS_EXHAUSTED,	/* u64 new flows for which none was left empty */
 	TCA_BFC_TCLASS_PAUSES,		/* u64 of its queues, by the neighbour */
 	TCA_BFC_TCLASS_PAUSED_NS,	/* u64 ns that they took, all of them together */
 	__TCA_BFC_TCLASS_MAX
