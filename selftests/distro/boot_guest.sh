@@ -4,6 +4,10 @@
 # What packages.sh runs on a machine that has started with systemd (scripts/vm --systemd):
 # ports have the qdiscs of /etc/bfc.conf, those that were there and those that come later.
 #
+# Cards are plugged in and pulled out (scripts/vm --monitor), each with a cable to another one:
+#
+#   DEV (bfc) ---- e0 (bfc, in the network namespace boxN)
+#
 # Usage: boot_guest.sh TEST...
 
 set -u
@@ -14,6 +18,8 @@ topic=boot
 dir=$(mktemp -d) || exit 1
 # shellcheck source=selftests/tap.sh
 . "$here/../tap.sh"
+# shellcheck source=selftests/distro/cards.sh
+. "$here/cards.sh"
 
 # soon COMMAND...: within a minute; an emulated processor takes its time
 soon() {
@@ -102,7 +108,9 @@ test_other_ports() {
 	equal "failed units" "$(failed_units)" 0
 }
 
-says_where() { journalctl --no-pager -u bfc@swp5.service | grep -F '/etc/bfc.conf:6: '; }
+says_where() {
+	journalctl --no-pager -u bfc@swp5.service | grep -F "/etc/bfc.conf:$(wc -l </etc/bfc.conf): "
+}
 
 test_bad_file() {
 	echo nonsense 1 >>/etc/bfc.conf
@@ -112,6 +120,156 @@ test_bad_file() {
 	sed -i '$d' /etc/bfc.conf
 	check "systemctl reload bfc" systemctl reload bfc.service
 	port swp5 switch swp1,swp3
+}
+
+# ---- cards ----
+
+# dev_of MAC: the device of this address
+dev_of() { grep -lx "$1" /sys/class/net/*/address | cut -d / -f 5; }
+
+# plug DEV N: a card whose address ends in N; within a minute it is DEV
+plug() {
+	plug_card "$1" "02:00:00:00:00:$2" "$2" || fail "no card $1: $qmp_said" || return 1
+	check "no $1, but $(dev_of "02:00:00:00:00:$2")" soon [ -e "/sys/class/net/$1" ]
+}
+
+pull() {
+	pull_card "$1" || fail "$1 is not let go: $qmp_said"
+	check "$1 is there yet" soon [ ! -e "/sys/class/net/$1" ]
+}
+
+# far_end N: of the cable of a card whose address ends in N
+far_end() {
+	local mac=02:00:00:00:fa:$1 box=box$1 dev
+	plug_card "far$1" "$mac" "$1" || fail "no far end: $qmp_said" || return 1
+	check "no device of the far end" soon dev_of "$mac" || return 1
+	# Not before udev has done with it
+	check "udev is busy" soon settled
+	dev=$(dev_of "$mac")
+	ip netns add "$box"
+	ip link set "$dev" netns "$box" name e0
+	tc -n "$box" qdisc add dev e0 root bfc role nic rate 1gbit
+	ip -n "$box" link set e0 up
+	ip -n "$box" address add "192.0.2.1$1/24" dev e0
+}
+
+shown() { tc -s qdisc show dev "$1" | tr '\n' ' '; }
+has_met() { tc -s qdisc show dev "$1" root | grep -q '^  peer up '; }
+
+# passes N: what the far end sends comes to 192.0.2.1, which answers
+answered() {
+	ip netns exec "box$1" bash -c 'echo >/dev/udp/192.0.2.1/9' 2>/dev/null
+	ip -n "box$1" neighbour show 192.0.2.1 dev e0 | grep lladdr
+}
+passes() {
+	ip -n "box$1" neighbour flush dev e0
+	soon answered "$1"
+}
+
+# meets DEV N: it has agreed with its neighbour, and frames pass
+meets() {
+	ip link set "$1" up
+	ip address add 192.0.2.1/24 dev "$1"
+	check "no agreement of $1: $(shown "$1")" soon has_met "$1"
+	check "no frame through $1" passes "$2"
+}
+
+# What a port could leave behind: devices and qdiscs, with the lists in which it is, units,
+# pins and files, references to the module.
+left() {
+	ls /sys/class/net
+	tc qdisc show
+	systemctl list-units --all --plain --no-legend 'bfc*' '*swp*' | cut -d ' ' -f 1
+	find /sys/fs/bpf /run -path /run/vm -prune -o \( -name '*bfc*' -o -path '*/bfc/*' \) -print
+	cat /sys/module/sch_bfc/refcnt
+}
+same_as_before() { left >"$dir/left"; diff "$dir/before" "$dir/left" >"$dir/diff"; }
+nothing_left() {
+	check "left: $(soon same_as_before; tr '\n' ' ' <"$dir/diff")" same_as_before
+	equal "failed units" "$(failed_units)" 0
+}
+
+test_card() {
+	local since
+	far_end 06 || return
+	check "udev is busy" soon settled
+	left >"$dir/before"
+	since=$EPOCHREALTIME
+	plug swp6 06
+	port swp6 switch swp1,swp3,swp6
+	say "has bfc after $(calc "$EPOCHREALTIME - $since") s"
+	port swp1 switch swp1,swp3,swp6
+	check "does not stamp" soon eval 'bfcctl stamp show | grep swp6'
+	check "bfc@swp6.service is busy" soon settled
+	equal "bfc@swp6.service" "$(unit bfc@swp6.service Result)" success
+	meets swp6 06
+}
+
+# flood ADDRESS: datagrams until the test ends it
+flood() {
+	exec 5<>"/dev/udp/$1/9"
+	while :; do
+		printf '%1400s' ''
+	done >&5 2>/dev/null
+}
+waits() { tc -s qdisc show dev swp6 root | grep -q '^ *backlog [1-9]'; }
+
+test_card_pulled_out() {
+	local since floods
+	[ -e /sys/class/net/swp6 ] || fail "there is no swp6" || return
+	flood 192.0.2.106 &
+	floods=$!
+	ip netns exec box06 bash -c "$(declare -f flood); flood 192.0.2.1" &
+	floods+=" $!"
+	check "nothing waits: $(shown swp6)" soon waits
+	since=$EPOCHREALTIME
+	pull swp6
+	say "gone after $(calc "$EPOCHREALTIME - $since") s"
+	# shellcheck disable=SC2086
+	kill $floods
+	# shellcheck disable=SC2086
+	wait $floods 2>/dev/null
+	nothing_left
+}
+
+test_card_again() {
+	plug swp6 06
+	port swp6 switch swp1,swp3,swp6
+	meets swp6 06
+}
+
+# It is gone before its unit has had its turn, or while that works.
+test_card_in_and_out() {
+	local i
+	pull swp6
+	for i in 1 2 3; do
+		plug_card swp6 02:00:00:00:00:06 06 || fail "no card: $qmp_said"
+		[ "$i" -eq 1 ] || soon [ -e /sys/class/net/swp6 ]
+		pull_card swp6 || fail "not let go: $qmp_said"
+	done
+	check "udev is busy" soon settled
+	nothing_left
+}
+
+# A card that no .link file names, and patterns that match its names one after the other
+test_card_renamed() {
+	far_end 01
+	plug eth0 01
+	check "udev is busy" soon settled
+	check "eth0 has bfc" lacks_bfc eth0
+	ip link set eth0 name swp7
+	port swp7 switch swp1,swp3
+	ip link set swp7 name up1
+	port up1 nic swp1,swp3
+	meets up1 01
+	# What no section names is left alone.
+	ip link set up1 down
+	ip link set up1 name eth0
+	check "udev is busy" soon settled
+	check "eth0 has lost it" is eth0 nic swp1,swp3
+	pull eth0
+	equal "units of it" "$(systemctl list-units --all --no-legend bfc@swp7.service \
+		bfc@up1.service bfc@eth0.service)" ""
 }
 
 run_each "$@"
