@@ -20,6 +20,8 @@ dir=$(mktemp -d) || exit 1
 . "$here/../tap.sh"
 # shellcheck source=selftests/distro/cards.sh
 . "$here/cards.sh"
+# shellcheck source=selftests/distro/networkmanager.sh
+. "$here/networkmanager.sh"
 
 # soon COMMAND...: within a minute; an emulated processor takes its time
 soon() {

@@ -38,8 +38,10 @@ if [ -z "${PACKAGES_DIR:-}" ]; then
 	[ "$rc" -eq 0 ] || bail_out "scripts/debian-root $suite"
 	# Both of one version, for a root of some days ago may have older headers.
 	inside sh -c 'apt-get -q update && apt-get -qy install linux-image-amd64 \
-		linux-headers-amd64 systemd-sysv udev' >"$root.log" 2>&1 ||
-		bail_out "no kernel and systemd of $suite (log: $root.log)"
+		linux-headers-amd64 systemd-sysv udev &&
+		apt-get -qy --no-install-recommends install network-manager &&
+		systemctl disable NetworkManager' >"$root.log" 2>&1 ||
+		bail_out "no kernel, systemd, NetworkManager of $suite (log: $root.log)"
 	dir=$(mktemp -d "$root.packages.XXXXXX") || exit 1
 	mkdir "$dir/up" "$dir/work" || exit 1
 	PACKAGES_DIR=$dir unshare --mount -- "$0" "$suite"
@@ -173,7 +175,8 @@ restart() {
 		"$root/usr/share/doc/bfc-tools/examples/10-swp1.link" \
 		>"$root/etc/systemd/network/10-swp6.link"
 	boot started plugged renamed again other_ports bad_file card card_pulled_out \
-		card_again card_in_and_out card_renamed || rc=1
+		card_again card_in_and_out card_renamed nm_started || rc=1
+	rm -f "$root"/etc/NetworkManager/system-connections/*
 	(cd "$root" && rm "${ports[@]}") || rc=1
 	return $rc
 }
