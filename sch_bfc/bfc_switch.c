@@ -268,8 +268,8 @@ static noinline void bfc_guard_lost(struct bfc_guard *guard, struct sk_buff *skb
 	if (READ_ONCE(guard->told) || !bfc_ingress_filtered(guard->dev))
 		return;
 	WRITE_ONCE(guard->told, true);
-	net_warn_ratelimited("bfc: %s: a filter at the ingress of this device, which is above a port: what comes in through here pauses no port\n",
-			     guard->dev->name);
+	if (bfc_may_log(guard->dev))
+		netdev_warn(guard->dev, "bfc: a filter at the ingress of this device, which is above a port: what comes in through here pauses no port\n");
 }
 
 /* It has a handle, or was behind a filter. */

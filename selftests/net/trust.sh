@@ -286,7 +286,7 @@ test_filter_above() {
 	attack v 10.0.9.2
 	untouched
 	at_least "untrusted of those without" $(($(stat sw r0 untrusted) - before)) 1
-	equal "lines in the log" "$(dmesg | grep -c 'br0: a filter at the ingress')" 1
+	equal "lines in the log" "$(dmesg | grep -c 'br0: bfc: a filter at the ingress')" 1
 	check "filter" tc -n sw qdisc del dev br0 clsact
 	before=$(stat sw r0 untrusted)
 	works 10.0.9.2
