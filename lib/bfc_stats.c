@@ -213,28 +213,25 @@ bool bfc_attr_number(const struct rtattr *attr, uint64_t *value)
 	}
 }
 
-static void read_prio(uint64_t value[], const struct rtattr *nest)
+/* @max: of the types, TCA_BFC_PRIO_STATS_MAX or TCA_BFC_TCLASS_MAX */
+static void read_numbers(uint64_t value[], unsigned int max, const struct rtattr *nest)
 {
-	const struct rtattr *by_type[TCA_BFC_PRIO_STATS_MAX + 1];
+	const struct rtattr *by_type[max + 1];
 	unsigned int i;
 
-	attrs_by_type(by_type, TCA_BFC_PRIO_STATS_MAX, nest);
-	for (i = 0; i <= TCA_BFC_PRIO_STATS_MAX; i++)
+	attrs_by_type(by_type, max, nest);
+	for (i = 0; i <= max; i++)
 		bfc_attr_number(by_type[i], &value[i]);
 }
 
 static void read_classes(struct bfc_stats *stats, const struct rtattr *nest)
 {
-	const struct rtattr *by_type[TCA_BFC_TCLASS_MAX + 1];
 	const struct rtattr *classes[BFC_STATS_CLASSES + 1];
-	unsigned int i, k;
+	unsigned int i;
 
 	attrs_by_type(classes, BFC_STATS_CLASSES, nest);
-	for (i = 0; i < BFC_STATS_CLASSES && classes[i + 1]; i++) {
-		attrs_by_type(by_type, TCA_BFC_TCLASS_MAX, classes[i + 1]);
-		for (k = 0; k <= TCA_BFC_TCLASS_MAX; k++)
-			bfc_attr_number(by_type[k], &stats->tclass[i][k]);
-	}
+	for (i = 0; i < BFC_STATS_CLASSES && classes[i + 1]; i++)
+		read_numbers(stats->tclass[i], TCA_BFC_TCLASS_MAX, classes[i + 1]);
 	stats->classes = i;
 }
 
@@ -266,7 +263,8 @@ void bfc_stats_read(struct bfc_stats *stats, const struct rtattr *app)
 		attrs_by_type(prios, BFC_STATS_PRIOS, by_type[TCA_BFC_STATS_PRIOS]);
 		for (i = 0; i < BFC_STATS_PRIOS; i++)
 			if (prios[i + 1])
-				read_prio(stats->prio[i], prios[i + 1]);
+				read_numbers(stats->prio[i], TCA_BFC_PRIO_STATS_MAX,
+					     prios[i + 1]);
 		by_type[TCA_BFC_STATS_PRIOS] = NULL;
 	}
 	if (by_type[TCA_BFC_STATS_CLASSES]) {
