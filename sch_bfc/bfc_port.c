@@ -334,7 +334,7 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 			bool each)
 {
 	const struct bfc_params *p = &cfg->p;
-	bool level = cfg->fc->prios, leave, restart, same, stop;
+	bool level = cfg->fc->prios, leave, restart, revoked, same, stop;
 	u64 refresh = p->refresh ?:
 		      bfc_refresh_auto(cfg->rate, level ? BFC_PFC_WIRE :
 						     bfc_pause_most(cfg));
@@ -391,9 +391,9 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	WRITE_ONCE(port->fc, cfg->fc);
 	WRITE_ONCE(port->opt.role, p->role);
 	port->opt.peer = p->peer;
-	stop = port->opt.accept_pause && !p->accept_pause;
+	revoked = port->opt.accept_pause && !p->accept_pause;
 	port->opt.accept_pause = p->accept_pause;
-	if (stop && bfc_port_refuses_pause(port))
+	if (revoked && bfc_port_refuses_pause(port))
 		bfc_port_unpause(port);	/* its resumes are refused, too */
 	port->opt.keep_class = p->keep_class;
 	bfc_port_class(port);
