@@ -306,18 +306,14 @@ static inline void bfc_port_told(void)
 	smp_mb();	/* pairs with llist_del_all() in __dev_xmit_skb() */
 }
 
-/**
- * bfc_port_run() - let one of the port's schedulers run, for a frame of the port itself
- * @port: the port
- *
- * The first whose TX queue is not full; if all are, the one that first is not any more.
+/* One scheduler runs: that of the first of so many TX queues that is not full. If all are, the one
+ * that first is not any more runs by itself.
  */
-static inline void bfc_port_run(const struct bfc_port *port)
+static inline void bfc_port_run_one(const struct bfc_port *port, unsigned int n)
 {
-	unsigned int i, n = bfc_port_in_order(port) ? 1 : bfc_port_txqs(port);
 	struct netdev_queue *txq;
+	unsigned int i;
 
-	bfc_port_told();
 	for (i = 0; i < n; i++) {
 		txq = netdev_get_tx_queue(port->dev, i);
 		if (netif_xmit_frozen_or_stopped(txq))
@@ -325,6 +321,16 @@ static inline void bfc_port_run(const struct bfc_port *port)
 		netif_schedule_queue(txq);
 		return;
 	}
+}
+
+/**
+ * bfc_port_run() - let one of the port's schedulers run, for a frame of the port itself
+ * @port: the port
+ */
+static inline void bfc_port_run(const struct bfc_port *port)
+{
+	bfc_port_told();
+	bfc_port_run_one(port, bfc_port_in_order(port) ? 1 : bfc_port_txqs(port));
 }
 
 /**
@@ -336,22 +342,15 @@ static inline void bfc_port_run(const struct bfc_port *port)
 static inline void bfc_port_wake(const struct bfc_port *port)
 {
 	unsigned int i, n = READ_ONCE(port->dev->real_num_tx_queues);
-	bool each = READ_ONCE(port->each);
-	struct netdev_queue *txq;
 
 	bfc_port_told();
-	if (port->life.txq) {
+	if (port->life.txq)
 		netif_schedule_queue(port->life.txq);
-		return;
-	}
-	for (i = 0; i < n; i++) {
-		txq = netdev_get_tx_queue(port->dev, i);
-		if (!each && netif_xmit_stopped(txq))
-			continue;
-		netif_schedule_queue(txq);
-		if (!each)
-			return;
-	}
+	else if (!READ_ONCE(port->each))
+		bfc_port_run_one(port, n);
+	else
+		for (i = 0; i < n; i++)
+			netif_schedule_queue(netdev_get_tx_queue(port->dev, i));
 }
 
 /* bfc_port.c */
