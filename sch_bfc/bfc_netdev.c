@@ -40,22 +40,26 @@ static void bfc_bare_update_one(struct Qdisc *sch, bool ask)
 }
 
 /* Fair queueing of a device without a port, at its root or below mq. Without a carrier TX queues
- * have other qdiscs, and there is nothing to be learnt. @ask: for the speed
+ * have other qdiscs, and there is nothing to be learnt. @ask: for the speed. Says if there is any.
  */
-static void bfc_bare_update(struct net_device *dev, bool ask)
+static bool bfc_bare_update(struct net_device *dev, bool ask)
 {
 	struct Qdisc *sch = bfc_netdev_root(dev);
+	bool any = false;
 	unsigned int i;
 
 	if (sch) {
 		bfc_bare_update_one(sch, ask);
-		return;
+		return true;
 	}
 	for (i = 0; i < dev->num_tx_queues; i++) {
 		sch = rtnl_dereference(netdev_get_tx_queue(dev, i)->qdisc);
-		if (sch && sch->ops == &bfc_qdisc_ops)
-			bfc_bare_update_one(sch, ask);
+		if (!sch || sch->ops != &bfc_qdisc_ops)
+			continue;
+		bfc_bare_update_one(sch, ask);
+		any = true;
 	}
+	return any;
 }
 
 static bool bfc_stands_on_others(const struct net_device *dev)
@@ -96,8 +100,7 @@ static void bfc_bare_changed(struct net_device *dev)
 {
 	bool later = bfc_stands_on_others(dev);
 
-	bfc_bare_update(dev, !later);
-	if (later)
+	if (bfc_bare_update(dev, !later) && later)
 		queue_delayed_work(system_percpu_wq, &bfc_bare_look, BFC_HRTT_EVERY);
 }
 
