@@ -126,6 +126,19 @@ static int bfc_is_foreign(struct net_device *upper,
 	return !net_eq(dev_net(upper), dev_net(dev));
 }
 
+/* What a walk over the devices above or below one has found is remembered in bit 0; the others say
+ * as of which topology. Another CPU may have looked later: its word stays.
+ */
+static bool bfc_memo_holds(u64 seen, int topology)
+{
+	return likely(seen >> 1 == (u32)topology);
+}
+
+static void bfc_memo_set(atomic64_t *memo, u64 seen, int topology, bool found)
+{
+	atomic64_cmpxchg(memo, seen, (u64)(u32)topology << 1 | found);
+}
+
 /* Do devices of other namespaces send through the port? RCU. */
 static bool bfc_port_shared(struct bfc_port *port)
 {
@@ -134,15 +147,14 @@ static bool bfc_port_shared(struct bfc_port *port)
 	int topology = atomic_read(&bfc_topology);
 	bool shared;
 
-	if (likely(seen >> 1 == (u32)topology))
+	if (bfc_memo_holds(seen, topology))
 		return seen & 1;
 	shared = netdev_walk_all_upper_dev_rcu(port->dev, bfc_is_foreign, &priv);
 	/* Who has both namespaces may do that as often as it likes. */
 	if (shared && !(seen & 1))
 		net_warn_ratelimited("bfc: %s: a device of another namespace sends through this port: what leaves here pauses no other port\n",
 				     port->dev->name);
-	/* Another scheduler of the port may have looked later. */
-	atomic64_cmpxchg(&port->foreign, seen, (u64)(u32)topology << 1 | shared);
+	bfc_memo_set(&port->foreign, seen, topology, shared);
 	return shared;
 }
 
@@ -254,10 +266,10 @@ static noinline bool bfc_guard_is_above(struct bfc_guard *guard)
 	int topology = atomic_read_acquire(&bfc_topology);
 	bool above;
 
-	if (likely(seen >> 1 == (u32)topology))
+	if (bfc_memo_holds(seen, topology))
 		return seen & 1;
 	above = netdev_walk_all_lower_dev_rcu(guard->dev, bfc_is_port, &priv);
-	atomic64_set(&guard->above, (u64)(u32)topology << 1 | above);
+	bfc_memo_set(&guard->above, seen, topology, above);
 	return above;
 }
 
