@@ -159,7 +159,9 @@ static struct sk_buff *lines_packet(const struct lines *l, unsigned int txq, uns
 	return skb;
 }
 
-/* One in, if @in, and so many out, each looked at if @look. */
+/* One in, if @in, and so many out, each looked at if @look: when the lock is free again, as it
+ * was before, since a debug kernel's lock says who has it.
+ */
 static void lines_step(struct lines *l, unsigned int txq, unsigned int i, bool in,
 		       unsigned int out, bool look)
 {
@@ -172,13 +174,17 @@ static void lines_step(struct lines *l, unsigned int txq, unsigned int i, bool i
 		l->err = -ENOMEM;
 		return;
 	}
-	spin_lock(qdisc_lock(sch));
-	if (skb)
+	if (skb) {
+		spin_lock(qdisc_lock(sch));
 		sch->enqueue(skb, sch, &to_free);
-	if (look && skb)
-		lines_look(l, txq);
+		spin_unlock(qdisc_lock(sch));
+		if (look)
+			lines_look(l, txq);
+	}
 	while (out && !l->err) {
+		spin_lock(qdisc_lock(sch));
 		skb = sch->dequeue(sch);
+		spin_unlock(qdisc_lock(sch));
 		if (look)
 			lines_look(l, txq);
 		if (!skb)
@@ -187,7 +193,6 @@ static void lines_step(struct lines *l, unsigned int txq, unsigned int i, bool i
 			out -= skb->protocol == htons(ETH_P_IP);
 		kfree_skb(skb);
 	}
-	spin_unlock(qdisc_lock(sch));
 	if (to_free)
 		l->err = -EIO;
 	kfree_skb_list(to_free);
