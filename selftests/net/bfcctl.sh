@@ -291,7 +291,9 @@ test_stamp() {
 	check "text of it" grep -q 'node 7 int on every 3 port 1234' \
 		<(bfcctl -n a stamp show e0)
 	bfcctl -n a -p stamp show >"$scratch/pretty"
-	equal "pretty JSON" "$(jq -c . "$scratch/pretty")" "$(jq -c . "$scratch/show")"
+	# Frames of the host itself may have left between the two.
+	equal "pretty JSON" "$(jq -c 'map(del(.runs, .untagged))' "$scratch/pretty")" \
+		"$(jq -c 'map(del(.runs, .untagged))' "$scratch/show")"
 	at_least "its lines" "$(wc -l <"$scratch/pretty")" 5
 	# Again, with other parameters: another program
 	check "attach again" bfcctl -n a stamp attach e0 int off
