@@ -829,6 +829,7 @@ void bfc_egress_adopt(struct bfc_sched *q, u64 now);
 struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 			       const struct bfc_cfg *cfg, u64 now);
 struct sk_buff *bfc_pfc_resume(struct bfc_port *port);
+struct sk_buff *bfc_pfc_last(const struct bfc_sched *q);
 void bfc_tx_prio_end(struct bfc_port *port, u64 now);
 u8 bfc_prio_paused(struct bfc_sched *q, u64 now);
 void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause,

@@ -308,6 +308,18 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 	spin_unlock_bh(&port->lock);
 }
 
+/* The port sends no more frames that pause priorities; or those that it sends by another mode tell
+ * of all. What went past the qdisc may have found the ring full, or overtaken one of these that
+ * waited for the TX lock. So dequeue sends it again, behind them.
+ */
+static void bfc_port_stopped(struct bfc_port *port)
+{
+	if (bfc_refreshes(port))
+		return;
+	set_bit(BFC_PORT_RESUME, &port->flags);
+	bfc_port_wake(port);
+}
+
 /* With the same neighbour, by another configuration */
 static void bfc_port_go_on(struct bfc_port *port)
 {
@@ -366,8 +378,8 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	/* A NIC sends no pauses, and so ends none later. */
 	stop = leave || p->role != port->opt.role ||
 	       (old && bfc_cfg_holds(old) && !bfc_cfg_holds(cfg));
-	if (stop && port->fc->prios && port->live &&
-	    port->opt.role == BFC_ROLE_SWITCH)
+	stop &= port->fc->prios && port->live && port->opt.role == BFC_ROLE_SWITCH;
+	if (stop)
 		resume = bfc_pfc_resume(port);
 	if (leave && (port->tags || port->told))
 		skb = bfc_hello_build(port, BFC_HELLO_F_BYE, ktime_get_ns());
@@ -415,6 +427,8 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 		bfc_port_restart(port, false);
 	else
 		bfc_port_go_on(port);
+	if (stop)
+		bfc_port_stopped(port);
 	if (tell)
 		mod_delayed_work(system_percpu_wq, &port->neighbour.hello, 0);
 	bfc_cfg_put(old);
@@ -441,8 +455,8 @@ void bfc_port_detach(struct bfc_port *port)
 	}
 	spin_lock_bh(&port->lock);
 	if (!--port->life.users) {
-		if (port->fc->prios && port->live &&
-		    port->opt.role == BFC_ROLE_SWITCH)
+		if (test_and_clear_bit(BFC_PORT_RESUME, &port->flags) ||
+		    (port->fc->prios && port->live && port->opt.role == BFC_ROLE_SWITCH))
 			resume = bfc_pfc_resume(port);
 		bfc_tx_prio_end(port, ktime_get_ns());
 		if (port->told || (port->pop && bfc_carrier(port->dev)))

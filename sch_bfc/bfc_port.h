@@ -36,6 +36,7 @@ struct netlink_ext_ack;
 /* bits of bfc_port.flags */
 #define BFC_PORT_DIRTY	0	/* the set of paused upstream queues changed */
 #define BFC_PORT_HELLO	1	/* it is time for a HELLO */
+#define BFC_PORT_RESUME	2	/* a mode that pauses priorities has ended: its last frame is due */
 
 /* &bfc_port.watched if it is no VLAN id */
 #define BFC_WATCH_NONE	BFC_VID_NONE
@@ -184,7 +185,7 @@ struct bfc_port {
 	struct bfc_switch *sw;	/* of the namespace in which the port was made; held */
 	struct bfc_ingress __rcu *ingress;	/* counters for the neighbour's queues */
 	struct bfc_port_pcpu __percpu *pcpu;
-	unsigned long flags;	/* BFC_PORT_DIRTY, BFC_PORT_HELLO */
+	unsigned long flags;	/* BFC_PORT_DIRTY, _HELLO, _RESUME */
 	atomic64_t foreign;	/* bit 0: devices of other namespaces send through the port; the
 				 * others: as of which topology that is right
 				 */

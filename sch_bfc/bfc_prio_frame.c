@@ -35,6 +35,26 @@ struct sk_buff *bfc_pfc_resume(struct bfc_port *port)
 	return bfc_pfc_alloc(port, &frame);
 }
 
+/**
+ * bfc_pfc_last() - the same frame, if it is due: behind all others of the mode that has ended
+ * @q: scheduler of the port that sends it
+ *
+ * Context: under the root lock, from dequeue.
+ * Return: the frame; NULL if it is another scheduler's to send, or no memory: then the bit stays.
+ */
+struct sk_buff *bfc_pfc_last(const struct bfc_sched *q)
+{
+	struct bfc_port *port = q->port;
+	struct sk_buff *skb;
+
+	if (q->txq.index || !test_and_clear_bit(BFC_PORT_RESUME, &port->flags))
+		return NULL;
+	skb = bfc_pfc_resume(port);
+	if (!skb)
+		set_bit(BFC_PORT_RESUME, &port->flags);
+	return skb;
+}
+
 static void bfc_put_prio_pause(struct bfc_port *port, u8 *f,
 			       const u64 ns[BFC_PRIORITIES])
 {

@@ -673,6 +673,8 @@ static struct sk_buff *bfc_dequeue_own(struct Qdisc *sch, u64 now)
 	if (test_bit(BFC_PORT_HELLO, &q->port->flags) &&
 	    test_and_clear_bit(BFC_PORT_HELLO, &q->port->flags))
 		skb = bfc_hello_frame(q->port, now);
+	if (!skb && unlikely(test_bit(BFC_PORT_RESUME, &q->port->flags)))
+		skb = bfc_pfc_last(q);
 	if (!skb && bfc_pause_due(q->port))
 		skb = bfc_pause_build(sch, now);
 	if (skb) {

@@ -23,6 +23,7 @@ line() {
 
 pausing() { [ "$(stat sw ph 'prios[0].pausing')" = true ]; }
 paused() { [ "$(stat h e0 'prios[0].paused')" = true ]; }
+not_paused() { ! paused; }
 
 # A port whose priorities are all lossy holds nothing; once they are lossless it does at once, and
 # its first XOFF waits for no repetition.
@@ -41,4 +42,28 @@ test_lossless_at_once() {
 	all_idle
 }
 
-run_tests lossless_at_once
+# The mode ends while h is paused, and the ring of the port is full: what ends the pause has to
+# leave all the same, behind what the ring and the qdisc had before. A pause lasts 2 s.
+test_mode_ends_under_load() {
+	local i
+	exact_clock || return 0
+	line fc pfc hold 2s
+	ip -n sw link set dev pn type wire rate 2mbit
+	ip -n sw link set dev ph type wire rate 10mbit
+	send n 10.0.0.1 9 -t 60
+	send h 10.0.0.2 9 -t 60
+	for i in 1 2 3; do
+		check "round $i: h is not paused" wait_for 5 paused
+		tc -n sw qdisc change dev ph root bfc fc none
+		sleep 0.1
+		check "round $i: h is paused, and the mode has ended" not_paused
+		sleep 0.2
+		tc -n sw qdisc change dev ph root bfc fc pfc hold 2s
+	done
+	end_background
+	ip -n sw link set dev pn type wire rate 100mbit
+	ip -n sw link set dev ph type wire rate 100mbit
+	all_idle
+}
+
+run_tests lossless_at_once mode_ends_under_load
