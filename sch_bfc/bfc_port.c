@@ -308,6 +308,12 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 	spin_unlock_bh(&port->lock);
 }
 
+/* Priorities of the neighbour may stand still because of the port. */
+static bool bfc_port_pauses_prios(const struct bfc_port *port)
+{
+	return port->fc->prios && port->live && port->opt.role == BFC_ROLE_SWITCH;
+}
+
 /* The port sends no more frames that pause priorities; or those that it sends by another mode tell
  * of all. What went past the qdisc may have found the ring full, or overtaken one of these that
  * waited for the TX lock. So dequeue sends it again, behind them.
@@ -376,9 +382,9 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	port->life.fresh = false;
 	leave = cfg->fc != port->fc || p->peer == BFC_PEER_OFF;
 	/* A NIC sends no pauses, and so ends none later. */
-	stop = leave || p->role != port->opt.role ||
-	       (old && bfc_cfg_holds(old) && !bfc_cfg_holds(cfg));
-	stop &= port->fc->prios && port->live && port->opt.role == BFC_ROLE_SWITCH;
+	stop = bfc_port_pauses_prios(port) &&
+	       (leave || p->role != port->opt.role ||
+		(old && bfc_cfg_holds(old) && !bfc_cfg_holds(cfg)));
 	if (stop)
 		resume = bfc_pfc_resume(port);
 	if (leave && (port->tags || port->told))
@@ -456,7 +462,7 @@ void bfc_port_detach(struct bfc_port *port)
 	spin_lock_bh(&port->lock);
 	if (!--port->life.users) {
 		if (test_and_clear_bit(BFC_PORT_RESUME, &port->flags) ||
-		    (port->fc->prios && port->live && port->opt.role == BFC_ROLE_SWITCH))
+		    bfc_port_pauses_prios(port))
 			resume = bfc_pfc_resume(port);
 		bfc_tx_prio_end(port, ktime_get_ns());
 		if (port->told || (port->pop && bfc_carrier(port->dev)))
