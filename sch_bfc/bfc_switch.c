@@ -16,7 +16,8 @@
  *     a veth beside it in the same bridge. So a guard on each device of the namespace
  *     that is no port clears handles, except those of ports below it (bfc_guard_hook()).
  *     A filter at the ingress of such a device comes before the guard, and leaves its class
- *     id in tc_index, or 0: then the handle is lost.
+ *     id in tc_index, or 0: then the handle is lost. So it is where a device takes packets
+ *     from one of another namespace beside it (bfc_guard_is_beside_foreign()).
  *  3. No device of another namespace sits on top of the egress port. It hands its
  *     packets over without a reception here, skb_iif and all (bfc_port_shared()).
  *  4. No clsact egress filter on the egress port writes tc_index.
@@ -46,6 +47,7 @@
  * @dev: the device
  * @hook: NF_NETDEV_INGRESS
  * @above: bit 0: the device is on top of a port; the others: as of which topology that is right
+ * @macvlan: a macvlan or ipvlan device, to which those beside it hand packets
  * @told: the log says that a filter is before the guard
  * @list: of the namespace's guards, RTNL
  * @rcu: packets may be in the hook
@@ -55,6 +57,7 @@ struct bfc_guard {
 	struct net_device *dev;
 	struct nf_hook_ops hook;
 	atomic64_t above;
+	bool macvlan;
 	bool told;
 	struct list_head list;
 	struct rcu_head rcu;
@@ -152,7 +155,7 @@ static bool bfc_port_shared(struct bfc_port *port)
 	shared = netdev_walk_all_upper_dev_rcu(port->dev, bfc_is_foreign, &priv);
 	/* Who has both namespaces may do that as often as it likes. */
 	if (shared && !(seen & 1))
-		net_warn_ratelimited("bfc: %s: a device of another namespace sends through this port: what leaves here pauses no other port\n",
+		net_warn_ratelimited("bfc: %s: a device of another namespace sends through this port: what leaves here pauses no other port, nor does what a macvlan or ipvlan device on top of it receives\n",
 				     port->dev->name);
 	bfc_memo_set(&port->foreign, seen, topology, shared);
 	return shared;
@@ -284,6 +287,30 @@ static noinline void bfc_guard_lost(struct bfc_guard *guard, struct sk_buff *skb
 		netdev_warn(guard->dev, "bfc: a filter at the ingress of this device, which is above a port: what comes in through here pauses no port\n");
 }
 
+/* Such devices hand packets to those on top of the same one, or to the port below as if they had
+ * come in there, and tc_index is still the sender's (macvlan_queue_xmit(), ipvlan_queue_xmit()).
+ */
+static bool bfc_is_macvlan(const struct net_device *dev)
+{
+	static const char * const kinds[] = { "macvlan", "macvtap", "ipvlan", "ipvtap" };
+	const struct rtnl_link_ops *ops = dev->rtnl_link_ops;
+
+	/* netif_is_macvlan() is not true yet when the device is registered. */
+	return ops && match_string(kinds, ARRAY_SIZE(kinds), ops->kind) >= 0;
+}
+
+/* May a device of another namespace have handed over the packet? */
+static bool bfc_guard_is_beside_foreign(const struct bfc_guard *guard,
+					const struct bfc_ingress *ing)
+{
+	struct bfc_port *port;
+
+	if (likely(!guard->macvlan))
+		return false;
+	port = rcu_dereference(ing->port);
+	return !port || bfc_port_shared(port);
+}
+
 /* It has a handle, or was behind a filter. */
 static noinline unsigned int bfc_guard_look(struct bfc_guard *guard, struct sk_buff *skb,
 					    bool filtered)
@@ -298,6 +325,8 @@ static noinline unsigned int bfc_guard_look(struct bfc_guard *guard, struct sk_b
 	ing = bfc_handle_get(guard->sw, skb->tc_index);
 	if (!ing || !bfc_is_above(ing, skb->dev->ifindex))
 		skb->tc_index = 0;
+	else if (unlikely(bfc_guard_is_beside_foreign(guard, ing)))
+		skb->tc_index = BFC_HANDLE_LOST;
 	return NF_ACCEPT;
 }
 
@@ -335,6 +364,7 @@ static int bfc_guard_add(struct bfc_switch *sw, struct net_device *dev)
 		return -ENOMEM;
 	guard->sw = sw;
 	guard->dev = dev;
+	guard->macvlan = bfc_is_macvlan(dev);
 	guard->hook.hook = bfc_guard_hook;
 	guard->hook.priv = guard;
 	guard->hook.pf = NFPROTO_NETDEV;

@@ -16,7 +16,7 @@
 
 #define BFC_HANDLE_SHIFT	3	/* handles are given out in runs of 8 */
 #define BFC_HANDLE_RUNS		(65536 >> BFC_HANDLE_SHIFT)
-#define BFC_HANDLE_LOST		1	/* in none: a filter took the handle's place */
+#define BFC_HANDLE_LOST		1	/* in none: which port it was is not known */
 #define BFC_ABOVE		8	/* devices on top of a port that are remembered */
 #define BFC_SLOTS		BFC_CAPFC_PORTS	/* ports of a namespace told apart */
 #define BFC_SLOT_NONE		BFC_CAPFC_NO_PORT

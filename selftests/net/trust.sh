@@ -184,6 +184,49 @@ on_top() {
 test_vlan_of_a_container() { on_top type vlan id 5; }
 test_macvlan_of_a_container() { on_top type macvlan mode bridge; }
 
+# beside_host TYPE...: a device of that type on p1 in the container, and another one in sw, through
+# which sw routes. The container's packets come from one to the other, without a reception at p1
+# or with one, and say of their origin what it chose.
+beside_host() {
+	routed
+	ip -n sw -batch - <<-END
+		link set p1 nomaster
+		addr add 10.1.0.254/24 dev p1
+		link add link p1 name top type $*
+		addr add 10.7.0.254/24 dev top
+		link set top up
+		link add link p1 name ct type $*
+	END
+	ip -n v addr add 10.1.0.1/24 dev e0
+	ip -n v route replace default via 10.1.0.254 src 10.1.0.1
+	new_ns c
+	ip -n sw link set ct netns c
+	container c ct 10.7.0.3/24
+	ip -n c route add default via 10.7.0.254
+	meet 10.0.9.2 sw
+	# ipvlan hands over what goes to an address of the other device. This one is also r's, as
+	# if there were a rule for DNAT.
+	if [ "$1" = ipvlan ]; then
+		ip -n sw addr add 10.0.9.2/32 dev top noprefixroute
+		ip -n sw route del local 10.0.9.2 dev top table local
+	fi
+	forge c ct
+	meet 10.7.0.254 c
+	send c 10.0.9.2 5000 -f 512 -n 10 -s 200
+	finish "$bg"
+	[ "$1" != ipvlan ] || ip -n sw addr del 10.0.9.2/32 dev top
+	untouched
+	at_least "untrusted" "$(stat sw r0 untrusted)" 1
+	# What comes in through the port itself does count.
+	works 10.0.9.2
+	all_idle
+}
+
+test_ipvlan_beside_a_container() { beside_host ipvlan mode l2; }
+test_macvlan_beside_a_container() {
+	mode="fc pfc xoff 20kb xon 10kb" beside_host macvlan mode bridge
+}
+
 # One line in the log for each time that a device of another namespace came: a user may
 # have both in namespaces of its own, and as many of these as it likes.
 test_log_of_devices_on_top() {
@@ -441,5 +484,6 @@ tests=(veth_pfc veth veth_routed vlan_of_a_container log_of_devices_on_top mirro
 	turned_round few_queues bridge_address vlan_on_top port_moves_while_held
 	default_root_while_held)
 # The simulator's kernel has none of these.
-simulated || tests+=(macvlan_of_a_container vrf_on_top)
+simulated || tests+=(macvlan_of_a_container ipvlan_beside_a_container
+	macvlan_beside_a_container vrf_on_top)
 run_tests "${tests[@]}"
