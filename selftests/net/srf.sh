@@ -284,32 +284,34 @@ test_join_similar() {
 }
 
 # A queue that is paused is joined, too, if its size is nearer than that of one that may send; then
-# it has to be found when it is resumed, and when it is emptied. Flow k has 100 + k packets.
+# it has to be found when it is resumed, and when it is emptied. Flow k has 100 + 10 k packets, and there
+# may be one of ARP or so.
 test_join_paused() {
 	local receivers=() sent=() i before
 	srf_net queues 4 flows 10000 assign similar
 	bfc sw2 r0 queues 4 flows 10000 hrtt 4ms sched srf assign similar rate 4mbit
-	receive r 5000 -n 306 -t 60 -i 3
+	receive r 5000 -n 360 -t 60 -i 3
 	receivers+=("$bg")
-	receive r2 5000 -n 420 -t 60 -i 3
+	receive r2 5000 -n 450 -t 60 -i 3
 	receivers+=("$bg")
 	before=$(sent_by sw1 x)
 	for i in 1 2 3; do
-		send "h$i" 10.0.0.100 5000 -F "$i" -n $((100 + i)) -R $((i * 1000000))
+		send "h$i" 10.0.0.100 5000 -F "$i" -n $((100 + 10 * i)) -R $((i * 1000000))
 		sent+=("$bg")
 	done
 	send h1 10.0.0.102 5000 -F 4 -n 400 -R 1000000000
 	sent+=("$bg")
-	# As long as the first one goes to r the others are paused.
-	check "two queues are not paused" wait_for 2 two_paused
-	send h2 10.0.0.102 5000 -F 5 -n 20 -R 2000000
+	# As long as the first one goes to r the others are paused, once all have begun.
+	sleep 0.05
+	poll=0.01 check "two queues are not paused" wait_for 2 two_paused
+	send h2 10.0.0.102 5000 -F 5 -n 50 -R 2000000
 	sent+=("$bg")
 	finish "${sent[@]}" "${receivers[@]}"
 	at_least "collisions" "$(stat sw1 x collisions)" 1
 	in_order r r2
-	equal "packets" "$(received r 5000 .packets) $(received r2 5000 .packets)" "306 420"
+	equal "packets" "$(received r 5000 .packets) $(received r2 5000 .packets)" "360 450"
 	equal "joined the queue of flow" "$(paste <(echo "$before") <(sent_by sw1 x) |
-		awk '$2 - $1 > 115 && $2 - $1 < 390 { print $2 - $1 - 120 }')" 2
+		awk '$2 - $1 > 145 && $2 - $1 < 390 { print int(($2 - $1 - 145) / 10) }')" 2
 	all_idle
 }
 two_paused() { [ "$(stat sw1 x paused)" -ge 2 ] && [ "$(stat sw1 x occupied)" = 4 ]; }
