@@ -172,6 +172,26 @@ static void rest(void)
 	usleep(20);
 }
 
+/* Why the kernel has refused the last message, in its words. */
+static char why[256];
+
+static void note_why(const struct nlmsghdr *h)
+{
+	const struct rtattr *a;
+	int len;
+
+	why[0] = 0;
+	if (!(h->nlmsg_flags & NLM_F_ACK_TLVS))
+		return;
+	/* NETLINK_CAP_ACK: of the refused message there is the header only. */
+	len = h->nlmsg_len - NLMSG_LENGTH(sizeof(struct nlmsgerr));
+	for (a = (const struct rtattr *)((char *)NLMSG_DATA(h) + sizeof(struct nlmsgerr));
+	     RTA_OK(a, len); a = RTA_NEXT(a, len))
+		if (a->rta_type == NLMSGERR_ATTR_MSG)
+			snprintf(why, sizeof(why), "%.*s", (int)RTA_PAYLOAD(a),
+				 (const char *)RTA_DATA(a));
+}
+
 /* Each message of the answer goes to @each. Return: 0 or the errno. */
 static int ask(void (*each)(const struct nlmsghdr *h))
 {
@@ -194,8 +214,10 @@ static int ask(void (*each)(const struct nlmsghdr *h))
 		for (h = (struct nlmsghdr *)answer; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len)) {
 			if (h->nlmsg_seq != seq)
 				continue;
-			if (h->nlmsg_type == NLMSG_ERROR)
+			if (h->nlmsg_type == NLMSG_ERROR) {
+				note_why(h);
 				return -((struct nlmsgerr *)NLMSG_DATA(h))->error;
+			}
 			if (h->nlmsg_type == NLMSG_DONE)
 				return 0;
 			if (each)
@@ -432,11 +454,13 @@ static void change_link(void)
 {
 	struct ifinfomsg *i;
 	uint32_t mtu = one_in(8) ? 68 + below(65000) : 576 + below(9000);
+	unsigned int which = below(ndevices);
 
 	begin(RTM_NEWLINK, 0);
 	i = grow(sizeof(*i));
-	i->ifi_index = devices[below(ndevices)];
-	if (one_in(2)) {
+	i->ifi_index = devices[which];
+	/* Whether xon is below an automatic xoff depends on the MTU: twins have the same. */
+	if (which > 1 && one_in(2)) {
 		put(IFLA_MTU, &mtu, sizeof(mtu));
 	} else {
 		i->ifi_change = IFF_UP;
@@ -449,6 +473,8 @@ static void change_link(void)
 static struct {
 	char data[2][ROOM];
 	unsigned int len[2];
+	bool buffer[2];		/* there is a shared one */
+	uint64_t hrtt[2];	/* ns, 0: auto */
 } shown;
 static int shown_of;
 
@@ -476,6 +502,10 @@ static void take_options(const struct nlmsghdr *h)
 				continue;
 			if (shown.len[shown_of] + RTA_ALIGN(o->rta_len) > ROOM)
 				return;
+			if (type == TCA_BFC_HRTT)
+				memcpy(&shown.hrtt[shown_of], RTA_DATA(o), sizeof(uint64_t));
+			if (type == TCA_BFC_BUFFER)
+				shown.buffer[shown_of] = *(const char *)RTA_DATA(o);
 			memcpy(data + shown.len[shown_of], o, RTA_ALIGN(o->rta_len));
 			shown.len[shown_of] += RTA_ALIGN(o->rta_len);
 		}
@@ -488,11 +518,28 @@ static bool options_of(int which)
 
 	shown_of = which;
 	shown.len[which] = 0;
+	shown.buffer[which] = false;
 	begin(RTM_GETQDISC, NLM_F_ECHO);
 	t = grow(sizeof(*t));
 	t->tcm_ifindex = devices[which];
 	t->tcm_parent = TC_H_ROOT;
 	return !ask(take_options) && shown.len[which];
+}
+
+static void print_shown(void)
+{
+	const struct rtattr *o = (const struct rtattr *)shown.data[0];
+	const unsigned char *c;
+	int len = shown.len[0];
+	size_t i;
+
+	for (; RTA_OK(o, len); o = RTA_NEXT(o, len)) {
+		c = RTA_DATA(o);
+		fprintf(stderr, " %d=", o->rta_type & NLA_TYPE_MASK);
+		for (i = 0; i < RTA_PAYLOAD(o); i++)
+			fprintf(stderr, "%02x", c[i]);
+	}
+	fprintf(stderr, "\n");
 }
 
 static void twin(void)
@@ -514,11 +561,16 @@ static void twin(void)
 	memcpy(grow(shown.len[0]), shown.data[0], shown.len[0]);
 	end_nest(nest);
 	err = ask(NULL);
-	if (err == ENOMEM)
+	/* A buffer need not have room for what is reserved for both. */
+	if (err == ENOMEM || (err == ENOSPC && shown.buffer[0]))
+		return;
+	/* hrtt auto: what other ports have measured since counts for a new one. */
+	if (err == EINVAL && !shown.hrtt[0])
 		return;
 	if (err) {
-		fprintf(stderr, "nlfuzz: message %u: what is shown is refused: %s\n", seq,
-			strerror(err));
+		fprintf(stderr, "nlfuzz: message %u: what is shown is refused: %s: %s:", seq,
+			strerror(err), why);
+		print_shown();
 		exit(1);
 	}
 	twins++;
@@ -572,7 +624,7 @@ int main(int argc, char **argv)
 	struct timeval patience = { .tv_sec = 60 };
 	uint64_t messages, n, start = now_ns();
 	const char *sep = "";
-	int i;
+	int i, on = 1;
 
 	if (argc < 5 || argc > 3 + DEVICES_MAX) {
 		fprintf(stderr, "usage: nlfuzz MESSAGES SEED DEV TWIN [DEV]...\n");
@@ -588,6 +640,9 @@ int main(int argc, char **argv)
 	sock = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
 	if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)))
 		die("nlfuzz: socket");
+	if (setsockopt(sock, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on)) ||
+	    setsockopt(sock, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on)))
+		die("nlfuzz: why");
 	for (n = 0; n < messages; n++) {
 		one_message();
 		if (!(n % READ_OFTEN))
