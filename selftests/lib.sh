@@ -57,8 +57,7 @@ poll=0.1
 
 # ---- topology ----
 
-# Every process costs some 50 ms in an emulated machine: hence the batches, and
-# one jq for the statistics of all ports.
+# Every process costs some 50 ms in an emulated machine: hence the batches.
 
 declare -A address is_switch
 
@@ -82,11 +81,29 @@ switch() {
 	END
 }
 
-# new_ns NAME: nothing on its wires but what the test sends
+# new_ns NAME: nothing on its wires but what the test sends (quiet_namespaces)
 new_ns() {
 	ip netns add "$1" && namespaces+=("$1")
-	in_ns "$1" sysctl -qw net.ipv6.conf.default.accept_dad=0 \
-		net.ipv6.conf.default.router_solicitations=0
+	tc_start "$1"
+}
+
+# quiet_namespaces: new ones inherit what the machine's own has
+quiet_namespaces() {
+	local conf=/proc/sys/net/ipv6/conf/default
+	echo 0 >$conf/accept_dad
+	echo 0 >$conf/router_solicitations
+	echo 1 >/proc/sys/net/core/devconf_inherit_init_net
+}
+
+# del_ns NAME: before the end of the test
+del_ns() {
+	local ns left=()
+	for ns in "${namespaces[@]}"; do
+		[ "$ns" = "$1" ] || left+=("$ns")
+	done
+	namespaces=("${left[@]}")
+	tc_end "$1"
+	ip netns del "$1"
 }
 
 in_ns() {
@@ -222,31 +239,107 @@ tc_refuses() {
 	[[ $said == *"$text"* ]] || fail "tc $*: said: $said"
 }
 
-# stat NS PORT FIELD: of the root qdisc, e.g. pause_tx, options.queues, prios[0].peak;
-# not from two processes at a time
-stat() {
-	local qdisc value
-	qdisc=$(tc -n "$1" -s -j qdisc show dev "$2" root)
-	[ -n "$qdisc" ] || return
-	printf '"%s"\n%s\n' "$3" "$qdisc" >&"$to_fields"
-	read -r value <&"$from_fields" || { echo "stat: jq has ended" >&2; return 1; }
-	echo "$value"
+# ---- what qdiscs say ----
+
+# A process takes longer to start than what most of them do: so one jq answers all questions about
+# statistics, and a tc for each namespace reads them. Not from two processes at a time. That tc
+# keeps a namespace that is deleted, but for del_ns.
+#
+# jq reads objects, and what tc prints of the qdiscs of a namespace:
+#	{"ns": NS, "get": [DEV, FIELD]}, qdiscs	the field of DEV's root qdisc, "!" if there is none
+#	{"ns": NS}, qdiscs				"."; those of kind bfc are kept
+#	{"tell": NAME, "field": FIELD}		of the ones kept, which then are so no more
+# shellcheck disable=SC2016
+jq_program='
+	def path_of: . / "." | map(scan("[^][]+") | tonumber? // .);
+	def not_up: select(.peer_state != "up") | "\(.ns) \(.dev)";
+	def not_idle:
+		select(.backlog + .occupied + .paused + .counters +
+			.upstream_paused + .memory + (.buffer_port // 0) > 0) |
+		"\(.ns) \(.dev): backlog \(.backlog) occupied \(.occupied) paused \(.paused) " +
+		"upstream \(.upstream_paused) counters \(.counters) memory \(.memory) " +
+		"held \(.buffer_port // 0)";
+	foreach inputs as $x ({all: []};
+		del(.said) |
+		if $x | type == "array" then
+			if .get then
+				.get as [$dev, $field] |
+				.said = ([$x[] | select(.root and .dev == $dev)][0] |
+					if . then try getpath($field | path_of) catch null
+					else "!" end)
+			else
+				.ns as $ns | .said = "." |
+				.all += [$x[] | select(.kind == "bfc" and .root) | .ns = $ns]
+			end
+		elif $x.tell then
+			.said = (.all |
+				if $x.tell == "not_up" then map(not_up) | join(";")
+				elif $x.tell == "not_idle" then map(not_idle) | join(";")
+				else map(getpath($x.field | path_of)) | add // 0 end) |
+			.all = []
+		else .ns = $x.ns | .get = $x.get end;
+		if has("said") then .said else empty end)'
+declare -A tc_pid=() tc_of=()
+tc_stays=1
+
+jq_start() {
+	mkfifo "$scratch/to_jq" "$scratch/from_jq"
+	jq -nrc --unbuffered "$jq_program" <"$scratch/to_jq" >"$scratch/from_jq" &
+	jq_pid=$!
+	exec {to_jq}>"$scratch/to_jq" {from_jq}<"$scratch/from_jq"
 }
 
-# jq takes longer to start than anything else: one of it for all of stat's questions,
-# each of them a FIELD and the qdiscs
-fields_start() {
-	mkfifo "$scratch/to_fields" "$scratch/from_fields"
-	jq -nrc --unbuffered '
-		foreach inputs as $x ({};
-			if .field then {path: .field, qdiscs: $x}
-			else {field: ($x / "." | map(scan("[^][]+") | tonumber? // .))} end;
-			select(.path) | .path as $path | .qdiscs[0] |
-			try getpath($path) catch null)
-		' <"$scratch/to_fields" >"$scratch/from_fields" &
-	fields_pid=$!
-	exec {to_fields}>"$scratch/to_fields" {from_fields}<"$scratch/from_fields"
+# tc_start NS: prints its qdiscs to jq each time that it is asked; a line is written at once
+tc_start() {
+	local fd
+	[ -n "$tc_stays" ] && [ -e $line_by_line ] && [ "$BASHPID" = $$ ] &&
+		[ -z "${tc_pid[$1]-}" ] || return 0
+	exec {fd}> >(_STDBUF_O=L LD_PRELOAD=$line_by_line exec tc -n "$1" -s -j \
+		-force -batch - >&"$to_jq")
+	tc_pid[$1]=$! tc_of[$1]=$fd
 }
+line_by_line=/usr/libexec/coreutils/libstdbuf.so
+
+tc_end() {
+	local fd=${tc_of[$1]-}
+	[ -n "$fd" ] || return 0
+	kill "${tc_pid[$1]}" 2>/dev/null
+	wait "${tc_pid[$1]}" 2>/dev/null
+	exec {fd}>&-
+	unset "tc_pid[$1]" "tc_of[$1]"
+}
+
+# ask TEXT [NS]: what jq says to it, and to the qdiscs of NS, in $answer
+ask() {
+	echo "$1" >&"$to_jq"
+	if [ -z "${2-}" ]; then
+		:
+	elif [ -n "${tc_of[$2]-}" ] && kill -0 "${tc_pid[$2]}" 2>/dev/null; then
+		echo "qdisc show" >&"${tc_of[$2]}"
+	else
+		tc -n "$2" -s -j qdisc show >&"$to_jq" || echo "[]" >&"$to_jq"
+	fi
+	IFS= read -r -t 100 answer <&"$from_jq" || { echo "jq has ended" >&2; return 1; }
+}
+
+# stat NS PORT FIELD: of the root qdisc, e.g. pause_tx, options.queues, prios[0].peak
+stat() {
+	local answer
+	ask "{\"ns\":\"$1\",\"get\":[\"$2\",\"$3\"]}" "$1" || return
+	[ "$answer" = ! ] || echo "$answer"
+}
+
+# tell NAME [FIELD]: of the bfc roots of all namespaces, a line each
+tell() {
+	local ns answer
+	for ns in "${namespaces[@]}"; do
+		ask "{\"ns\":\"$ns\"}" "$ns" || return
+	done
+	ask "{\"tell\":\"$1\",\"field\":\"${2-}\"}" && echo "${answer//;/$'\n'}"
+}
+not_up() { tell not_up; }
+not_idle() { tell not_idle; }
+sum_stat() { tell sum "$1"; }	# over all bfc ports
 
 # of_txqs NS PORT JQ: of each TX queue's qdisc below the root, in their order
 of_txqs() {
@@ -270,7 +363,8 @@ awk_size='
 # and packets sent, dropped, bytes and packets queued, peak, pauses, on or off
 # (tc 6.1 prints classes as text, -j or not)
 classes() {
-	tc -n "$1" -s class show dev "$2" | tr -d '(,)' | awk "$awk_size"'
+	tc -n "$1" -s class show dev "$2" | awk "$awk_size"'
+		{ gsub(/[(,)]/, "") }
 		$1 == "class"	{ split($3, id, ":") }
 		$1 == "Sent"	{ sent = $2 " " $4 " " $7 }
 		$1 == "backlog"	{ queued = size($2) " " $3 + 0 }
@@ -299,21 +393,10 @@ is_empty() { [ -z "$("$@")" ]; }
 peer_up() { [ "$(stat "$1" "$2" peer_state)" = up ]; }
 peer_not_up() { ! peer_up "$@"; }
 
-not_up() { snapshot '.[] | select(.peer_state != "up") | "\(.ns) \(.dev)"'; }
-
 # peers_up: every bfc port of all namespaces has agreed
 peers_up() {
 	poll=0.3 wait_for 20 is_empty not_up ||
 		fail "no agreement with the neighbour: $(not_up | tr '\n' ' ')"
-}
-
-not_idle() {
-	snapshot '.[] | select(.backlog + .occupied + .paused + .counters +
-		.upstream_paused + .memory + (.buffer_port // 0) > 0) |
-		"\(.ns) \(.dev): backlog " +
-		"\(.backlog) occupied \(.occupied) paused \(.paused) " +
-		"upstream \(.upstream_paused) counters \(.counters) " +
-		"memory \(.memory) held \(.buffer_port // 0);"'
 }
 
 # all_idle: nothing is queued, counted or paused anywhere any more
@@ -324,9 +407,6 @@ all_idle() {
 
 # drained NS PORT: nothing is queued there
 drained() { [ "$(stat "$1" "$2" backlog)" = 0 ]; }
-
-# sum_stat FIELD: over all bfc ports
-sum_stat() { snapshot "map(.$1) | add // 0"; }
 
 # let_overtake NS PORT: of TCP's segments those with bit 0x800 of their number go first
 let_overtake() {
@@ -494,6 +574,7 @@ gone() { ! kill -0 "$1"; }
 # kill_all_in NS: the processes there, which have ended then
 kill_all_in() {
 	local pid in_it
+	tc_end "$1"
 	mapfile -t in_it < <(ip netns pids "$1" 2>/dev/null)
 	[ ${#in_it[@]} -gt 0 ] || return 0
 	kill "${in_it[@]}" 2>/dev/null
@@ -518,13 +599,14 @@ after_test=clean_up
 end_test() {
 	"$after_test"
 	drops_before=0
-	check "the process behind stat has ended" kill -0 "$fields_pid"
+	check "the process behind stat has ended" kill -0 "$jq_pid"
 }
 
 clean_up() {
 	local ns
 	end_background
 	for ns in "${namespaces[@]}"; do
+		tc_end "$ns"
 		ip netns del "$ns" 2>/dev/null
 	done
 	namespaces=()
@@ -532,15 +614,24 @@ clean_up() {
 	is_switch=()
 }
 
-# run_tests NAME...: all, or those that the command line names
+# run_tests NAME... [-- NAME...]: all, or those that the command line names. TESTS=short: not those
+# behind --; TESTS=rest: no others
 run_tests() {
-	local names=("$@")
+	local names=() name part=short
+	for name; do
+		if [ "$name" = -- ]; then
+			part=rest
+		elif [ "${TESTS:-$part}" = $part ]; then
+			names+=("$name")
+		fi
+	done
 	[ "$(id -u)" -eq 0 ] || skip_all "needs root"
 	modprobe sch_bfc || bail_out "sch_bfc does not load"
 	modprobe test_wire || bail_out "test_wire does not load"
 	scratch=$(mktemp -d)
 	trap 'clean_up; rm -rf "$scratch"' EXIT
-	fields_start
+	quiet_namespaces
+	jq_start
 	if [ ${#wanted[@]} -gt 0 ]; then
 		names=("${wanted[@]}")
 	fi

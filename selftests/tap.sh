@@ -94,7 +94,14 @@ numbers() {
 		}
 	done
 }
-compare() { awk "BEGIN { exit !($1) }"; }
+# Whole numbers need no process.
+compare() {
+	if [[ $1 =~ ^-?(0|[1-9][0-9]{0,17})\ [\<\>]=\ -?(0|[1-9][0-9]{0,17})$ ]]; then
+		(($1))
+	else
+		awk "BEGIN { exit !($1) }"
+	fi
+}
 calc() { awk "BEGIN { printf \"%.3f\", $1 }"; }
 
 # say TEXT: a figure worth seeing, shown behind the result

@@ -444,7 +444,7 @@ test_pins() {
 	bfc b e0 role nic
 	ctl -n b stamp attach e0
 	pin=$(pin_of b e0)
-	ip netns del b
+	del_ns b
 	check "namespace is there" wait_for 20 netns_gone
 	check "text: $(bfcctl stamp show)" grep -qx "$pin: not in effect: e0 is gone with its network namespace (bfcctl stamp detach ${pin##*/})" \
 		<(bfcctl stamp show)
@@ -478,7 +478,7 @@ test_another_netns() {
 	bfc g e0 role nic
 	ctl -n g stamp attach e0 int off
 	pin=$(pin_of g e0)
-	ip netns del g
+	del_ns g
 	check "namespace is there" wait_for 20 netns_gone
 	for ((i = 0; i < 12; i++)); do
 		ns=g$i

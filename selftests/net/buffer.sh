@@ -158,7 +158,7 @@ test_namespaces() {
 	done
 	bfc sw p1 fc none buffer b size keep
 	equal "a new one" "$(stat sw p1 buffer_size)" $((16 << 20))
-	ip netns del s1
+	del_ns s1
 	bfc sw p2 fc none buffer b size keep
 	equal "still of this namespace" "$(stat sw p2 buffer_size)" $((16 << 20))
 }

@@ -448,8 +448,7 @@ sw1_empty() {
 test_namespace_goes() {
 	topology
 	load
-	ip netns del sw1
-	namespaces=(sw2 h3 r)
+	del_ns sw1
 	flowing "deletion of sw1"
 	no_counts
 	namespaces=(sw2 h1 h2 h3 r)
@@ -508,9 +507,8 @@ test_module_goes() {
 	# The namespaces of the switches go under load, and the hosts' ports with
 	# the wires; and at once the module.
 	load
-	ip netns del sw1
-	ip netns del sw2
-	namespaces=(h1 h2 h3 r)
+	del_ns sw1
+	del_ns sw2
 	check "the module does not go after its namespaces" \
 		wait_for 15 modprobe -r sch_bfc
 	modprobe sch_bfc

@@ -746,9 +746,9 @@ test_statistics_of_what_waits() {
 is_paused() { [ "$(stat sw pn paused)" = "$1" ]; }
 
 run_tests strict_goes_first strict_is_at_once weights_hold weights_beside_a_strict_class \
-	a_class_that_comes_and_goes ranges_hold even_and_the_last_class prio_and_map \
-	shares_are_of_a_class change_under_traffic change_of_something_else queues_of_another_class \
-	overflow_and_priorities change_of_mode a_pause_is_of_one_class a_class_is_charged \
-	a_class_goes_through_a_router other_numbers_of_classes the_tag_tells_the_class \
-	a_class_is_taken_if_it_is_told thresholds_are_of_a_class refused \
-	statistics statistics_of_what_waits
+	a_class_that_comes_and_goes even_and_the_last_class prio_and_map shares_are_of_a_class \
+	change_under_traffic queues_of_another_class overflow_and_priorities change_of_mode \
+	a_pause_is_of_one_class a_class_is_charged a_class_goes_through_a_router \
+	other_numbers_of_classes the_tag_tells_the_class a_class_is_taken_if_it_is_told \
+	thresholds_are_of_a_class refused statistics statistics_of_what_waits -- ranges_hold \
+	change_of_something_else

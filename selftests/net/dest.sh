@@ -503,4 +503,4 @@ test_elephants_next_to_a_host() {
 
 run_tests another_finds_a_queue what_a_destination_is prefix_changes \
 	prefix_changes_under_traffic joined a_sprayer a_sprayer_on_the_port three_sprayers \
-	a_full_flow_table after_a_full_flow_table a_busy_host elephants_next_to_a_host
+	a_full_flow_table a_busy_host -- elephants_next_to_a_host after_a_full_flow_table

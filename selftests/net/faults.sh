@@ -390,6 +390,6 @@ test_many_flaps() {
 	many
 }
 
-names=(none control_frames_lost peer_dies_while_pausing peer_reboots link_flaps one_way_link many_flaps)
+names=(none control_frames_lost peer_dies_while_pausing peer_reboots link_flaps -- one_way_link many_flaps)
 [ "${FAULTS-}" != all ] || names+=(control_frames_late endless_pauser)
 run_tests "${names[@]}"

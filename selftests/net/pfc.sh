@@ -874,16 +874,14 @@ test_shares_with_the_switch() {
 }
 
 run_tests pfc_loses_nothing capfc_max_loses_nothing capfc_cal_loses_nothing \
-	too_little_headroom_loses capfc_finds_who_fills_the_egress capfc_blames_by_share \
-	pfc_frames_are_obeyed pauses_end_on_an_idle_port \
-	{pfc,capfc_max,capfc_cal,fafc}_priorities_are_apart \
-	lossy_priorities_are_not_paused bad_frames \
-	pfc_frames_that_we_send link_down_ends_pauses \
-	{pfc,capfc_max,capfc_cal,fafc}_lost_frames {pfc,capfc_max,capfc_cal}_spreads \
-	modes_change_under_traffic thresholds_change_under_traffic \
-	ingress_port_vanishes mixed_modes \
-	first_frame_is_sent lossy_while_paused lossy_priorities_are_apart elide \
-	handles_come_later lower_xoff role_ends_pauses too_many_ports \
-	limit_spares_lossless{,_in_one_queue} xoff_while_deactivated backlog_while_deactivated refresh_leaves_room \
-	mode_change_ends_pauses shares_with_a_port_without shares_with_the_switch \
+	too_little_headroom_loses capfc_finds_who_fills_the_egress pfc_frames_are_obeyed \
+	pauses_end_on_an_idle_port {pfc,capfc_max,capfc_cal,fafc}_priorities_are_apart \
+	lossy_priorities_are_not_paused bad_frames pfc_frames_that_we_send link_down_ends_pauses \
+	pfc_lost_frames {pfc,capfc_max,capfc_cal}_spreads modes_change_under_traffic \
+	thresholds_change_under_traffic ingress_port_vanishes mixed_modes first_frame_is_sent \
+	lossy_while_paused lossy_priorities_are_apart elide lower_xoff role_ends_pauses \
+	too_many_ports limit_spares_lossless xoff_while_deactivated backlog_while_deactivated \
+	mode_change_ends_pauses -- shares_with_a_port_without shares_with_the_switch \
+	handles_come_later limit_spares_lossless_in_one_queue \
+	{capfc_max,capfc_cal,fafc}_lost_frames capfc_blames_by_share refresh_leaves_room \
 	a_third_lost

@@ -284,8 +284,8 @@ test_join_similar() {
 }
 
 # A queue that is paused is joined, too, if its size is nearer than that of one that may send; then
-# it has to be found when it is resumed, and when it is emptied. Flow k has 100 + 10 k packets, and there
-# may be one of ARP or so.
+# it has to be found when it is resumed, and when it is emptied. Flow k has 100 + 10 k packets,
+# and there may be one of ARP or so.
 test_join_paused() {
 	local receivers=() sent=() i before
 	srf_net queues 4 flows 10000 assign similar

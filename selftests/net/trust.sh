@@ -175,7 +175,7 @@ on_top() {
 	finish "$bg"
 	untouched
 	at_least "untrusted" "$(stat sw r0 untrusted)" 1
-	ip netns del d
+	del_ns d
 	ip -n c link del top
 	works 10.0.9.2
 	all_idle
@@ -444,7 +444,7 @@ test_port_moves_while_held() {
 		burst x d1 10.0.1
 		finish "$bg"
 		hold x d1
-		ip netns del x
+		del_ns x
 		hold z
 		clean_up
 	done

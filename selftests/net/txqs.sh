@@ -447,8 +447,7 @@ test_churn() {
 	all_idle_but_s2
 }
 all_idle_but_s2() {
-	ip netns del s2
-	namespaces=(sw r s1 s3)
+	del_ns s2
 	check "$(not_idle)" wait_for 15 is_empty not_idle
 }
 

@@ -254,7 +254,7 @@ test_ends_go_in_use() {
 	at_most "of h1" "$(wc -l <"$scratch/1001")" 200
 	flow h2 500 1002
 	sleep 1.02
-	ip netns del router
+	del_ns router
 	arrived
 	at_most "of h2, without a router" "$(wc -l <"$scratch/1002")" 200
 }

@@ -185,7 +185,7 @@ test_netns() {
 	addresses
 	up
 	check "ping after moving twice" ping_min 3 >/dev/null
-	ip netns del b
+	del_ns b
 	check "the end in a deleted namespace takes the other along" \
 		wait_for 10 eval '! has_link a wa'
 }
@@ -527,7 +527,7 @@ test_delete_in_use() {
 	background flood_frames a wa 1000
 	check "traffic flows" wait_for 10 eval \
 		'[ "$(moved b wb rx packets)" -gt 50 ]'
-	ip netns del b
+	del_ns b
 	check "the end in a deleted namespace takes the other along" \
 		wait_for 10 eval '! has_link a wa'
 }
