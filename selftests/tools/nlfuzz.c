@@ -20,6 +20,7 @@
 #include <net/if.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -454,13 +455,11 @@ static void change_link(void)
 {
 	struct ifinfomsg *i;
 	uint32_t mtu = one_in(8) ? 68 + below(65000) : 576 + below(9000);
-	unsigned int which = below(ndevices);
 
 	begin(RTM_NEWLINK, 0);
 	i = grow(sizeof(*i));
-	i->ifi_index = devices[which];
-	/* Whether xon is below an automatic xoff depends on the MTU: twins have the same. */
-	if (which > 1 && one_in(2)) {
+	i->ifi_index = devices[below(ndevices)];
+	if (one_in(2)) {
 		put(IFLA_MTU, &mtu, sizeof(mtu));
 	} else {
 		i->ifi_change = IFF_UP;
@@ -542,34 +541,60 @@ static void print_shown(void)
 	fprintf(stderr, "\n");
 }
 
-static void twin(void)
+static int mtu_of(int which)
 {
+	struct ifreq r = {};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (fd < 0 || !if_indextoname(devices[which], r.ifr_name) || ioctl(fd, SIOCGIFMTU, &r))
+		die("nlfuzz: MTU");
+	close(fd);
+	return r.ifr_mtu;
+}
+
+/* What device 0 has shown, to another qdisc: the handle is new. */
+static int give(int which)
+{
+	static unsigned int times;
 	struct rtattr *nest;
 	struct tcmsg *t;
-	int err;
 
-	if (!options_of(0))
-		return;
-	/* Another handle: then it is another qdisc, whatever there was. */
 	begin(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE);
 	t = grow(sizeof(*t));
-	t->tcm_ifindex = devices[1];
+	t->tcm_ifindex = devices[which];
 	t->tcm_parent = TC_H_ROOT;
-	t->tcm_handle = (100 + twins % 1000) << 16;
+	t->tcm_handle = (100 + times++ % 1000) << 16;
 	put(TCA_KIND, "bfc", 4);
 	nest = put(TCA_OPTIONS, NULL, 0);
 	memcpy(grow(shown.len[0]), shown.data[0], shown.len[0]);
 	end_nest(nest);
-	err = ask(NULL);
-	/* A buffer need not have room for what is reserved for both. */
-	if (err == ENOMEM || (err == ENOSPC && shown.buffer[0]))
+	return ask(NULL);
+}
+
+/* May what holds for one device be wrong for the other? With an automatic HRTT what other ports
+ * have measured since counts, and xoff follows from the MTU, which may be another one than when
+ * the options were taken.
+ */
+static bool differ(void)
+{
+	return !shown.hrtt[0] || mtu_of(0) != mtu_of(1) || give(0);
+}
+
+static void twin(void)
+{
+	char said[sizeof(why)];
+	int err;
+
+	if (!options_of(0))
 		return;
-	/* hrtt auto: what other ports have measured since counts for a new one. */
-	if (err == EINVAL && !shown.hrtt[0])
+	err = give(1);
+	memcpy(said, why, sizeof(said));
+	/* A buffer need not have room for what is reserved for both. */
+	if (err == ENOMEM || (err == ENOSPC && shown.buffer[0]) || (err == EINVAL && differ()))
 		return;
 	if (err) {
 		fprintf(stderr, "nlfuzz: message %u: what is shown is refused: %s: %s:", seq,
-			strerror(err), why);
+			strerror(err), said);
 		print_shown();
 		exit(1);
 	}
