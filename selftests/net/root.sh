@@ -422,5 +422,5 @@ test_change_under_traffic() {
 	equal "drops" "$(sum_stat drops)" 0
 }
 
-run_tests what_is_told who_does_not_know refused shares a_full_link \
-	a_switch_that_does_not_know change_under_traffic a_pool_of_another_root
+run_tests what_is_told who_does_not_know refused shares a_switch_that_does_not_know \
+	change_under_traffic a_pool_of_another_root -- a_full_link

@@ -825,5 +825,6 @@ test_given_back() {
 [ -e "$object" ] || skip_all "no $object: make bpf"
 command -v bpftool >/dev/null || skip_all "no bpftool"
 sent=()
-run_tests same_tags facts values values_of_tx_queues path tcp tcp_usual tcp_not_ours strip strip_all strip_fragments offload \
-	udp udp_not_ours every odd_programs refused swap steps device_goes replaced given_back
+run_tests same_tags facts values path tcp tcp_usual tcp_not_ours strip strip_all strip_fragments \
+	offload udp udp_not_ours every odd_programs refused swap steps device_goes replaced \
+	given_back -- values_of_tx_queues

@@ -451,4 +451,5 @@ all_idle_but_s2() {
 	check "$(not_idle)" wait_for 15 is_empty not_idle
 }
 
-run_tests shape program incast paused_there resume_beside_a_full_queue rate low_rate long_packets others_end threshold limit channels churn
+run_tests shape program incast paused_there resume_beside_a_full_queue rate low_rate \
+	long_packets others_end threshold churn -- limit channels
