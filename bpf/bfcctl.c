@@ -518,7 +518,8 @@ int main(int argc, char **argv)
 	struct words w = { .argc = argc - 1, .argv = argv + 1 };
 	const struct command *command;
 
-	w.kept = need(calloc(argc + 1, sizeof(*w.kept)));
+	/* --file=NAME is two. */
+	w.kept = need(calloc(2 * argc + 1, sizeof(*w.kept)));
 	read_options(&w);
 	if (!w.n && !asked.help && !asked.version) {
 		print_usage(stderr, NULL);

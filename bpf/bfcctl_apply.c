@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <linux/pkt_sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -676,6 +677,8 @@ void cmd_apply(int argc, char **argv)
 	bool all;
 	int p;
 
+	/* A reader that has seen enough (grep -q) does not end what is half done. */
+	signal(SIGPIPE, SIG_IGN);
 	todo.argv = argv;
 	while (argc) {
 		word = (char *)next_word(&argc, &argv, "apply");

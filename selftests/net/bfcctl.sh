@@ -42,6 +42,7 @@ unregistered() {
 test_usage() {
 	refuses 2 'what is "nonsense"' nonsense
 	refuses 2 'missing after "stamp"' stamp
+	refuses 2 'what is "nonsense"' nonsense --cgroup={1,2,3,4,5,6,7,8}
 	refuses 2 'what is "stamp nonsense"' stamp nonsense
 	refuses 2 'missing after "attach"' stamp attach
 	refuses 2 'what is "nonsense"' stamp attach lo nonsense
