@@ -754,6 +754,15 @@ test_at_once() {
 	without_news apply 0
 }
 
+# Its reader has seen enough, as grep -q does: the ports that are left are done all the same.
+test_reader_ends() {
+	devices d0 d1 d2 d3
+	conf "[port d*]"
+	{ sleep 0.2; bfcctl -n x apply --file "$scratch/bfc.conf" 2>&1; } | :
+	equal "exit code" "${PIPESTATUS[0]}" 1
+	equal "ports" "$(tell sum options.queues)" $((4 * 32))
+}
+
 run_tests first_and_second back_to_the_default as_tc_reads_it live replacement \
 	replacement_of_a_tree patterns_and_later_ports old_module bad_files one_fails dry_run programs \
-	program_of_tx_queues host host_sizes gone_in_the_list names at_once
+	program_of_tx_queues host host_sizes gone_in_the_list names at_once reader_ends
