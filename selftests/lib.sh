@@ -97,13 +97,18 @@ quiet_namespaces() {
 
 # del_ns NAME: before the end of the test
 del_ns() {
-	local ns left=()
-	for ns in "${namespaces[@]}"; do
-		[ "$ns" = "$1" ] || left+=("$ns")
-	done
-	namespaces=("${left[@]}")
 	tc_end "$1"
 	ip netns del "$1"
+	forget "$1"
+}
+
+# forget NS: clean_up() has nothing to do with it any more
+forget() {
+	local name left=()
+	for name in "${namespaces[@]}"; do
+		[ "$name" = "$1" ] || left+=("$name")
+	done
+	namespaces=("${left[@]}")
 }
 
 in_ns() {
@@ -326,7 +331,7 @@ ask() {
 stat() {
 	local answer
 	ask "{\"ns\":\"$1\",\"get\":[\"$2\",\"$3\"]}" "$1" || return
-	[ "$answer" = ! ] || echo "$answer"
+	[ "$answer" != ! ] && echo "$answer"
 }
 
 # tell NAME [FIELD]: of the bfc roots of all namespaces, a line each

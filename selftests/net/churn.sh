@@ -340,15 +340,6 @@ act_namespace() {
 	! happens 70 || in_order
 }
 
-# forget NS: clean_up() has nothing to do with it any more
-forget() {
-	local name kept=()
-	for name in "${namespaces[@]}"; do
-		[ "$name" = "$1" ] || kept+=("$name")
-	done
-	namespaces=("${kept[@]}")
-}
-
 act_move() {
 	one_of "sw1 p1" "sw1 p2" "sw1 x" "sw2 x" "sw2 p3" "sw2 r0"
 	port=$picked
@@ -722,8 +713,7 @@ test_checks_find() {
 	ip -n hidden link add d0 type dummy
 	bfc hidden d0 rate 1gbit
 	bound=2 finds "a module in use" unloads
-	ip netns del hidden
-	forget hidden
+	del_ns hidden
 	unloads
 	echo "unreferenced object" >"$scratch/kmemleak"
 	kmemleak=$scratch/kmemleak finds "a leak" no_leak

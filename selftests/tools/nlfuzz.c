@@ -472,8 +472,8 @@ static void change_link(void)
 static struct {
 	char data[2][ROOM];
 	unsigned int len[2];
-	bool buffer[2];		/* there is a shared one */
-	uint64_t hrtt[2];	/* ns, 0: auto */
+	bool buffer;		/* of device 0: there is a shared one */
+	uint64_t hrtt;		/* of device 0, ns; 0: auto */
 } shown;
 static int shown_of;
 
@@ -501,10 +501,10 @@ static void take_options(const struct nlmsghdr *h)
 				continue;
 			if (shown.len[shown_of] + RTA_ALIGN(o->rta_len) > ROOM)
 				return;
-			if (type == TCA_BFC_HRTT)
-				memcpy(&shown.hrtt[shown_of], RTA_DATA(o), sizeof(uint64_t));
-			if (type == TCA_BFC_BUFFER)
-				shown.buffer[shown_of] = *(const char *)RTA_DATA(o);
+			if (!shown_of && type == TCA_BFC_HRTT)
+				memcpy(&shown.hrtt, RTA_DATA(o), sizeof(shown.hrtt));
+			if (!shown_of && type == TCA_BFC_BUFFER)
+				shown.buffer = *(const char *)RTA_DATA(o);
 			memcpy(data + shown.len[shown_of], o, RTA_ALIGN(o->rta_len));
 			shown.len[shown_of] += RTA_ALIGN(o->rta_len);
 		}
@@ -517,7 +517,6 @@ static bool options_of(int which)
 
 	shown_of = which;
 	shown.len[which] = 0;
-	shown.buffer[which] = false;
 	begin(RTM_GETQDISC, NLM_F_ECHO);
 	t = grow(sizeof(*t));
 	t->tcm_ifindex = devices[which];
@@ -577,7 +576,7 @@ static int give(int which)
  */
 static bool differ(void)
 {
-	return !shown.hrtt[0] || mtu_of(0) != mtu_of(1) || give(0);
+	return !shown.hrtt || mtu_of(0) != mtu_of(1) || give(0);
 }
 
 static void twin(void)
@@ -590,7 +589,7 @@ static void twin(void)
 	err = give(1);
 	memcpy(said, why, sizeof(said));
 	/* A buffer need not have room for what is reserved for both. */
-	if (err == ENOMEM || (err == ENOSPC && shown.buffer[0]) || (err == EINVAL && differ()))
+	if (err == ENOMEM || (err == ENOSPC && shown.buffer) || (err == EINVAL && differ()))
 		return;
 	if (err) {
 		fprintf(stderr, "nlfuzz: message %u: what is shown is refused: %s: %s:", seq,
