@@ -279,10 +279,11 @@ void bfc_sched_free(struct Qdisc *sch)
 			bfc_watch_reset(q, q->cfg->prios);
 		if (q->egress)
 			q->cfg->fc->egress_free(q->port, q->egress);
-		bfc_port_detach(q->port);
 	}
+	bfc_cfg_put(q->cfg);	/* its buffer is the namespace's, which the port holds */
+	if (q->port)
+		bfc_port_detach(q->port);
 	bfc_stamp_put(q->stamp.prog);
-	bfc_cfg_put(q->cfg);
 	kvfree(q->flows);
 	kvfree(q->over.ports);
 	kvfree(q->queues);

@@ -101,7 +101,7 @@ static int bfc_is_same(struct net_device *lower, struct netdev_nested_priv *priv
 static bool bfc_is_above(struct bfc_ingress *ing, int ifindex)
 {
 	atomic64_t *memo = &ing->above[ifindex % BFC_ABOVE];
-	s64 yes = (u64)atomic_read(&bfc_topology) << 32 | (u32)ifindex;
+	s64 yes = (u64)atomic_read_acquire(&bfc_topology) << 32 | (u32)ifindex;
 	struct netdev_nested_priv priv = {};
 	struct net_device *dev;
 	struct bfc_port *port;
@@ -147,7 +147,7 @@ static bool bfc_port_shared(struct bfc_port *port)
 {
 	struct netdev_nested_priv priv = { .data = port->dev };
 	u64 seen = atomic64_read(&port->foreign);
-	int topology = atomic_read(&bfc_topology);
+	int topology = atomic_read_acquire(&bfc_topology);
 	bool shared;
 
 	if (bfc_memo_holds(seen, topology))
@@ -168,7 +168,7 @@ static bool bfc_port_shared(struct bfc_port *port)
  */
 void bfc_switch_topology(void)
 {
-	smp_mb__before_atomic();	/* pairs with the acquire in bfc_guard_is_above() */
+	smp_mb__before_atomic();	/* pairs with the acquires of who remembers what was found */
 	atomic_inc(&bfc_topology);
 }
 
