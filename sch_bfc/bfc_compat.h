@@ -40,6 +40,15 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define system_percpu_wq system_wq
 #endif
 
+/* Does a qdisc keep its packets while tc adds a clsact to its device, or the length of the TX
+ * queue is changed? The device is deactivated then, and what wakes the qdisc meets none.
+ */
+#ifdef BFC_HAVE_KEEPS		/* 7.0 on */
+#define BFC_KEEPS_BACKLOG true
+#else
+#define BFC_KEEPS_BACKLOG false
+#endif
+
 #ifndef BFC_HAVE_PORTID		/* renamed between 6.12 and 7.2 */
 #define netif_get_port_parent_id dev_get_port_parent_id
 #endif

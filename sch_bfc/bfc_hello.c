@@ -89,16 +89,15 @@ static u64 bfc_hello_next(struct bfc_port *port, u64 now)
  * bfc_hello_work() - let time pass with the neighbour, and say the next HELLO
  * @work: &bfc_port.neighbour.hello
  *
- * The port's schedulers run as often: what wakes them meets none while tc adds a clsact, or changes
- * the length of the TX queue, and newer kernels keep the packets then. Those may be what keeps all
- * hosts paused that could send another.
+ * The port's schedulers run as often, for what they send, and for packets that they kept while
+ * nothing could wake them: those may be what keeps all hosts paused that could send another.
  */
 void bfc_hello_work(struct work_struct *work)
 {
 	struct bfc_port *port = container_of(to_delayed_work(work),
 					     struct bfc_port, neighbour.hello);
 	u64 now = ktime_get_ns(), next = BFC_HELLO_SLOW_NS;
-	bool speak, again, used;
+	bool speak, again, run;
 
 	spin_lock_bh(&port->lock);
 	again = bfc_port_retry(port);
@@ -108,15 +107,15 @@ void bfc_hello_work(struct work_struct *work)
 			bfc_port_layout(port, 0);
 		bfc_port_tags(port);
 	}
-	used = port->life.users;
-	if (used && bfc_carrier(port->dev)) {
+	run = speak || (BFC_KEEPS_BACKLOG && port->life.users);
+	if (run && bfc_carrier(port->dev)) {
 		if (speak)
 			next = bfc_hello_next(port, now);
 		bfc_port_wake(port);	/* as soon as bottom halves do */
 	}
 	spin_unlock_bh(&port->lock);
 
-	if (used || again)
+	if (run || again)
 		queue_delayed_work(system_percpu_wq, &port->neighbour.hello,
 				   nsecs_to_jiffies(next));
 }
