@@ -172,7 +172,7 @@ bool bfc_holds_whole(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
  * @skb: the packet
  * @ing: of the handle in its cb: it stays until it holds nothing any more
  *
- * Context: under the root lock of the egress port, or the qdisc is not in use; RCU.
+ * Context: under the root lock of the egress port, or the qdisc is not in use; BH off, RCU.
  */
 void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *ing)
 {
@@ -201,7 +201,5 @@ void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *in
 		INDIRECT_CALL_1(ing->fc->charged, bfc_fafc_held, ing,
 				rcu_dereference(ing->cfg), cb->prio, len, false,
 				bfc_now(q));
-	local_bh_disable();
 	bfc_prio_look(ing, cb->prio);
-	local_bh_enable();
 }

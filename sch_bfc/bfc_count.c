@@ -67,7 +67,7 @@ void bfc_count(struct bfc_sched *q, const struct bfc_queue *queue, struct sk_buf
  * @skb: the packet
  * @ing: of the handle in its cb: the counters stay until the last count is back
  *
- * Context: under the root lock of the egress port, or the qdisc is not in use; RCU.
+ * Context: under the root lock of the egress port, or the qdisc is not in use; BH off, RCU.
  */
 void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *ing)
 {
@@ -83,9 +83,6 @@ void bfc_uncount(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *i
 	if (!cb->holds_count)
 		return;
 	cb->holds_count = 0;
-	if (atomic_dec_return(&ing->counter[cb->handle - ing->base - 1]) == 0 && port) {
-		local_bh_disable();
+	if (atomic_dec_return(&ing->counter[cb->handle - ing->base - 1]) == 0 && port)
 		bfc_port_mark_dirty(port);
-		local_bh_enable();
-	}
 }

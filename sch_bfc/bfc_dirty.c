@@ -81,6 +81,7 @@ void bfc_port_mark_dirty(struct bfc_port *port)
 {
 	struct bfc_pending *pending;
 
+	DEBUG_NET_WARN_ON_ONCE(!in_softirq());
 	if (test_and_set_bit(BFC_PORT_DIRTY, &port->flags))
 		return;
 	WRITE_ONCE(port->tx.dirty_since, ktime_get_ns());

@@ -317,7 +317,7 @@ static __always_inline void bfc_queue_gone(struct Qdisc *sch, struct bfc_queue *
  * @sch: the qdisc
  * @qn: number of the queue, with packets
  *
- * Context: under the root lock, or the qdisc is not in use.
+ * Context: under the root lock, or the qdisc is not in use; BH off.
  * Return: the packet, which holds nothing any more.
  */
 struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)

@@ -809,6 +809,7 @@ void bfc_purge(struct Qdisc *sch)
 	unsigned int qn;
 	struct sk_buff *skb;
 
+	local_bh_disable();	/* what is no longer in use has no lock that does */
 	bfc_begin(q);
 	for (qn = 0; qn < q->nqueues; qn++) {
 		while (q->queues[qn].head) {
@@ -821,5 +822,6 @@ void bfc_purge(struct Qdisc *sch)
 	q->idle = true;
 	if (q->txq.told)
 		bfc_txqs_account(q);
+	local_bh_enable();
 	qdisc_watchdog_cancel(&q->watchdog);
 }
