@@ -263,7 +263,7 @@ void bfc_class_add(const struct bfc_sched *q, unsigned int qn, u64 now,
 	sum->drops += queue->drops;
 	sum->pauses += pauses->count;
 	sum->paused_ns += pauses->ns;
-	if (test_bit(qn, q->obeyed.paused))
+	if (bfc_bit_test(qn, q->obeyed.paused))
 		sum->paused_ns += now - pauses->since;
 }
 

@@ -275,7 +275,7 @@ static void bfc_dest_free(struct bfc_sched *q, struct bfc_queue *queue)
 	list_del_init(&queue->cooling);
 	bfc_dest_leave(q, queue);
 	bfc_ingress_leave(q, queue);
-	__set_bit(queue - q->queues, q->dest.free);
+	bfc_bit_set(queue - q->queues, q->dest.free);
 	bfc_dests_of(q, queue)->nfree++;
 }
 
@@ -296,8 +296,8 @@ static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
 {
 	unsigned int qn = queue - q->queues;
 
-	if (test_bit(qn, q->dest.free)) {
-		__clear_bit(qn, q->dest.free);
+	if (bfc_bit_test(qn, q->dest.free)) {
+		bfc_bit_clear(qn, q->dest.free);
 		bfc_dests_of(q, queue)->nfree--;
 		/* Not if the neighbour holds it paused for what was in it before, or may. */
 		queue->clean = !test_bit(q->base + qn, q->port->rx.paused);
@@ -353,8 +353,8 @@ void bfc_dest_configure(struct bfc_sched *q, const struct bfc_cfg *old)
 		queue->key = bfc_dest_salt(bfc_traffic_class(q, queue));
 		queue->slot = BFC_DEST_LOCAL;
 		d->ingress[BFC_DEST_LOCAL].queues++;
-		__clear_bit(qn, q->dest.free);
-		if (on && !queue->head && !test_bit(qn, q->obeyed.paused))
+		bfc_bit_clear(qn, q->dest.free);
+		if (on && !queue->head && !bfc_bit_test(qn, q->obeyed.paused))
 			list_add_tail(&queue->cooling, &d->cooling);
 	}
 }
@@ -415,7 +415,7 @@ static void bfc_dest_cool(struct bfc_sched *q, struct bfc_class_dests *d)
 static bool bfc_dest_has(const struct bfc_sched *q, const struct bfc_dest *dest,
 			 unsigned int qn, bool paused)
 {
-	return bfc_dest_of(q, &q->queues[qn]) == dest && test_bit(qn, q->obeyed.paused) == paused &&
+	return bfc_dest_of(q, &q->queues[qn]) == dest && bfc_bit_test(qn, q->obeyed.paused) == paused &&
 	       (q->queues[qn].head || !paused);
 }
 
@@ -529,7 +529,7 @@ unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, u8 cl
 	held = dest ? dest->queues : 0;
 	if (held && !bfc_dest_may_take(held, d->nfree, bfc_class_queues(q, class)))
 		qn = bfc_dest_share(q, dest);
-	if (qn < n && test_bit(qn, q->obeyed.paused)) {
+	if (qn < n && bfc_bit_test(qn, q->obeyed.paused)) {
 		borrowed = bfc_dest_borrow(q, skb, held, class);
 		if (borrowed < n)
 			return borrowed;
@@ -580,7 +580,7 @@ void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue)
 	if (queue->head) {
 		if (bfc_dest_short(q, queue))
 			bfc_dest_join(q, queue, true);
-	} else if (test_bit(queue - q->queues, q->dest.free)) {
+	} else if (bfc_bit_test(queue - q->queues, q->dest.free)) {
 		bfc_dest_hold(q, queue, queue->key, queue->slot);
 	}
 }
@@ -612,7 +612,7 @@ void bfc_dest_rooted(struct bfc_sched *q, struct bfc_queue *queue, u32 root)
 	if (!queue->rooted && queue->clean && q->cfg->own_numbers)
 		bfc_root_learn(q, queue->key, root);
 	queue->rooted = true;
-	if (test_bit(queue - q->queues, q->dest.free)) {
+	if (bfc_bit_test(queue - q->queues, q->dest.free)) {
 		queue->key = key;
 		return;
 	}
@@ -642,7 +642,7 @@ unsigned int bfc_dest_regroup(struct bfc_sched *q, const struct sk_buff *skb,
 {
 	const struct bfc_queue *queue = &q->queues[qn];
 	const struct bfc_dest *dest = bfc_dest_of(q, queue);
-	bool paused = test_bit(qn, q->obeyed.paused);
+	bool paused = bfc_bit_test(qn, q->obeyed.paused);
 	u32 root;
 
 	if (!dest || !queue->rooted || !queue->head ||

@@ -101,10 +101,7 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, union bfc_tuple *t)
 /* The ports of TCP and UDP. */
 static __be32 bfc_ports(const void *header)
 {
-	__be32 ports;
-
-	memcpy(&ports, header, sizeof(ports));
-	return ports;
+	return get_unaligned((const __be32 *)header);
 }
 
 /* Are the ports behind an IP header of so many bytes in the first part of the packet? */
@@ -284,13 +281,13 @@ static unsigned int bfc_pick_of_prio(struct bfc_sched *q, u8 class)
 	}
 	for (i = 0; i < n; i++) {
 		qn = class + (q->rotor + i) % n * q->cfg->classes;
-		if (test_bit(qn, good)) {
+		if (bfc_bit_test(qn, good)) {
 			q->rotor = qn / q->cfg->classes + 1;
 			return qn;
 		}
 	}
 	for (i = 0; i < n; i++)
-		if (test_bit(class + i * q->cfg->classes, q->empty))
+		if (bfc_bit_test(class + i * q->cfg->classes, q->empty))
 			return class + i * q->cfg->classes;
 	return class + bfc_pick_any(q, n) * q->cfg->classes;
 }
@@ -308,7 +305,7 @@ static bool bfc_flow_keeps_queue(const struct bfc_sched *q, const struct bfc_flo
 {
 	return q->cfg->avoid_paused && flow->stamp &&
 	       q->queues[flow->queue].flow == flow - q->flows &&
-	       test_bit(flow->queue, q->empty);
+	       bfc_bit_test(flow->queue, q->empty);
 }
 
 static unsigned int bfc_pick_queue(struct bfc_sched *q,
@@ -577,7 +574,7 @@ unsigned int bfc_flow_assign(struct bfc_sched *q, struct bfc_flow *flow,
 		flow->queue = bfc_class_nth(q, class, 0);
 		break;
 	}
-	collision = !test_bit(flow->queue, q->empty);
+	collision = !bfc_bit_test(flow->queue, q->empty);
 	q->stats.assigned++;
 	q->stats.collisions += collision;
 	if (unlikely(collision) && picked && told == q->stats.told_to_share) {

@@ -29,7 +29,7 @@ static void bfc_queue_pause(struct bfc_sched *q, unsigned int qn, u64 now)
 {
 	struct bfc_queue *queue = &q->queues[qn];
 
-	__set_bit(qn, q->obeyed.paused);
+	bfc_bit_set(qn, q->obeyed.paused);
 	q->obeyed.pauses[qn].since = now;
 	q->obeyed.pauses[qn].count++;
 	q->obeyed.npaused++;
@@ -38,7 +38,7 @@ static void bfc_queue_pause(struct bfc_sched *q, unsigned int qn, u64 now)
 	if (queue->head)
 		bfc_queue_deactivate(q, queue);
 	else
-		__clear_bit(qn, q->usable);
+		bfc_bit_clear(qn, q->usable);
 	if (q->cfg->by_root)
 		bfc_queue_root(q, qn);
 	if (q->cfg->by_dest)
@@ -50,7 +50,7 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 	struct bfc_queue *queue = &q->queues[qn];
 	u64 ns = now - q->obeyed.pauses[qn].since;
 
-	__clear_bit(qn, q->obeyed.paused);
+	bfc_bit_clear(qn, q->obeyed.paused);
 	q->obeyed.pauses[qn].ns += ns;
 	if (q->obeyed.by_queue)
 		bfc_pause_over(q, ns);
@@ -61,7 +61,7 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 		bfc_queue_activate(q, queue, false);
 		return;
 	}
-	__set_bit(qn, q->usable);
+	bfc_bit_set(qn, q->usable);
 	if (q->cfg->by_dest)
 		bfc_dest_emptied(q, queue);
 }

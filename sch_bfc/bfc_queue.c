@@ -133,7 +133,7 @@ void bfc_requeue(struct bfc_sched *q)
 	for (qn = 0; qn < q->nqueues; qn++) {
 		if (!q->queues[qn].head)
 			continue;
-		if (!test_bit(qn, q->obeyed.paused))
+		if (!bfc_bit_test(qn, q->obeyed.paused))
 			bfc_queue_activate(q, &q->queues[qn], false);
 		else if (bfc_is_srf(q))
 			bfc_srf_place(q, &q->queues[qn]);
@@ -194,7 +194,7 @@ void bfc_settle(struct bfc_sched *q)
 /* A packet left its queue. The clock is read for BFC_CLOCK_EVERY of them at a time, and
  * when no other is queued: until then their flows are taken for just gone.
  */
-static void bfc_flow_left(struct bfc_sched *q, const struct bfc_skb_cb *cb, u16 qn)
+static __always_inline void bfc_flow_left(struct bfc_sched *q, const struct bfc_skb_cb *cb, u16 qn)
 {
 	struct bfc_queue *queue = &q->queues[qn];
 	u32 flow = cb->flow;
@@ -215,9 +215,9 @@ static __always_inline void bfc_queue_emptied(struct bfc_sched *q, struct bfc_qu
 {
 	unsigned int qn = queue - q->queues;
 
-	__set_bit(qn, q->empty);
-	if (!test_bit(qn, q->obeyed.paused)) {
-		__set_bit(qn, q->usable);
+	bfc_bit_set(qn, q->empty);
+	if (!bfc_bit_test(qn, q->obeyed.paused)) {
+		bfc_bit_set(qn, q->usable);
 		bfc_queue_deactivate(q, queue);
 		if (q->cfg->by_dest)
 			bfc_dest_emptied(q, queue);

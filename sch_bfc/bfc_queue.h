@@ -5,6 +5,7 @@
 #ifndef _BFC_QUEUE_H
 #define _BFC_QUEUE_H
 
+#include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/cache.h>
 #include <linux/list.h>
@@ -85,5 +86,25 @@ struct bfc_queue_pauses {
 	u32 told;
 	u32 told_at;
 };
+
+/* Sets of queues, as bitmaps under the root lock. The instructions that x86 has for
+ * __set_bit(), __clear_bit() and test_bit() of a bit in memory take some ten operations each,
+ * if its number is not a constant; these take four, and a queue that fills and empties six of
+ * them.
+ */
+static inline void bfc_bit_set(unsigned int qn, unsigned long *set)
+{
+	set[BIT_WORD(qn)] |= BIT_MASK(qn);
+}
+
+static inline void bfc_bit_clear(unsigned int qn, unsigned long *set)
+{
+	set[BIT_WORD(qn)] &= ~BIT_MASK(qn);
+}
+
+static inline bool bfc_bit_test(unsigned int qn, const unsigned long *set)
+{
+	return set[BIT_WORD(qn)] & BIT_MASK(qn);
+}
 
 #endif /* _BFC_QUEUE_H */

@@ -176,7 +176,7 @@ void bfc_root_assume(struct bfc_sched *q, const struct bfc_queue *queue, u32 roo
 {
 	struct bfc_queue_pauses *p = &q->obeyed.pauses[queue - q->queues];
 
-	if (test_bit(queue - q->queues, q->obeyed.paused))
+	if (bfc_bit_test(queue - q->queues, q->obeyed.paused))
 		return;
 	p->root = root;
 	p->told = BFC_ROOT_UNKNOWN;	/* not by this port's neighbour, of this queue */
@@ -192,7 +192,7 @@ static u32 bfc_root_of(struct bfc_sched *q, const struct bfc_queue *queue)
 	const struct bfc_queue_pauses *p = &q->obeyed.pauses[queue - q->queues];
 	u32 kept = q->cfg->root_age / (BFC_BEHIND_AGE / BFC_BEHIND_KEPT);
 
-	if (test_bit(queue - q->queues, q->obeyed.paused))
+	if (bfc_bit_test(queue - q->queues, q->obeyed.paused))
 		return p->root;
 	if (p->root && bfc_roots_now(q) - p->told_at < kept)
 		return p->root;

@@ -225,12 +225,12 @@ static void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buf
 		queue->head = skb;
 		queue->flow = bfc_cb(skb)->flow;
 		queue->mixed = false;
-		__clear_bit(qn, q->empty);
-		__clear_bit(qn, q->usable);
+		bfc_bit_clear(qn, q->empty);
+		bfc_bit_clear(qn, q->usable);
 		q->noccupied++;
 		if (bfc_is_classed(q))
 			q->class.each[bfc_queue_class(q, qn)].noccupied++;
-		if (!test_bit(qn, q->obeyed.paused)) {
+		if (!bfc_bit_test(qn, q->obeyed.paused)) {
 			bfc_queue_activate(q, queue, q->cfg->new_first);
 		} else {
 			q->storm.due = 0;	/* now the pause hurts */
@@ -261,8 +261,8 @@ static noinline bool bfc_left_out(struct bfc_sched *q)
 	return true;
 }
 
-static int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
-			   u8 prio, struct sk_buff **to_free)
+static __always_inline int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
+					   u8 prio, struct sk_buff **to_free)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	u8 class = q->call.class;
@@ -387,8 +387,8 @@ static bool bfc_cuts(struct Qdisc *sch, const struct sk_buff *skb, u8 prio)
 	       rcu_access_pointer(sch->stab);
 }
 
-static int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
-			   u8 prio, struct sk_buff **to_free)
+static noinline int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 hash,
+				    u8 prio, struct sk_buff **to_free)
 {
 	netdev_features_t features = netif_skb_features(skb);
 	struct bfc_sched *q = qdisc_priv(sch);

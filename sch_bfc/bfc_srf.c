@@ -114,7 +114,7 @@ void bfc_srf_place(struct bfc_sched *q, struct bfc_queue *queue)
 
 	if (queue->head) {
 		place = bfc_cb(queue->head)->size >> BFC_SRF_SHIFT;
-		if (test_bit(qn, q->obeyed.paused))
+		if (bfc_bit_test(qn, q->obeyed.paused))
 			place |= BFC_SRF_PAUSED;
 	}
 	if (place == was)

@@ -512,7 +512,7 @@ static void bfc_class_read(struct Qdisc *sch, unsigned int class, struct bfc_cla
 			s->backlog += q->queues[qn].bytes;
 			s->qlen += q->queues[qn].packets;
 			s->occupied += !!q->queues[qn].head;
-			s->paused += test_bit(qn, q->obeyed.paused);
+			s->paused += bfc_bit_test(qn, q->obeyed.paused);
 		}
 		s->exhausted = q->class.exhausted[class];
 		sch_tree_unlock(sch);
@@ -742,7 +742,7 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 	bfc_expire_pauses(q, now);
 	queue = q->queues[qn];
 	pauses = q->obeyed.pauses[qn];
-	paused = test_bit(qn, q->obeyed.paused);
+	paused = bfc_bit_test(qn, q->obeyed.paused);
 	bfc_oldest_read(q, &q->queues[qn], see, &o);
 	sch_tree_unlock(sch);
 
