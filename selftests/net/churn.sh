@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Rounds of random acts on ports under traffic: options, qdiscs, links, namespaces, devices,
-# the module. After some rounds all is put in order but for the modes of the ports, the load
+# hosts that send what they should not, the module. After some rounds all is put in order but for the modes of the ports, the load
 # ends, and then traffic gets through, nothing is queued, counted or paused any more, and the
 # kernel has nothing to complain of; at times also no handle is missing, and the module goes.
 #
@@ -13,6 +13,7 @@
 # === has 4 TX queues at each end, ~~~ is a veth with 2. h1 and r have VLAN 10 as well.
 #
 #   CHURN_ROUNDS: how many, 40; CHURN_SEED: which, 1
+#   CHURN_SECONDS: as many rounds as so long takes, instead of CHURN_ROUNDS
 #   CHURN_FROM: the round to begin with, 1. A round's act follows from seed and round, and
 #	the ports as they are. Each act is told in the kernel's log, too: what is before a
 #	complaint there has caused it. In the simulator a run can be repeated as a whole.
@@ -22,6 +23,7 @@
 
 tc_stays=		# it would keep namespaces, which go at any time
 rounds=${CHURN_ROUNDS:-40}
+seconds=${CHURN_SECONDS:-}
 seed=${CHURN_SEED:-1}
 from=${CHURN_FROM:-1}
 every=20		# rounds between checks
@@ -169,6 +171,7 @@ begin_load() {
 	keep h3 timeout 3 tcpask ask -d 10.0.0.100 -p 80 -t 2 -s 300000 -c 2
 	keep r timeout 3 tcpask ask -d 10.0.0.1 -p 80 -t 2 -s 300000 -c 2
 	keep h1 timeout 3 tcpask ask -d 10.0.0.2 -p 80 -t 2 -s 3000 -c 2
+	keep h3 ping -q -b -i 0.05 -w 5 10.0.0.255
 }
 
 stop_load() {
@@ -395,6 +398,18 @@ act_master() {
 	happens 30 || try ip -n "$ns" link set "$dev" master br0
 }
 
+# A host speaks for its port, beside the qdisc that does: frames that are nearly right, and data
+# that looks as if it had come through others (fuzz.sh).
+act_attack() {
+	local name macs=()
+	for name in "${hosts[@]}"; do
+		macs+=("$(mac "$name" e0 2>/dev/null)")
+	done
+	one_of "${hosts[@]}"
+	# shellcheck disable=SC2068	# some may be missing
+	try in_ns "$picked" timeout 5 framefuzz e0 2000 $RANDOM ${macs[@]}
+}
+
 # A VLAN device on a port, which has fair queueing
 act_upper() {
 	port_by_chance
@@ -437,7 +452,7 @@ act_unload() {
 
 acts=(option option option option option option option option hrtt mode mode mode
 	other_qdisc other_qdisc other_qdisc link link deaf peer namespace move move ethtool
-	ethtool mtu master upper unload_in_use)
+	ethtool mtu master upper unload_in_use attack attack)
 
 # ---- checks ----
 
@@ -594,15 +609,27 @@ begin() {
 	no_handle_is_missing
 }
 
+# another_round: is one to come?
+another_round() {
+	[ -z "$why" ] || return
+	if [ -n "$seconds" ]; then
+		[ $((SECONDS - begun)) -lt "$seconds" ]
+	else
+		[ "$round" -lt $((from + rounds)) ]
+	fi
+}
+
 test_churn() {
-	local checks=0 name
+	local checks=0 name begun
 	with_pauses=0
 	! has_bonds || acts+=(bond bond)
 	read_samples
 	begin
 	begin_load
 	rest
-	for ((round = from; round < from + rounds && ${#why} == 0; round++)); do
+	begun=$SECONDS
+	for ((round = from; ; round++)); do
+		another_round || break
 		RANDOM=$((seed * 10007 + round))
 		: $RANDOM $RANDOM	# the first ones of neighbouring seeds are alike
 		one_of "${acts[@]}"
@@ -632,6 +659,7 @@ test_churn() {
 		at_least "$name packets" "${came[$name]}" $((checks * 20))
 	done
 	at_least "checks before which queues were paused" "$with_pauses" $((checks / 4))
+	rounds=$((round - from))
 	[ "$rounds" -lt 3000 ] || all_was_tried
 	say "$rounds rounds of seed $seed, ${#optioned[@]} options"
 	for name in "${!taken[@]}"; do
