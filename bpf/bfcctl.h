@@ -228,7 +228,7 @@ void port_stamp(const struct port *port, uint8_t mode, int fd);
 /* ---- bfcctl_stamp.c ---- */
 
 void stamp_check(int argc, char **argv);
-bool stamp_same(const char *dev, int argc, char **argv);
+bool stamp_same(int ifindex, uint32_t prog_id, int argc, char **argv);
 bool stamp_is_native(const char *dev);
 
 /* ---- bfcctl_int.c ---- */

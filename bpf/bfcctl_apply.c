@@ -230,18 +230,17 @@ static void outcome_child(struct outcome *r, int code, const char *name,
 /* ---- programs of a port ---- */
 
 struct on_port {
-	const char *dev;
+	const struct live *l;
 	const struct conf_words *words;
-	bool pinned;
 };
 
 static bool stamps_so(void *arg)
 {
 	struct on_port *p = arg;
 
-	/* Without a qdisc there is nothing to look at: a dry run. */
-	return if_nametoindex(p->dev) && p->pinned &&
-	       stamp_same(p->dev, p->words->argc - 1, p->words->argv + 1);
+	/* A bfc that replaced another goes on with the program. */
+	return p->l->pinned && (int)if_nametoindex(p->l->name) == p->l->ifindex &&
+	       stamp_same(p->l->ifindex, p->l->prog_id, p->words->argc - 1, p->words->argv + 1);
 }
 
 /* "attach DEV ..." */
@@ -252,7 +251,7 @@ static void stamp_so(void *arg)
 	int i;
 
 	argv[0] = "attach";
-	argv[1] = (char *)p->dev;
+	argv[1] = (char *)p->l->name;
 	for (i = 1; i < p->words->argc; i++)
 		argv[i + 1] = p->words->argv[i];
 	cmd_stamp(p->words->argc + 1, argv);
@@ -270,10 +269,10 @@ static void stamp_natively(void *arg)
 	struct on_port *p = arg;
 	char *argv[2];
 
-	if (stamp_is_native(p->dev))
+	if (stamp_is_native(p->l->name))
 		return;
 	argv[0] = "detach";
-	argv[1] = (char *)p->dev;
+	argv[1] = (char *)p->l->name;
 	cmd_stamp(ARRAY_SIZE(argv), argv);
 }
 
@@ -281,7 +280,7 @@ static bool intel_is_so(void *arg)
 {
 	struct on_port *p = arg;
 
-	return int_dev_same(p->dev, !strcmp(p->words->argv[0], "attach"));
+	return int_dev_same(p->l->name, !strcmp(p->words->argv[0], "attach"));
 }
 
 static void intel_so(void *arg)
@@ -290,14 +289,14 @@ static void intel_so(void *arg)
 	char *argv[2];
 
 	argv[0] = p->words->argv[0];
-	argv[1] = (char *)p->dev;
+	argv[1] = (char *)p->l->name;
 	cmd_int(ARRAY_SIZE(argv), argv);
 }
 
 static void end_program(struct outcome *r, const struct live *l,
 			const struct want *want)
 {
-	struct on_port p = { .dev = l->name };
+	struct on_port p = { .l = l };
 	int code;
 
 	if (!l->pinned || !want_native(want))
@@ -310,15 +309,12 @@ static void end_program(struct outcome *r, const struct live *l,
 static void make_programs(struct outcome *r, const struct live *l,
 			  const struct want *want)
 {
-	struct on_port p = { .dev = l->name, .words = want->stamp };
-	struct port port;
+	struct on_port p = { .l = l, .words = want->stamp };
 	int code;
 
 	/* Before its replacement a port may be none that takes a program. */
 	if (want_stamps_by(want, "attach") &&
 	    (!r->left || l->options)) {
-		p.pinned = port_get(&port, l->ifindex) &&
-			   port.stamp == BFC_STAMP_PINNED;
 		code = by_child(&want->stamp->at, stamps_so, stamp_so, &p);
 		outcome_child(r, code, "stamp", want->stamp);
 	}

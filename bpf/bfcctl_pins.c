@@ -121,20 +121,59 @@ static uint32_t get_prog_id(const char *path)
 	return info.id;
 }
 
+/* Ports of a namespace, listed once for all its pins: each answer of the kernel has all of
+ * them, whichever is asked for.
+ */
+static struct {
+	uint64_t netns_id;	/* 0 = of none yet */
+	struct port *ports;
+	unsigned int n;
+} list;
+
+static void list_port(const struct port *port, void *arg)
+{
+	(void)arg;
+	list.ports = grow(list.ports, list.n, sizeof(*port));
+	list.ports[list.n++] = *port;
+}
+
+static void list_forget(void)
+{
+	free(list.ports);
+	memset(&list, 0, sizeof(list));
+}
+
+/* In the namespace of the pin. Return: NULL if the device has no root qdisc. */
+static const struct port *find_port(const struct pin *pin)
+{
+	unsigned int i;
+
+	if (list.netns_id != pin->netns_id) {
+		list_forget();
+		list.netns_id = pin->netns_id;
+		ports_each(list_port, NULL);
+	}
+	for (i = 0; i < list.n; i++)
+		if (list.ports[i].ifindex == pin->ifindex)
+			return &list.ports[i];
+	return NULL;
+}
+
 /* In the namespace that has the number of the device's. */
 static enum pin_state get_state(struct pin *pin, const struct about *about)
 {
-	struct port port;
+	const struct port *port;
 
 	if (about->netns_cookie != netns_cookie())
 		return PIN_NO_NETNS;
 	if (!if_indextoname(pin->ifindex, pin->dev))
 		return PIN_NO_DEVICE;
-	if (!port_get(&port, pin->ifindex) || strcmp(port.kind, "bfc"))
+	port = find_port(pin);
+	if (!port || strcmp(port->kind, "bfc"))
 		return PIN_NO_BFC;
-	if (port.stamp != BFC_STAMP_PINNED)
+	if (port->stamp != BFC_STAMP_PINNED)
 		return PIN_NATIVE;
-	return port.prog_id == pin->prog_id ? PIN_IN_EFFECT : PIN_OTHER;
+	return port->prog_id == pin->prog_id ? PIN_IN_EFFECT : PIN_OTHER;
 }
 
 /* Goes there, if it is not here. */
@@ -160,28 +199,34 @@ static enum pin_state look(struct pin *pin)
 
 static struct pins *all;
 
-static void add(const char *path)
+/* What is in its path. Return: false if it is that of something else. */
+static bool init(struct pin *pin, const char *path)
 {
-	const char *name = strrchr(path, '/') + 1;
 	unsigned long long netns;
-	struct pin *pin;
-	int ifindex;
 
-	if (!parse(name, &netns, &ifindex) ||
-	    (!all->everywhere && netns != netns_id()))
-		return;
-	all->pin = grow(all->pin, all->n, sizeof(*pin));
-	pin = &all->pin[all->n++];
+	memset(pin, 0, sizeof(*pin));
+	if (!parse(strrchr(path, '/') + 1, &netns, &pin->ifindex))
+		return false;
 	snprintf(pin->path, sizeof(pin->path), "%s", path);
 	pin->netns_id = netns;
-	pin->ifindex = ifindex;
-	pin->prog_id = get_prog_id(path);
 	pin->here = netns == netns_id();
-	pin->state = look(pin);
-	if (pin->state == PIN_NO_NETNS) {
-		pin->here = false;
-		*pin->netns = '\0';
+	return true;
+}
+
+static void add(const char *path)
+{
+	struct pin pin;
+
+	if (!init(&pin, path) || (!all->everywhere && !pin.here))
+		return;
+	pin.prog_id = get_prog_id(path);
+	pin.state = look(&pin);
+	if (pin.state == PIN_NO_NETNS) {
+		pin.here = false;
+		*pin.netns = '\0';
 	}
+	all->pin = grow(all->pin, all->n, sizeof(pin));
+	all->pin[all->n++] = pin;
 }
 
 /**
@@ -195,6 +240,7 @@ void pins_get(struct pins *pins, bool everywhere)
 	pins->everywhere = everywhere;
 	all = pins;
 	pin_each("/stamp-*", add);
+	list_forget();
 }
 
 void pins_free(struct pins *pins)
@@ -224,22 +270,57 @@ bool unpin(const char *path)
 }
 
 /**
- * pins_sweep() - unpin what devices of this namespace have left that are gone, or those
- *		  of a namespace that had its number
+ * pin_is() - whether a program is pinned for a port
+ * @ifindex: of the device, in this namespace
+ * @prog_id: of the program
+ * @object: object_id() that it was loaded from
+ */
+bool pin_is(int ifindex, uint32_t prog_id, uint64_t object)
+{
+	struct about about;
+	struct pin pin;
+
+	return init(&pin, stamp_path(ifindex, "")) && get_prog_id(pin.path) == prog_id &&
+	       get_about(&pin, &about) && about.netns_cookie == netns_cookie() &&
+	       about.object == object;
+}
+
+static struct {
+	const char *dev;
+	bool was;
+} sweep;
+
+static void unpin_gone(const char *path)
+{
+	struct about about;
+	struct pin pin;
+	bool other;
+
+	if (!init(&pin, path) || !pin.here || !get_about(&pin, &about))
+		return;
+	other = about.netns_cookie != netns_cookie();
+	if (sweep.dev && (other || strcmp(about.dev, sweep.dev)))
+		return;
+	if (!other && if_indextoname(pin.ifindex, pin.dev))
+		return;
+	unpin(path);
+	sweep.was = true;
+}
+
+/**
+ * pins_sweep() - unpin what devices of this namespace have left that are gone
+ * @dev: those that were called so; NULL: all, and those of a namespace that had its number
  *
  * A device that comes back has another number.
+ *
+ * Return: whether there was anything.
  */
-void pins_sweep(void)
+bool pins_sweep(const char *dev)
 {
-	struct pins pins;
-	unsigned int i;
-
-	pins_get(&pins, false);
-	for (i = 0; i < pins.n; i++)
-		if (pins.pin[i].state == PIN_NO_DEVICE ||
-		    pins.pin[i].state == PIN_NO_NETNS)
-			unpin(pins.pin[i].path);
-	pins_free(&pins);
+	sweep.dev = dev;
+	sweep.was = false;
+	pin_each("/stamp-*", unpin_gone);
+	return sweep.was;
 }
 
 /**
@@ -251,7 +332,7 @@ void cmd_sweep(int argc, char **argv)
 	if (argc)
 		usage_fail("what is \"%s\"?", *argv);
 	bpf_begin_change();
-	pins_sweep();
+	pins_sweep(NULL);
 	int_sweep();
 	pin_rmdir(pin_path("%s", ""));
 }

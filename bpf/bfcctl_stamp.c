@@ -124,7 +124,7 @@ static void attach(int argc, char **argv)
 	skel->data->bfc_stamp_config = conf;
 	bpf_loaded(bfc_stamp__load(skel), "the stamping program");
 	fd = bpf_program__fd(skel->progs.bfc_stamp);
-	pins_sweep();
+	pins_sweep(NULL);
 	pin_mkdir(pin_path("%s", ""));
 	pin_new(fd, stamp_path(port.ifindex, ""));
 	pin_about(&port, object_id(bfc_stamp__elf_bytes));
@@ -182,29 +182,6 @@ static void restore(int argc, char **argv)
 	pins_free(&pins);
 }
 
-/* Of devices of this name that there are no longer.
- *
- * Return: whether there was anything.
- */
-static bool unpin_gone(const char *dev)
-{
-	struct pins pins;
-	bool was = false;
-	unsigned int i;
-
-	pins_get(&pins, false);
-	for (i = 0; i < pins.n; i++) {
-		const struct pin *pin = &pins.pin[i];
-
-		if (pin->state != PIN_NO_DEVICE || strcmp(pin->dev, dev))
-			continue;
-		unpin(pin->path);
-		was = true;
-	}
-	pins_free(&pins);
-	return was;
-}
-
 /* By the name of the pin, also of a network namespace that is gone. */
 static void unpin_named(const char *name)
 {
@@ -239,7 +216,7 @@ static void detach(int argc, char **argv)
 		unpin_named(dev);
 		return;
 	}
-	was = unpin_gone(dev);
+	was = pins_sweep(dev);
 	if (was && !if_nametoindex(dev))
 		return;
 	port_get(&port, device_index(dev));
@@ -291,29 +268,19 @@ static bool pinned_config(int ifindex, struct bfc_stamp_config *conf)
 /**
  * stamp_same() - whether a port stamps as this "stamp attach" would have it stamp, and by
  *		  the program of this version
- * @dev: name of the port
+ * @ifindex: of the port
+ * @prog_id: of the program that it stamps by
  * @argc: words behind "attach"
  * @argv: they
  */
-bool stamp_same(const char *dev, int argc, char **argv)
+bool stamp_same(int ifindex, uint32_t prog_id, int argc, char **argv)
 {
 	struct bfc_stamp_config conf, is;
-	int ifindex = device_index(dev);
-	struct pins pins;
-	unsigned int i;
-	bool same = false;
 
 	attach_args(argc, argv, &conf);
 	bpf_begin();
-	pins_get(&pins, false);
-	for (i = 0; i < pins.n; i++)
-		if (pins.pin[i].ifindex == ifindex)
-			same = pins.pin[i].state == PIN_IN_EFFECT &&
-			       pins.pin[i].object == object_id(bfc_stamp__elf_bytes) &&
-			       pinned_config(ifindex, &is) &&
-			       !memcmp(&conf, &is, sizeof(is));
-	pins_free(&pins);
-	return same;
+	return pin_is(ifindex, prog_id, object_id(bfc_stamp__elf_bytes)) &&
+	       pinned_config(ifindex, &is) && !memcmp(&conf, &is, sizeof(is));
 }
 
 /**

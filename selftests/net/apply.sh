@@ -521,6 +521,46 @@ test_programs() {
 	ns=x
 }
 
+# dumps N COMMAND...: it asks N times for all qdiscs, and each answer has all of them
+dumps() {
+	local n=$1
+	shift
+	: >"$scratch/asked"
+	ASKED=$scratch/asked LD_PRELOAD=$top/build/tools/asked.so "$@"
+	equal "dumps of $*" "$(grep -cx 38 "$scratch/asked")" "$n"
+}
+
+# The time for a box is not the square of its ports'.
+test_dumps() {
+	local i all=()
+	for ((i = 0; i < 12; i++)); do
+		all+=("d$i")
+	done
+	devices "${all[@]}"
+	conf "[port d*]
+		limit 1mb
+		stamp attach"
+	apply 0
+	dumps 1 apply 0
+	says "${all[@]/%/: nothing to do}"
+	dumps 1 apply 0 d0
+	conf "[port d*]
+		limit 1mb
+		stamp attach every 2"
+	# One for each attachment, which is a command of its own
+	dumps $((1 + 12)) apply 0
+	dumps 1 bfcctl -n x stamp restore
+	dumps 2 bfcctl -n x -j stamp show >"$scratch/out"
+	equal "ports" "$(jq 'map(select(.every == 2)) | length' "$scratch/out")" 12
+	ip -n x link del d0
+	dumps 0 bfcctl -n x sweep
+	equal "pins" "$(find /sys/fs/bpf/bfc -name 'stamp-*-dev' | wc -l)" 11
+	conf "[port d*]
+		limit 1mb"
+	apply 0
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+}
+
 # A program stamps what leaves through any TX queue, and needs no other qdisc.
 test_program_of_tx_queues() {
 	local tx_queues=4 by
@@ -765,4 +805,4 @@ test_reader_ends() {
 
 run_tests first_and_second back_to_the_default as_tc_reads_it live replacement \
 	replacement_of_a_tree patterns_and_later_ports old_module bad_files one_fails dry_run programs \
-	program_of_tx_queues host host_sizes gone_in_the_list names at_once reader_ends
+	dumps program_of_tx_queues host host_sizes gone_in_the_list names at_once reader_ends
