@@ -34,7 +34,7 @@ struct bpf_map;
  * @netns: the namespace that was asked for, or NULL
  * @where: "FILE:LINE: " of what is being done, for messages
  * @status: exit code if nothing fails
- * @restore: gives the terminal back before a message of what fails, or NULL
+ * @restore: gives the terminal or standard error back before a message of what fails, or NULL
  */
 struct ctl {
 	bool json;

@@ -21,6 +21,8 @@
 #include "bfcctl_tc.h"
 #include "rtnl.h"
 
+#define STAMP_WORDS	8	/* stamp pinned id N name NAME tag TAG */
+
 /* Devices of an elide list that are there; the others come in when they appear. */
 static char *elide_value(const struct setting *setting, const char *dev)
 {
@@ -54,10 +56,10 @@ static char *elide_value(const struct setting *setting, const char *dev)
 const char *request_all(struct rtnl_msg *msg, const struct want *want,
 			const struct live *l)
 {
-	char *argv[2 * TCA_BFC_MAX + 3], *elide = NULL;
+	char *argv[2 * TCA_BFC_MAX + STAMP_WORDS], *elide = NULL;
 	const struct bfc_option *o;
 	const char *why;
-	int argc = 0;
+	int argc = 0, i;
 
 	for_each_option(o) {
 		const struct setting *setting = want->setting[o->attr];
@@ -75,8 +77,8 @@ const char *request_all(struct rtnl_msg *msg, const struct want *want,
 	}
 	if (want_stamps_by(want, "pinned")) {
 		argv[argc++] = "stamp";
-		argv[argc++] = "pinned";
-		argv[argc++] = want->stamp->argv[1];
+		for (i = 0; i < want->stamp->argc; i++)
+			argv[argc++] = want->stamp->argv[i];
 	}
 	rtnl_begin(msg, RTM_NEWQDISC, 0, sizeof(struct tcmsg));
 	rtnl_put_str(msg, TCA_KIND, "bfc");

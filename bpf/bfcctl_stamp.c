@@ -229,26 +229,47 @@ static void detach(int argc, char **argv)
 	fail("%s stamps natively already", dev);
 }
 
+/* What stands behind "pinned": a path, or what tc shows of a program. tc's plugin reads it
+ * again for each port.
+ */
+static void pinned_args(int argc, char **argv)
+{
+	static const char id[] = "stamp pinned id";
+	const char *word = next_word(&argc, &argv, "pinned");
+
+	if (!strcmp(word, "id")) {
+		number(id, next_word(&argc, &argv, id), 1, UINT32_MAX);
+		if (argc && !strcmp(*argv, "name")) {
+			next_word(&argc, &argv, "");
+			next_word(&argc, &argv, "name");
+		}
+		if (argc && !strcmp(*argv, "tag")) {
+			next_word(&argc, &argv, "");
+			next_word(&argc, &argv, "tag");
+		}
+	}
+	if (argc)
+		usage_fail("what is \"%s\"?", *argv);
+}
+
 /**
  * stamp_check() - "stamp" in bfc.conf(5)
  * @argc: words behind it
- * @argv: native, pinned PATH, or attach and what follows DEV on the command line
+ * @argv: native, pinned and a program, or attach and what follows DEV on the command line
  */
 void stamp_check(int argc, char **argv)
 {
 	const char *word = next_word(&argc, &argv, "stamp");
 	struct bfc_stamp_config conf;
 
-	if (!strcmp(word, "attach")) {
+	if (!strcmp(word, "attach"))
 		attach_args(argc, argv, &conf);
-		return;
-	}
-	if (!strcmp(word, "pinned"))
-		next_word(&argc, &argv, word);
+	else if (!strcmp(word, "pinned"))
+		pinned_args(argc, argv);
 	else if (strcmp(word, "native"))
 		usage_fail("illegal \"stamp\" value \"%s\": give native, attach and its parameters, or pinned and the path of a program",
 			   word);
-	if (argc)
+	else if (argc)
 		usage_fail("what is \"%s\"?", *argv);
 }
 

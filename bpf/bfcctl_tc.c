@@ -227,6 +227,13 @@ void close_json_object(void)
 
 /* ---- reading and printing ---- */
 
+static FILE *said;	/* standard error, while the plugin has another */
+
+static void give_back(void)
+{
+	stderr = said;
+}
+
 /* The first line without its end, and without what names the plugin */
 static const char *first_line(char *text)
 {
@@ -251,20 +258,18 @@ static const char *first_line(char *text)
 const char *tc_encode(struct rtnl_msg *msg, int argc, char **argv)
 {
 	static char why[512];
-	FILE *stderr_was = stderr;
 	char *text = NULL;
 	size_t len;
 	int err;
 
 	/* The plugin says there what is wrong. */
-	stderr = open_memstream(&text, &len);
-	if (!stderr) {
-		stderr = stderr_was;
-		fail("out of memory");
-	}
+	said = stderr;
+	ctl.restore = give_back;
+	stderr = need(open_memstream(&text, &len));
 	err = bfc_parse_opt(NULL, argc, argv, &msg->h, NULL);
 	fclose(stderr);
-	stderr = stderr_was;
+	stderr = said;
+	ctl.restore = NULL;
 	if (err)
 		snprintf(why, sizeof(why), "%s", first_line(text));
 	free(text);

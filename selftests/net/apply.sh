@@ -331,6 +331,12 @@ test_bad_files() {
 		"${good}stamp eagerly"
 	bad 3 '"stamp" begins a line of its own' "${good}queues 3 stamp native"
 	bad 3 'something is missing after "pinned"' "${good}stamp pinned"
+	bad 3 'something is missing after "stamp pinned id"' "${good}stamp pinned id"
+	bad 3 'illegal "none" for "stamp pinned id": give a number from 1 to 4294967295' \
+		"${good}stamp pinned id none"
+	bad 3 'something is missing after "tag"' "${good}stamp pinned id 3 name x tag"
+	bad 3 'what is "more"\?' "${good}stamp pinned id 3 name x tag 0 more"
+	bad 3 'what is "more"\?' "${good}stamp pinned ./id more"
 	bad 3 'illegal "0" for "every": give a number from 1 to 65536' \
 		"${good}stamp attach every 0"
 	bad 4 '"stamp" is given for the second time: see line 3' \
@@ -397,6 +403,16 @@ test_one_fails() {
 	warns 'bfc.conf:4: d1: hrtt: 100 ns to 1 s.*'
 	equal "hrtt" "$(stat x d0 options.hrtt) $(stat x d2 options.hrtt)" \
 		"2000000 2000000"
+	conf "[port d*]
+		hrtt 3ms
+[port d1]
+		stamp pinned id 4294967295"
+	apply 1 -j
+	warns 'bfc.conf:4: d1: "stamp": there is no program 4294967295 any more: .*'
+	equal "JSON" "$(jq -c 'map([.dev, .action, .failed])' "$scratch/out")" \
+		'[["d0","change",false],["d1","none",true],["d2","change",false]]'
+	equal "hrtt" "$(stat x d0 options.hrtt) $(stat x d2 options.hrtt)" \
+		"3000000 3000000"
 }
 
 test_dry_run() {
@@ -439,7 +455,7 @@ of_old() {
 program() { stat "$ns" p2 options.stamp_id; }
 
 test_programs() {
-	local first
+	local first words
 	line
 	ns=sw
 	conf "[port p2]
@@ -509,6 +525,24 @@ test_programs() {
 	first=$(program)
 	without_news apply 0
 	equal "program" "$(program)" "$first"
+	# As tc shows it
+	words=$(tc -n sw qdisc show dev p2 | grep -o "id $first name [^ ]* tag [^ ]*")
+	for words in "$words" "id $first"; do
+		conf "[port p2]
+			limit 1mb queues 8
+			stamp pinned $words"
+		without_news apply 0
+		says "p2: nothing to do"
+	done
+	conf "[port p2]
+		limit 1mb queues 8
+		stamp pinned id $first tag 0123456789abcdef"
+	apply 1
+	warns "bfc.conf:3: p2: .*program $first is another one now: .*"
+	equal "program" "$(program)" "$first"
+	conf "[port p2]
+		limit 1mb queues 8
+		stamp pinned /sys/fs/bpf/mine"
 	rm /sys/fs/bpf/mine
 	apply 1
 	warns 'bfc.conf:3: p2: .*cannot get the program at "/sys/fs/bpf/mine": No such file'
