@@ -133,6 +133,43 @@ void die(const char *what)
 	fail("%s: %s", what, strerror(errno));
 }
 
+/* What stands behind "--" */
+static struct {
+	int argc;
+	char **argv;
+} behind;
+
+/**
+ * is_option() - whether a word is an option
+ * @word: of the command line, or of a file
+ * @name: of the option
+ *
+ * Behind "--" none is: a device may have any name.
+ */
+bool is_option(const char *word, const char *name)
+{
+	int i;
+
+	if (strcmp(word, name))
+		return false;
+	for (i = 0; i < behind.argc; i++)
+		if (behind.argv[i] == word)
+			return false;
+	return true;
+}
+
+/**
+ * is_keyword() - whether a word is a keyword, where a name may stand as well
+ * @word: of the command line, or of a file
+ * @name: the keyword
+ *
+ * Right behind "--" stands a name.
+ */
+bool is_keyword(const char *word, const char *name)
+{
+	return !strcmp(word, name) && !(behind.argc && *behind.argv == word);
+}
+
 /**
  * next_word() - take the next word off the command line
  * @argc: words left
@@ -434,16 +471,14 @@ static bool command_option(struct words *w, char *arg)
 /* Options stand anywhere, but for what follows "--". A number may be negative. */
 static void read_options(struct words *w)
 {
-	bool end = false;
-
 	while (w->argc) {
 		char *arg = (char *)next_word(&w->argc, &w->argv, "");
 
-		if (end || *arg != '-' || !arg[1] ||
+		if (behind.argv || *arg != '-' || !arg[1] ||
 		    (arg[1] >= '0' && arg[1] <= '9'))
 			w->kept[w->n++] = arg;
 		else if (!strcmp(arg, "--"))
-			end = true;
+			behind.argv = w->kept + w->n;
 		else if (command_option(w, arg))
 			continue;
 		else if (arg[1] == '-')
@@ -451,6 +486,8 @@ static void read_options(struct words *w)
 		else
 			short_options(w, arg);
 	}
+	if (behind.argv)
+		behind.argc = w->kept + w->n - behind.argv;
 }
 
 /* ---- commands ---- */
@@ -507,7 +544,7 @@ static bool print_help(int argc, char **argv)
 		no_more(argc - 2, argv + 2);
 	if (argc > word)
 		command = find_command(argv[word]);
-	if (!word && !asked.help && (argc < 2 || strcmp(argv[1], "help")))
+	if (!word && !asked.help && (argc < 2 || !is_option(argv[1], "help")))
 		return false;
 	print_usage(stdout, command);
 	return true;

@@ -58,6 +58,8 @@ _Noreturn void usage_fail(const char *fmt, ...)
 void note(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
 const char *next_word(int *argc, char ***argv, const char *after);
+bool is_option(const char *word, const char *name);
+bool is_keyword(const char *word, const char *name);
 /**
  * struct suffix - a unit behind a number
  * @name: it, in any case; "" = none; NULL = the end of a table
@@ -236,6 +238,7 @@ bool stamp_is_native(const char *dev);
 void int_check(int argc, char **argv);
 bool int_same(int argc, char **argv);
 bool int_dev_same(const char *dev, bool on);
+void int_dev(const char *dev, bool on);
 void int_sweep(void);
 void wait_ns(uint64_t ns);
 void int_scope(struct bfc_int_config *conf, const char *text);

@@ -286,11 +286,8 @@ static bool intel_is_so(void *arg)
 static void intel_so(void *arg)
 {
 	struct on_port *p = arg;
-	char *argv[2];
 
-	argv[0] = p->words->argv[0];
-	argv[1] = (char *)p->l->name;
-	cmd_int(ARRAY_SIZE(argv), argv);
+	int_dev(p->l->name, !strcmp(p->words->argv[0], "attach"));
 }
 
 static void end_program(struct outcome *r, const struct live *l,
@@ -678,11 +675,11 @@ void cmd_apply(int argc, char **argv)
 	todo.argv = argv;
 	while (argc) {
 		word = (char *)next_word(&argc, &argv, "apply");
-		if (!strcmp(word, "--dry-run"))
+		if (is_option(word, "--dry-run"))
 			todo.dry_run = true;
-		else if (!strcmp(word, "--replace"))
+		else if (is_option(word, "--replace"))
 			todo.replace = true;
-		else if (!strcmp(word, "--file"))
+		else if (is_option(word, "--file"))
 			todo.file = next_word(&argc, &argv, word);
 		else
 			todo.argv[todo.argc++] = word;

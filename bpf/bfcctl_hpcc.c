@@ -328,7 +328,7 @@ static void hpcc_args(int argc, char **argv, struct hpcc_args *a)
 			trace = true;
 		else if (!strcmp(word, "sockops"))
 			a->sockops = true;
-		else if (!strcmp(word, "--cgroup"))
+		else if (is_option(word, "--cgroup"))
 			a->cgroup = next_word(&argc, &argv, word);
 		else if (!strcmp(word, "rate"))
 			rate = rate_arg(word, next_word(&argc, &argv, word));
@@ -443,7 +443,7 @@ static void hpcc_off(int argc, char **argv)
 
 	while (argc) {
 		word = next_word(&argc, &argv, "");
-		if (strcmp(word, "--cgroup"))
+		if (!is_option(word, "--cgroup"))
 			usage_fail("what is \"%s\"?", word);
 		cgroup = next_word(&argc, &argv, word);
 	}

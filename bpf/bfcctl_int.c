@@ -167,6 +167,19 @@ static void udp_detach(const char *name)
 	/* The clsact stays: another program may have made it, and it costs nothing. */
 }
 
+/**
+ * int_dev() - "int attach DEV" and "int detach DEV"
+ * @dev: name of the device
+ * @on: which of both
+ */
+void int_dev(const char *dev, bool on)
+{
+	if (on)
+		udp_attach(dev);
+	else
+		udp_detach(dev);
+}
+
 /* ---- int ---- */
 
 /* Peers that telemetry is for if nothing is said: those that no packet from or to the
@@ -259,17 +272,17 @@ static void int_args(int argc, char **argv, bool attach, struct int_args *a)
 	*a = (struct int_args){ .conf.every = 1 };
 	while (argc) {
 		word = next_word(&argc, &argv, "");
-		if (!strcmp(word, "--cgroup"))
+		if (is_option(word, "--cgroup"))
 			a->cgroup = next_word(&argc, &argv, word);
-		else if (attach && !strcmp(word, "every"))
+		else if (attach && is_keyword(word, "every"))
 			a->conf.every = number(word,
 					       next_word(&argc, &argv, word),
 					       1, EVERY_MAX);
-		else if (attach && !strcmp(word, "hops"))
+		else if (attach && is_keyword(word, "hops"))
 			a->conf.hops = number(word,
 					      next_word(&argc, &argv, word),
 					      1, BFC_INT_TCP_HOPS_MAX);
-		else if (attach && !strcmp(word, "to"))
+		else if (attach && is_keyword(word, "to"))
 			int_scope(&a->conf, next_word(&argc, &argv, word));
 		else if (!a->dev)
 			a->dev = word;
@@ -289,10 +302,8 @@ static void int_attach(int argc, char **argv, bool attach)
 	struct int_args a;
 
 	int_args(argc, argv, attach, &a);
-	if (a.dev && attach)
-		udp_attach(a.dev);
-	else if (a.dev)
-		udp_detach(a.dev);
+	if (a.dev)
+		int_dev(a.dev, attach);
 	else if (attach)
 		tcp_attach(a.cgroup, &a.conf);
 	else if (!tcp_off(a.cgroup))
@@ -501,11 +512,11 @@ void cmd_watch(int argc, char **argv)
 
 	while (argc) {
 		word = next_word(&argc, &argv, "");
-		if (!strcmp(word, "interval"))
+		if (is_keyword(word, "interval"))
 			interval = nanoseconds(word,
 					       next_word(&argc, &argv, word),
 					       INTERVAL_MIN, INTERVAL_MAX);
-		else if (!strcmp(word, "count"))
+		else if (is_keyword(word, "count"))
 			count = number(word, next_word(&argc, &argv, word), 1,
 				       UINT64_MAX);
 		else if (!is.ifindex)

@@ -298,9 +298,9 @@ void cmd_monitor(int argc, char **argv)
 
 	while (argc) {
 		word = next_word(&argc, &argv, "");
-		if (!strcmp(word, "count"))
+		if (is_keyword(word, "count"))
 			m.left = number(word, next_word(&argc, &argv, word), 1, UINT64_MAX);
-		else if (!strcmp(word, "all-nsid") && !m.all)
+		else if (is_keyword(word, "all-nsid") && !m.all)
 			m.all = true;
 		else if (!m.dev)
 			m.dev = word;

@@ -499,9 +499,9 @@ void cmd_report(int argc, char **argv)
 
 	while (argc) {
 		word = next_word(&argc, &argv, "");
-		if (!strcmp(word, "events"))
+		if (is_keyword(word, "events"))
 			events = nanoseconds(word, next_word(&argc, &argv, word), 0, EVENTS_MAX);
-		else if (!strcmp(word, "--addresses"))
+		else if (is_option(word, "--addresses"))
 			report.addresses = true;
 		else if (!path)
 			path = word;

@@ -42,6 +42,8 @@ static char *elide_value(const struct setting *setting, const char *dev)
 	}
 	if (!*value)
 		strcpy(value, "none");
+	else if (!strcmp(value, "none"))
+		strcpy(value, "none,none");	/* a device: alone it would be the word */
 	return value;
 }
 

@@ -72,7 +72,7 @@ static void size_args(int argc, char **argv, struct size_args *a)
 		usage_fail("what is \"size %s\"?", word);
 	while (argc) {
 		word = next_word(&argc, &argv, "");
-		if (!strcmp(word, "--cgroup"))
+		if (is_option(word, "--cgroup"))
 			a->cgroup = next_word(&argc, &argv, word);
 		else if (a->on && !strcmp(word, "to"))
 			int_scope(&a->conf, next_word(&argc, &argv, word));

@@ -867,10 +867,10 @@ void cmd_top(int argc, char **argv)
 
 	while (argc) {
 		word = next_word(&argc, &argv, "");
-		if (!strcmp(word, "interval"))
+		if (is_keyword(word, "interval"))
 			top.interval = nanoseconds(word, next_word(&argc, &argv, word),
 						   INTERVAL_MIN, INTERVAL_MAX);
-		else if (!strcmp(word, "--once"))
+		else if (is_option(word, "--once"))
 			once = true;
 		else if (!top.ifindex)
 			top.ifindex = device_index(word);

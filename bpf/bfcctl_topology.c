@@ -50,8 +50,8 @@ static void parse(struct request *r, int argc, char **argv)
 	r->file = need(calloc(argc + 1, sizeof(*r->file)));
 	while (argc) {
 		word = next_word(&argc, &argv, "topology");
-		if (strcmp(word, "turns") && strcmp(word, "choose") &&
-		    strcmp(word, "box")) {
+		if (!is_keyword(word, "turns") && !is_keyword(word, "choose") &&
+		    !is_keyword(word, "box")) {
 			r->file[r->files++] = (char *)word;
 			continue;
 		}

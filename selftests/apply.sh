@@ -17,7 +17,7 @@ devices() {
 plugged() {
 	local dev
 	for dev; do
-		ip -n x link add "$dev" type dummy
+		ip -n x link add name "$dev" type dummy
 	done
 }
 

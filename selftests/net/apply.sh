@@ -806,6 +806,34 @@ print(*sorted(ascii(port["dev"]) for port in json.load(sys.stdin)))' <"$scratch/
 	warns '^bfcctl: a\?\[31mb stamps natively already$'
 }
 
+# A device may be called as an option or a keyword of the command line.
+test_names_of_words() {
+	local dev all=(to every help --cgroup --replace)
+	devices "${all[@]}"
+	conf "[port *]
+		int attach
+		stamp attach"
+	for dev in "${all[@]}"; do
+		apply 0 -- "$dev"
+		says "$dev: added bfc; stamp attach; int attach"
+		apply 0 -- "$dev"
+		says "$dev: nothing to do"
+	done
+	conf "[port *]
+		int detach"
+	apply 0 -- "${all[@]}"
+	equal "what was done" "$(sed 's/.*: //' "$scratch/out" | sort -u)" \
+		"stamp detach; int detach"
+	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	plugged none
+	conf "[port to]
+		elide none,nothere"
+	apply 0 -- to
+	equal "elided" "$(stat x to options.elide | jq -c unique)" '["none"]'
+	apply 0 -- to
+	says "to: nothing to do"
+}
+
 # odd_bytes [FILE]: all but ASCII that can be printed, and ends of lines
 odd_bytes() { LC_ALL=C tr -d '\11\12\40-\176' <"${1:-/dev/stdin}" | od -An -tx1 | sed 's/^ //'; }
 
@@ -839,4 +867,5 @@ test_reader_ends() {
 
 run_tests first_and_second back_to_the_default as_tc_reads_it live replacement \
 	replacement_of_a_tree patterns_and_later_ports old_module bad_files one_fails dry_run programs \
-	dumps program_of_tx_queues host host_sizes gone_in_the_list names at_once reader_ends
+	dumps program_of_tx_queues host host_sizes gone_in_the_list names names_of_words \
+	at_once reader_ends

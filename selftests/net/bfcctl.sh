@@ -141,6 +141,42 @@ both() {
 	refuses "$1" "$2" delay on rate "$3" rtt "$4" --bpffs /nonsense
 }
 
+# ports WORD...: which the command prints
+ports() { bfcctl -n x -j "$@" | jq -c '[.ports[].dev]'; }
+
+# A device may be called as an option, a keyword or a command: behind "--" it is meant.
+test_names() {
+	local dev
+	new_ns x
+	for dev in count interval to help --cgroup --once; do
+		ip -n x link add name "$dev" type dummy
+		bfc x "$dev"
+	done
+	for dev in count interval help --once; do
+		equal "top $dev" "$(ports top interval 10ms --once -- "$dev")" "[\"$dev\"]"
+		equal "watch $dev" "$(ports watch count 1 interval 10ms -- "$dev")" "[\"$dev\"]"
+		# What comes behind it is no name.
+		equal "watch $dev" "$(ports watch interval 10ms -- "$dev" count 1)" "[\"$dev\"]"
+	done
+	for dev in to help --cgroup; do
+		ctl -n x int attach -- "$dev"
+		ctl -n x int detach -- "$dev"
+		ctl -n x stamp attach -- "$dev" every 2
+		equal "stamp show $dev" "$(bfcctl -n x -j stamp show -- "$dev" |
+			jq -c 'map([.dev, .every])')" "[[\"$dev\",2]]"
+		ctl -n x stamp detach -- "$dev"
+	done
+	refuses 2 'what is "f"' monitor -- count f
+	refuses 2 'what is "f"' monitor -- all-nsid f
+	refuses 2 'what is "f"' report -- events f
+	refuses 2 'what is "--addresses"' report f -- --addresses
+	refuses 2 'what is "--cgroup"' size on -- --cgroup /tmp
+	refuses 2 'what is "--cgroup"' hpcc off -- --cgroup /tmp
+	refuses 2 'what is "--cgroup"' hpcc on rate 10gbit rtt 50us -- --cgroup /tmp
+	refuses 1 'box: No such file' topology -- box
+	refuses 1 'help: No such file' topology -- help
+}
+
 # What bfcctl prints and what the papers write is what it reads.
 test_values() {
 	local value
@@ -565,6 +601,7 @@ test_completion() {
 	equal "offered for stamp-4026531840-3" "$(complete_words stamp detach stamp-4026531840-3)" \
 		stamp-4026531840-30
 	rmdir /sys/fs/bpf/bfc/* /sys/fs/bpf/bfc
+	equal "offered behind --" "$(complete_words apply -- --; complete_words watch -- "")" ""
 }
 
 netns_gone() { [ "$(pins)" = '["e0","no_netns",false]' ]; }
@@ -858,5 +895,5 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage options values full_disk reasons squatted stamp at_once pins sweep another_netns completion cgroups removed_cgroup ingress undone \
+run_tests usage options names values full_disk reasons squatted stamp at_once pins sweep another_netns completion cgroups removed_cgroup ingress undone \
 	other_version hpcc storage delay upgrade watch

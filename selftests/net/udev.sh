@@ -19,7 +19,8 @@ unit_file=$top/bpf/systemd/bfc@.service
 # shellcheck disable=SC1003,SC2016,SC2054
 legal=(swp1 swp+1 swp-1 e0.100 a@b a,b a=b a_b '#1' '-x' '--' '~' '*' '?' '[a]' '{a,b}' '!x' '^x' 'a&b'
 	'a;b' 'a|b' 'a<b' 'a>b' '(a)' "a'b" 'a"b' 'a\b' 'a\x2db' 'a\' '$HOME' '${HOME}' '$$' '$(id)'
-	'`id`' $'a\e[31m' $'a\xc3\xa4' $'a\xffb' abcdefghijklmno)
+	'`id`' $'a\e[31m' $'a\xc3\xa4' $'a\xffb' abcdefghijklmno
+	--replace --dry-run --file --json -n help version)
 
 # What the rule runs, as words: udev takes quotes for the shell's, and has no other characters
 # of it outside of them.
