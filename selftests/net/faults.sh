@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # What breaks, and how long that lasts: for each fault, with pauses of queues and with plain
-# PFC, the longest stall of a flow that crosses the faulty link, packets lost, and the time
-# until that link carries as much as before and its ends agree again. "make faults" prints
-# the rows as the table of docs/reliability.md, which says where each bound comes from.
+# PFC, the longest stall of a flow that crosses the faulty link, the longest time in which
+# nothing of any arrives, packets lost, and the time until that link carries as much as before
+# and its ends agree again. "make faults" prints the rows as the table of docs/reliability.md,
+# which says where each bound comes from.
 #
 #   FAULTS=all: with each mode, and more faults; FAULTS_FLAPS: how many of these, 300
 #
@@ -25,9 +26,11 @@ default_link=(rate 50mbit delay 50us ring 2)	# pauses do not stop what is in a r
 window=0.02		# seconds in which packets are counted
 least=30		# packets at r in it, without a fault
 flows=2			# of each host
-load=(-s 1400)
+sizes=(1400 1400)	# of the packets of h1, h2: no larger ones
+load=()
 flaps=${FAULTS_FLAPS:-300}
 protocol=		# of control frames
+fair=yes		# has a flow its share whatever others do?
 declare -A options=(
 	[bfc]="fc bfc hrtt 1ms"
 	[pfc]="fc pfc hrtt 1ms"
@@ -48,8 +51,8 @@ slow=1000		# likewise, after 2 s of these
 carrier=1000		# the kernel tells of a carrier once a second (net/core/link_watch.c)
 look=40			# two windows: recoveries are no nearer, for its counters
 
-# at_line_rate MS LINKS: packets that links carry in that time
-at_line_rate() { calc "$1 * $2 * 50000 / 8 / 1442" | sed 's/\..*//'; }
+# at_line_rate MS LINKS: packets that links carry in that time, if all are small ones
+at_line_rate() { calc "$1 * $2 * 50000 / 8 / (${sizes[1]} + 42)" | sed 's/\..*//'; }
 
 topology() {
 	local port role
@@ -82,7 +85,8 @@ begin_load() {
 	began=$EPOCHREALTIME
 	senders=()
 	for i in 1 2; do
-		send "h$i" 10.0.0.100 5000 -F "${i}0" -f "$flows" -t 100000 "${load[@]}"
+		send "h$i" 10.0.0.100 5000 -F "${i}0" -f "$flows" -t 100000 -s "${sizes[i - 1]}" \
+			"${load[@]}"
 		senders+=("$bg")
 	done
 }
@@ -122,10 +126,12 @@ recovers() {
 both_up() { peer_up sw1 x && peer_up sw2 x; }
 
 # fault NAME MODE SECONDS BEGIN END STALL LOST RECOVERY [AGREED]: commands, what they break
-# lasts for so long; bounds, or -. Of an agreement only if that is to come again
+# lasts for so long; bounds, or -. Of an agreement only if that is to come again. STALL is of
+# each flow; where nothing is $fair to flows, of all together
 fault() {
-	local name=$1 mode=$2 seconds=$3 begin=$4 end=$5 before sent lost began took
+	local name=$1 mode=$2 seconds=$3 begin=$4 end=$5 before sent lost began took each
 	local most=("${@:6}") agrees=${9-}
+	[ -n "$fair" ] && [ "$mode" != pfifo ] && each=${most[0]} || each=-
 	topology "$mode"
 	begin_load
 	sleep 0.3
@@ -150,10 +156,12 @@ fault() {
 	sent=$(jq -s 'map(.sent) | add' "$scratch"/h?.sent.5000.json)
 	lost=$((sent - $(received r 5000 .packets)))
 	# A flow that does not come back stands still to the end of the load.
-	stall=$(received r 5000 "[.flows[] | .max_gap_ms, $took - .seconds * 1000] | max | ceil")
+	stall=$(stall_of ".flows[]")
+	silence=$(stall_of .)
 	equal "$mode: flows that arrive" "$(received r 5000 '.flows | length')" $((2 * flows))
 	row "$stall" "$lost" "$recovery" "$agreed"
-	[ "${most[0]}" = - ] || at_most "$name, $mode: longest stall (ms)" "$stall" "${most[0]}"
+	[ "$each" = - ] || at_most "$name, $mode: longest stall (ms)" "$stall" "$each"
+	[ "${most[0]}" = - ] || at_most "$name, $mode: nothing arrives (ms)" "$silence" "${most[0]}"
 	[ "${most[1]}" = - ] || at_most "$name, $mode: packets lost" "$lost" "${most[1]}"
 	at_most "$name, $mode: recovery (ms)" "$recovery" "${most[2]}"
 	[ -z "$agrees" ] || at_most "$name, $mode: agreement (ms)" "$agreed" "$agrees"
@@ -161,8 +169,12 @@ fault() {
 	clean_up
 }
 
+# stall_of JQ: of these, to the end of the load
+stall_of() { received r 5000 "[$1 | .max_gap_ms, $took - .seconds * 1000] | max | ceil"; }
+
 row() {
-	echo "# | $name | \`$mode\` | $1 (${most[0]}) | $2 of $sent (${most[1]}) |" \
+	echo "# | $name | \`$mode\` | $1 ($each) | $silence (${most[0]}) |" \
+		"$2 of $sent (${most[1]}) |" \
 		"$(received r 5000 .reordered) | $3 (${most[2]}) | $4 (${agrees:--}) |"
 	say "$mode: stall $1 ms, lost $2, recovery $3 ms${agrees:+, agreement $4 ms}"
 }
@@ -186,7 +198,10 @@ heal() { rules drop none; }
 nothing() { :; }
 
 none() { fault "none" "$mode" 1 nothing nothing $calm 0 $look; }
-test_none() { in_each_mode none; }
+test_none() {
+	in_each_mode none
+	[ "$modes" = bfc ] || fault "none" pfifo 1 nothing nothing - - $look
+}
 
 # A flow waits for the frame that resumes it. The last one is repeated three times: where all
 # get lost, the pause ends with its hold. The headroom of PFC is for an HRTT, in which XOFF is
@@ -292,7 +307,7 @@ pauser() {
 	else
 		frames keep n 0.1 pfc=255
 	fi
-	background ip netns exec h2 udpflow send -d 10.0.0.9 -p 9 -f 4 -t 100
+	background ip netns exec h2 udpflow send -d 10.0.0.9 -p 9 -f 4 -t 100 >/dev/null
 	to_n=$bg
 }
 pauser_goes() {
@@ -349,10 +364,14 @@ test_link_flaps() {
 	done
 }
 
-# Nothing is paused any more, and r's link takes half of what x's brings.
+# Nothing is paused any more, and r's link takes half of what x's brings. With PFC that is in
+# one FIFO, and lost is what finds it full. Where packets of two hosts come in turn, in just half
+# the time that one takes to leave, those of one host find room each time, and those of the
+# other never: what arrives is bounded, but not what arrives of a flow. Packets of two sizes
+# come out of step: one of a flow finds room as often as not, and 70 in turn are 66 ms.
 deaf() { ip -n sw2 link set dev x type wire drop any 100%; }
 one_way() {
-	fault "nothing comes back from the peer, 6 s" "$mode" 6 deaf heal \
+	fault "nothing comes back from the peer, 6 s${2-}" "$mode" 6 deaf heal \
 		"$(plus $calm $hold)" "$(at_line_rate 7000 1)" $look ${1:+"$(plus $look $slow $fast)"}
 }
 test_one_way_link() {
@@ -360,7 +379,9 @@ test_one_way_link() {
 	one_way yes
 	[ "$modes" != bfc ] || return
 	mode=pfc
-	one_way
+	fair='' one_way
+	local sizes=(1400 1000)
+	one_way '' ", packets of two sizes"
 }
 
 # ip reads many commands at once, which takes no simulated time; then frames have some.
@@ -377,7 +398,7 @@ flap_many() {
 }
 # It is down as long as that goes on: what a stall is bounded by begins then.
 many() {
-	local least=10 window=0.2 load=(-s 1400 -r 800000) look=400
+	local least=10 window=0.2 load=(-r 800000) look=400
 	fault "$flaps flaps" "$mode" 0 flap_many nothing - - "$(plus $look $carrier $calm)" \
 		${1:+"$(plus $look $carrier $fast $calm)"}
 	at_most "stall, less the $flapped ms of the flaps" $((stall - flapped)) $((carrier + calm))

@@ -85,7 +85,8 @@ static void end(int signal)
 	told_to_end = 1;
 }
 
-static void report(struct flow *flows, uint64_t *lat, uint64_t nlat)
+/* @max_gap: longest time without a packet of any flow, ns */
+static void report(struct flow *flows, uint64_t max_gap, uint64_t *lat, uint64_t nlat)
 {
 	uint64_t packets = 0, bytes = 0, lost = 0, reordered = 0;
 	uint64_t first = UINT64_MAX, last = 0, i;
@@ -108,8 +109,8 @@ static void report(struct flow *flows, uint64_t *lat, uint64_t nlat)
 	qsort(lat, nlat, sizeof(*lat), cmp_u64);
 	printf("{\"packets\": %ju, \"bytes\": %ju, \"lost\": %ju, \"reordered\": %ju, ",
 	       packets, bytes, lost, reordered);
-	printf("\"seconds\": %.6f, \"p50_us\": %.1f, \"p99_us\": %.1f, \"flows\": [",
-	       last > first ? (last - first) / 1e9 : 0.0,
+	printf("\"seconds\": %.6f, \"max_gap_ms\": %.3f, \"p50_us\": %.1f, \"p99_us\": %.1f, \"flows\": [",
+	       last > first ? (last - first) / 1e9 : 0.0, max_gap / 1e6,
 	       nlat ? lat[nlat / 2] / 1e3 : 0.0,
 	       nlat ? lat[nlat * 99 / 100] / 1e3 : 0.0);
 	for (i = 0; i < FLOWS_MAX; i++) {
@@ -131,7 +132,7 @@ static int do_recv(const char *port, uint64_t want, double seconds, double idle)
 	static struct flow flows[FLOWS_MAX];
 	static char buf[SIZE_MAX_UDP];
 	uint64_t *lat = calloc(SAMPLES_MAX, sizeof(*lat)), nlat = 0, got = 0;
-	uint64_t start = now_ns(), newest = 0, now;
+	uint64_t start = now_ns(), newest = 0, max_gap = 0, now;
 	struct sockaddr_storage addr;
 	int size = 16 << 20, zero = 0;
 	socklen_t len;
@@ -178,6 +179,8 @@ static int do_recv(const char *port, uint64_t want, double seconds, double idle)
 		if (p.magic != MAGIC || p.flow >= FLOWS_MAX)
 			continue;
 		now = now_ns();
+		if (newest && now - newest > max_gap)
+			max_gap = now - newest;
 		newest = now;
 		f = &flows[p.flow];
 		if (!f->packets)
@@ -195,7 +198,7 @@ static int do_recv(const char *port, uint64_t want, double seconds, double idle)
 		if (nlat < SAMPLES_MAX)
 			lat[nlat++] = now - p.sent_ns;
 	}
-	report(flows, lat, nlat);
+	report(flows, max_gap, lat, nlat);
 	free(lat);
 	close(fd);
 	return 0;
