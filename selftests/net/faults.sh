@@ -60,6 +60,7 @@ topology() {
 	two_switches
 	ip -n sw2 link set dev r0 type wire rate 25mbit
 	ip -n r link set dev e0 type wire rate 25mbit
+	[ -z "${boxed-}" ] || put_box_in
 	for port in "${ports_of_two_switches[@]}"; do
 		[[ $port == sw* ]] && role=switch || role=nic
 		# shellcheck disable=SC2086
@@ -76,6 +77,39 @@ topology() {
 	background ip netns exec r "$(type -P sleep)" 100000
 	counter=/proc/$bg/root/sys/class/net/e0/statistics/rx_packets
 	check "no /sys of r" wait_for 5 test -e "$counter"
+}
+
+# put_box_in: x is two cables, with a box between them that adds nothing to what it passes on.
+# Two more have both ends in it: for what is to come later than the rest.
+#
+#   sw1 --x-->--x1-- box --x2-->--x-- sw2
+put_box_in() {
+	local near far
+	ip -n sw1 link del x
+	host box
+	cable sw1 x box x1
+	cable box x2 sw2 x
+	cable box soon box soon2 rate 50mbit delay 12ms
+	cable box late box late2 rate 50mbit delay 24ms
+	for near in x1 x2 soon2 late2; do
+		[ "$near" = x1 ] && far=x2 || far=x1
+		tc -n box qdisc add dev "$near" clsact
+		passes "$near" 2 all "$far"
+	done
+	ip -n box link set dev x1 type wire rate 100gbit delay 0
+	ip -n box link set dev x2 type wire rate 100gbit delay 0
+}
+
+# passes FROM PREFERENCE PROTOCOL TO...: the box does, to each of these
+passes() {
+	local from=$1 pref=$2 what=$3 to how=mirror actions=()
+	shift 3
+	for to; do
+		[ "$to" != "${*: -1}" ] || how=redirect
+		actions+=(action mirred egress "$how" dev "$to")
+	done
+	tc -n box filter add dev "$from" ingress pref "$pref" protocol "$what" matchall \
+		"${actions[@]}"
 }
 
 begin_load() {
@@ -218,31 +252,53 @@ test_control_frames_lost() {
 	in_each_mode lossy 50
 }
 
-# The frames that sw2 sends to sw1 wait for each other, up to 24 ms, and every second one
-# overtakes the first.
-late() {
-	ip -n sw1 link add late type ifb
-	ip -n sw1 link set late up
-	tc -n sw1 qdisc add dev late root handle 1: tbf rate 1mbit burst 200 limit 3000
-	tc -n sw1 qdisc add dev late parent 1:1 handle 2: prio bands 2 \
-		priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
-	tc -n sw1 filter add dev late parent 2: protocol "0x$protocol" u32 \
-		match u8 1 1 at 15 flowid 2:1
-	tc -n sw1 qdisc add dev x clsact
-	tc -n sw1 filter add dev x ingress protocol "0x$protocol" matchall \
-		action mirred egress redirect dev late
+# The control frames that sw2 sends to sw1 come later than data: all by 24 ms, or by 12 and by
+# 24 in turn, so that these are overtaken. HRTT is 25 ms then.
+late() { passes x2 1 "0x$protocol" late; }
+in_turn() {
+	ip -n box link set dev soon type wire drop "$protocol" pattern 10
+	ip -n box link set dev late type wire drop "$protocol" pattern 01
+	passes x2 1 "0x$protocol" soon late
 }
 in_time() {
-	at_least "control frames that were late" \
-		"$(tc -n sw1 -s -j qdisc show dev late root | jq '.[0].packets')" 20
-	tc -n sw1 qdisc del dev x clsact
+	local cable
+	tc -n box filter del dev x2 ingress pref 1
+	for cable in $late_by; do
+		at_least "$mode: late frames by $cable" "$(rx_packets box "${cable}2")" 20
+	done
+	[ "$mode" = bfc ] || return
+	if [ "$late_by" = late ]; then
+		equal "overtaken" "$(stat sw1 x bad_seq)" 0
+	else
+		at_least "overtaken" "$(stat sw1 x bad_seq)" 20
+	fi
 }
-# HRTT is 25 ms then.
+rx_packets() { ip -n "$1" -s -j link show dev "$2" | jq '.[0].stats64.rx.packets'; }
+
+# Queues are longer in proportion. The headroom of PFC is for 1 ms: what x brings in the 24 ms
+# between an XOFF and its arrival is too much, and half of that is lost at most. As long it
+# brings nothing after an XON. What finds no room in a FIFO may be of one flow each time: see
+# one_way().
 delayed() {
-	fault "control frames up to 24 ms late, and reordered, 3 s" "$mode" 3 late in_time \
-		$((25 * calm)) 0 $((look + hold))
+	local late_by=$1 boxed=yes fair=yes lost=0 stall=$((loop * calm))
+	if [ "$mode" = pfc ]; then
+		fair='' stall=$((loop + calm)) lost=$(at_line_rate 3000 0.25)
+	fi
+	fault "control frames $2, 3 s" "$mode" 3 "$3" in_time "$stall" "$lost" \
+		$((look + loop + calm))
 }
-test_control_frames_late() { in_each_mode delayed; }
+told_so() {
+	local loop=25 boxed=yes late_by=late
+	local -A options=([pfc]="fc pfc hrtt ${loop}ms")
+	fault "control frames 24 ms late, 3 s, with \`hrtt ${loop}ms\`" pfc 3 late in_time \
+		$((loop * calm)) 0 $((look + loop + calm))
+}
+test_control_frames_late() {
+	local loop=25
+	in_each_mode delayed late "24 ms late" late
+	[ "$modes" = bfc ] || told_so
+	in_each_mode delayed "soon late" "12 and 24 ms late in turn, which reorders them" in_turn
+}
 
 # Its bfc dies with all queues of sw1 paused, and says no good-bye: it is another switch
 # then, without flow control: what the link of r cannot take, as much as x brings, may be
