@@ -76,7 +76,7 @@ bench: sim
 	scripts/build-modules stock
 	selftests/bench/run.sh
 
-# All rows of the kind that docs/reliability.md has
+# The table of docs/reliability.md
 faults: sim
 	scripts/sim --timeout 7200 -- env FAULTS=all FAULTS_FLAPS=10000 \
 		selftests/net/faults.sh >build/faults.log; status=$$?; \
