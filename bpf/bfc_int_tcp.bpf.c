@@ -68,9 +68,8 @@
 #define SILENCE_NS	10000000000ULL
 #define SILENCE_DOUBLED	9
 
-/* TCP's first time-out is a second, and it gives up within so much. */
+/* TCP's first time-out is a second. */
 #define SYNACK_AGAIN_NS	500000000ULL
-#define SYNACK_LAST_NS	200000000000ULL
 #define SYNACKS		2
 
 struct {
@@ -93,25 +92,23 @@ struct {
 	__type(value, struct silence);
 } bfc_int_silent SEC(".maps");
 
-/* A connection that comes in: the SYN-ACK has no memory of those before. */
-struct request {
-	struct address peer;
-	__u32 rport;
-	__u32 lport;
-};
-
-struct synacks {
-	__u64 first;
+/* Until a connection is established its SYNs and SYN-ACKs have no other memory: a request
+ * has no storage. @last, @sent: SYN-ACKs.
+ */
+struct handshake {
 	__u64 last;
 	__u64 sent;
 };
 
+/* By the cookie of the request, or of the socket that connects: no two ever have the same, and a
+ * request's is its socket's, too.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
-	__type(key, struct request);
-	__type(value, struct synacks);
-} bfc_int_synacks SEC(".maps");
+	__type(key, __u64);
+	__type(value, struct handshake);
+} bfc_int_shakes SEC(".maps");
 
 _Static_assert(BFC_INT_SK_HOPS == BFC_INT_TCP_HOPS_MAX, "records of an option");
 
@@ -193,29 +190,43 @@ static __always_inline void learn(struct bpf_sock_ops *skops, int agreed)
 	bpf_map_update_elem(&bfc_int_silent, &a, &new, BPF_ANY);
 }
 
+/* --- handshakes ----------------------------------------------------------- */
+
+static __always_inline struct handshake *handshake(struct bpf_sock_ops *skops)
+{
+	__u64 cookie = bpf_get_socket_cookie(skops);
+
+	return bpf_map_lookup_elem(&bfc_int_shakes, &cookie);
+}
+
+static __always_inline struct handshake *new_handshake(struct bpf_sock_ops *skops)
+{
+	__u64 cookie = bpf_get_socket_cookie(skops);
+	struct handshake new = {};
+
+	bpf_map_update_elem(&bfc_int_shakes, &cookie, &new, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&bfc_int_shakes, &cookie);
+}
+
+/* The connection is established. */
+static __always_inline void end_handshake(struct bpf_sock_ops *skops)
+{
+	__u64 cookie = bpf_get_socket_cookie(skops);
+
+	bpf_map_delete_elem(&bfc_int_shakes, &cookie);
+}
+
 /* Has the SYN-ACK to be sent without the option, as those with it have no answer? */
-static __always_inline int synack_again(struct bpf_sock_ops *skops,
-					const struct address *peer)
+static __always_inline int synack_again(struct handshake *h)
 {
 	__u64 now = bpf_ktime_get_ns();
-	struct synacks *s, new = { .first = now, .last = now, .sent = 1 };
-	struct request r = {
-		.peer = *peer,
-		.rport = skops->remote_port,
-		.lport = skops->local_port,
-	};
 
-	s = bpf_map_lookup_elem(&bfc_int_synacks, &r);
-	if (!s || now - s->first > SYNACK_LAST_NS) {
-		bpf_map_update_elem(&bfc_int_synacks, &r, &new, BPF_ANY);
-		return 0;
-	}
 	/* Only what a time-out has sent again counts. */
-	if (now - s->last > SYNACK_AGAIN_NS) {
-		s->last = now;
-		s->sent++;
+	if (!h->sent || now - h->last > SYNACK_AGAIN_NS) {
+		h->last = now;
+		h->sent++;
 	}
-	return s->sent > SYNACKS;
+	return h->sent > SYNACKS;
 }
 
 /* --- what comes ----------------------------------------------------------- */
@@ -341,6 +352,7 @@ static __always_inline int syn_agrees(struct bpf_sock_ops *skops, __u64 flags)
 /* SYNs and SYN-ACKs: the latter only in answer to a SYN that has the option. */
 static __always_inline void reserve_syn(struct bpf_sock_ops *skops, __u32 flags)
 {
+	struct handshake *h = handshake(skops);
 	struct address a;
 
 	peer_of(skops, &a);
@@ -348,12 +360,15 @@ static __always_inline void reserve_syn(struct bpf_sock_ops *skops, __u32 flags)
 		return;
 	if (flags & TCP_FLAG_ACK) {
 		if (skops->args[0] == BPF_WRITE_HDR_TCP_SYNACK_COOKIE ||
-		    !syn_agrees(skops, BPF_LOAD_HDR_OPT_TCP_SYN) ||
-		    synack_again(skops, &a))
+		    !syn_agrees(skops, BPF_LOAD_HDR_OPT_TCP_SYN))
 			return;
 	} else if (skops->total_retrans || is_silent(&a)) {
 		return;
 	}
+	if (!h)
+		h = new_handshake(skops);
+	if (!h || (flags & TCP_FLAG_ACK && synack_again(h)))
+		return;
 	bpf_reserve_hdr_opt(skops, sizeof(struct bfc_int_tcp_opt), 0);
 }
 
@@ -596,9 +611,13 @@ int bfc_int_tcp(struct bpf_sock_ops *skops)
 			write(skops);
 		break;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
+		end_handshake(skops);
 		connected(skops);
 		break;
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
+		end_handshake(skops);
+		receive(skops);
+		break;
 	case BPF_SOCK_OPS_PARSE_HDR_OPT_CB:
 		receive(skops);
 		break;

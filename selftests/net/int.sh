@@ -403,6 +403,88 @@ test_syn_dropped() {
 	clean_group
 }
 
+# call ADDRESS [TIMEOUT]: of h1, from port 50000; held until ring_off, by a reset, which leaves the
+# port free. If it fails, that is no error.
+call() {
+	rm -f "$scratch/up" "$scratch/end"
+	in_group h1 python3 -c "import os, socket, struct, time
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+s.bind(('', 50000))
+s.settimeout(${2-20})
+try:
+	s.connect(('$1', 5001))
+	s.sendall(bytes(5000))
+	open('$scratch/up', 'w')
+	while not os.path.exists('$scratch/end'):
+		time.sleep(0.05)
+except socket.timeout:
+	pass" &
+	caller=$!
+	pids+=("$caller")
+}
+
+ring_off() {
+	touch "$scratch/end"
+	finish "$caller"
+}
+
+# calls ADDRESS WHAT: both ends take part in this connection
+calls() {
+	call "$1"
+	check "no connection $2" wait_for 20 [ -e "$scratch/up" ]
+	equal "flows $2" "$(both)" 11
+	ring_off
+	# A SYN-ACK that is sent again would be so late.
+	sleep 0.6
+}
+
+# answer COUNT: r takes so many connections, one after the other; pid in $answering
+answer() {
+	in_group r python3 -c "import socket
+s = socket.create_server(('', 5001))
+for _ in range($1):
+	with s.accept()[0] as c:
+		try:
+			while c.recv(65536):
+				pass
+		except ConnectionResetError:
+			pass" &
+	answering=$!
+	pids+=("$answering")
+	check "no TCP receiver" wait_for 5 tcp_listens r 5001
+}
+
+# A new connection's SYN-ACK is not that of one before it, sent again.
+test_same_port() {
+	local i
+	topology 1
+	answer 4
+	for i in 1 2 3 4; do
+		calls 10.0.0.100 "of connection $i"
+	done
+	finish "$answering"
+	clean_group
+}
+
+# Nor is that of another address.
+test_other_address() {
+	topology 1
+	ip -n r addr add 10.0.0.101/24 dev e0
+	tc -n h1 qdisc add dev e0 clsact
+	check "filter" tc -n h1 filter add dev e0 ingress prio 1 protocol all u32 \
+		match ip src 10.0.0.100 match u8 0x12 0x3f at 33 action drop
+	answer 1
+	call 10.0.0.100 6
+	finish "$caller"
+	check "a connection without SYN-ACKs" [ ! -e "$scratch/up" ]
+	at_least "SYN-ACKs sent again" "$(snmp r TcpExt TCPSynRetrans)" 2
+	calls 10.0.0.101 "to another address"
+	finish "$answering"
+	clean_group
+}
+
 test_loss() {
 	topology 3
 	make_data 400000
@@ -754,7 +836,7 @@ test_udp_vlan() {
 	clean_group
 }
 
-tests=(three_hops three_hops_of_tx_queues congested overflow peer_without hop_without scope syn_ack_lost syn_dropped loss
-	reordering path_change both_ways longer_echoes nested reconnect echoes_beside_sack swap
-	offloads udp udp_vlan)
+tests=(three_hops three_hops_of_tx_queues congested overflow peer_without hop_without scope
+	syn_ack_lost syn_dropped same_port other_address loss reordering path_change
+	both_ways longer_echoes nested reconnect echoes_beside_sack swap offloads udp udp_vlan)
 run_tests "${tests[@]}"
