@@ -93,11 +93,13 @@ struct {
 } bfc_int_silent SEC(".maps");
 
 /* Until a connection is established its SYNs and SYN-ACKs have no other memory: a request
- * has no storage. @last, @sent: SYN-ACKs.
+ * has no storage. @last, @sent: SYN-ACKs; @room: the packet that is being built has room that
+ * this program has reserved.
  */
 struct handshake {
 	__u64 last;
-	__u64 sent;
+	__u32 sent;
+	__u32 room;
 };
 
 /* By the cookie of the request, or of the socket that connects: no two ever have the same, and a
@@ -355,6 +357,8 @@ static __always_inline void reserve_syn(struct bpf_sock_ops *skops, __u32 flags)
 	struct handshake *h = handshake(skops);
 	struct address a;
 
+	if (h)
+		h->room = 0;
 	peer_of(skops, &a);
 	if (!is_inside(&a, config()))
 		return;
@@ -369,7 +373,7 @@ static __always_inline void reserve_syn(struct bpf_sock_ops *skops, __u32 flags)
 		h = new_handshake(skops);
 	if (!h || (flags & TCP_FLAG_ACK && synack_again(h)))
 		return;
-	bpf_reserve_hdr_opt(skops, sizeof(struct bfc_int_tcp_opt), 0);
+	h->room = !bpf_reserve_hdr_opt(skops, sizeof(struct bfc_int_tcp_opt), 0);
 }
 
 static __always_inline __u32 segments(const struct bpf_sock_ops *skops)
@@ -449,14 +453,19 @@ static __always_inline void reserve(struct bpf_sock_ops *skops)
 		is->next = next;
 }
 
+/* What another program has reserved may be all the room that there is. */
 static __always_inline void write_syn(struct bpf_sock_ops *skops)
 {
+	struct handshake *h = handshake(skops);
 	struct bfc_int_tcp_opt opt = {
 		.kind = BFC_INT_TCP_RECORD,
 		.len = sizeof(opt),
 		.exid = EXID_BYTES(BFC_INT_TCP_EXID),
 	};
 
+	if (!h || !h->room)
+		return;
+	h->room = 0;
 	bpf_store_hdr_opt(skops, &opt, sizeof(opt), 0);
 }
 

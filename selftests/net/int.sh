@@ -485,6 +485,62 @@ test_other_address() {
 	clean_group
 }
 
+# syn_options ADDRESS: that the SYN of a connection of h1 to r has, as r's listener got it
+syn_options() {
+	outside r python3 -c "import socket
+s = socket.socket()
+s.setsockopt(socket.IPPROTO_TCP, 27, 1)		# TCP_SAVE_SYN
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.bind(('', 5001))
+s.listen()
+s.settimeout(20)
+print(s.accept()[0].getsockopt(socket.IPPROTO_TCP, 28, 200)[40:].hex())" >"$scratch/syn" &
+	local listener=$!
+	pids+=("$listener")
+	check "no TCP receiver" wait_for 5 tcp_listens r 5001
+	check "no connection" in_group h1 bash -c "exec 3<>/dev/tcp/$1/5001"
+	finish "$listener"
+	cat "$scratch/syn"
+}
+
+# Room that another program has reserved is that program's: in SYNs and SYN-ACKs to peers that INT
+# is not for, and in those that are sent again.
+test_other_program() {
+	local pin=/run/bpf/syn_opt other=fe041234 peer=203.0.113.100
+	topology 1
+	ip -n h1 addr add 203.0.113.1/24 dev e0
+	ip -n r addr add 203.0.113.100/24 dev e0
+	check "no program" bpftool prog load "$top/build/tools/syn_opt.bpf.o" "$pin" type sockops
+	check "not attached" bpftool cgroup attach "$group" sock_ops pinned "$pin" multi
+	has_options "SYN to a peer inside" "$(syn_options 10.0.0.100)" fd04bfc1 "$other"
+	has_options "SYN to a peer outside" "$(syn_options "$peer")" - "$other"
+	ip -n h1 link set dev e0 type wire drop 88a8 next 1
+	has_options "SYN that is sent again" "$(syn_options 10.0.0.100)" - "$other"
+	equal "SYNs sent again" "$(syns)" 1
+	# r is asked by a peer that it does not answer.
+	groups[h1]=$group.h1
+	mkdir -p "${groups[h1]}"
+	ctl int attach --cgroup "${groups[h1]}" to any
+	make_data 20000
+	transfer in_group in_group
+	equal "flows from outside" "$(both)" 00
+	hang_up
+	ctl int detach --cgroup "${groups[h1]}"
+	check "the cgroup is in use" rmdir "${groups[h1]}"
+	groups=()
+	check "not detached" bpftool cgroup detach "$group" sock_ops pinned "$pin"
+	rm "$pin"
+	clean_group
+}
+
+# has_options WHAT OPTIONS INT OTHER: INT is - if there is to be none
+has_options() {
+	local int=
+	[[ $2 != *bfc1* ]] || int=fd04bfc1
+	equal "$1: INT" "${int:--}" "$3"
+	check "$1: no option of the other program: $2" [ "${2#*"$4"}" != "$2" ]
+}
+
 test_loss() {
 	topology 3
 	make_data 400000
@@ -837,6 +893,6 @@ test_udp_vlan() {
 }
 
 tests=(three_hops three_hops_of_tx_queues congested overflow peer_without hop_without scope
-	syn_ack_lost syn_dropped same_port other_address loss reordering path_change
+	syn_ack_lost syn_dropped same_port other_address other_program loss reordering path_change
 	both_ways longer_echoes nested reconnect echoes_beside_sack swap offloads udp udp_vlan)
 run_tests "${tests[@]}"
