@@ -19,6 +19,8 @@
 #ifndef BFC_INT_SK_H
 #define BFC_INT_SK_H
 
+#include "bfc_int_conf.h"
+
 #define BFC_INT_SK_HOPS		4	/* BFC_INT_TCP_HOPS_MAX */
 
 /* What a packet takes along. */
@@ -82,38 +84,6 @@ struct bfc_int_sk {
 	__u32	no_room;
 	__u32	next;
 	__u32	last;
-};
-
-#define BFC_INT_PREFIXES	16
-
-/**
- * struct bfc_int_prefix - addresses that begin alike
- * @addr: of IPv6, big-endian; IPv4 is ::ffff:a.b.c.d; 0 where @mask is 0
- * @mask: bits that count
- */
-struct bfc_int_prefix {
-	__be32	addr[4];
-	__be32	mask[4];
-};
-
-/**
- * struct bfc_int_config - of all sockets of a cgroup: the map "bfc_int_config"
- * @every: one segment in so many has room for a record, 1 = each
- * @hops: so many records at most, 0 = as many as fit
- * @cc: congestion control of connections that agreed on INT, "" = unchanged
- * @cgroup: its inode number, not 0
- * @prefixes: valid entries of @to
- * @reserved: 0
- * @to: peers that INT is for; the option goes to no other
- */
-struct bfc_int_config {
-	__u32	every;
-	__u32	hops;
-	char	cc[16];		/* TCP_CA_NAME_MAX */
-	__u64	cgroup;
-	__u32	prefixes;
-	__u32	reserved;
-	struct bfc_int_prefix to[BFC_INT_PREFIXES];
 };
 
 #ifdef __bpf__

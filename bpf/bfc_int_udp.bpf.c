@@ -14,6 +14,9 @@
  * RoCEv2 has no UDP checksum, over IPv6 neither. What has one is not marked, and is of
  * another program if it comes in: INT's port is one of those that the system gives out.
  *
+ * Peers outside the configured prefixes are sent no INT, and what they send to INT's port stays
+ * there: it must not become RoCEv2 behind whatever keeps that out.
+ *
  * Not marked is what has a VLAN tag: it may come in with the tag in the packet, behind
  * that of upstreamQ, where a packet cannot be made shorter. The VLAN's own device sees
  * packets without a tag, at both ends.
@@ -29,6 +32,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include <linux/bfc_int.h>
+#include "bfc_int_conf.h"
 #include "bfc_int_udp.h"
 #include "ip_len.h"
 
@@ -49,6 +53,13 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } bfc_int_udp_count SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bfc_int_config);
+} bfc_int_config SEC(".maps");
 
 /* Filled in before the load: bpf_get_netns_cookie() is not for tc in Linux 6.1. */
 const volatile __u64 bfc_int_netns;
@@ -106,6 +117,19 @@ static __always_inline __u32 udp_offset(struct __sk_buff *skb, __u16 port,
 	return at;
 }
 
+/* Is @addr, one of those in @key, a peer that INT is for? */
+static __always_inline int peer_is_inside(const struct bfc_int_udp_key *key, const __u8 *addr)
+{
+	struct address a = { .word[2] = bpf_htonl(0xffff) };
+	__u32 zero = 0;
+
+	if (key->family == 4)
+		__builtin_memcpy(&a.word[3], addr, sizeof(a.word[3]));
+	else
+		__builtin_memcpy(&a, addr, sizeof(a));
+	return is_inside(&a, bpf_map_lookup_elem(&bfc_int_config, &zero));
+}
+
 static __always_inline void keep(const struct bfc_int_udp_key *key,
 				 const struct int_bytes *in,
 				 const struct bfc_int_head *head, __u32 hops)
@@ -145,7 +169,8 @@ int bfc_int_udp_ingress(struct __sk_buff *skb)
 	from = at + sizeof(udp);
 	if (bpf_skb_load_bytes(skb, at, &udp, sizeof(udp)) || udp.check)
 		return TC_ACT_UNSPEC;
-	if (bpf_skb_load_bytes(skb, from, in.head, sizeof(in.head)))
+	if (!peer_is_inside(&key, key.src) ||
+	    bpf_skb_load_bytes(skb, from, in.head, sizeof(in.head)))
 		goto bad;
 	bfc_int_get_head(in.head, &head);
 	hops = head.nhop < BFC_INT_UDP_HOPS ? head.nhop : BFC_INT_UDP_HOPS;
@@ -187,6 +212,7 @@ int bfc_int_udp_egress(struct __sk_buff *skb)
 		return TC_ACT_UNSPEC;
 	if (bpf_skb_load_bytes(skb, at, &new.udp, sizeof(new.udp)) ||
 	    new.udp.check || skb->vlan_present || skb->gso_segs > 1 ||
+	    !peer_is_inside(&key, key.dst) ||
 	    bpf_check_mtu(skb, 0, &mtu, sizeof(new.head), 0)) {
 		count(BFC_INT_UDP_UNMARKED);
 		return TC_ACT_UNSPEC;

@@ -48,9 +48,9 @@ struct bfc_int_udp_flow {
 /* Packets, of all devices together: the map "bfc_int_udp_count". */
 enum {
 	BFC_INT_UDP_MARKED,	/* sent with an empty head */
-	BFC_INT_UDP_UNMARKED,	/* sent without: checksum, VLAN tag, MTU, GSO */
+	BFC_INT_UDP_UNMARKED,	/* sent without: checksum, VLAN tag, MTU, GSO, peer outside */
 	BFC_INT_UDP_STRIPPED,	/* received, INT taken off */
-	BFC_INT_UDP_BAD,	/* received, left alone: no whole INT */
+	BFC_INT_UDP_BAD,	/* received, left alone: no whole INT, or from outside */
 	BFC_INT_UDP_FAILED,	/* dropped: changed half-way */
 	__BFC_INT_UDP_COUNTS
 };

@@ -10,7 +10,7 @@
 #include <linux/types.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
-#include "bfc_int_sk.h"
+#include "bfc_int_conf.h"
 
 #define AF_INET		2
 
@@ -18,10 +18,6 @@
  * for each header and has nothing to write does not end these calls then.
  */
 #define BFC_SIZE_MARK	BPF_SOCK_OPS_RETRANS_CB_FLAG
-
-struct address {
-	__be32 word[4];
-};
 
 static __always_inline void peer_of(const struct bpf_sock_ops *skops,
 				    struct address *a)
@@ -44,25 +40,6 @@ static __always_inline void peer_of(const struct bpf_sock_ops *skops,
 		asm volatile("" : "+r"(last));
 	}
 	a->word[3] = last;
-}
-
-static __always_inline int is_inside(const struct address *a,
-				     const struct bfc_int_config *conf)
-{
-	const struct bfc_int_prefix *to;
-	__u32 i;
-
-	for (i = 0; conf && i < BFC_INT_PREFIXES; i++) {
-		if (i >= conf->prefixes)
-			break;
-		to = &conf->to[i];
-		if (!(((a->word[0] ^ to->addr[0]) & to->mask[0]) |
-		      ((a->word[1] ^ to->addr[1]) & to->mask[1]) |
-		      ((a->word[2] ^ to->addr[2]) & to->mask[2]) |
-		      ((a->word[3] ^ to->addr[3]) & to->mask[3])))
-			return 1;
-	}
-	return 0;
 }
 
 #endif /* BFC_PEER_H */

@@ -38,7 +38,7 @@ static const struct command {
 	  "                                         qdisc does not\n"
 	  "  stamp show [DEV]                       ports, and pins not in effect\n" },
 	{ "int", cmd_int,
-	  "  int attach DEV                         INT in RoCEv2 packets\n"
+	  "  int attach DEV [to PREFIX]...          INT in RoCEv2 packets\n"
 	  "  int attach --cgroup DIR [every N] [hops N] [to PREFIX]...\n"
 	  "                                         INT in the TCP options of a cgroup\n"
 	  "  int detach DEV | --cgroup DIR\n"

@@ -237,8 +237,9 @@ bool stamp_is_native(const char *dev);
 
 void int_check(int argc, char **argv);
 bool int_same(int argc, char **argv);
-bool int_dev_same(const char *dev, bool on);
-void int_dev(const char *dev, bool on);
+void int_port_check(int argc, char **argv);
+bool int_port_same(const char *dev, int argc, char **argv);
+void int_port(const char *dev, int argc, char **argv);
 void int_sweep(void);
 void wait_ns(uint64_t ns);
 void int_scope(struct bfc_int_config *conf, const char *text);

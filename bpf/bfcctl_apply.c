@@ -280,14 +280,14 @@ static bool intel_is_so(void *arg)
 {
 	struct on_port *p = arg;
 
-	return int_dev_same(p->l->name, !strcmp(p->words->argv[0], "attach"));
+	return int_port_same(p->l->name, p->words->argc, p->words->argv);
 }
 
 static void intel_so(void *arg)
 {
 	struct on_port *p = arg;
 
-	int_dev(p->l->name, !strcmp(p->words->argv[0], "attach"));
+	int_port(p->l->name, p->words->argc, p->words->argv);
 }
 
 static void end_program(struct outcome *r, const struct live *l,

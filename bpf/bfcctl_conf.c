@@ -175,9 +175,7 @@ static void port_line(struct section *s, int argc, char **argv,
 		keep_words(&s->stamp, argc - 1, argv + 1, at);
 	} else if (!strcmp(*argv, "int")) {
 		once(&s->intel, *argv);
-		if (argc != 2 || (strcmp(argv[1], "attach") &&
-				  strcmp(argv[1], "detach")))
-			usage_fail("give \"int attach\" or \"int detach\"; those of a cgroup belong to [host]");
+		int_port_check(argc - 1, argv + 1);
 		keep_words(&s->intel, argc - 1, argv + 1, at);
 	} else {
 		for (i = 0; i < argc; i += 2) {

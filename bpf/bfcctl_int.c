@@ -6,6 +6,7 @@
  *	<bpffs>/bfc/int_udp_count		packets, all devices'
  *	<bpffs>/bfc/int-<netns>-<ifindex>	a device has the UDP programs
  *	<bpffs>/bfc/int-<netns>-<ifindex>-object	their object_id()
+ *	<bpffs>/bfc/int-<netns>-<ifindex>-config	peers that they are for
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -102,7 +103,7 @@ void int_sweep(void)
 	udp_unshare();
 }
 
-static void udp_attach(const char *name)
+static void udp_attach(const char *name, const struct bfc_int_config *conf)
 {
 	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook,
 			    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
@@ -125,7 +126,9 @@ static void udp_attach(const char *name)
 	pin_mkdir(pin_path("%s", ""));
 	pin_share(skel->maps.bfc_int_udp, pin_path("/int_udp"));
 	pin_share(skel->maps.bfc_int_udp_count, pin_path("/int_udp_count"));
+	pin_fresh(skel->maps.bfc_int_config, pin_device("int", hook.ifindex, "-config"));
 	bpf_loaded(bfc_int_udp__load(skel), "the UDP programs");
+	conf_set(bpf_map__fd(skel->maps.bfc_int_config), conf, "the UDP programs");
 	again = !access(pin_device("int", hook.ifindex, ""), F_OK);
 	pin_new(bpf_program__fd(skel->progs.bfc_int_udp_ingress),
 		pin_device("int", hook.ifindex, ""));
@@ -160,24 +163,12 @@ static void udp_detach(const char *name)
 	was = udp_unhook(ifindex, name);
 	was += pin_remove(pin_device("int", ifindex, ""));
 	pin_remove(pin_device("int", ifindex, "-object"));
+	pin_remove(pin_device("int", ifindex, "-config"));
 	if (!was)
 		fail("%s: the UDP programs are not attached", name);
 	udp_unshare();
 	pin_rmdir(pin_path("%s", ""));
 	/* The clsact stays: another program may have made it, and it costs nothing. */
-}
-
-/**
- * int_dev() - "int attach DEV" and "int detach DEV"
- * @dev: name of the device
- * @on: which of both
- */
-void int_dev(const char *dev, bool on)
-{
-	if (on)
-		udp_attach(dev);
-	else
-		udp_detach(dev);
 }
 
 /* ---- int ---- */
@@ -222,7 +213,7 @@ static void add_prefix(struct bfc_int_config *conf, const char *text)
 }
 
 /**
- * int_scope() - peers that TCP takes INT to
+ * int_scope() - peers that INT is for
  * @conf: changed
  * @text: another prefix, "any", or NULL: private addresses
  */
@@ -257,7 +248,7 @@ static void tcp_attach(const char *cgroup, struct bfc_int_config *conf)
  * struct int_args - what stands behind "int attach" or "int detach"
  * @cgroup: directory, or NULL
  * @dev: device, or NULL
- * @conf: of the cgroup
+ * @conf: of either
  */
 struct int_args {
 	const char *cgroup;
@@ -265,11 +256,12 @@ struct int_args {
 	struct bfc_int_config conf;
 };
 
-static void int_args(int argc, char **argv, bool attach, struct int_args *a)
+/* With @dev, of that device; else the words have a device or a cgroup. */
+static void int_args(const char *dev, int argc, char **argv, bool attach, struct int_args *a)
 {
 	const char *word;
 
-	*a = (struct int_args){ .conf.every = 1 };
+	*a = (struct int_args){ .dev = dev, .conf.every = 1 };
 	while (argc) {
 		word = next_word(&argc, &argv, "");
 		if (is_option(word, "--cgroup"))
@@ -291,19 +283,27 @@ static void int_args(int argc, char **argv, bool attach, struct int_args *a)
 	}
 	if (!a->cgroup == !a->dev)
 		usage_fail("give a device, or --cgroup and a directory");
-	if (a->dev && (a->conf.every != 1 || a->conf.hops || a->conf.prefixes))
-		usage_fail("\"every\", \"hops\" and \"to\" are for --cgroup");
+	if (a->dev && (a->conf.every != 1 || a->conf.hops))
+		usage_fail("\"every\" and \"hops\" are for --cgroup");
 	if (!a->conf.prefixes)
 		int_scope(&a->conf, NULL);
+}
+
+static void int_dev(const struct int_args *a, bool attach)
+{
+	if (attach)
+		udp_attach(a->dev, &a->conf);
+	else
+		udp_detach(a->dev);
 }
 
 static void int_attach(int argc, char **argv, bool attach)
 {
 	struct int_args a;
 
-	int_args(argc, argv, attach, &a);
+	int_args(NULL, argc, argv, attach, &a);
 	if (a.dev)
-		int_dev(a.dev, attach);
+		int_dev(&a, attach);
 	else if (attach)
 		tcp_attach(a.cgroup, &a.conf);
 	else if (!tcp_off(a.cgroup))
@@ -318,7 +318,7 @@ static bool host_args(int argc, char **argv, struct int_args *a)
 
 	if (!attach && strcmp(word, "detach"))
 		usage_fail("what is \"int %s\"?", word);
-	int_args(argc, argv, attach, a);
+	int_args(NULL, argc, argv, attach, a);
 	if (a->dev)
 		usage_fail("\"int %s\" of a device belongs to its [port]",
 			   word);
@@ -359,15 +359,61 @@ bool int_same(int argc, char **argv)
 	return !memcmp(&a.conf, &is, sizeof(is));
 }
 
+/* "int" of [port]: without the device, which is @dev. */
+static bool port_args(const char *dev, int argc, char **argv, struct int_args *a)
+{
+	bool attach = argc && !strcmp(*argv, "attach");
+	bool makes_sense = attach || (argc == 1 && !strcmp(*argv, "detach"));
+	int i;
+
+	for (i = 1; i < argc; i++)
+		makes_sense &= strcmp(argv[i], "--cgroup") != 0;
+	if (!makes_sense)
+		usage_fail("give \"int attach\" or \"int detach\"; those of a cgroup belong to [host]");
+	int_args(dev, argc - 1, argv + 1, attach, a);
+	return attach;
+}
+
 /**
- * int_dev_same() - whether a device has the programs for RoCEv2 of this version, or none
- * @dev: name of it
- * @on: which of both is asked for
+ * int_port_check() - "int" in bfc.conf(5), section [port]
+ * @argc: words behind it
+ * @argv: they
  */
-bool int_dev_same(const char *dev, bool on)
+void int_port_check(int argc, char **argv)
+{
+	struct int_args a;
+
+	port_args("a port", argc, argv, &a);
+}
+
+/**
+ * int_port() - do what "int" in section [port] says
+ * @dev: name of the device
+ * @argc: words behind "int"
+ * @argv: they
+ */
+void int_port(const char *dev, int argc, char **argv)
+{
+	struct int_args a;
+	bool attach = port_args(dev, argc, argv, &a);
+
+	int_dev(&a, attach);
+}
+
+/**
+ * int_port_same() - whether a device has the programs for RoCEv2 as this "int" would have it
+ * @dev: name of it
+ * @argc: words behind "int"
+ * @argv: they
+ */
+bool int_port_same(const char *dev, int argc, char **argv)
 {
 	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = device_index(dev));
+	struct bfc_int_config is;
+	struct int_args a;
 	unsigned int i, n = 0;
+	bool same;
+	int map;
 
 	bpf_begin();
 	for (i = 0; i < ARRAY_SIZE(ways); i++) {
@@ -377,11 +423,18 @@ bool int_dev_same(const char *dev, bool on)
 		hook.attach_point = ways[i].point;
 		n += !bpf_tc_query(&hook, &opts);
 	}
-	if (!on)
+	if (!port_args(dev, argc, argv, &a))
 		return !n;
-	return n == ARRAY_SIZE(ways) &&
-	       object_is(object_id(bfc_int_udp__elf_bytes),
-			 pin_device("int", hook.ifindex, "-object"));
+	if (n != ARRAY_SIZE(ways) ||
+	    !object_is(object_id(bfc_int_udp__elf_bytes),
+		       pin_device("int", hook.ifindex, "-object")))
+		return false;
+	map = pin_open(pin_device("int", hook.ifindex, "-config"));
+	if (map < 0)
+		return false;
+	same = conf_get(map, &is) && !memcmp(&a.conf, &is, sizeof(is));
+	close(map);
+	return same;
 }
 
 static void show_views(int ifindex)

@@ -342,6 +342,8 @@ test_bad_files() {
 	bad 4 '"stamp" is given for the second time: see line 3' \
 		"${good}stamp native"$'\nstamp attach'
 	bad 3 'give "int attach" or "int detach".*' "${good}int attach --cgroup /tmp"
+	bad 3 'give "int attach" or "int detach".*' "${good}int detach to 10.0.0.0/8"
+	bad 3 'illegal "33" for "to".*' "${good}int attach to 10.0.0.0/33"
 	bad 4 'unknown command "hpc": the nearest is "hpcc"' "${good}[host]"$'\nhpc on'
 	bad 4 'illegal "hpcc off": give "hpcc on" and its parameters' \
 		"${good}[host]"$'\nhpcc off'
@@ -486,6 +488,15 @@ test_programs() {
 	without_news apply 0
 	says "p2: nothing to do"
 	equal "program" "$(program)" "$first"
+	conf "[port p2]
+		stamp attach node 7 every 3
+		int attach to 10.0.0.0/8 to fd00::/8"
+	apply 3 --dry-run
+	says "p2: would int attach to 10.0.0.0/8 to fd00::/8"
+	apply 0
+	says "p2: int attach to 10.0.0.0/8 to fd00::/8"
+	without_news apply 0
+	says "p2: nothing to do"
 	# Another change leaves it.
 	conf "[port p2]
 		limit 1mb

@@ -65,7 +65,9 @@ test_usage() {
 	refuses 2 'illegal "5" for "hops": give a number from 1 to 4' \
 		int attach --cgroup /tmp hops 5
 	refuses 2 'illegal "1x" for "every"' int attach --cgroup /tmp every 1x
-	refuses 2 '"every", "hops" and "to" are for --cgroup' int attach lo every 2
+	refuses 2 '"every" and "hops" are for --cgroup' int attach lo every 2
+	refuses 2 'illegal "1.2.3" for "to"' int attach lo to 1.2.3
+	refuses 2 'what is "to"' int detach lo to 10.0.0.0/8
 	refuses 2 'what is "every"' int detach lo every 2
 	refuses 2 'interval needs a unit, as 1us or 1ms' watch interval 1
 	refuses 2 'illegal "1us" for "interval": give a time from 10ms to 3600s' \
@@ -566,7 +568,7 @@ test_sweep() {
 	ctl -n a int attach x
 	ip -n a link del x
 	ctl -n a int attach e0
-	equal "pins of INT" "$(find /sys/fs/bpf/bfc -name 'int-*' | wc -l)" 2
+	equal "pins of INT" "$(find /sys/fs/bpf/bfc -name 'int-*' | wc -l)" 3
 	ctl -n a stamp detach e0
 	ip -n a link del e0
 	ctl -n a sweep

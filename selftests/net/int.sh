@@ -815,12 +815,12 @@ test_offloads() {
 	clean_group
 }
 
-# udp send|other COUNT ADDRESS...: what came of COUNT packets to each is in
+# udp send|other|forged COUNT ADDRESS...: what came of COUNT packets to each is in
 # $scratch/udp.json
 udp() {
 	local what=$1 count=$2 receiver other=() port=4791
 	shift 2
-	if [ "$what" = other ]; then
+	if [ "$what" != send ]; then
 		other=(other) port=49089
 	fi
 	in_ns r timeout 60 python3 "$top/selftests/tools/udpint.py" receive \
@@ -864,6 +864,55 @@ test_udp() {
 	clean_group
 }
 
+# records: of INT in UDP that came to r from these addresses
+records() {
+	bfcctl -n r -j int show e0 | jq -c '[.[] | [.src, .records]] | sort'
+}
+
+# Peers are private addresses, or those that are named. What others send to INT's port does not
+# become RoCEv2, and they are sent no INT.
+test_udp_scope() {
+	local ns prefix
+	topology 1
+	ctl -n sw1 stamp detach r0
+	ip -n h1 -batch - <<-END
+		addr add 203.0.113.1/24 dev e0
+		addr add fd00::1/64 dev e0 nodad
+		addr add 2001:db8::1/64 dev e0 nodad
+	END
+	ip -n r -batch - <<-END
+		addr add 203.0.113.100/24 dev e0
+		addr add fd00::100/64 dev e0 nodad
+		addr add 2001:db8::100/64 dev e0 nodad
+	END
+	ctl -n r int attach e0
+	udp forged 20 203.0.113.100 2001:db8::100
+	equal "records from outside" "$(records)" '[]'
+	ctl -n h1 int attach e0
+	udp send 20 203.0.113.100 2001:db8::100
+	ctl -n r int attach e0 to any
+	udp send 20 203.0.113.100 2001:db8::100
+	equal "records of what goes outside" "$(records)" '[]'
+	ctl -n r int attach e0
+	udp send 20 10.0.0.100 fd00::100
+	equal "records from private addresses" "$(records)" '[["10.0.0.1",20],["fd00::1",20]]'
+	for ns in h1 r; do
+		ctl -n "$ns" int attach e0 to 203.0.113.0/28 to 203.0.113.96/28 to 2001:db8::/32
+	done
+	udp send 20 203.0.113.100 2001:db8::100
+	udp forged 20 10.0.0.100 fd00::100
+	equal "records from named addresses" "$(records)" \
+		'[["10.0.0.1",20],["2001:db8::1",20],["203.0.113.1",20],["fd00::1",20]]'
+	for prefix in 10.0.0.0/33 fd00::/129 10.0.0/8; do
+		! bfcctl -n r int attach e0 to "$prefix" 2>"$scratch/err" ||
+			fail "to $prefix is taken"
+		check "message about $prefix: $(cat "$scratch/err")" grep -q '"to"' "$scratch/err"
+	done
+	ctl -n h1 int detach e0
+	ctl -n r int detach e0
+	clean_group
+}
+
 # The device of a VLAN has INT; the one below it leaves the VLAN's packets alone,
 # which come in with upstreamQ's tag around the VLAN's.
 test_udp_vlan() {
@@ -894,5 +943,5 @@ test_udp_vlan() {
 
 tests=(three_hops three_hops_of_tx_queues congested overflow peer_without hop_without scope
 	syn_ack_lost syn_dropped same_port other_address other_program loss reordering path_change
-	both_ways longer_echoes nested reconnect echoes_beside_sack swap offloads udp udp_vlan)
+	both_ways longer_echoes nested reconnect echoes_beside_sack swap offloads udp udp_scope udp_vlan)
 run_tests "${tests[@]}"
