@@ -370,13 +370,17 @@ static bool bfc_knows_th(const struct bfc_sched *q)
  * drain before it pauses may as well stay one: its queue exceeds Th, and others wait, by
  * no more than that. Not where a few of them would fill the port's memory, where there is
  * room for frames of it only, nor where a size table (tc ... stab) says what each frame
- * counts as.
+ * counts as. Whatever was asked for, not where a program stamps what receive offload has made a
+ * list of (rx-gro-list): each segment keeps its header there, and the program would write into that
+ * of the first.
  */
 static bool bfc_cuts(struct Qdisc *sch, const struct sk_buff *skb, u8 prio)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	u8 class = q->call.class;
 
+	if (q->stamp.prog && skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST)
+		return true;
 	if (q->cfg->split_gso != BFC_SPLIT_GSO_AUTO)
 		return q->cfg->split_gso == BFC_SPLIT_GSO_ON;
 	return (qdisc_pkt_len(skb) > bfc_th(q, class, bfc_nactive_in(q, class)) &&

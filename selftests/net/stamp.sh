@@ -552,6 +552,50 @@ test_offload() {
 	unload
 }
 
+# merged NS PORT: what receive offload hands on of more than 2 KB
+merged() {
+	tc -n "$1" -s -j filter show dev "$2" ingress pref 2 |
+		jq '[.[].options.actions // [] | .[].stats.packets] | add // 0'
+}
+
+# Receive offload makes a list of segments that each keep their header (rx-gro-list; UDP, and TCP
+# from Linux 6.10 on): a program is run on each of them.
+test_segment_lists() {
+	local split n runs
+	one_switch
+	load a 1000
+	pinned sw r0 a/prog || fail "tc refuses the program"
+	in_ns sw ethtool -K p1 gro on rx-gro-list on >/dev/null || fail "no rx-gro-list"
+	echo 50000000 | in_ns sw tee /sys/class/net/p1/gro_flush_timeout >/dev/null
+	echo 100 | in_ns sw tee /sys/class/net/p1/napi_defer_hard_irqs >/dev/null
+	tc -n sw qdisc add dev p1 clsact
+	tc -n sw filter add dev p1 ingress pref 1 protocol all u32 match u16 0 0xf800 at 2 action ok
+	tc -n sw filter add dev p1 ingress pref 2 protocol all matchall action ok
+	for split in on off auto; do
+		tc -n sw qdisc change dev r0 root bfc split-gso "$split"
+		n=$(merged sw p1)
+		flow h1:e0 r:e0 size=1000 count=20 + ts=1
+		all_good
+		at_least "split-gso $split: merged" "$(($(merged sw p1) - n))" 2
+		equal "split-gso $split: packets" "$(came '[.[] | length] | tojson')" '[20,20]'
+		equal "split-gso $split: nHop" "$(came '[.[][].nhop] | unique | tojson')" '[1]'
+	done
+	n=$(merged sw p1) runs=$(stat sw r0 stamp_runs)
+	flow h1:e0 r:e0 size=1000 count=20 carrier=udp sum=ok + version=6
+	all_good
+	at_least "UDP: merged" "$(($(merged sw p1) - n))" 2
+	equal "UDP: packets" "$(came '[.[] | length] | tojson')" '[20,20]'
+	at_least "UDP: runs" "$(($(stat sw r0 stamp_runs) - runs))" 40
+	configure a 1000 0 0 2
+	n=$(merged sw p1)
+	flow h1:e0 r:e0 size=1000 count=20 + ts=1
+	all_good
+	at_least "merged" "$(($(merged sw p1) - n))" 2
+	equal "packets" "$(came '[.[] | length] | tojson')" '[20,20]'
+	equal "options" "$(came '[.[][].option // empty] | length')" 0
+	unload
+}
+
 # A record more at each hop, up to five, behind the UDP header.
 test_udp() {
 	three_hops
@@ -826,5 +870,5 @@ test_given_back() {
 command -v bpftool >/dev/null || skip_all "no bpftool"
 sent=()
 run_tests same_tags facts values path tcp tcp_usual tcp_not_ours strip strip_all strip_fragments \
-	offload udp udp_not_ours every odd_programs refused swap steps device_goes replaced \
+	offload segment_lists udp udp_not_ours every odd_programs refused swap steps device_goes replaced \
 	given_back -- values_of_tx_queues
