@@ -46,8 +46,7 @@ test_usage() {
 	refuses 2 'what is "stamp nonsense"' stamp nonsense
 	refuses 2 'missing after "attach"' stamp attach
 	refuses 2 'what is "nonsense"' stamp attach lo nonsense
-	refuses 2 'illegal "maybe" for "int": give on, off or strip' \
-		stamp attach lo int maybe
+	refuses 2 'illegal "maybe" for "int": give on, off or strip' stamp attach lo int maybe
 	refuses 2 'illegal "-1" for "node": give a number from 0 to 4294967295' \
 		stamp attach lo node -1
 	refuses 2 'illegal "4294967296" for "node"' stamp attach lo node 4294967296
@@ -56,8 +55,7 @@ test_usage() {
 	refuses 2 'illegal "65536" for "port": give a number from 1 to 65535' \
 		stamp attach lo port 65536
 	refuses 2 'illegal "" for "port"' stamp attach lo port ''
-	refuses 2 'illegal "4791" for "port": .* have no INT' \
-		stamp attach lo port 4791
+	refuses 2 'illegal "4791" for "port": .* have no INT' stamp attach lo port 4791
 	refuses 2 'missing after "port"' stamp attach lo port
 	refuses 2 'what is "more"' stamp detach lo more
 	refuses 2 'give a device, or --cgroup' int attach
@@ -119,8 +117,7 @@ test_options() {
 		     "stamp -jna show e0" "stamp show e0 --netns a --json" \
 		     "stamp --netns=a show --bpffs=/sys/fs/bpf -vj --"; do
 		# shellcheck disable=SC2086
-		equal "$words" "$(bfcctl $words 2>&1)" \
-			'[{"dev":"e0","stamp":"native"}]'
+		equal "$words" "$(bfcctl $words 2>&1)" '[{"dev":"e0","stamp":"native"}]'
 	done
 	refuses 2 'what is "--nonsense"' stamp --nonsense
 	refuses 2 'what is "-x"' -x stamp show

@@ -4,60 +4,15 @@
 # In-band telemetry in TCP options, end to end: switches stamp by eBPF, hosts leave
 # room for it, echo it and read it.
 #
-#   h1 -- p1 sw1 x12 -- x12 sw2 x23 -- x23 sw3 r0 -- r
-#
-# 100 Mbit/s, the last link 10 Mbit/s. From h1 to r, hop 1 is sw1's x12, hop 2 sw2's
-# x23, hop 3 sw3's r0.
+# The switches are those of selftests/int.sh.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+# shellcheck source=selftests/int.sh
+. "$top/selftests/int.sh"
 
-PATH=$top/build/bpf:$PATH
-group=/sys/fs/cgroup/int
 peer=10.0.0.100		# r, as h1 calls it
 declare -A groups=()	# of namespaces whose sockets have another one
-
-# topology SWITCHES: so many in a row
-topology() {
-	local n=$1 i
-	host h1 10.0.0.1/24
-	host r 10.0.0.100/24
-	for ((i = 1; i <= n; i++)); do
-		switch "sw$i"
-	done
-	cable sw1 p1 h1 e0 rate 100mbit delay 100us ring 8
-	for ((i = 1; i < n; i++)); do
-		cable "sw$i" "x$i" "sw$((i + 1))" "y$i" rate 100mbit \
-			delay 100us ring 8
-	done
-	cable "sw$n" r0 r e0 rate 10mbit delay 100us ring 8
-	hops=()
-	for ((i = 1; i < n; i++)); do
-		hops+=("sw$i x$i")
-		bfc "sw$i" "x$i" hrtt 4ms
-		bfc "sw$((i + 1))" "y$i" hrtt 4ms
-	done
-	hops+=("sw$n r0")
-	bfc sw1 p1 hrtt 4ms
-	bfc "sw$n" r0 hrtt 8ms
-	bfc h1 e0 role nic hrtt 4ms
-	bfc r e0 role nic hrtt 8ms
-	peers_up
-	meet 10.0.0.100 h1
-	stamp "${hops[@]}"
-	# shellcheck disable=SC2086
-	equal "TX queues" "$(stat ${hops[0]} txqs)" "${tx_queues:-0}"
-	mkdir -p "$group"
-	ctl int attach --cgroup "$group"
-}
-
-# stamp "NS PORT"...: by the program
-stamp() {
-	local hop
-	for hop in "$@"; do
-		ctl -n "${hop% *}" stamp attach "${hop#* }" node "${hop//[!0-9]/}"
-	done
-}
 
 # in_group NS COMMAND...: with sockets that take part
 in_group() {
@@ -135,15 +90,6 @@ both() {
 		n=$(flows "$ns")
 		echo -n "$((n > 0))"
 	done
-}
-
-clean_group() {
-	ctl int detach --cgroup "$group"
-	check "the cgroup is in use" rmdir "$group"
-	for hop in "${hops[@]}"; do
-		bfcctl -n "${hop% *}" stamp detach "${hop#* }" 2>/dev/null
-	done
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf/bfc 2>/dev/null)" ""
 }
 
 # hop_counts I NS PORT: the last record's count of bytes against the qdisc's own
@@ -815,133 +761,7 @@ test_offloads() {
 	clean_group
 }
 
-# udp send|other|forged COUNT ADDRESS...: what came of COUNT packets to each is in
-# $scratch/udp.json
-udp() {
-	local what=$1 count=$2 receiver other=() port=4791
-	shift 2
-	if [ "$what" != send ]; then
-		other=(other) port=49089
-	fi
-	in_ns r timeout 60 python3 "$top/selftests/tools/udpint.py" receive \
-		$((count * $#)) "${other[@]}" >"$scratch/udp.json" &
-	receiver=$!
-	pids+=("$receiver")
-	check "no UDP receiver" wait_for 20 udp_listens r "$port"
-	check "sender" in_ns h1 python3 "$top/selftests/tools/udpint.py" "$what" \
-		"$count" "$@"
-	finish "$receiver"
-	equal "packets, and those that are as they were sent" \
-		"$(jq -r '"\(.packets) \(.intact)"' "$scratch/udp.json")" \
-		"$((count * $#)) $((count * $#))"
-}
-
-ifindex() { ip -n "$1" -j link show dev e0 | jq '.[0].ifindex'; }
-
-# RoCEv2's packets, but for what is in them: UDP to port 4791 without a checksum.
-test_udp() {
-	topology 3
-	ip -n h1 addr add fd00::1/64 dev e0 nodad
-	ip -n r addr add fd00::100/64 dev e0 nodad
-	ctl -n r int attach e0
-	ctl -n h1 int attach e0
-	udp send 100 10.0.0.100 fd00::100
-	equal "flows" "$(bfcctl -n r -j int show e0 | jq -c \
-		'[.[] | [.carrier, .src, .nhop, (.hops | length), .records]] | sort')" \
-		'[["udp","10.0.0.1",3,3,100],["udp","fd00::1",3,3,100]]'
-	equal "speeds" "$(bfcctl -n r -j int show e0 | jq -c \
-		'[.[0].hops[].speed]')" '[100000000,100000000,10000000]'
-	# The map is that of all namespaces, and a device's number is its own's.
-	equal "number of h1's e0" "$(ifindex h1)" "$(ifindex r)"
-	equal "flows to h1" "$(bfcctl -n h1 -j int show e0)" '[]'
-	equal "flows to h1, all devices" "$(bfcctl -n h1 -j int show)" '[]'
-	# Flows of another program that drew the same port
-	udp other 20 10.0.0.100 fd00::100
-	equal "records" "$(bfcctl -n r -j int show e0 | jq -c \
-		'[.[].records]')" '[100,100]'
-	ctl -n h1 int detach e0
-	ctl -n r int detach e0
-	clean_group
-}
-
-# records: of INT in UDP that came to r from these addresses
-records() {
-	bfcctl -n r -j int show e0 | jq -c '[.[] | [.src, .records]] | sort'
-}
-
-# Peers are private addresses, or those that are named. What others send to INT's port does not
-# become RoCEv2, and they are sent no INT.
-test_udp_scope() {
-	local ns prefix
-	topology 1
-	ctl -n sw1 stamp detach r0
-	ip -n h1 -batch - <<-END
-		addr add 203.0.113.1/24 dev e0
-		addr add fd00::1/64 dev e0 nodad
-		addr add 2001:db8::1/64 dev e0 nodad
-	END
-	ip -n r -batch - <<-END
-		addr add 203.0.113.100/24 dev e0
-		addr add fd00::100/64 dev e0 nodad
-		addr add 2001:db8::100/64 dev e0 nodad
-	END
-	ctl -n r int attach e0
-	udp forged 20 203.0.113.100 2001:db8::100
-	equal "records from outside" "$(records)" '[]'
-	ctl -n h1 int attach e0
-	udp send 20 203.0.113.100 2001:db8::100
-	ctl -n r int attach e0 to any
-	udp send 20 203.0.113.100 2001:db8::100
-	equal "records of what goes outside" "$(records)" '[]'
-	ctl -n r int attach e0
-	udp send 20 10.0.0.100 fd00::100
-	equal "records from private addresses" "$(records)" '[["10.0.0.1",20],["fd00::1",20]]'
-	for ns in h1 r; do
-		ctl -n "$ns" int attach e0 to 203.0.113.0/28 to 203.0.113.96/28 to 2001:db8::/32
-	done
-	udp send 20 203.0.113.100 2001:db8::100
-	udp forged 20 10.0.0.100 fd00::100
-	equal "records from named addresses" "$(records)" \
-		'[["10.0.0.1",20],["2001:db8::1",20],["203.0.113.1",20],["fd00::1",20]]'
-	for prefix in 10.0.0.0/33 fd00::/129 10.0.0/8; do
-		! bfcctl -n r int attach e0 to "$prefix" 2>"$scratch/err" ||
-			fail "to $prefix is taken"
-		check "message about $prefix: $(cat "$scratch/err")" grep -q '"to"' "$scratch/err"
-	done
-	ctl -n h1 int detach e0
-	ctl -n r int detach e0
-	clean_group
-}
-
-# The device of a VLAN has INT; the one below it leaves the VLAN's packets alone,
-# which come in with upstreamQ's tag around the VLAN's.
-test_udp_vlan() {
-	local ns
-	topology 3
-	for ns in h1 r; do
-		ip -n "$ns" link add link e0 name e0.5 type vlan id 5
-		ip -n "$ns" link set e0.5 up
-		ctl -n "$ns" int attach e0
-	done
-	ip -n h1 addr add 10.5.0.1/24 dev e0.5
-	ip -n r addr add 10.5.0.100/24 dev e0.5
-	udp send 50 10.5.0.100
-	equal "flows" "$(bfcctl -n r -j int show)" '[]'
-	for ns in h1 r; do
-		ctl -n "$ns" int attach e0.5
-	done
-	udp send 50 10.5.0.100
-	equal "flows of the VLAN" "$(bfcctl -n r -j int show e0.5 | jq -c \
-		'[.[] | [.carrier, .src, .nhop, .records]]')" \
-		'[["udp","10.5.0.1",3,50]]'
-	for ns in h1 r; do
-		ctl -n "$ns" int detach e0
-		ctl -n "$ns" int detach e0.5
-	done
-	clean_group
-}
-
 tests=(three_hops three_hops_of_tx_queues congested overflow peer_without hop_without scope
 	syn_ack_lost syn_dropped same_port other_address other_program loss reordering path_change
-	both_ways longer_echoes nested reconnect echoes_beside_sack swap offloads udp udp_scope udp_vlan)
+	both_ways longer_echoes nested reconnect echoes_beside_sack swap offloads)
 run_tests "${tests[@]}"
