@@ -415,7 +415,8 @@ static void bfc_dest_cool(struct bfc_sched *q, struct bfc_class_dests *d)
 static bool bfc_dest_has(const struct bfc_sched *q, const struct bfc_dest *dest,
 			 unsigned int qn, bool paused)
 {
-	return bfc_dest_of(q, &q->queues[qn]) == dest && bfc_bit_test(qn, q->obeyed.paused) == paused &&
+	return bfc_dest_of(q, &q->queues[qn]) == dest &&
+	       bfc_bit_test(qn, q->obeyed.paused) == paused &&
 	       (q->queues[qn].head || !paused);
 }
 

@@ -168,7 +168,7 @@ static bool bfc_port_shared(struct bfc_port *port)
  */
 void bfc_switch_topology(void)
 {
-	smp_mb__before_atomic();	/* pairs with the acquires of who remembers what was found */
+	smp_mb__before_atomic();	/* pairs with the acquire of what remembers answers */
 	atomic_inc(&bfc_topology);
 }
 
