@@ -329,10 +329,14 @@ static void bfc_port_stopped(struct bfc_port *port)
 /* With the same neighbour, by another configuration */
 static void bfc_port_go_on(struct bfc_port *port)
 {
+	bool again;
+
 	/* Priorities may be lossless that were not: there is nothing yet to charge them to. */
 	spin_lock_bh(&port->lock);
-	bfc_port_retry(port);
+	again = bfc_port_retry(port);
 	spin_unlock_bh(&port->lock);
+	if (again)
+		mod_delayed_work(system_percpu_wq, &port->neighbour.hello, HZ);
 	/* what became dirty without a qdisc, or by other thresholds */
 	bfc_refresh_start(port);
 }

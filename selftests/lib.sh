@@ -355,6 +355,22 @@ of_txqs() {
 # children NS PORT: their number
 children() { of_txqs "$1" "$2" . | wc -l; }
 
+# take_handles NS: all that the namespace has, down to the last run, by ports that are in $took
+take_handles() {
+	local queues i=0
+	took=''
+	for queues in 1024 16 4; do
+		while ((++i < 200)); do
+			ip -n "$1" link add "d$i" type dummy
+			ip -n "$1" link set "d$i" up
+			bfc "$1" "d$i" peer on flows 16 queues "$queues"
+			took+=" d$i"
+			[ "$(stat "$1" "d$i" peer_state)" != refused ] || break
+		done
+	done
+	at_most "ports that took all handles" "$i" 199
+}
+
 # mac NS PORT
 mac() { ip -n "$1" -j link show dev "$2" | jq -r '.[0].address'; }
 

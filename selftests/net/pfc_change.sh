@@ -42,6 +42,24 @@ test_lossless_at_once() {
 	all_idle
 }
 
+# There is no handle for what becomes lossless: it is counted when there is one.
+test_handles_come_later() {
+	local i
+	line fc pfc lossless none
+	take_handles sw
+	tc -n sw qdisc change dev ph root bfc lossless all
+	ip -n sw link set dev pn type wire rate 2mbit
+	send h 10.0.0.2 9 -t 20
+	sleep 1
+	equal "held without a handle" "$(stat sw ph 'prios[0].held')" 0
+	for i in $took; do
+		ip -n sw link del "$i"
+	done
+	check "nothing pauses h" wait_for 8 pausing
+	finish "$bg"
+	all_idle
+}
+
 # The mode ends while h is paused, and the ring of the port is full: what ends the pause has to
 # leave all the same, behind what the ring and the qdisc had before. A pause lasts 2 s.
 test_mode_ends_under_load() {
@@ -66,4 +84,4 @@ test_mode_ends_under_load() {
 	all_idle
 }
 
-run_tests lossless_at_once mode_ends_under_load
+run_tests lossless_at_once handles_come_later mode_ends_under_load
