@@ -366,20 +366,27 @@ static bool bfc_knows_th(const struct bfc_sched *q)
 	return !q->port->bare || q->cfg->speed || q->cfg->shapes;
 }
 
+/* Has receive offload made a list of segments (rx-gro-list) that a program is to stamp? Each keeps
+ * its header there, and the program would write into that of the first.
+ */
+static bool bfc_is_list(const struct bfc_sched *q, const struct sk_buff *skb)
+{
+	return unlikely(q->stamp.prog) && bfc_is_gso(skb) &&
+	       skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST;
+}
+
 /* A packet of several segments that takes the link no longer than a queue may take to
  * drain before it pauses may as well stay one: its queue exceeds Th, and others wait, by
  * no more than that. Not where a few of them would fill the port's memory, where there is
  * room for frames of it only, nor where a size table (tc ... stab) says what each frame
- * counts as. Whatever was asked for, not where a program stamps what receive offload has made a
- * list of (rx-gro-list): each segment keeps its header there, and the program would write into that
- * of the first.
+ * counts as. A list is cut whatever was asked for.
  */
 static bool bfc_cuts(struct Qdisc *sch, const struct sk_buff *skb, u8 prio)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	u8 class = q->call.class;
 
-	if (q->stamp.prog && skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST)
+	if (bfc_is_list(q, skb))
 		return true;
 	if (q->cfg->split_gso != BFC_SPLIT_GSO_AUTO)
 		return q->cfg->split_gso == BFC_SPLIT_GSO_ON;
@@ -451,7 +458,8 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 			consume_skb(skb);	/* no loss, for those that look for such */
 			return NET_XMIT_SUCCESS;
 		}
-		if (!bfc_control_exceeds(q, skb, kind, hash))
+		/* The band takes packets whole. */
+		if (!bfc_is_list(q, skb) && !bfc_control_exceeds(q, skb, kind, hash))
 			return bfc_enqueue_control(skb, sch);
 		q->stats.ctrl_excess++;
 	}

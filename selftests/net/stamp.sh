@@ -558,6 +558,13 @@ merged() {
 		jq '[.[].options.actions // [] | .[].stats.packets] | add // 0'
 }
 
+# told_apart ACTION...: it is done with what has come in through sw's p1, for merged()
+told_apart() {
+	tc -n sw filter del dev p1 ingress
+	tc -n sw filter add dev p1 ingress pref 1 protocol all u32 match u16 0 0xf800 at 2 action "$@"
+	tc -n sw filter add dev p1 ingress pref 2 protocol all matchall action "$@"
+}
+
 # Receive offload makes a list of segments that each keep their header (rx-gro-list; UDP, and TCP
 # from Linux 6.10 on): a program is run on each of them.
 test_segment_lists() {
@@ -569,8 +576,7 @@ test_segment_lists() {
 	echo 50000000 | in_ns sw tee /sys/class/net/p1/gro_flush_timeout >/dev/null
 	echo 100 | in_ns sw tee /sys/class/net/p1/napi_defer_hard_irqs >/dev/null
 	tc -n sw qdisc add dev p1 clsact
-	tc -n sw filter add dev p1 ingress pref 1 protocol all u32 match u16 0 0xf800 at 2 action ok
-	tc -n sw filter add dev p1 ingress pref 2 protocol all matchall action ok
+	told_apart ok
 	for split in on off auto; do
 		tc -n sw qdisc change dev r0 root bfc split-gso "$split"
 		n=$(merged sw p1)
@@ -586,6 +592,13 @@ test_segment_lists() {
 	at_least "UDP: merged" "$(($(merged sw p1) - n))" 2
 	equal "UDP: packets" "$(came '[.[] | length] | tojson')" '[20,20]'
 	at_least "UDP: runs" "$(($(stat sw r0 stamp_runs) - runs))" 40
+	# The control band, too: these are its kind.
+	told_apart skbedit priority 7
+	n=$(merged sw p1) runs=$(stat sw r0 stamp_runs)
+	flow h1:e0 r:e0 size=1000 count=20 carrier=udp sum=ok + version=6
+	all_good
+	at_least "priority 7: merged" "$(($(merged sw p1) - n))" 2
+	at_least "priority 7: runs" "$(($(stat sw r0 stamp_runs) - runs))" 40
 	configure a 1000 0 0 2
 	n=$(merged sw p1)
 	flow h1:e0 r:e0 size=1000 count=20 + ts=1
