@@ -103,7 +103,7 @@ struct handshake {
 };
 
 /* By the cookie of the request, or of the socket that connects: no two ever have the same, and a
- * request's is its socket's, too.
+ * request's is its socket's, too, but for TCP Fast Open: there it stays until others push it out.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

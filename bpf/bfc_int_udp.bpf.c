@@ -15,7 +15,8 @@
  * another program if it comes in: INT's port is one of those that the system gives out.
  *
  * Peers outside the configured prefixes are sent no INT, and what they send to INT's port stays
- * there: it must not become RoCEv2 behind whatever keeps that out.
+ * there: it must not become RoCEv2 behind whatever keeps that out. So this end has to be inside as
+ * well, or what it sends would stay there at a peer with the same prefixes.
  *
  * Not marked is what has a VLAN tag: it may come in with the tag in the packet, behind
  * that of upstreamQ, where a packet cannot be made shorter. The VLAN's own device sees
@@ -123,10 +124,14 @@ static __always_inline int peer_is_inside(const struct bfc_int_udp_key *key, con
 	struct address a = { .word[2] = bpf_htonl(0xffff) };
 	__u32 zero = 0;
 
-	if (key->family == 4)
+	if (key->family == 4) {
 		__builtin_memcpy(&a.word[3], addr, sizeof(a.word[3]));
-	else
+	} else {
 		__builtin_memcpy(&a, addr, sizeof(a));
+		/* It would pass for IPv4. */
+		if (!a.word[0] && !a.word[1] && a.word[2] == bpf_htonl(0xffff))
+			return 0;
+	}
 	return is_inside(&a, bpf_map_lookup_elem(&bfc_int_config, &zero));
 }
 
@@ -212,7 +217,7 @@ int bfc_int_udp_egress(struct __sk_buff *skb)
 		return TC_ACT_UNSPEC;
 	if (bpf_skb_load_bytes(skb, at, &new.udp, sizeof(new.udp)) ||
 	    new.udp.check || skb->vlan_present || skb->gso_segs > 1 ||
-	    !peer_is_inside(&key, key.dst) ||
+	    !peer_is_inside(&key, key.src) || !peer_is_inside(&key, key.dst) ||
 	    bpf_check_mtu(skb, 0, &mtu, sizeof(new.head), 0)) {
 		count(BFC_INT_UDP_UNMARKED);
 		return TC_ACT_UNSPEC;
