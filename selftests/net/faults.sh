@@ -301,7 +301,7 @@ test_control_frames_late() {
 }
 
 # Its bfc dies with all queues of sw1 paused, and says no good-bye: it is another switch
-# then, without flow control: what the link of r cannot take, as much as x brings, may be
+# then, without flow control: what the link of r cannot take, half of what x brings, may be
 # lost until the load ends, a second later at most.
 dies() {
 	check "nothing was paused" wait_for 5 pausing
@@ -317,7 +317,7 @@ pausing() {
 }
 dying() {
 	fault "bfc at the peer dies while it pauses" "$mode" 0 dies nothing \
-		"$(plus $calm $hold)" "$(at_line_rate 1000 1)" "$(plus $look $hold)"
+		"$(plus $calm $hold)" "$(at_line_rate 1000 0.5)" "$(plus $look $hold)"
 }
 test_peer_dies_while_pausing() { in_each_mode dying; }
 
@@ -428,7 +428,7 @@ test_link_flaps() {
 deaf() { ip -n sw2 link set dev x type wire drop any 100%; }
 one_way() {
 	fault "nothing comes back from the peer, 6 s${2-}" "$mode" 6 deaf heal \
-		"$(plus $calm $hold)" "$(at_line_rate 7000 1)" $look ${1:+"$(plus $look $slow $fast)"}
+		"$(plus $calm $hold)" "$(at_line_rate 7000 0.5)" $look ${1:+"$(plus $look $slow $fast)"}
 }
 test_one_way_link() {
 	local mode=bfc
