@@ -235,7 +235,8 @@ new_handle() { printf -v handle %x: $((0x100 + ++made % 0x7000)); }
 # "KEYWORD|OPTIONS": these, and the samples of spec/bfc.yaml
 samples=("xon|fc pfc xoff 40kb xon 20kb" "dynamic|fc pfc buffer b0 dynamic 11%" "dynamic|dynamic off"
 	"egress-xoff|fc capfc-max egress-xoff 50kb" "egress-xon|fc capfc-max egress-xon 10kb"
-	"warn|fc capfc-cal warn 20kb" "size|fc pfc buffer b0 size 2mb" "size|size keep")
+	"warn|fc capfc-cal egress-xon 10kb warn 20kb egress-xoff 60kb"
+	"size|fc pfc buffer b0 size 2mb" "size|size keep")
 declare -A optioned=()
 
 # A flow table of 4 million entries, and one for each TX queue, is more than there is memory.
