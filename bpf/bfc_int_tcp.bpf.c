@@ -72,13 +72,6 @@
 #define SYNACK_AGAIN_NS	500000000ULL
 #define SYNACKS		2
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct bfc_int_config);
-} bfc_int_config SEC(".maps");
-
 /* A peer that did not answer a SYN with the option. */
 struct silence {
 	__u64 until;
@@ -127,13 +120,6 @@ _Static_assert(sizeof(struct option) == BFC_INT_TCP_LEN(BFC_INT_TCP_HOPS_MAX),
 
 #define EXID_BYTES(exid)	{ (exid) >> 8, (exid) & 0xff }
 
-static __always_inline struct bfc_int_config *config(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&bfc_int_config, &zero);
-}
-
 /* Of a connection of this program's cgroup. */
 static __always_inline struct bfc_int_sk *storage(struct bpf_sock_ops *skops)
 {
@@ -152,14 +138,6 @@ static __always_inline void set_flags(struct bpf_sock_ops *skops, int on, int of
 }
 
 /* --- peers that it is for ------------------------------------------------- */
-
-static __always_inline int peer_is_inside(struct bpf_sock_ops *skops)
-{
-	struct address a;
-
-	peer_of(skops, &a);
-	return is_inside(&a, config());
-}
 
 static __always_inline int is_silent(const struct address *a)
 {
@@ -360,7 +338,7 @@ static __always_inline void reserve_syn(struct bpf_sock_ops *skops, __u32 flags)
 	if (h)
 		h->room = 0;
 	peer_of(skops, &a);
-	if (!is_inside(&a, config()))
+	if (!is_inside(&a))
 		return;
 	if (flags & TCP_FLAG_ACK) {
 		if (skops->args[0] == BPF_WRITE_HDR_TCP_SYNACK_COOKIE ||

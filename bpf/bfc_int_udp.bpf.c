@@ -33,8 +33,8 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include <linux/bfc_int.h>
-#include "bfc_int_conf.h"
 #include "bfc_int_udp.h"
+#include "bfc_peer.h"
 #include "ip_len.h"
 
 #define IP_FRAGMENT	0x3fff	/* more of them, or an offset */
@@ -54,13 +54,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } bfc_int_udp_count SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct bfc_int_config);
-} bfc_int_config SEC(".maps");
 
 /* Filled in before the load: bpf_get_netns_cookie() is not for tc in Linux 6.1. */
 const volatile __u64 bfc_int_netns;
@@ -118,11 +111,10 @@ static __always_inline __u32 udp_offset(struct __sk_buff *skb, __u16 port,
 	return at;
 }
 
-/* Is @addr, one of those in @key, a peer that INT is for? */
-static __always_inline int peer_is_inside(const struct bfc_int_udp_key *key, const __u8 *addr)
+/* Is INT for @addr, one of those in @key? */
+static __always_inline int end_is_inside(const struct bfc_int_udp_key *key, const __u8 *addr)
 {
 	struct address a = { .word[2] = bpf_htonl(0xffff) };
-	__u32 zero = 0;
 
 	if (key->family == 4) {
 		__builtin_memcpy(&a.word[3], addr, sizeof(a.word[3]));
@@ -132,7 +124,7 @@ static __always_inline int peer_is_inside(const struct bfc_int_udp_key *key, con
 		if (!a.word[0] && !a.word[1] && a.word[2] == bpf_htonl(0xffff))
 			return 0;
 	}
-	return is_inside(&a, bpf_map_lookup_elem(&bfc_int_config, &zero));
+	return is_inside(&a);
 }
 
 static __always_inline void keep(const struct bfc_int_udp_key *key,
@@ -174,7 +166,7 @@ int bfc_int_udp_ingress(struct __sk_buff *skb)
 	from = at + sizeof(udp);
 	if (bpf_skb_load_bytes(skb, at, &udp, sizeof(udp)) || udp.check)
 		return TC_ACT_UNSPEC;
-	if (!peer_is_inside(&key, key.src) ||
+	if (!end_is_inside(&key, key.src) ||
 	    bpf_skb_load_bytes(skb, from, in.head, sizeof(in.head)))
 		goto bad;
 	bfc_int_get_head(in.head, &head);
@@ -217,7 +209,7 @@ int bfc_int_udp_egress(struct __sk_buff *skb)
 		return TC_ACT_UNSPEC;
 	if (bpf_skb_load_bytes(skb, at, &new.udp, sizeof(new.udp)) ||
 	    new.udp.check || skb->vlan_present || skb->gso_segs > 1 ||
-	    !peer_is_inside(&key, key.src) || !peer_is_inside(&key, key.dst) ||
+	    !end_is_inside(&key, key.src) || !end_is_inside(&key, key.dst) ||
 	    bpf_check_mtu(skb, 0, &mtu, sizeof(new.head), 0)) {
 		count(BFC_INT_UDP_UNMARKED);
 		return TC_ACT_UNSPEC;

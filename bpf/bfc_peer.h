@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The peer of a TCP connection, for sockops programs that write options: those are for
- * peers in the configured prefixes only.
+ * Peers inside of the configured prefixes: what hosts' programs write is for no other.
  */
 #ifndef BFC_PEER_H
 #define BFC_PEER_H
@@ -19,6 +18,45 @@
  */
 #define BFC_SIZE_MARK	BPF_SOCK_OPS_RETRANS_CB_FLAG
 
+/* As in &struct bfc_int_prefix */
+struct address {
+	__be32 word[4];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bfc_int_config);
+} bfc_int_config SEC(".maps");
+
+static __always_inline struct bfc_int_config *config(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&bfc_int_config, &zero);
+}
+
+static __always_inline int is_inside(const struct address *a)
+{
+	const struct bfc_int_config *conf = config();
+	const struct bfc_int_prefix *to;
+	__u32 i;
+
+	for (i = 0; conf && i < BFC_INT_PREFIXES; i++) {
+		if (i >= conf->prefixes)
+			break;
+		to = &conf->to[i];
+		if (!(((a->word[0] ^ to->addr[0]) & to->mask[0]) |
+		      ((a->word[1] ^ to->addr[1]) & to->mask[1]) |
+		      ((a->word[2] ^ to->addr[2]) & to->mask[2]) |
+		      ((a->word[3] ^ to->addr[3]) & to->mask[3])))
+			return 1;
+	}
+	return 0;
+}
+
+/* Of a TCP connection */
 static __always_inline void peer_of(const struct bpf_sock_ops *skops,
 				    struct address *a)
 {
@@ -40,6 +78,14 @@ static __always_inline void peer_of(const struct bpf_sock_ops *skops,
 		asm volatile("" : "+r"(last));
 	}
 	a->word[3] = last;
+}
+
+static __always_inline int peer_is_inside(struct bpf_sock_ops *skops)
+{
+	struct address a;
+
+	peer_of(skops, &a);
+	return is_inside(&a);
 }
 
 #endif /* BFC_PEER_H */

@@ -31,14 +31,6 @@
 #define TCP_HLEN	20
 #define TCP_SEQ		4	/* offset in the header */
 
-/* Of it only the prefixes are used. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct bfc_int_config);
-} bfc_size_config SEC(".maps");
-
 /* A connection that tells: the options that are placed next have room for it, or not. */
 struct size_sk {
 	__u32 room;
@@ -60,12 +52,7 @@ static __always_inline struct size_sk *storage(struct bpf_sock_ops *skops, __u64
 
 static __always_inline void begin(struct bpf_sock_ops *skops)
 {
-	__u32 zero = 0;
-	struct address a;
-
-	peer_of(skops, &a);
-	if (is_inside(&a, bpf_map_lookup_elem(&bfc_size_config, &zero)) &&
-	    storage(skops, BPF_SK_STORAGE_GET_F_CREATE))
+	if (peer_is_inside(skops) && storage(skops, BPF_SK_STORAGE_GET_F_CREATE))
 		bpf_sock_ops_cb_flags_set(skops, skops->bpf_sock_ops_cb_flags |
 					  BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG |
 					  BFC_SIZE_MARK);

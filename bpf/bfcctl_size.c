@@ -30,9 +30,9 @@ static void size_on(const char *cgroup, const struct bfc_int_config *conf)
 	if (!skel)
 		fail("cannot open the program: %s", strerror(errno));
 	pin_mkdir(pin_path("%s", ""));
-	pin_fresh(skel->maps.bfc_size_config, size_path(cgroup, "-config"));
+	pin_fresh(skel->maps.bfc_int_config, size_path(cgroup, "-config"));
 	bpf_loaded(bfc_size__load(skel), "the program that tells sizes");
-	conf_set(bpf_map__fd(skel->maps.bfc_size_config), conf, "the program that tells sizes");
+	conf_set(bpf_map__fd(skel->maps.bfc_int_config), conf, "the program that tells sizes");
 	object_pin(object_id(bfc_size__elf_bytes), size_path(cgroup, "-object"));
 	prog = bpf_program__fd(skel->progs.bfc_size);
 	sockops_attach(prog, cgroup, path, "the program");
