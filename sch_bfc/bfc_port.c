@@ -336,7 +336,8 @@ static void bfc_port_go_on(struct bfc_port *port)
 	again = bfc_port_retry(port);
 	spin_unlock_bh(&port->lock);
 	if (again)
-		mod_delayed_work(system_percpu_wq, &port->neighbour.hello, HZ);
+		mod_delayed_work(system_percpu_wq, &port->neighbour.hello,
+				 nsecs_to_jiffies(BFC_HELLO_SLOW_NS));
 	/* what became dirty without a qdisc, or by other thresholds */
 	bfc_refresh_start(port);
 }

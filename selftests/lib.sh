@@ -370,6 +370,13 @@ take_handles() {
 	done
 	at_most "ports that took all handles" "$i" 199
 }
+# give_handles NS: back
+give_handles() {
+	local dev
+	for dev in $took; do
+		ip -n "$1" link del "$dev"
+	done
+}
 
 # mac NS PORT
 mac() { ip -n "$1" -j link show dev "$2" | jq -r '.[0].address'; }

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Rounds of random acts on ports under traffic: options, qdiscs, links, namespaces, devices,
-# hosts that send what they should not, the module. After some rounds all is put in order but for the modes of the ports, the load
-# ends, and then traffic gets through, nothing is queued, counted or paused any more, and the
-# kernel has nothing to complain of; at times also no handle is missing, and the module goes.
+# hosts that send what they should not, the module. After some rounds all is put in order but
+# for the modes of the ports, the load ends, and then traffic gets through, nothing is queued,
+# counted or paused any more, and the kernel has nothing to complain of; at times also no handle
+# is missing, and the module goes.
 #
 #   h1 e0 --- p1 \				     / p3 --- e0 h3
 #		  sw1 (br0) x === x sw2 (br0)

@@ -63,19 +63,6 @@ records() {
 	bfcctl -n r -j int show e0 | jq -c '[.[] | [.src, .records]] | sort'
 }
 
-# python3 -c "$mapped" DST SRC: 20 packets between these MACs, from ::ffff:10.0.0.1 to INT's port of
-# 2001:db8::100, with an empty head
-mapped='
-import ipaddress, socket, sys
-s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-s.bind(("e0", 0))
-ip = (bytes.fromhex("6000000000301140") + ipaddress.ip_address("::ffff:10.0.0.1").packed +
-      ipaddress.ip_address("2001:db8::100").packed)
-udp = (50000).to_bytes(2, "big") + (49089).to_bytes(2, "big") + bytes.fromhex("00300000")
-for _ in range(20):
-	s.send(bytes.fromhex("".join(sys.argv[1:]).replace(":", "") + "86dd") + ip + udp + bytes(40))
-'
-
 # Peers are private addresses, or those that are named. What others send to INT's port does not
 # become RoCEv2, and they are sent no INT.
 test_scope() {
@@ -102,7 +89,10 @@ test_scope() {
 	udp send 20 10.0.0.100
 	ip -n h1 route del 10.0.0.100/32
 	# IPv4 in an IPv6 header is not IPv4.
-	check "frames" in_ns h1 python3 -c "$mapped" "$(mac r e0)" "$(mac h1 e0)"
+	frames open h1 h1 e0
+	frames udp h1 dst="$(mac r e0)" from=::ffff:10.0.0.1 to=2001:db8::100 \
+		sport=50000 dport=49089 size=40 count=20
+	frames close
 	equal "records of what is none of these" "$(records)" '[]'
 	ctl -n r int attach e0 to any
 	udp send 20 203.0.113.100 2001:db8::100

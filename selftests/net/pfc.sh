@@ -66,7 +66,7 @@ test_capfc_cal_loses_nothing() { loses_nothing fc capfc-cal; }
 # Without a handle nothing is charged to a port, and no port was ever paused, even when
 # there were handles again.
 test_handles_come_later() {
-	local i port senders=3
+	local port senders=3
 	star fc pfc
 	for port in r0 p1 p2 p3; do
 		tc -n sw qdisc del dev "$port" root
@@ -78,9 +78,7 @@ test_handles_come_later() {
 	done
 	incast
 	equal "PFC frames sent" "$(sum_stat pfc_tx)" 0
-	for i in $took; do
-		ip -n sw link del "$i"
-	done
+	give_handles sw
 	# Handles that no port holds come back within a second, and ports try every second.
 	sleep 4
 	incast

@@ -44,7 +44,6 @@ test_lossless_at_once() {
 
 # There is no handle for what becomes lossless: it is counted when there is one.
 test_handles_come_later() {
-	local i
 	line fc pfc lossless none
 	take_handles sw
 	tc -n sw qdisc change dev ph root bfc lossless all
@@ -52,9 +51,7 @@ test_handles_come_later() {
 	send h 10.0.0.2 9 -t 20
 	sleep 1
 	equal "held without a handle" "$(stat sw ph 'prios[0].held')" 0
-	for i in $took; do
-		ip -n sw link del "$i"
-	done
+	give_handles sw
 	check "nothing pauses h" wait_for 8 pausing
 	finish "$bg"
 	all_idle
