@@ -107,7 +107,9 @@ DECLARE_STATIC_KEY_FALSE(bfc_roots);	/* bfc_root.c */
 #define BFC_EARLY_STEPS		8	/* counts given back per dequeue at most */
 #define BFC_LAST_REFRESHES	3	/* repetitions after the last resume */
 #define BFC_QUICK_REFRESHES	8	/* of XOFF and XON, before those at `refresh` */
-#define BFC_SWEEP	HZ	/* old handles come back once a second */
+#define BFC_SWEEP	HZ	/* old handles come back once a second, */
+#define BFC_LAYOUT_PPS		1	/* as often a neighbour may be another one; */
+#define BFC_LAYOUT_BURST	4	/* a link that flaps once makes it two */
 
 /**
  * struct bfc_host - what a host that was paused sends of a priority (FAFC Alg. 3)

@@ -276,7 +276,8 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 	port->rx.seq = 0;
 	port->neighbour.tries = 0;
 	port->neighbour.refused = BFC_REFUSED_NOT;
-	port->neighbour.layout_next = 0;
+	port->neighbour.news.filled = ktime_get_ns();
+	port->neighbour.news.tokens = BFC_LAYOUT_BURST;
 	WRITE_ONCE(port->live, false);
 	bfc_port_unpause(port);
 	/* Without a carrier no new neighbour can send, but frames of the old one

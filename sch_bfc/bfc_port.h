@@ -96,7 +96,7 @@ struct bfc_neighbour {
 	u8 refused;		/* BFC_REFUSED_*: the layout cannot be served, or 0 */
 	bool lingers;		/* given up, but it may still send tags */
 	u32 layouts;		/* changes of &bfc_port.ingress */
-	u64 layout_next;	/* ns: when it may have another layout */
+	struct bfc_bucket news;	/* layouts that it may still have */
 	u64 hello_tx;		/* HELLOs sent */
 	u64 hello_rx;		/* HELLOs accepted */
 	unsigned long linger;	/* jiffies: until when to pop, if @lingers */

@@ -77,12 +77,11 @@ static u8 bfc_rx_layout(struct bfc_port *port, unsigned int queues, u64 now)
 	const struct bfc_ingress *ing;
 	u8 refused = bfc_ingress_room(port, queues);
 
-	if (!refused && now < port->neighbour.layout_next)
+	if (!refused && !bfc_bucket_take_n(&port->neighbour.news, now, BFC_LAYOUT_PPS,
+					   BFC_LAYOUT_BURST, 1))
 		refused = BFC_REFUSED_WAIT;
-	if (!refused) {
-		port->neighbour.layout_next = now + jiffies_to_nsecs(BFC_SWEEP);
+	if (!refused)
 		return bfc_port_layout(port, queues);
-	}
 	if (refused != port->neighbour.refused)
 		bfc_port_refuse(port, queues, refused);
 	ing = bfc_ingress_of(port);

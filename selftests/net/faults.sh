@@ -161,7 +161,8 @@ both_up() { peer_up sw1 x && peer_up sw2 x; }
 
 # fault NAME MODE SECONDS BEGIN END STALL LOST RECOVERY [AGREED]: commands, what they break
 # lasts for so long; bounds, or -. Of an agreement only if that is to come again. STALL is of
-# each flow; where nothing is $fair to flows, of all together
+# each flow; where nothing is $fair to flows, of all together. LOST may be "silent": what h1 and
+# h2 can send while nothing arrives, and what r's link cannot take until there is an agreement
 fault() {
 	local name=$1 mode=$2 seconds=$3 begin=$4 end=$5 before sent lost began took each
 	local most=("${@:6}") agrees=${9-}
@@ -192,6 +193,10 @@ fault() {
 	# A flow that does not come back stands still to the end of the load.
 	stall=$(stall_of ".flows[]")
 	silence=$(stall_of .)
+	if [ "${most[1]}" = silent ]; then
+		most[1]=$(($(at_line_rate $((silence + calm)) 2) +
+			   $(at_line_rate "${agreed/#-/0}" 0.5)))
+	fi
 	equal "$mode: flows that arrive" "$(received r 5000 '.flows | length')" $((2 * flows))
 	row "$stall" "$lost" "$recovery" "$agreed"
 	[ "$each" = - ] || at_most "$name, $mode: longest stall (ms)" "$stall" "$each"
@@ -333,7 +338,7 @@ rebooting() {
 	local layout=$1 out
 	out=$(plus 1000 $carrier $calm)
 	fault "the peer reboots, 1 s, with $2" "$mode" 1 unplug other_layout \
-		"$out" "$(at_line_rate "$out" 2)" "$(plus $look $carrier $calm)" \
+		"$out" silent "$(plus $look $carrier $calm)" \
 		${3:+"$(plus $look $carrier $fast $calm)"}
 }
 test_peer_reboots() {
@@ -394,21 +399,29 @@ flap() {
 }
 flap_each_second() {
 	local i
+	between_looks
 	for ((i = 1; i < times; i++)); do
 		flap
 		sleep 0.95
 	done
 	flap
 }
-# Linux looks at carriers once a second: it may find a link that flaps as often down each time
-# (see the row with pfifo).
+# Linux looks at carriers once a second: it may find a link that flaps as often down each time,
+# and carry nothing until a second after the last one, with any qdisc. Here it looks in
+# between: what is lost is what comes while the link is down, and until the ends have agreed
+# again.
+between_looks() {
+	ip -n r link add look type dummy
+	sleep 1.1
+	ip -n r link set look carrier off	# has it look at once
+	sleep 0.5
+}
 flapping() {
-	local out lost=-
-	out=$(plus $((times * 1000)) $carrier $calm)
-	[ "$mode" = pfifo ] || lost=$(at_line_rate "$out" 2)
+	local lost=-
+	[ "$mode" = pfifo ] || lost=$(at_line_rate $((times * (50 + calm))) 2)
 	fault "the link flaps for 50 ms, each second, $times times" "$mode" 0 flap_each_second \
-		nothing "$out" "$lost" "$(plus $look $carrier $calm)" \
-		${1:+"$(plus $look $carrier $fast $calm)"}
+		nothing "$(plus 50 $calm)" "$lost" "$(plus $look $calm)" \
+		${1:+"$(plus $look $fast $calm)"}
 }
 test_link_flaps() {
 	local mode=bfc times=3

@@ -69,8 +69,9 @@ test_neighbour() {
 	tc -n b qdisc del dev e0 root
 	tell_all a "neighbour_up neighbour_down"
 	bfc b e0
-	peers_up
+	tell_all a "neighbour_up neighbour_down neighbour_up"
 	ip -n a link set e0 down
+	tell_all a "neighbour_up neighbour_down neighbour_up neighbour_down"
 	ip -n a link set e0 up
 	peers_up
 	tell_all a "neighbour_up neighbour_down neighbour_up neighbour_down neighbour_up"
