@@ -15,6 +15,7 @@
 #
 #   CHURN_ROUNDS: how many, 40; CHURN_SEED: which, 1
 #   CHURN_SECONDS: as many rounds as so long takes, instead of CHURN_ROUNDS
+#   CHURN_MBIT: what links carry, 50 Mbit/s; fewer where the processor is slow
 #   CHURN_FROM: the round to begin with, 1. A round's act follows from seed and round, and
 #	the ports as they are. Each act is told in the kernel's log, too: what is before a
 #	complaint there has caused it. In the simulator a run can be repeated as a whole.
@@ -27,6 +28,7 @@ rounds=${CHURN_ROUNDS:-40}
 seconds=${CHURN_SECONDS:-}
 seed=${CHURN_SEED:-1}
 from=${CHURN_FROM:-1}
+mbit=${CHURN_MBIT:-50}
 every=20		# rounds between checks
 rarely=5		# checks between those of handles and of the module
 bound=10		# seconds until traffic gets through
@@ -59,7 +61,7 @@ rest() { sleep "0.0$((RANDOM % 5))$((RANDOM % 10))"; }
 # of_port PORT: options that it has besides those of a mode
 of_port() {
 	case $1 in
-	"sw1 p2" | "v e0") echo "rate 50mbit" ;;	# a veth is as fast as the processor
+	"sw1 p2" | "v e0") echo "rate ${mbit}mbit" ;;	# a veth is as fast as the processor
 	*) echo "rate link" ;;
 	esac
 }
@@ -76,7 +78,7 @@ ready() {
 
 # wired SWITCH PORT NS DEV
 wired() {
-	local rate=50mbit
+	local rate=${mbit}mbit
 	case "$1 $2" in
 	"sw1 p2")
 		ip link add name "$2" netns "$1" numtxqueues 2 numrxqueues 2 type veth \
@@ -84,9 +86,9 @@ wired() {
 		plug "$1" "$2"
 		plug "$3" "$4"
 		;;
-	"sw1 x") tx_queues=4 cable "$@" rate 50mbit delay 100us ring 8 ;;
+	"sw1 x") tx_queues=4 cable "$@" rate $rate delay 100us ring 8 ;;
 	*)
-		[ "$2" != r0 ] || rate=20mbit
+		[ "$2" != r0 ] || rate=$((mbit * 400))kbit
 		cable "$@" rate $rate delay 100us ring 8
 		;;
 	esac
@@ -165,9 +167,10 @@ begin_load() {
 		keep "$name" tcpask serve -p 80
 	done
 	keep h1 udpflow send -d 10.0.0.100 -p 9 -f 8 -t 1000 -b 30000
-	keep v udpflow send -d 10.0.0.100 -p 9 -f 8 -F 100 -t 1000 -b 30000 -T 96
-	keep r udpflow send -d 10.0.0.1 -p 9 -f 4 -t 1000 -b 30000 -r 15000000
-	keep h1 udpflow send -d 10.1.0.100 -p 9 -f 4 -t 1000 -b 30000 -r 5000000
+	keep v udpflow send -d 10.0.0.100 -p 9 -f 8 -F 100 -t 1000 -b 30000 -T 96 \
+		-r $((mbit * 2000000))
+	keep r udpflow send -d 10.0.0.1 -p 9 -f 4 -t 1000 -b 30000 -r $((mbit * 300000))
+	keep h1 udpflow send -d 10.1.0.100 -p 9 -f 4 -t 1000 -b 30000 -r $((mbit * 100000))
 	# To connect may take two minutes.
 	keep h3 timeout 3 tcpask ask -d 10.0.0.100 -p 80 -t 2 -s 300000 -c 2
 	keep r timeout 3 tcpask ask -d 10.0.0.1 -p 80 -t 2 -s 300000 -c 2
