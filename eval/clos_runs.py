@@ -14,7 +14,7 @@ from topology import Topology, clos
 from workload import (
     Distribution,
     Flow,
-    anyone,
+    all_pairs,
     even_share,
     incasts,
     neighbours,
@@ -57,7 +57,7 @@ def data_center(
     racks, per_rack, spines = size
     hosts, core = racks * per_rack, racks * spines
     if pairs == "uniform":
-        draw, links = anyone(hosts), core
+        draw, links = all_pairs(hosts), core
     elif pairs == "even":
         leaving = even_share(racks, per_rack, spines)
         draw, links = neighbours(racks, per_rack, leaving), hosts

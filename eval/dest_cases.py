@@ -18,7 +18,7 @@ from topology import GBIT, US, Topology, clos
 from workload import (
     Distribution,
     Flow,
-    anyone,
+    all_pairs,
     incasts_together,
     one_of,
     open_loop,
@@ -99,7 +99,7 @@ def together_case(together: int, degree: int) -> Build:
         load = 100 * racks * spines * 0.55
         hosts = racks * per_rack
         flows = open_loop(
-            rng, Distribution.load(FACEBOOK), anyone(hosts), load, duration
+            rng, Distribution.load(FACEBOOK), all_pairs(hosts), load, duration
         )
         flows += incasts_together(
             rng,

@@ -24,7 +24,7 @@ from metrics import mean, percentile
 from schemes import Pipe, Scheme, bfc
 from simulate import Job, Run
 from topology import GBIT, fat_tree
-from workload import Flow, Pair, anyone, gaps, spread
+from workload import Flow, Pair, all_pairs, gaps, spread
 
 RATE = GBIT
 PACKET = 1500
@@ -173,7 +173,7 @@ def make_flows(ctx: Context, scenario: Scenario, ports: int, up: int) -> List[Fl
             found.append(now)
         raise AssertionError
 
-    draw = anyone(hosts)
+    draw = all_pairs(hosts)
     for kind, size in ((LONG, LONG_BYTES), (SHORT, scenario.short)):
         for now in times(ctx.number(f"{kind}_gap") * 1000 * HOSTS / hosts):
             start(kind, size, draw(rng), now)

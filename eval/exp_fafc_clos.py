@@ -31,7 +31,7 @@ from fafc import CONTROLS, LABELS, NAMES, RATE, by_scheme, key, make, pooled
 from schemes import Hpcc, Rated, Scheme
 from simulate import Job, Run
 from topology import GBIT, Topology, clos
-from workload import Distribution, Flow, anyone, incasts, open_loop, spread
+from workload import Distribution, Flow, all_pairs, incasts, open_loop, spread
 
 # 8 us between racks, and frames: 25 packets fill a lone flow's way.
 WINDOW = 28_000
@@ -61,7 +61,7 @@ def make_flows(ctx: Context, number: int) -> List[Flow]:
     flows = open_loop(
         rng,
         Distribution.load(sizes),
-        anyone(hosts),
+        all_pairs(hosts),
         RATE / GBIT * hosts * ctx.number("load"),
         duration,
         sigma=0,

@@ -25,7 +25,7 @@ from metrics import PACKET, by_size, percentile
 from schemes import Scheme
 from simulate import Job, Run
 from topology import GBIT, Topology, clos, pod
-from workload import Distribution, Flow, anyone, incasts, open_loop, spread
+from workload import Distribution, Flow, all_pairs, incasts, open_loop, spread
 
 Bins = List[Tuple[str, int]]
 Named = List[Tuple[str, Run]]  # with their case
@@ -100,7 +100,7 @@ def make_flows(ctx: Context, network: Network, case: str) -> List[Flow]:
     flows = open_loop(
         rng,
         Distribution.load(ctx.text("sizes")),
-        anyone(hosts),
+        all_pairs(hosts),
         network.capacity * 8 * load,
         duration,
         sigma=0,

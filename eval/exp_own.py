@@ -10,7 +10,7 @@ from clos_runs import flows_job, metrics, report, schemes
 from experiment import Context, Experiment, Metrics, UsageError
 from schemes import LIMIT
 from topology import Topology, clos, dumbbell, fat_tree, line
-from workload import Distribution, Flow, anyone, open_loop, read_ns3, spread
+from workload import Distribution, Flow, all_pairs, open_loop, read_ns3, spread
 
 # What --set topology=NAME:N,N... names, and what the numbers are.
 NETWORKS: Dict[str, Tuple[Callable[..., Topology], str]] = {
@@ -40,7 +40,7 @@ def drawn(ctx: Context, hosts: int) -> List[Flow]:
     return open_loop(
         ctx.rng("flows"),
         Distribution.load(ctx.text("sizes")),
-        anyone(hosts),
+        all_pairs(hosts),
         100 * hosts * ctx.number("load"),
         round(ctx.number("ms") * 1e6),
     )

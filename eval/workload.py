@@ -113,7 +113,7 @@ def one_of(pairs: Sequence[Pair]) -> Draw:
     return lambda rng: pairs[rng.randrange(len(pairs))]
 
 
-def anyone(hosts: int) -> Draw:
+def all_pairs(hosts: int) -> Draw:
     """All pairs alike."""
     return one_of([(s, d) for s in range(hosts) for d in range(hosts) if s != d])
 

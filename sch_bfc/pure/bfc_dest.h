@@ -107,10 +107,10 @@ static inline void bfc_dest_take(struct bfc_dest *dest, u32 key, u16 queue)
  * @free: queues that belong to none
  * @queues: of the port
  *
- * Anyone may while a quarter of the queues is free. As they run short, the rule is that
- * of a dynamic threshold (Choudhury and Hahne, IEEE/ACM Trans. Netw. 6(2), 1998), of
- * queues in place of bytes: it may hold a quarter as many as are free. One that is greedy
- * leaves most of them free, and several that are leave some.
+ * Any destination may while a quarter of the queues is free. As they run short, the rule
+ * is that of a dynamic threshold (Choudhury and Hahne, IEEE/ACM Trans. Netw. 6(2), 1998),
+ * of queues in place of bytes: it may hold a quarter as many as are free. One that is
+ * greedy leaves most of them free, and several that are leave some.
  *
  * Return: true if so; always for a destination that holds none, while any is free.
  */

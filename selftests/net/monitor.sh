@@ -336,7 +336,7 @@ test_namespaces() {
 	listen a a
 	listen z z
 	listen all z all-nsid
-	# Anyone may listen where he is, but nowhere else.
+	# Any user may listen in the own namespace, but nowhere else.
 	unprivileged "$top/build/bpf/bfcctl" -v -j monitor >"$scratch/unprivileged" \
 		2>"$scratch/unprivileged.err" &
 	pids+=($!)
