@@ -228,7 +228,7 @@ SRF_JOINS = {
 HPCC_QUEUES = {
     "hpcc": ("queues 1 assign single new-first off", "HPCC"),
     "hpcc-sfq": ("queues {queues} assign stochastic new-first off", "HPCC + SFQ"),
-    "hpcc-dqa": ("queues {queues} new-first off", "HPCC + dynamic queues"),
+    "hpcc-dqa": ("queues {queues} assign dynamic new-first off", "HPCC + dynamic queues"),
 }
 INCAST_DSCP = 46
 HPCC_T = 8500  # ns: what BDP stands for, and a bit

@@ -529,6 +529,17 @@ class Schemes(unittest.TestCase):
         with self.assertRaises(ValueError):
             schemes.make("tcp")
 
+    def test_schemes_of_papers_say_how_flows_get_queues(self) -> None:
+        """A paper's scheme is what it is, whatever the module's default becomes."""
+        for name in schemes.NAMES:
+            s = schemes.make(name)
+            for qdisc in (s.nic, s.switch):
+                words = f"{qdisc} "
+                if " fc none " in words or schemes.WITHOUT_TURNS in words:
+                    self.assertIn(" assign ", words, name)
+            if "dynamic" in name:
+                self.assertIn(" assign dynamic", s.switch, name)
+
     def test_table_grows_with_the_queues_of_a_port(self) -> None:
         s = schemes.bfc(32, nic_queues=8, table=10, options="resume drained")
         self.assertIn(" queues 32 ", s.switch)
@@ -616,7 +627,7 @@ class Hpcc(unittest.TestCase):
         for name, words in (
             ("hpcc", "bfc fc none queues 1 assign single "),
             ("hpcc-sfq", "bfc fc none queues 32 assign stochastic "),
-            ("hpcc-dqa", "bfc fc none queues 32 new-first "),
+            ("hpcc-dqa", "bfc fc none queues 32 assign dynamic "),
         ):
             s = schemes.make(name)
             self.assertTrue(s.switch.startswith(words), s.switch)
