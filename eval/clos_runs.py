@@ -8,7 +8,7 @@ import numpy as np
 
 from experiment import COLOURS, Context, Metrics, UsageError, Value
 from metrics import BINS, Done, by_size, mean, percentile, share_over
-from schemes import LIMIT, Scheme, make
+from schemes import ASSIGN, LIMIT, Scheme, make
 from simulate import Job, Run
 from topology import Topology, clos
 from workload import (
@@ -153,6 +153,14 @@ def make_job(
 def schemes(ctx: Context) -> List[Scheme]:
     queues, limit = ctx.integer("queues"), ctx.text("limit")
     return [make(name, queues, limit=limit) for name in ctx.texts("schemes")]
+
+
+def assigning(ctx: Context) -> str:
+    """The qdisc's words for parameter `assign`; none for the default."""
+    assign = ctx.text("assign")
+    if assign not in ASSIGN:
+        raise UsageError(f"assign: {assign} is not one of {', '.join(ASSIGN)}")
+    return "" if assign == ASSIGN[0] else f"assign {assign}"
 
 
 def run_cases(ctx: Context, cases: Sequence[str], some: Sequence[Scheme]) -> Named:

@@ -6,10 +6,19 @@ All variants get the same flows: Facebook's, 55 % load and 5 % incast.
 
 from typing import Any, Dict, List
 
-from clos_runs import BUFFER_HEADER, CASES, Row, buffer_row, make_job, params, slowdowns
+from clos_runs import (
+    BUFFER_HEADER,
+    CASES,
+    Row,
+    assigning,
+    buffer_row,
+    make_job,
+    params,
+    slowdowns,
+)
 from experiment import Context, Experiment, Metrics
 from metrics import mean, percentile
-from schemes import LIMIT, PAPER, Scheme, bfc
+from schemes import ASSIGN, LIMIT, PAPER, Scheme, bfc
 from simulate import Run
 
 # Arguments of bfc(). Defaults: "resume early", "avoid-paused on", queues shared by
@@ -37,19 +46,25 @@ VARIANTS: Dict[str, Dict[str, Any]] = {
 }
 
 
-def variant(name: str, queues: int, limit: str = LIMIT) -> Scheme:
-    return bfc(queues, limit=limit, name=name, label=name, **VARIANTS[name])
+def variant(name: str, queues: int, limit: str = LIMIT, assign: str = "") -> Scheme:
+    """assign: the qdisc's words for how flows get queues, where a variant has none."""
+    changes = dict(VARIANTS[name])
+    options = str(changes.get("options", ""))
+    if "assign" not in options:
+        changes["options"] = f"{options} {assign}".strip()
+    return bfc(queues, limit=limit, name=name, label=name, **changes)
 
 
 def run(ctx: Context) -> Metrics:
     seeds = range(ctx.integer("seeds"))
     names = ctx.texts("variants")
+    assign = assigning(ctx)
     runs = ctx.simulate(
         [
             make_job(
                 ctx,
                 f"{name}-{seed}",
-                variant(name, ctx.integer("queues"), ctx.text("limit")),
+                variant(name, ctx.integer("queues"), ctx.text("limit"), assign),
                 *CASES["incast"],
                 number=seed,
             )
@@ -111,6 +126,7 @@ EXPERIMENTS = [
             **params("fb-hadoop-bfc", 0.5, "schemes"),
             "degree": 400,  # 100 senders here: more than there are queues
             "variants": list(VARIANTS),
+            "assign": ASSIGN[0],
             "seeds": 1,
         },
         full={"clos": [8, 16, 8], "ms": 5.0, "degree": 100, "seeds": 2},

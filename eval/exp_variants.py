@@ -5,9 +5,19 @@ from typing import Dict, List, Sequence
 
 import numpy as np
 
-from clos_runs import Named, Row, figure, metrics, params, report, run_cases, schemes
+from clos_runs import (
+    Named,
+    Row,
+    assigning,
+    figure,
+    metrics,
+    params,
+    report,
+    run_cases,
+    schemes,
+)
 from experiment import COLOURS, Context, Experiment, Metrics, Value
-from schemes import bfc
+from schemes import ASSIGN, Scheme, bfc
 from simulate import Run
 
 # ---- Fig. 27: collisions ----
@@ -72,13 +82,14 @@ def write_collisions(
 # ---- Fig. 28: the flow table ----
 
 
-def run_fig28(ctx: Context) -> Metrics:
-    queues = ctx.integer("queues")
-    tables = [
+def tables(ctx: Context) -> List[Scheme]:
+    """BFC with flow tables of every size and every number of ways."""
+    queues, assign = ctx.integer("queues"), assigning(ctx)
+    return [
         bfc(
             queues,
             limit=ctx.text("limit"),
-            options=f"ways {ways}",
+            options=f"ways {ways} {assign}".strip(),
             table=n,
             name=f"bfc-{n}x-{ways}",
             label=f"{n} x queues, {ways} way" + "s"[: ways > 1],
@@ -86,7 +97,10 @@ def run_fig28(ctx: Context) -> Metrics:
         for n in ctx.integers("tables")
         for ways in ctx.integers("ways")
     ]
-    runs = run_cases(ctx, ["incast"], tables)
+
+
+def run_fig28(ctx: Context) -> Metrics:
+    runs = run_cases(ctx, ["incast"], tables(ctx))
     report(ctx, "fig28", runs)
     return metrics(runs, ("short_p99", "long_mean"))
 
@@ -136,6 +150,7 @@ EXPERIMENTS = [
             **CROWDED,
             "tables": [1, 10, 100, 1000],
             "ways": [1, 4],  # the paper's, the module's
+            "assign": ASSIGN[0],
         },
         full={**FULL, "degree": 100},
         seconds=8,

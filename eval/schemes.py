@@ -205,6 +205,9 @@ def bfc(
     )
 
 
+# How a flow gets its queue, where queues have turns; the module's default first.
+ASSIGN = ("destination", "root", "dynamic", "stochastic", "single")
+
 # BFC as published: resume when drained, any empty queue, one place in the flow
 # table for each flow, plain round robin; and how a flow gets its queue.
 WITHOUT_TURNS = "resume drained avoid-paused off ways 1"
@@ -353,6 +356,16 @@ def delay_based(
     )
 
 
+# Linux' congestion controls over BFC.
+BELOW_TCP = (
+    "bfc-dctcp",
+    "bfc-cubic",
+    "bfc-128-cubic",
+    "bfc-dynamic-cubic",
+    "bfc-128-dynamic-cubic",
+)
+
+
 def make(
     name: str,
     queues: int = 32,
@@ -399,9 +412,12 @@ def make(
         )
     if name == "bfc-hrtt":
         return bfc(queues, nic_queues, "auto", "", limit, name=name, label="BFC, HRTT measured")
-    if name == "bfc-128":
+    if name in ("bfc-128", "bfc-128-dynamic"):
+        options, label = "", "BFC 128"
+        if name != "bfc-128":
+            options, label = "assign dynamic", "BFC 128, without shares"
         # NICs of 63, so that the handles suffice for 128 hosts
-        return bfc(128, 63, hrtt, "", limit, name=name, label="BFC 128")
+        return bfc(128, 63, hrtt, options, limit, name=name, label=label)
     if name in ("ideal-fq", "ideal-fq-open"):
         ideal = Scheme(
             name=name,
@@ -425,7 +441,7 @@ def make(
         return hpcc(name, queues)
     if name in RATED:
         return rated(name)
-    if name in ("bfc-cc", "bfc-paper-cc"):
+    if name in ("bfc-cc", "bfc-dynamic-cc", "bfc-paper-cc"):
         return delay_based(make(name[:-3], queues, hrtt, nic_queues, limit))
     if name == "fq_codel":
         return Scheme(
@@ -461,7 +477,7 @@ def make(
             switch="pfifo limit 12000",
             source="window",
         )
-    if name in ("bfc-dctcp", "bfc-cubic", "bfc-128-cubic"):
+    if name in BELOW_TCP:
         under, _, congestion = name.rpartition("-")
         below = make(under, queues, hrtt, nic_queues, limit)
         return replace(
@@ -492,7 +508,9 @@ NAMES = (
     "bfc-no-nic-dynamic",
     "bfc-window",
     "bfc-128",
+    "bfc-128-dynamic",
     "bfc-cc",
+    "bfc-dynamic-cc",
     "bfc-paper-cc",
     "stochastic",
     "single",
@@ -510,7 +528,5 @@ NAMES = (
     "pfifo",
     "pfifo-open",
     "pfifo-gbn",
-    "bfc-dctcp",
-    "bfc-cubic",
-    "bfc-128-cubic",
+    *BELOW_TCP,
 )

@@ -23,13 +23,14 @@ import exp_choices  # noqa: E402
 import exp_clos  # noqa: E402
 import exp_fafc_clos  # noqa: E402
 import exp_own  # noqa: E402
+import exp_variants  # noqa: E402
 import fafc  # noqa: E402
 import hpcc  # noqa: E402
 import metrics  # noqa: E402
 import schemes  # noqa: E402
 import topology  # noqa: E402
 import workload  # noqa: E402
-from clos_runs import data_center, slowdowns  # noqa: E402
+from clos_runs import assigning, data_center, slowdowns  # noqa: E402
 from exp_variants import collision_shares  # noqa: E402
 from exp_hpcc_choices import swings  # noqa: E402
 from experiment import Context, Experiment, UsageError  # noqa: E402
@@ -555,6 +556,39 @@ class Schemes(unittest.TestCase):
             self.assertEqual(s.name, name)
             changed = set(s.switch.split()) ^ base
             self.assertEqual(not changed, name in ("base", "nic-8", "nic-128"), name)
+
+    def test_every_scheme_is_documented(self) -> None:
+        page = (EVAL.parent / "docs" / "evaluation.md").read_text(encoding="utf-8")
+        for name in schemes.NAMES:
+            self.assertIn(f"`{name}`", page)
+
+    def test_assign_can_be_another_one(self) -> None:
+        """In experiments that take no schemes."""
+
+        def context(e: Experiment, *changes: str) -> Context:
+            return Context(e, e.settings(False, changes), 1, Path(), 1, "", "")
+
+        (fig28,) = [e for e in exp_variants.EXPERIMENTS if e.name == "bfc-fig28"]
+        (choices,) = exp_choices.EXPERIMENTS
+        for s in exp_variants.tables(context(fig28)):
+            self.assertNotIn("assign", s.switch)
+        for s in exp_variants.tables(context(fig28, "assign=dynamic")):
+            for qdisc in (s.nic, s.switch):
+                self.assertTrue(qdisc.endswith(" assign dynamic"), qdisc)
+        words = assigning(context(choices, "assign=dynamic"))
+        for name in exp_choices.VARIANTS:
+            plain = exp_choices.variant(name, 32)
+            other = exp_choices.variant(name, 32, assign=words)
+            for qdisc in (other.nic, other.switch):
+                self.assertEqual(f"{qdisc} ".count(" assign "), 1, qdisc)
+            if " assign " in f"{plain.switch} ":
+                self.assertEqual(other, plain)
+            else:
+                self.assertEqual(other.switch, f"{plain.switch} assign dynamic")
+        for e in (fig28, choices):
+            self.assertEqual(assigning(context(e)), "")
+            with self.assertRaisesRegex(UsageError, "assign: fair is not one of dest"):
+                e.run(context(e, "assign=fair"))
 
     def test_large_pieces_only_where_the_qdisc_cuts_them(self) -> None:
         for name, gso in (
