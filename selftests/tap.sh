@@ -68,8 +68,8 @@ run_each() {
 
 # ---- checks ----
 
-# fail TEXT: the first one is reported
-fail() { why=${why:-$*}; return 1; }
+# fail TEXT: the first one is reported. What a program said may be nothing.
+fail() { why=${why:-${*:-a check fails, and there is nothing to say}}; return 1; }
 
 # check TEXT COMMAND...
 check() {

@@ -772,7 +772,7 @@ first_of_cc() { bpftool -j map dump pinned "$1" | jq -r '.[0].value[8]'; }
 test_storage() {
 	local before config on=(rate 10gbit rtt 10us)
 	if ! struct_ops; then
-		say "no struct_ops in this kernel"
+		skip="no struct_ops in this kernel"
 		refuses 1 'this kernel has no BTF' hpcc on rate 10gbit rtt 10us
 		equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 		return
@@ -802,7 +802,7 @@ test_delay() {
 	refuses 1 'bfc_delay is off' delay show
 	refuses 1 'bfc_delay is not registered' delay off
 	if ! struct_ops; then
-		say "no struct_ops in this kernel"
+		skip="no struct_ops in this kernel"
 		refuses 1 'this kernel has no BTF' delay on "${on[@]}"
 		equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
 		return
@@ -845,7 +845,7 @@ ops_id() { bpftool -j map show pinned "/sys/fs/bpf/bfc/$1_ops" | jq .id; }
 test_upgrade() {
 	local on=(rate 20mbit rtt 1ms) way before ask
 	if ! struct_ops; then
-		say "no struct_ops in this kernel"
+		skip="no struct_ops in this kernel"
 		return
 	fi
 	topology

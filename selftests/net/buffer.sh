@@ -177,7 +177,7 @@ test_join_and_leave_under_traffic() {
 	done
 	for to in bfc none pfc; do
 		for port in "${ports[@]}"; do
-			tc -n sw qdisc change dev "$port" root bfc fc $to
+			tc -n sw qdisc change dev "$port" root bfc fc $to || fail "$port: no fc $to"
 		done
 		sleep 0.4
 	done

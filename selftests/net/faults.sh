@@ -161,10 +161,10 @@ both_up() { peer_up sw1 x && peer_up sw2 x; }
 
 # fault NAME MODE SECONDS BEGIN END STALL LOST RECOVERY [AGREED]: commands, what they break
 # lasts for so long; bounds, or -. Of an agreement only if that is to come again. STALL is of
-# each flow; where nothing is $fair to flows, of all together. LOST may be "silent": what h1 and
-# h2 can send while nothing arrives, and what r's link cannot take until there is an agreement
+# each flow; where nothing is $fair to flows, of all together. LOST may be "rest": all but what
+# r's link carries, less the fifth that recovers() allows, before and after the fault
 fault() {
-	local name=$1 mode=$2 seconds=$3 begin=$4 end=$5 before sent lost began took each
+	local name=$1 mode=$2 seconds=$3 begin=$4 end=$5 before sent began took each out
 	local most=("${@:6}") agrees=${9-}
 	[ -n "$fair" ] && [ "$mode" != pfifo ] && each=${most[0]} || each=-
 	topology "$mode"
@@ -181,6 +181,8 @@ fault() {
 	sleep "$seconds"
 	$end
 	recovers
+	# What comes then is to be more than what the outage took.
+	[ "${most[1]}" != rest ] || sleep 2
 	sleep 0.2
 	kill "${senders[@]}"
 	took=$(calc "($EPOCHREALTIME - $began) * 1000")
@@ -193,9 +195,10 @@ fault() {
 	# A flow that does not come back stands still to the end of the load.
 	stall=$(stall_of ".flows[]")
 	silence=$(stall_of .)
-	if [ "${most[1]}" = silent ]; then
-		most[1]=$(($(at_line_rate $((silence + calm)) 2) +
-			   $(at_line_rate "${agreed/#-/0}" 0.5)))
+	if [ "${most[1]}" = rest ]; then
+		out=$((seconds * 1000 + recovery + look))
+		[ "$silence" -le "$out" ] || out=$silence
+		most[1]=$((sent - $(at_line_rate $((${took%.*} - out)) 0.4)))
 	fi
 	equal "$mode: flows that arrive" "$(received r 5000 '.flows | length')" $((2 * flows))
 	row "$stall" "$lost" "$recovery" "$agreed"
@@ -338,7 +341,7 @@ rebooting() {
 	local layout=$1 out
 	out=$(plus 1000 $carrier $calm)
 	fault "the peer reboots, 1 s, with $2" "$mode" 1 unplug other_layout \
-		"$out" silent "$(plus $look $carrier $calm)" \
+		"$out" rest "$(plus $look $carrier $calm)" \
 		${3:+"$(plus $look $carrier $fast $calm)"}
 }
 test_peer_reboots() {
@@ -471,6 +474,8 @@ many() {
 	fault "$flaps flaps" "$mode" 0 flap_many nothing - - "$(plus $look $carrier $calm)" \
 		${1:+"$(plus $look $carrier $fast $calm)"}
 	at_most "stall, less the $flapped ms of the flaps" $((stall - flapped)) $((carrier + calm))
+	at_most "packets lost" "$lost" \
+		"$(calc "($flapped + $carrier + $calm) / 1000 * 2 * 800000 / 8 / 1400")"
 }
 test_many_flaps() {
 	local mode=bfc

@@ -281,6 +281,27 @@ test_hold_ends_on_an_idle_port() {
 	done_with
 }
 
+# A queue that stands still has eight times what is free of the buffer at most, 8/9 of it all,
+# and leaves room for others.
+test_cap_of_a_paused_queue() {
+	local limit=$((512 * 1024)) held
+	rate_n=20mbit
+	start peer on assign dynamic limit ${limit}b queues 2
+	frames keep n 0.2 bits=0,1 hold=4000000000
+	sleep 0.3
+	send r 10.0.0.1 5000 -n 600 -s 1000
+	finish "$bg"
+	held=$(port memory)
+	between "held by one queue" "$held" $((limit * 8 / 9 - 2304)) $((limit * 8 / 9 + 2304))
+	at_least "dropped beyond it" "$(port drop_cap)" 1
+	send r 10.0.0.1 5001 -F 9 -n 10 -s 1000
+	finish "$bg"
+	at_least "held of another flow" "$(port memory)" $((held + 10000))
+	equal "dropped at the limit" "$(port drop_limit)" 0
+	frames keep n 0
+	done_with
+}
+
 # A queue that was paused when the mode changed had been so for 2^64 ns.
 test_mode_change_ends_a_pause() {
 	start peer on
@@ -707,7 +728,8 @@ test_not_ours() {
 }
 
 run_tests three_way_hello bye silence carrier_loss two_talkers peer_on \
-	peer_off pause_obeyed hold_ends_on_an_idle_port mode_change_ends_a_pause \
+	peer_off pause_obeyed hold_ends_on_an_idle_port cap_of_a_paused_queue \
+	mode_change_ends_a_pause \
 	refused sequence_far_ahead guessed_nonce unproved_pause nic_role \
 	pauses_end_with_accept_pause flood hello_flood pause_sent counts_of_a_row tags_of_others \
 	vlan_bridge tpid_8100 not_ours fuzz

@@ -557,6 +557,8 @@ test_modes_change_under_traffic() {
 			tc -n "s$i" qdisc change dev e0 root bfc fc $mode
 		done
 		tc -n sw qdisc change dev r0 root bfc fc $mode
+		equal "ports that are not $mode" \
+			"$(snapshot "map(select(.ns != \"r\" and .options.fc != \"$mode\")) | length")" 0
 	done
 	flood_ends
 	equal "received and dropped" \
@@ -573,7 +575,7 @@ test_thresholds_change_under_traffic() {
 	for i in 9kb 200kb 10kb 90kb; do
 		sleep 0.5
 		for port in p1 p2 p3; do
-			tc -n sw qdisc change dev $port root bfc xoff $i
+			tc -n sw qdisc change dev $port root bfc xoff $i || fail "$port: no xoff $i"
 		done
 	done
 	flood_ends

@@ -421,10 +421,10 @@ test_namespaces_have_handles_of_their_own() {
 		done | ip -n "$ns" -batch -
 		for i in {1..140}; do
 			echo "qdisc add dev d$i root bfc peer on rate 1gbit flows 16"
-		done | tc -n "$ns" -batch -
+		done | tc -n "$ns" -batch - || fail "$ns: tc refuses"
 	done
-	equal "ports without handles" "$(snapshot 'map(select(.peer_state != "up")) |
-		length')" 0
+	equal "ports with handles" "$(snapshot 'map(select(.peer_state == "up")) | length')" \
+		$((4 * 140))
 }
 
 # softirqs NAME: that ran so far

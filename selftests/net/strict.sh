@@ -57,7 +57,7 @@ only_high() {
 	at_least "packets of 6, $1" "$high" 500
 }
 
-change() { tc -n s qdisc change dev e0 root bfc "$@"; }
+change() { tc -n s qdisc change dev e0 root bfc "$@" || fail "refused: $*"; }
 
 test_none_is_in_turn() {
 	topology

@@ -95,14 +95,16 @@ untouched() {
 
 # works: v's own packets are counted, and v is paused; nothing gets lost
 works() {
-	local before
+	local before drops
 	before=$(stat sw p1 pause_tx)
+	drops=$(sum_stat drops)
 	meet "${1-10.0.0.100}" v u
 	send v "${1-10.0.0.100}" 5000 -n 150 -s 1400
 	local first=$bg
 	send u "${1-10.0.0.100}" 5001 -n 150 -s 1400
 	finish "$first" "$bg"
 	at_least "pauses of v for what it sends" "$(($(stat sw p1 pause_tx) - before))" 1
+	equal "drops" "$(sum_stat drops)" "$drops"
 }
 
 test_veth() {

@@ -61,6 +61,7 @@ bound() {
 		fail "no $1 or no $3 in \"$line\""
 		return
 	fi
+	numbers "$1, $2 $3" "$value" "$than" || return	# to awk nan is 0
 	limit=$(awk "BEGIN { print $than * ${4:-1} }")
 	awk "BEGIN { exit !($value $2 $limit) }" ||
 		fail "$1 is $value, wanted $2 $limit ($3${4:+ x $4})"
