@@ -209,6 +209,200 @@ bool digraph_order(const struct digraph *g, const bool *gone, uint32_t *order)
 	return n == g->nodes;
 }
 
+/* Of digraph_nest(): lists of a piece */
+enum { SOURCES, INNER, SINKS, LISTS };
+
+struct nest {
+	uint32_t *early;	/* edges of the longest path that leads to a node */
+	uint32_t *late;		/* and of the longest one from it */
+	uint32_t *up;		/* toward the node that stands for its piece */
+	uint32_t *next;		/* of a list */
+	uint32_t (*first)[LISTS];
+	uint32_t (*last)[LISTS];
+};
+
+static uint32_t level(const struct nest *s, uint32_t v)
+{
+	return s->early[v] < s->late[v] ? s->early[v] : s->late[v];
+}
+
+static void find_paths(struct nest *s, const struct digraph *g, const bool *gone,
+		       const uint32_t *order)
+{
+	uint32_t i, j, e, v, w;
+
+	for (i = 0; i < g->nodes; i++) {
+		v = order[i];
+		for (j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
+			e = g->in[j];
+			w = g->from[e];
+			if (!gone[e] && s->early[w] >= s->early[v])
+				s->early[v] = s->early[w] + 1;
+		}
+	}
+	while (i--) {
+		v = order[i];
+		for (j = g->out_first[v]; j < g->out_first[v + 1]; j++) {
+			e = g->out[j];
+			w = g->to[e];
+			if (!gone[e] && s->late[w] >= s->late[v])
+				s->late[v] = s->late[w] + 1;
+		}
+	}
+}
+
+static uint32_t piece_of(struct nest *s, uint32_t v)
+{
+	while (s->up[v] != v) {
+		s->up[v] = s->up[s->up[v]];
+		v = s->up[v];
+	}
+	return v;
+}
+
+/* The list @from of piece @b goes behind the list @to of piece @a. */
+static void append(struct nest *s, uint32_t a, int to, uint32_t b, int from)
+{
+	if (s->first[b][from] == DIGRAPH_NONE)
+		return;
+	if (s->first[a][to] == DIGRAPH_NONE)
+		s->first[a][to] = s->first[b][from];
+	else
+		s->next[s->last[a][to]] = s->first[b][from];
+	s->last[a][to] = s->last[b][from];
+	s->first[b][from] = DIGRAPH_NONE;
+}
+
+static void unite(struct nest *s, uint32_t v, uint32_t w)
+{
+	int list;
+
+	if (level(s, w) < level(s, v))
+		return;
+	v = piece_of(s, v);
+	w = piece_of(s, w);
+	if (v == w)
+		return;
+	for (list = 0; list < LISTS; list++)
+		append(s, v, list, w, list);
+	s->up[w] = v;
+}
+
+/* A node joins the pieces that it has edges to. */
+static void nest_node(struct nest *s, const struct digraph *g, const bool *gone, uint32_t v)
+{
+	uint32_t i;
+
+	for (i = g->out_first[v]; i < g->out_first[v + 1]; i++)
+		if (!gone[g->out[i]])
+			unite(s, v, g->to[g->out[i]]);
+	for (i = g->in_first[v]; i < g->in_first[v + 1]; i++)
+		if (!gone[g->in[i]])
+			unite(s, v, g->from[g->in[i]]);
+}
+
+/* Sources, what is between, sinks: one list, which is in the midst of a larger piece. */
+static void close_piece(struct nest *s, uint32_t piece)
+{
+	append(s, piece, SOURCES, piece, INNER);
+	append(s, piece, SOURCES, piece, SINKS);
+	append(s, piece, INNER, piece, SOURCES);
+}
+
+static void nest_init(struct nest *s, uint32_t nodes)
+{
+	size_t room = ((size_t)nodes + 1) * sizeof(*s->first);
+	uint32_t v;
+
+	s->early = numbers(nodes);
+	s->late = numbers(nodes);
+	s->up = numbers(nodes);
+	s->next = numbers(nodes);
+	s->first = need(malloc(room));
+	s->last = need(malloc(room));
+	memset(s->first, 0xff, room);
+	memset(s->next, 0xff, nodes * sizeof(*s->next));
+	for (v = 0; v < nodes; v++)
+		s->up[v] = v;
+}
+
+static void nest_free(struct nest *s)
+{
+	free(s->early);
+	free(s->late);
+	free(s->up);
+	free(s->next);
+	free(s->first);
+	free(s->last);
+}
+
+/* Nodes by their level, the highest first: these are the innermost. */
+static void sort_by_level(const struct nest *s, uint32_t nodes, uint32_t *sorted)
+{
+	uint32_t *first = numbers((size_t)nodes + 1), v, i;
+
+	for (v = 0; v < nodes; v++)
+		first[nodes - level(s, v)]++;
+	for (i = 1; i <= nodes; i++)
+		first[i] += first[i - 1];
+	for (v = 0; v < nodes; v++)
+		sorted[first[nodes - level(s, v) - 1]++] = v;
+	free(first);
+}
+
+static void nest_all(struct nest *s, const struct digraph *g, const bool *gone,
+		     const uint32_t *sorted)
+{
+	uint32_t i, end, v;
+	int list;
+
+	for (i = 0; i < g->nodes; i = end) {
+		for (end = i; end < g->nodes && level(s, sorted[end]) == level(s, sorted[i]);
+		     end++) {
+			v = sorted[end];
+			list = s->early[v] <= s->late[v] ? SOURCES : SINKS;
+			s->first[v][list] = v;
+			s->last[v][list] = v;
+		}
+		for (v = i; v < end; v++)
+			nest_node(s, g, gone, sorted[v]);
+		for (v = i; v < end; v++)
+			close_piece(s, piece_of(s, sorted[v]));
+	}
+}
+
+/**
+ * digraph_nest() - an order as that of digraph_order(), of one piece after another
+ * @g: graph
+ * @gone: edges that are not there
+ * @order: nodes, first to last
+ *
+ * A piece is what edges join, whichever way they lead. In it are first its sources, last
+ * its sinks, and between them the pieces that are left without both, in the same way: what
+ * leads through one is not mixed with what leads through another.
+ *
+ * Return: false if there is none: the graph has a cycle.
+ */
+bool digraph_nest(const struct digraph *g, const bool *gone, uint32_t *order)
+{
+	struct nest s;
+	uint32_t *sorted, v, w, n = 0;
+
+	if (!digraph_order(g, gone, order))
+		return false;
+	nest_init(&s, g->nodes);
+	sorted = numbers(g->nodes);
+	find_paths(&s, g, gone, order);
+	sort_by_level(&s, g->nodes, sorted);
+	nest_all(&s, g, gone, sorted);
+	for (v = 0; v < g->nodes; v++)
+		for (w = s.first[v][INNER]; w != DIGRAPH_NONE; w = s.next[w])
+			order[n++] = w;
+	free(sorted);
+	nest_free(&s);
+	return true;
+}
+
 /* Of digraph_cycle(): breadth first, from the end of an edge */
 struct search {
 	uint32_t *by;		/* edge that a node was found by; or DIGRAPH_NONE */

@@ -5,7 +5,7 @@
  * An order of the nodes has edges that lead back in it: without these there is no
  * cycle, and the cheapest set belongs to an order. In each component up to
  * FEEDBACK_EXACT nodes are ordered by dynamic programming over their subsets. More
- * are ordered by several starts (Eades, Lin and Smyth 1993; the caller's hint; what
+ * are ordered by several starts (Eades, Lin and Smyth 1993; the caller's hints; what
  * the cycles below leave over), each improved: a node at a time is moved to its
  * best place, then edges are put back in, those that no longer close a cycle
  * (Pearce and Kelly 2006 keep the order).
@@ -30,7 +30,7 @@ struct part {
 	struct digraph g;
 	uint64_t *weight;
 	uint32_t *edge;		/* in the whole graph */
-	const bool *hint;	/* as the caller's; NULL = none */
+	bool **hint;		/* as the caller's, NULL behind the last */
 
 	uint32_t *order;
 	uint32_t *place;	/* of each node in @order */
@@ -39,6 +39,7 @@ struct part {
 	uint64_t best_cost;
 	uint64_t bound;
 	uint64_t work;
+	uint64_t limit;		/* of the work, for this start */
 	uint64_t seed;
 
 	/* for the improvement */
@@ -264,7 +265,7 @@ static void put_all_back(struct part *p)
 		}
 		if (!next)
 			return;
-		for (e = 0; e < p->g.edges && p->work < WORK_IMPROVE; e++)
+		for (e = 0; e < p->g.edges && p->work < p->limit; e++)
 			if (p->gone[e] && p->weight[e] == next)
 				put_back(p, e);
 	}
@@ -367,9 +368,9 @@ static void move_all(struct part *p)
 	uint32_t v;
 
 	find_places(p);
-	while (moved && p->work < WORK_IMPROVE) {
+	while (moved && p->work < p->limit) {
 		moved = false;
-		for (v = 0; v < p->g.nodes && p->work < WORK_IMPROVE; v++)
+		for (v = 0; v < p->g.nodes && p->work < p->limit; v++)
 			moved |= move_to_best(p, v, step);
 	}
 	free(step);
@@ -386,7 +387,7 @@ static void improve(struct part *p)
 		cut_by_order(p);
 		put_all_back(p);
 		keep_best(p);
-	} while (p->best_cost < before && p->work < WORK_IMPROVE);
+	} while (p->best_cost < before && p->work < p->limit);
 }
 
 /* ---- starts ---- */
@@ -520,6 +521,7 @@ static void pack_cycles(struct part *p)
 		pack(p, left, used_up, longest, cycle);
 	pack(p, left, used_up, DIGRAPH_NONE, cycle);
 	p->work = 0;
+	p->limit = WORK_IMPROVE;
 	start_from(p, used_up);
 	free(cycle);
 	free(left);
@@ -540,18 +542,30 @@ static void shake(struct part *p)
 	improve(p);
 }
 
+/* A start leaves the later ones their part of the work. */
+static void share_work(struct part *p, uint32_t later)
+{
+	p->limit = p->work < WORK_IMPROVE ?
+		   p->work + (WORK_IMPROVE - p->work) / (later + 1) : WORK_IMPROVE;
+}
+
 static void solve_large(struct part *p)
 {
-	uint32_t i;
+	uint32_t i, hints = 0;
 
 	pack_cycles(p);
+	p->work = 0;
+	while (p->hint[hints])
+		hints++;
+	for (i = 0; i < hints && p->best_cost > p->bound; i++) {
+		share_work(p, hints - i);
+		start_from(p, p->hint[i]);
+	}
 	if (p->best_cost == p->bound)
 		return;
-	p->work = 0;
+	share_work(p, 0);
 	order_greedily(p);
 	improve(p);
-	if (p->hint)
-		start_from(p, p->hint);
 	if (p->g.nodes > SMALL)
 		return;
 	for (i = 0; i < ROUNDS && p->best_cost > p->bound; i++)
@@ -588,6 +602,11 @@ static void part_init(struct part *p, uint32_t nodes, uint32_t edges)
 
 static void part_free(struct part *p)
 {
+	uint32_t i;
+
+	for (i = 0; p->hint[i]; i++)
+		free(p->hint[i]);
+	free(p->hint);
 	digraph_free(&p->g);
 	free(p->weight);
 	free(p->edge);
@@ -641,12 +660,25 @@ static void split_free(struct split *s)
 	free(s->edge);
 }
 
+static void copy_hints(struct part *p, const bool *const *hints)
+{
+	uint32_t n, e;
+
+	for (n = 0; hints && hints[n]; n++) {
+		p->hint = grow(p->hint, n, sizeof(*p->hint));
+		p->hint[n] = need(calloc(p->g.edges + 1, sizeof(**p->hint)));
+		for (e = 0; e < p->g.edges; e++)
+			p->hint[n][e] = hints[n][p->edge[e]];
+	}
+	p->hint = grow(p->hint, n, sizeof(*p->hint));
+	p->hint[n] = NULL;
+}
+
 static void solve_component(const struct digraph *g, const struct split *s, uint32_t c,
-			    const uint64_t *weight, const bool *hint, bool *gone,
+			    const uint64_t *weight, const bool *const *hints, bool *gone,
 			    struct feedback *result)
 {
 	uint32_t edges = s->first[c + 1] - s->first[c], i, e;
-	bool *own_hint = need(calloc(edges + 1, sizeof(*own_hint)));
 	struct part p = {};
 
 	part_init(&p, s->nodes[c], edges);
@@ -656,29 +688,28 @@ static void solve_component(const struct digraph *g, const struct split *s, uint
 		p.g.from[i] = s->number[g->from[e]];
 		p.g.to[i] = s->number[g->to[e]];
 		p.weight[i] = weight[e];
-		own_hint[i] = hint && hint[e];
 	}
 	digraph_index(&p.g);
-	p.hint = hint ? own_hint : NULL;
+	copy_hints(&p, hints);
 	solve(&p);
 	for (i = 0; i < edges; i++)
 		gone[p.edge[i]] = p.best[i];
 	result->cost += p.best_cost;
 	result->bound += p.bound;
 	part_free(&p);
-	free(own_hint);
 }
 
 /**
  * feedback_edges() - edges without which a graph has no cycle
  * @g: graph
  * @weight: what it costs to lose an edge, 1 at least; the sum fits in 62 bits
- * @hint: a set to begin with, which need not be good; or NULL
+ * @hints: sets to begin with, NULL behind the last; or NULL. They need not be good, and of
+ *	   those that leave no cycle none costs less than the result.
  * @gone: the set; but in very large graphs each of its edges alone would close a cycle
  * @result: what it costs, and what is known of cheaper ones
  */
 void feedback_edges(const struct digraph *g, const uint64_t *weight,
-		    const bool *hint, bool *gone, struct feedback *result)
+		    const bool *const *hints, bool *gone, struct feedback *result)
 {
 	struct split s;
 	uint32_t c;
@@ -688,6 +719,6 @@ void feedback_edges(const struct digraph *g, const uint64_t *weight,
 	split_up(&s, g);
 	for (c = 0; c < s.n; c++)
 		if (s.first[c + 1] > s.first[c])
-			solve_component(g, &s, c, weight, hint, gone, result);
+			solve_component(g, &s, c, weight, hints, gone, result);
 	split_free(&s);
 }

@@ -52,9 +52,10 @@ uint32_t digraph_components(const struct digraph *g, const bool *gone,
 void digraph_circles(const struct digraph *g, const bool *gone,
 		     const uint32_t *component, bool *circle);
 bool digraph_order(const struct digraph *g, const bool *gone, uint32_t *order);
+bool digraph_nest(const struct digraph *g, const bool *gone, uint32_t *order);
 uint32_t digraph_cycle(const struct digraph *g, const bool *gone, uint32_t edge,
 		       uint32_t longest, uint32_t *cycle, uint64_t *work);
 void feedback_edges(const struct digraph *g, const uint64_t *weight,
-		    const bool *hint, bool *gone, struct feedback *result);
+		    const bool *const *hints, bool *gone, struct feedback *result);
 
 #endif /* FEEDBACK_H */

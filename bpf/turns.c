@@ -14,6 +14,7 @@
 #include "turns.h"
 
 #define FAR	UINT32_MAX
+#define HINTS	3	/* of choose_fewest() */
 
 /**
  * way_from() - box at whose egress port a way begins
@@ -580,23 +581,63 @@ static void hint_at(const struct net *net, const struct turns *turns, bool *gone
 	free(tier);
 }
 
+/* Of a Clos: what comes down and goes up again only to boxes of higher numbers closes no
+ * circle there. Half of the down-up turns remain.
+ */
+static void hint_by_tiers(const struct net *net, const struct turns *turns, bool *gone)
+{
+	uint32_t *tier = find_tiers(net, FAR), t;
+
+	mark_down_up(net, turns, tier, gone);
+	for (t = 0; t < turns->n; t++)
+		gone[t] &= way_from(net, turns->turn[t].in) >=
+			   way_to(net, turns->turn[t].out);
+	free(tier);
+}
+
+/* If the routes make no circle: what leads back in an order of theirs. No turn of the routes
+ * is in this set, and so none in a cheaper one: what TURNS_AUTO has taken TURNS_ALL for.
+ */
+static void hint_by_routes(const struct turns *turns, bool *gone)
+{
+	uint32_t *order = need(calloc((size_t)turns->g.nodes + 1, sizeof(*order)));
+	uint32_t *place = need(calloc((size_t)turns->g.nodes + 1, sizeof(*place)));
+	uint32_t i, t;
+
+	for (t = 0; t < turns->n; t++)
+		gone[t] = !turns->turn[t].routed;
+	if (digraph_nest(&turns->g, gone, order)) {
+		for (i = 0; i < turns->g.nodes; i++)
+			place[order[i]] = i;
+		for (t = 0; t < turns->n; t++)
+			gone[t] = place[turns->turn[t].in] <= place[turns->turn[t].out];
+	}
+	free(order);
+	free(place);
+}
+
 static void choose_fewest(const struct net *net, struct turns *turns, bool *gone)
 {
 	uint64_t heavy = routed_weight(turns);
 	uint64_t *weight = need(calloc((size_t)turns->n + 1, sizeof(*weight)));
-	bool *hint = need(calloc((size_t)turns->n + 1, sizeof(*hint)));
+	bool *hint[HINTS + 1] = {};
 	struct feedback result;
-	uint32_t t;
+	uint32_t t, i;
 
 	for (t = 0; t < turns->n; t++)
 		weight[t] = turns->turn[t].routed ? heavy : 1;
-	hint_at(net, turns, hint);
-	feedback_edges(&turns->g, weight, hint, gone, &result);
+	for (i = 0; i < HINTS; i++)
+		hint[i] = need(calloc((size_t)turns->n + 1, sizeof(**hint)));
+	hint_by_routes(turns, hint[0]);
+	hint_by_tiers(net, turns, hint[1]);
+	hint_at(net, turns, hint[2]);
+	feedback_edges(&turns->g, weight, (const bool *const *)hint, gone, &result);
 	turns->fewest = result.cost == result.bound;
 	turns->least_routed = result.bound / heavy;
 	turns->least_others = result.bound % heavy;
 	free(weight);
-	free(hint);
+	for (i = 0; i < HINTS; i++)
+		free(hint[i]);
 }
 
 /**

@@ -230,25 +230,115 @@ static void test_large_from_small(void)
 
 static void test_hint(void)
 {
+	const bool *hints[3] = {};
 	struct case_graph c;
 	struct feedback f;
 	uint32_t e, i;
 	u64 seed = 4;
-	bool *hint;
+	bool *good, *bad;
 
 	for (i = 0; i < 20; i++) {
 		graph_random(&c, 60, 200, 3, &seed);
-		hint = calloc(c.g.edges, sizeof(*hint));
-		/* Good or bad or no set at all: the result is one. */
-		for (e = 0; e < c.g.edges; e++)
-			hint[e] = i % 2 ? c.g.from[e] >= c.g.to[e] : e % 3;
-		feedback_edges(&c.g, c.weight, hint, c.gone, &f);
+		good = calloc(c.g.edges, sizeof(*good));
+		bad = calloc(c.g.edges, sizeof(*bad));
+		/* Good or bad or no set at all, in any order: the result is one. */
+		for (e = 0; e < c.g.edges; e++) {
+			good[e] = c.g.from[e] >= c.g.to[e];
+			bad[e] = e % 3;
+		}
+		hints[i % 2] = good;
+		hints[!(i % 2)] = i < 10 ? bad : NULL;
+		feedback_edges(&c.g, c.weight, hints, c.gone, &f);
 		CHECK(no_cycle(&c.g, c.gone));
 		CHECK(cost(&c, c.gone) == f.cost && f.bound <= f.cost);
-		CHECK(f.cost <= cost(&c, hint) || !(i % 2));
-		free(hint);
+		CHECK(f.cost <= cost(&c, good) || !hints[0]);
+		free(good);
+		free(bad);
 		graph_free(&c);
 	}
+}
+
+/* Nodes of a piece in a row, its first sources first and its last sinks last */
+static void check_piece(const struct case_graph *c, const uint32_t *order, uint32_t n)
+{
+	uint32_t ins[64] = {}, outs[64] = {}, e, i, inner = 0, sinks = 0;
+
+	for (e = 0; e < c->g.edges; e++) {
+		ins[c->g.to[e]] += !c->gone[e];
+		outs[c->g.from[e]] += !c->gone[e];
+	}
+	for (i = 0; i < n; i++) {
+		CHECK(ins[order[i]] || (!inner && !sinks));
+		CHECK(!ins[order[i]] || !outs[order[i]] || !sinks);
+		inner += ins[order[i]] && outs[order[i]];
+		sinks += ins[order[i]] && !outs[order[i]];
+	}
+}
+
+static void find_pieces(const struct case_graph *c, uint32_t *piece)
+{
+	uint32_t round, v, e;
+
+	for (v = 0; v < c->g.nodes; v++)
+		piece[v] = v;
+	for (round = 0; round < c->g.nodes; round++) {
+		for (e = 0; e < c->g.edges; e++) {
+			if (c->gone[e])
+				continue;
+			v = piece[c->g.from[e]] < piece[c->g.to[e]] ? piece[c->g.from[e]] :
+								      piece[c->g.to[e]];
+			piece[c->g.from[e]] = v;
+			piece[c->g.to[e]] = v;
+		}
+	}
+}
+
+static void test_nest(void)
+{
+	uint32_t place[64], piece[64], i, e, v, n, pieces;
+	struct case_graph c;
+	u64 seed = 7;
+
+	for (i = 0; i < 200; i++) {
+		graph_random(&c, 2 + i % 60, i, 1, &seed);
+		CHECK(digraph_nest(&c.g, c.gone, c.number) ==
+		      digraph_order(&c.g, c.gone, c.number));
+		for (e = 0; e < c.g.edges; e++)
+			c.gone[e] = c.g.from[e] >= c.g.to[e] || e % 4;
+		find_pieces(&c, piece);
+		CHECK(digraph_nest(&c.g, c.gone, c.number));
+		for (v = 0; v < c.g.nodes; v++)
+			place[c.number[v]] = v;
+		for (e = 0; e < c.g.edges; e++)
+			CHECK(c.gone[e] || place[c.g.from[e]] < place[c.g.to[e]]);
+		for (pieces = 0, v = 0; v < c.g.nodes; v += n) {
+			for (n = 1; v + n < c.g.nodes; n++)
+				if (piece[c.number[v + n]] != piece[c.number[v]])
+					break;
+			check_piece(&c, c.number + v, n);
+			pieces++;
+		}
+		for (v = 0; v < c.g.nodes; v++)
+			pieces -= piece[v] == v;
+		CHECK(!pieces, "graph %u", i);
+		graph_free(&c);
+	}
+	/* Two diamonds that lead from one source to one sink: not mixed */
+	graph_new(&c, 10, 12);
+	for (i = 0; i < 2; i++) {
+		static const uint32_t from[] = { 8, 0, 0, 1, 2, 3 }, to[] = { 0, 1, 2, 3, 3, 9 };
+
+		for (e = 0; e < 6; e++) {
+			c.g.from[6 * i + e] = from[e] + (from[e] < 8 ? 4 * i : 0);
+			c.g.to[6 * i + e] = to[e] + (to[e] < 8 ? 4 * i : 0);
+		}
+	}
+	digraph_index(&c.g);
+	CHECK(digraph_nest(&c.g, c.gone, c.number));
+	CHECK(c.number[0] == 8 && c.number[9] == 9);
+	for (v = 1; v < 9; v++)
+		CHECK(c.number[v] / 4 == c.number[v < 5 ? 1 : 5] / 4, "place %u", v);
+	graph_free(&c);
 }
 
 /* The shortest cycle through an edge, by a walk that forgets nothing */
@@ -347,7 +437,8 @@ static struct unit_case cases[] = {
 	{ "small sets are the cheapest of all sets", test_cheapest_set },
 	{ "small sets are those of the cheapest of all orders", test_cheapest_order },
 	{ "large ones, too, where that is known", test_large_from_small },
-	{ "a hint is improved, a bad one does no harm", test_hint },
+	{ "hints are improved, bad ones do no harm", test_hint },
+	{ "an order of one piece after another", test_nest },
 	{ "an empty graph", test_nothing },
 };
 

@@ -70,16 +70,23 @@ static void torus(uint32_t rows, uint32_t columns)
 	}
 }
 
-static void clos(uint32_t leaves, uint32_t spines, uint32_t hosts)
+/* Leaves and spines are numbered from @leaf and @spine on. */
+static void numbered_clos(uint32_t leaf, uint32_t leaves, uint32_t spine, uint32_t spines,
+			  uint32_t hosts)
 {
 	uint32_t l, s;
 
 	switches(leaves + spines);
 	for (l = 0; l < leaves; l++) {
 		for (s = 0; s < spines; s++)
-			join(l, leaves + s);
-		add_hosts(l, hosts);
+			join(leaf + l, spine + s);
+		add_hosts(leaf + l, hosts);
 	}
+}
+
+static void clos(uint32_t leaves, uint32_t spines, uint32_t hosts)
+{
+	numbered_clos(0, leaves, leaves, spines, hosts);
 }
 
 /* Of switches with k ports: k pods of k/2 edges and k/2 aggregations */
@@ -101,6 +108,11 @@ static void fat_tree(uint32_t k)
 	}
 }
 
+static uint32_t random_below(u64 *seed, uint32_t n)
+{
+	return (unit_random(seed) >> 32) % n;
+}
+
 /* Every switch has about so many cables to others, by chance. */
 static void random_net(uint32_t n, uint32_t cables, u64 *seed)
 {
@@ -108,12 +120,51 @@ static void random_net(uint32_t n, uint32_t cables, u64 *seed)
 
 	switches(n);
 	for (i = 1; i < n; i++)		/* all of one piece */
-		join(i, (unit_random(seed) >> 32) % i);
+		join(i, random_below(seed, i));
 	while (i++ < cables) {
-		a = (unit_random(seed) >> 32) % n;
-		b = (unit_random(seed) >> 32) % n;
+		a = random_below(seed, n);
+		b = random_below(seed, n);
 		if (a != b)
 			join(a, b);
+	}
+}
+
+#define NO_WAY	UINT32_MAX
+
+/* A way by chance to a box of a higher rank */
+static uint32_t way_up(uint32_t from, const uint32_t *rank, u64 *seed)
+{
+	uint32_t way, chosen = NO_WAY, n = 0;
+
+	for (way = 0; way < 2 * net.cables; way++)
+		if (way_from(&net, way) == from && rank[way_to(&net, way)] > rank[from] &&
+		    !random_below(seed, ++n))
+			chosen = way;
+	return chosen;
+}
+
+/* Listed routes that make no circle: each box has a rank, and they lead to higher ones. */
+static void routes_up(uint32_t n, u64 *seed)
+{
+	static struct route route[CABLES];
+	static uint32_t box[BOXES][64];
+	uint32_t rank[BOXES], i, way;
+
+	for (i = 0; i < net.boxes; i++)
+		rank[i] = unit_random(seed) >> 32;
+	net.route = route;
+	while (net.routes < n) {
+		struct route *r = &route[net.routes];
+
+		r->box = box[net.routes];
+		r->box[0] = random_below(seed, net.boxes);
+		for (r->n = 1; r->n < 64; r->n++) {
+			way = way_up(r->box[r->n - 1], rank, seed);
+			if (way == NO_WAY)
+				break;
+			r->box[r->n] = way_to(&net, way);
+		}
+		net.routes += r->n > 2;
 	}
 }
 
@@ -160,6 +211,7 @@ static struct turns solved(enum turns_which which, enum turns_choose choose)
 		CHECK(way_to(&net, turns.turn[t].in) == way_from(&net, turns.turn[t].out));
 	}
 	CHECK(turns.elided == elided && turns.routed_elided == routed);
+	CHECK(which != TURNS_AUTO || turns.which == TURNS_ROUTES || !routed);
 	CHECK(safe(&turns) && turns_are_safe(&turns));
 	return turns;
 }
@@ -242,9 +294,9 @@ static void test_routes(void)
 		random_net(4 + i % 4, 5 + i % 6, &seed);
 		h = net.boxes;
 		for (t = 0; t < 5; t++) {
-			join((unit_random(&seed) >> 32) % h, box(BOX_HOST));
+			join(random_below(&seed, h), box(BOX_HOST));
 			if (t == 2)
-				join(net.boxes - 1, (unit_random(&seed) >> 32) % h);
+				join(net.boxes - 1, random_below(&seed, h));
 		}
 		if (i % 3 == 0)
 			kind[1] = BOX_PLAIN;
@@ -344,7 +396,7 @@ static void test_clos(void)
 {
 	static const struct { uint32_t leaves, spines; } size[] = {
 		{ 2, 2 }, { 2, 3 }, { 3, 2 }, { 3, 3 }, { 4, 2 }, { 4, 4 }, { 8, 4 },
-		{ 16, 8 }, { 3, 12 },
+		{ 16, 8 }, { 3, 12 }, { 32, 8 }, { 64, 4 },
 	};
 	uint32_t i, t, l, s;
 	struct turns turns;
@@ -368,6 +420,40 @@ static void test_clos(void)
 		      "%u x %u: %u", l, s, turns.elided);
 		turns_free(&turns);
 	}
+}
+
+/* A host at a spine, which a border router may be: this is no Clos, but half of the turns
+ * do, whichever boxes come first.
+ */
+static void test_clos_border(void)
+{
+	struct turns turns;
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		numbered_clos(i ? 8 : 0, 32, i ? 0 : 32, 8, 1);
+		add_hosts(i ? 0 : 32, 1);
+		turns = solved(TURNS_AUTO, CHOOSE_AUTO);
+		CHECK(turns.which == TURNS_ALL && turns.choose == CHOOSE_FEWEST);
+		CHECK(turns.elided == 32 * 8 * 7 / 2 && !turns.routed_elided && turns.fewest,
+		      "%u", turns.elided);
+		turns_free(&turns);
+	}
+}
+
+/* Hosts at all boxes: routes lead down and up, too. */
+static void test_clos_hosts(void)
+{
+	struct turns turns;
+	uint32_t i;
+
+	clos(32, 8, 0);
+	for (i = 0; i < 32 + 8; i++)
+		add_hosts(i, 1);
+	turns = solved(TURNS_AUTO, CHOOSE_AUTO);
+	CHECK(turns.which == TURNS_ROUTES);
+	CHECK(turns.elided == 32 * 8 * 7 / 2 && turns.fewest, "%u", turns.elided);
+	turns_free(&turns);
 }
 
 /* One leaf, or one spine, is a tree. */
@@ -404,6 +490,14 @@ static void test_tiers(void)
 	CHECK(turns.elided == 8 * 4 + 8 * 4);
 	turns_free(&turns);
 
+	/* Half of them: 32 edges, as many aggregations, with 4 boxes above each */
+	fat_tree(8);
+	turns = solved(TURNS_AUTO, CHOOSE_FEWEST);
+	CHECK(turns.elided == (32 + 32) * 4 * 3 / 2 && !turns.routed_elided && turns.fewest,
+	      "%u", turns.elided);
+	turns_free(&turns);
+
+	fat_tree(4);
 	join(16, 17);			/* two cores */
 	turns = solved(TURNS_AUTO, CHOOSE_AUTO);
 	CHECK(turns.choose == CHOOSE_FEWEST && !turns.tier);
@@ -465,6 +559,22 @@ static double seconds(enum turns_which which, enum turns_choose choose)
 	return s;
 }
 
+/* "auto" takes no pause from the routes, also where the time does not suffice for the
+ * cycles of all turns.
+ */
+static void test_large_listed(void)
+{
+	struct turns turns;
+	u64 seed = 11;
+
+	random_net(100, 1600, &seed);
+	routes_up(1000, &seed);
+	turns = solved(TURNS_AUTO, CHOOSE_AUTO);
+	CHECK(turns.which == TURNS_ALL && !turns.routed_elided, "%u of the routes",
+	      turns.routed_elided);
+	turns_free(&turns);
+}
+
 /* The bounds are for a build with sanitizers on a busy machine: a tenth is usual. */
 static void test_time(void)
 {
@@ -490,10 +600,13 @@ static struct unit_case cases[] = {
 	{ "rings", test_rings },
 	{ "trees", test_trees },
 	{ "a Clos: down-up turns, or half of them", test_clos },
+	{ "a Clos with a host at a spine", test_clos_border },
+	{ "a Clos with hosts everywhere", test_clos_hosts },
 	{ "a Clos that is a tree", test_small_clos },
 	{ "three tiers, and a network that is nearly a Clos", test_tiers },
 	{ "boxes without bfc are in no cycle", test_plain },
 	{ "random networks", test_random },
+	{ "listed routes in a large network keep their pauses", test_large_listed },
 	{ "hundreds of switches take seconds", test_time },
 };
 
