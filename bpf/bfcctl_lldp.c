@@ -110,11 +110,13 @@ static void add_heard(uint32_t box, const char *file, const char *dev,
 	if (!chassis || chassis->kind != JSON_OBJECT)
 		fail("%s: %s: no \"chassis\": is this from lldpctl -f json?", file, dev);
 	name = string_of(json_member(chassis, "name"));
-	if (!name && !json_member(chassis, "id")) {	/* json: the name is the key */
+	/* json: the name is the key, which may be "id" as well */
+	if (!name && !string_of(json_member(chassis, "id"))) {
 		chassis = chassis->first;
 		if (!chassis)
 			fail("%s: %s: an empty \"chassis\"", file, dev);
-		name = chassis->key;
+		if (chassis->kind == JSON_OBJECT)
+			name = chassis->key;
 	}
 	h.id = printable(string_of(json_member(chassis, "id")));
 	h.name = printable(name ?: h.id);
@@ -181,9 +183,16 @@ static uint32_t known(const struct topology *t, const struct neighbour *h)
 {
 	uint32_t b = topology_find(t, h->name), i;
 
-	for (i = 0; b == NO_BOX && i < t->net.boxes; i++)
-		if (t->net.kind[i] != BOX_HOST && same_short(t->name[i], h->name))
-			b = i;
+	if (b != NO_BOX)
+		return b;
+	for (i = 0; i < t->net.boxes; i++) {
+		if (t->net.kind[i] == BOX_HOST || !same_short(t->name[i], h->name))
+			continue;
+		if (b != NO_BOX)
+			fail("%s: %s: the neighbour %s may be %s or %s: have it send the whole name (lldpcli configure system hostname)",
+			     h->file, h->dev, h->name, t->name[b], t->name[i]);
+		b = i;
+	}
 	return b;
 }
 
@@ -214,11 +223,14 @@ static void add_host(struct topology *t, struct neighbour *h, uint32_t first)
 
 static void find_other(struct topology *t, struct neighbour *h, uint32_t first)
 {
+	bool declared;
+
 	h->other = known(t, h);
-	if (h->other == NO_BOX && h->forwards)
+	declared = h->other != NO_BOX && h->other < first;
+	if (!declared && h->forwards)
 		fail("%s: %s: the neighbour %s can forward, but there is no file of it: give one, or a file with a line \"switch %s\", \"plain %s\" (no bfc) or \"host %s\"",
 		     h->file, h->dev, h->name, h->name, h->name, h->name);
-	if (h->other == NO_BOX || h->other >= first)
+	if (!declared)
 		add_host(t, h, first);
 }
 

@@ -118,12 +118,76 @@ test_lldp_domains() {
 	done
 }
 
+# hears BOX "DEV NAME ID BRIDGE PORT"...: what lldpctl -f json prints there, as $dir/BOX.json
+hears() {
+	local box=$1 heard dev name id bridge port
+	shift
+	for heard; do
+		read -r dev name id bridge port <<<"$heard"
+		jq -n --arg dev "$dev" --arg name "$name" --arg id "$id" --arg port "$port" \
+			--argjson bridge "$bridge" '{($dev): {
+				chassis: {($name): {id: {type: "local", value: $id},
+					capability: {type: "Bridge", enabled: $bridge}}},
+				port: {id: {type: "ifname", value: $port}}}}'
+	done | jq -s '{lldp: {interface: .}}' >"$dir/$box.json"
+}
+
+# Two boxes that were installed alike: one is a host, the other can forward.
+test_lldp_same_name() {
+	local swp1="swp1 debian 1 false eth0" swp2="swp2 debian 2 true eth0"
+	local other="swp3 s2 b true swp3"
+	hears s2 "swp3 s1 a true swp3" "swp2 debian 2 true eth1"
+	hears s1 "$swp1" "$swp2" "$other"
+	refuses 1 "s1.json: swp2: the neighbour debian can forward" "$dir/s1.json" "$dir/s2.json"
+	hears s1 "$swp2" "$swp1" "$other"
+	refuses 1 "s1.json: swp2: the neighbour debian can forward" "$dir/s1.json" "$dir/s2.json"
+	hears s1 "$swp1" "${swp2/true/false}" "$other"
+	hears s2 "swp3 s1 a true swp3" "swp2 debian 2 false eth1"
+	equal "hosts" "$(bfcctl topology -j "$dir/s1.json" "$dir/s2.json" |
+		jq -c '.[0] | [.switches, .hosts, .cables]')" '[2,2,1]'
+}
+
+# A name without a domain, of two boxes
+test_lldp_ambiguous() {
+	hears leaf1.dc1 "swp1 spine a true swp1"
+	hears leaf1.dc2 "swp2 spine b true swp2"
+	hears spine.dc1 "swp1 leaf1 c true swp1"
+	hears spine.dc2 "swp2 leaf1 d true swp2"
+	refuses 1 "swp1: the neighbour spine may be spine.dc1 or spine.dc2: have it send" \
+		"$dir"/{leaf1,spine}.dc{1,2}.json
+	# One of them is called so.
+	hears leaf1.dc1 "swp1 spine.dc1 a true swp1"
+	hears leaf1.dc2 "swp2 spine b true swp2"
+	hears spine.dc1 "swp1 leaf1.dc1 c true swp1"
+	hears spine "swp2 leaf1.dc2 d true swp2"
+	equal "lines" "$(lines "$dir"/{leaf1.dc1,leaf1.dc2,spine.dc1,spine}.json)" "$(
+		printf '# %s\ntc qdisc change dev swp%s root bfc elide none\n' \
+			leaf1.dc1 1 leaf1.dc2 2 spine.dc1 1 spine 2)"
+}
+
+# With -f json the name is a key, and so is "id" where there is no name.
+test_lldp_keys() {
+	local name
+	for name in id name value capability; do
+		hears s1 "swp1 $name 1 false eth0" "swp3 s2 b true swp3"
+		hears s2 "swp3 s1 a true swp3"
+		equal "host $name" "$(bfcctl topology -j "$dir/s1.json" "$dir/s2.json" |
+			jq -c '.[0] | [.switches, .hosts, .cables]')" '[2,1,1]'
+		hears s1 "swp1 $name 1 true eth0" "swp3 s2 b true swp3"
+		refuses 1 "the neighbour $name can forward" "$dir/s1.json" "$dir/s2.json"
+	done
+	jq '(.lldp.interface[0].swp1.chassis) |= .[]' "$dir/s1.json" >"$dir/s3.json"
+	refuses 1 "the neighbour 1 can forward" "s1=$dir/s3.json" "$dir/s2.json"
+}
+
 test_lldp_refused() {
 	local n
 	echo '{}' >"$dir/a.json"
 	refuses 1 'no "lldp"' "$dir/a.json"
 	echo '{"lldp": {"interface": {"swp1": {"port": {}}}}}' >"$dir/a.json"
 	refuses 1 'swp1: no "chassis"' "$dir/a.json"
+	echo '{"lldp": {"interface": {"swp1": {"chassis": {"id": 1}}}}}' >"$dir/a.json"
+	refuses 1 'swp1: a neighbour without name and id' "$dir/a.json"
 	echo '{"lldp": {"interface": {"a;reboot": {"chassis": {"b": {"id": 1}}}}}}' \
 		>"$dir/a.json"
 	refuses 1 '"a;reboot" is no name of a device' "$dir/a.json"
@@ -269,6 +333,6 @@ test_long_lists() {
 		$((65 * 64))
 }
 
-run_each lldp lldp_one_end lldp_description lldp_domains lldp_refused lldp_strange_name file json paths \
-	options file_refused long_lists
+run_each lldp lldp_one_end lldp_description lldp_domains lldp_same_name lldp_ambiguous lldp_keys \
+	lldp_refused lldp_strange_name file json paths options file_refused long_lists
 all_passed
