@@ -149,6 +149,7 @@ void out_seconds(const char *key, uint64_t ns);
 void out_fraction(const char *key, double value);
 void out_bool(const char *key, bool value);
 unsigned int out_utf8(const char *s);
+unsigned int out_control(const char *s);
 void out_printable(char *s, char keep);
 void out_message(const char *where, const char *fmt, va_list args);
 void text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

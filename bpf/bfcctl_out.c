@@ -4,7 +4,6 @@
  * other kind do nothing.
  */
 #define _GNU_SOURCE	/* vasprintf */
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,6 +60,22 @@ unsigned int out_utf8(const char *s)
 	return n;
 }
 
+/**
+ * out_control() - is it a control character?
+ * @s: what begins with one in UTF-8: terminals take U+0080 to U+009F for such, too, and
+ *     9b begins a sequence
+ *
+ * Return: its number, or 0
+ */
+unsigned int out_control(const char *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
+		return p[1];
+	return *p < 0x20 || *p == 0x7f ? *p : 0;
+}
+
 static void quoted(const char *s)
 {
 	unsigned int n;
@@ -70,8 +85,8 @@ static void quoted(const char *s)
 		n = out_utf8(s);
 		if (*s == '"' || *s == '\\')
 			printf("\\%c", *s);
-		else if (n && (unsigned char)*s < ' ')
-			printf("\\u%04x", *s);
+		else if (out_control(s))
+			printf("\\u%04x", out_control(s));
 		else if (n)
 			fwrite(s, n, 1, stdout);
 		else
@@ -172,13 +187,6 @@ void out_bool(const char *key, bool value)
 	fputs(value ? "true" : "false", stdout);
 }
 
-/* Terminals take U+0080 to U+009F for control characters, too: 9b begins a sequence. */
-static bool is_control(const char *s)
-{
-	return iscntrl((unsigned char)*s) ||
-	       ((unsigned char)*s == 0xc2 && (unsigned char)s[1] < 0xa0);
-}
-
 /**
  * out_printable() - a text that a terminal takes for nothing else
  * @s: the text; control characters and what is no UTF-8, which names of devices may have,
@@ -191,7 +199,7 @@ void out_printable(char *s, char keep)
 
 	for (; *s; s += n ? n : 1) {
 		n = out_utf8(s);
-		if (*s != '\n' && *s != '\t' && *s != keep && (!n || is_control(s)))
+		if (*s != '\n' && *s != '\t' && *s != keep && (!n || out_control(s)))
 			memset(s, '?', n ? n : 1);
 	}
 }

@@ -797,8 +797,8 @@ test_gone_in_the_list() {
 
 # A device may have any name: none of it is for the terminal, and JSON is UTF-8.
 test_names() {
-	local red=$'a\e[31mb' byte=$'a\xffb' csi=$'a\xc2\x9bm' umlaut=$'a\xc3\xa4'
-	devices "$red" "$byte" "$csi" "$umlaut"
+	local red=$'a\e[31mb' byte=$'a\xffb' csi=$'a\xc2\x9bm' del=$'a\x7f' umlaut=$'a\xc3\xa4'
+	devices "$red" "$byte" "$csi" "$del" "$umlaut"
 	conf "[port a*]
 		elide nothere"
 	apply 0
@@ -807,9 +807,10 @@ test_names() {
 		odd_bytes)" ""
 	warns 'bfc.conf:2: a\?\[31mb: elide nothere: no such device yet'
 	apply 0 -j
+	equal "odd bytes in JSON" "$(odd_bytes "$scratch/out")" "c3 a4"
 	equal "names in JSON" "$(python3 -c 'import json, sys
 print(*sorted(ascii(port["dev"]) for port in json.load(sys.stdin)))' <"$scratch/out")" \
-		"'a\\ufffdb' 'a\\x1b[31mb' 'a\\x9bm' 'a\\xe4'"
+		"'a\\ufffdb' 'a\\x1b[31mb' 'a\\x7f' 'a\\x9bm' 'a\\xe4'"
 	bfcctl -n x metrics >"$scratch/metrics"
 	check "metrics are no UTF-8" iconv -f UTF-8 -t UTF-8 "$scratch/metrics" >"$scratch/out"
 	check "no metrics of it" grep -q $'device="a\xef\xbf\xbdb"' "$scratch/metrics"
@@ -846,7 +847,7 @@ test_names_of_words() {
 }
 
 # odd_bytes [FILE]: all but ASCII that can be printed, and ends of lines
-odd_bytes() { LC_ALL=C tr -d '\11\12\40-\176' <"${1:-/dev/stdin}" | od -An -tx1 | sed 's/^ //'; }
+odd_bytes() { LC_ALL=C tr -d '\11\12\40-\176' <"${1:-/dev/stdin}" | od -An -v -tx1 | sed 's/^ //'; }
 
 # The boot's and udev's for each port
 test_at_once() {
