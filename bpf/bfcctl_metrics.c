@@ -221,19 +221,32 @@ static void read_all(struct samples *all)
 
 /* ---- writing ---- */
 
+/* What a label has as \xHH: bytes that are no UTF-8, or no text; and for no two names to have
+ * one label, a backslash that would look so.
+ */
+static bool is_coded(const char *value, unsigned int n)
+{
+	return !n || out_control(value) || (*value == '\\' && value[1] == 'x');
+}
+
+/* In a label " and \ and the end of line have a backslash before them. */
 static void put_label(FILE *to, const char *name, const char *value)
 {
 	unsigned int n;
 
 	fprintf(to, "%s=\"", name);
-	for (; *value; value += n ? n : 1) {
+	for (; *value; value += n) {
 		n = out_utf8(value);
-		if (*value == '"' || *value == '\\')
-			fputc('\\', to);
-		if (n)
+		if (*value == '\n') {
+			fputs("\\n", to);
+		} else if (is_coded(value, n)) {
+			n = 1;
+			fprintf(to, "\\\\x%02x", (unsigned char)*value);
+		} else {
+			if (*value == '"' || *value == '\\')
+				fputc('\\', to);
 			fwrite(value, n, 1, to);
-		else
-			fputs("\xef\xbf\xbd", to);	/* U+FFFD */
+		}
 	}
 	fputc('"', to);
 }
@@ -248,14 +261,19 @@ static void put_value(FILE *to, const struct metric *m, uint64_t value)
 }
 
 /* @netns: the name of the namespace, or NULL: it is that of the caller. */
+static void put_netns(FILE *to, const char *netns)
+{
+	if (!netns)
+		return;
+	put_label(to, "netns", netns);
+	fputc(',', to);
+}
+
 static void put_begin(FILE *to, const struct metric *m, const struct sample *s,
 		      const char *netns)
 {
 	fprintf(to, "bfc_%s{", m->name);
-	if (netns) {
-		put_label(to, "netns", netns);
-		fputc(',', to);
-	}
+	put_netns(to, netns);
 	put_label(to, "device", s->port.name);
 }
 
@@ -398,7 +416,9 @@ static void put_all(FILE *to, const struct samples *all, const char *netns)
 {
 	fprintf(to, "# HELP bfc_build_info 1, of this version of bfcctl.\n"
 		    "# TYPE bfc_build_info gauge\n"
-		    "bfc_build_info{version=\"" BFC_RELEASE "\"} 1\n");
+		    "bfc_build_info{");
+	put_netns(to, netns);
+	fprintf(to, "version=\"" BFC_RELEASE "\"} 1\n");
 	if (!all->n)
 		return;
 	put_port_metrics(to, all, netns);

@@ -238,11 +238,33 @@ test_classes() {
 	equal "lines about classes" "$(grep -c class "$scratch/prom")" 0
 }
 
+# Any bytes may be a name, of a namespace any line: no two of them are one series.
+test_odd_names() {
+	local dev odd=($'a\xfe' $'a\xff' 'a\xfe' 'a\x' $'a\x01' $'a\x7f' $'a\xc2\x9b' $'a\xc3\xa4')
+	new_ns sw
+	for dev in "${odd[@]}"; do
+		ip -n sw link add "$dev" type dummy
+		ip -n sw link set "$dev" up
+		bfc sw "$dev" rate 1gbit
+	done
+	scrape
+	is_clean
+	equal "devices" "$(sed -n 's/^bfc_neighbour_up{.*device="\(.*\)"} .*/\1/p' "$scratch/prom" |
+		sort | tr '\n' ' ')" \
+		'a\\x01 a\\x5cx a\\x5cxfe a\\x7f a\\xc2\\x9b a\\xfe a\\xff '$'a\xc3\xa4 '
+	ip netns add $'two\nlines'
+	bfcctl -n $'two\nlines' metrics >"$scratch/prom" || fail "no metrics"
+	ip netns del $'two\nlines'
+	is_clean
+	equal "lines of it" "$(grep -cF 'bfc_build_info{netns="two\nlines",' "$scratch/prom")" 1
+}
+
 # A file is there as a whole or not at all; odd names of devices; no port at all.
 test_file() {
 	new_ns sw
 	bfcctl -n sw metrics "$scratch/prom" || fail "no file"
-	equal "lines without a port" "$(grep -c '^bfc' "$scratch/prom")" 1
+	equal "lines without a port" "$(grep '^bfc' "$scratch/prom" | sed 's/version="[^"]*"/V/')" \
+		'bfc_build_info{netns="sw",V} 1'
 	is_clean
 	ip -n sw link add 'a"\b' type dummy
 	ip -n sw link set 'a"\b' up
@@ -265,4 +287,4 @@ test_file() {
 	equal "exit code with -j" "$?" 2
 }
 
-run_tests queues priorities pause_times other_mode tx_queues classes file
+run_tests queues priorities pause_times other_mode tx_queues classes odd_names file

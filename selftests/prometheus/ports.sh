@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # For run.sh, in the simulator: what "bfcctl metrics" writes of two ports, before (1.prom) and
-# after traffic (2.prom), and what tc has then (2.json).
+# after traffic (2.prom), and what tc has then (2.json); and of its neighbour h (h.prom).
 #
 #   h --ph-- sw --pn-- n	20 Mbit/s, 100 us
 #
@@ -31,6 +31,7 @@ test_written() {
 	send h 10.0.0.2 3000 -r 10000000 -t 1
 	finish "$bg"
 	ctl -n sw metrics "$dir/2.prom"
+	ctl -n h metrics "$dir/h.prom"
 	tc -n sw -s -j qdisc show >"$dir/2.json" || fail "tc -j"
 }
 

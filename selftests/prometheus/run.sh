@@ -71,7 +71,7 @@ test_ports() {
 }
 
 test_scraped() {
-	mkdir "$dir/text" && turn 1 || fail "no metrics" || return
+	mkdir "$dir/text" && turn 1 && cp "$dir/h.prom" "$dir/text" || fail "no metrics" || return
 	"$programs/prometheus-node-exporter" --web.listen-address 127.0.0.1:9100 \
 		--collector.disable-defaults --collector.textfile \
 		--collector.textfile.directory "$dir/text" 2>"$dir/exporter" &
@@ -87,6 +87,7 @@ test_scraped() {
 		fail "not asked: $(tail -n 1 "$dir/server") $(tail -n 1 "$dir/exporter")"
 	equal "targets that answer" "$(values up)" 1
 	equal "complaints of the collector" "$(values node_textfile_scrape_error)" 0
+	equal "namespaces, of two files" "$(values 'count(bfc_build_info) by (netns)' | xargs)" "1 1"
 	check "packets were sent already" [ "$(of_pn bfc_sent_packets_total)" -lt 100 ]
 	turn 2
 	soon caught_up || fail "packets sent: $(of_pn bfc_sent_packets_total), of tc $(
@@ -113,7 +114,7 @@ test_documented_queries() {
 			"success "
 		# Comparisons find what is wrong, and these ports have no priorities.
 		[[ $line == *' > '* || $line == *' == '* || $line == *priority* ]] ||
-			equal "ports of $line" "$(ports "$line")" "ph pn"
+			equal "ports of $line" "$(ports "$line")" "e0 ph pn"
 		# Names that there are: bfc_... of a query has values
 		[[ $line != *' > '* && $line != *' == '* ]] ||
 			at_least "values of $line, not compared" \
