@@ -522,8 +522,12 @@ static bool shrinks(const struct buffer *b)
  */
 static void want_size(struct want *want)
 {
+	const struct setting *said = want->setting[TCA_BFC_BUFFER_SIZE];
 	const struct buffer *b = buffer_of(want);
 
+	/* The kernel tells the size that "keep" has kept. */
+	if (said && !strcmp(said->value, said->option->usual))
+		want->setting[TCA_BFC_BUFFER_SIZE] = NULL;
 	if (b && b->size)
 		want->setting[TCA_BFC_BUFFER_SIZE] = shrinks(b) ? NULL : b->size;
 }

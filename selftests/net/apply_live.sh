@@ -47,6 +47,19 @@ test_buffer_size() {
 		"d2: changed reserve 2Mb -> 100Kb, size 64Mb -> 4Mb"
 	equal "sizes" "$(sizes)" "4194304 4194304 4194304 "
 	without_news apply 0
+	# "keep" is what it has, at one port or beside a size at another.
+	reserves keep d1 100kb
+	without_news apply 0
+	conf "[port d*]
+		fc pfc rate 1gbit lossless none buffer b reserve 100kb size keep"
+	without_news apply 0 --dry-run
+	without_news apply 0
+	says "d0: nothing to do" "d1: nothing to do" "d2: nothing to do"
+	conf "[port d*]
+		fc pfc rate 1gbit lossless none buffer b reserve 100kb size keep
+		[port d1]
+		size 4mb"
+	without_news apply 0
 	reserves 3mb d1 100kb
 	apply 0
 	says "d0: nothing to do" "d1: nothing to do" "d2: changed size 4Mb -> 3Mb"
