@@ -86,10 +86,10 @@ wired() {
 		plug "$1" "$2"
 		plug "$3" "$4"
 		;;
-	"sw1 x") tx_queues=4 cable "$@" rate $rate delay 100us ring 8 ;;
+	"sw1 x") tx_queues=4 cable "$@" rate "$rate" delay 100us ring 8 ;;
 	*)
 		[ "$2" != r0 ] || rate=$((mbit * 400))kbit
-		cable "$@" rate $rate delay 100us ring 8
+		cable "$@" rate "$rate" delay 100us ring 8
 		;;
 	esac
 	if [ -n "${vlan_of[$3]-}" ]; then
