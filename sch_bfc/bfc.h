@@ -770,7 +770,8 @@ void bfc_dest_configure(struct bfc_sched *q, const struct bfc_cfg *old);
 void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue);
 void bfc_dest_rooted(struct bfc_sched *q, struct bfc_queue *queue, u32 root);
 void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk_buff *skb);
-unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, u8 class);
+unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, unsigned int had,
+			   u8 class);
 unsigned int bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u64 hash);
 unsigned int bfc_dest_regroup(struct bfc_sched *q, const struct sk_buff *skb,
 			      unsigned int qn);

@@ -468,22 +468,26 @@ static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *s
 	return queue - q->queues;
 }
 
-/* The queue that an ingress port got last, or none; paused or not. One that is not paused, if
- * one is known, was tried: flows of other ports waited no less often for it.
+/* The queue that an ingress port got last, or none if it does not hold that any more; paused or
+ * not, empty or not. One that is not paused, if one is known, was tried: flows of other ports
+ * waited no less often for it. One that is empty may be paused for what left it: who sends a
+ * packet of each flow to where that waits would get another queue with each.
  */
 static unsigned int bfc_ingress_share(const struct bfc_sched *q, u8 slot, u8 class)
 {
 	unsigned int qn = q->dest.of[class].ingress[slot].last;
 
-	return q->queues[qn].head && q->queues[qn].slot == slot ? qn : q->nqueues;
+	return q->queues[qn].slot == slot && !bfc_bit_test(qn, q->dest.free) ? qn : q->nqueues;
 }
 
-/* One to have alone, or none. */
-static unsigned int bfc_dest_alone(struct bfc_sched *q, u8 class)
+/* One to have alone, or none. @had: the one that the flow had, if that is free */
+static unsigned int bfc_dest_alone(struct bfc_sched *q, unsigned int had, u8 class)
 {
 	u16 *rotor = bfc_rotor(q, class);
 	unsigned int qn;
 
+	if (had < q->nqueues)
+		return had;
 	qn = bfc_find_in_class(q, class, q->dest.of[class].nfree ? q->dest.free : q->usable,
 			       *rotor);
 	if (qn < q->nqueues)
@@ -508,12 +512,17 @@ static unsigned int bfc_dest_foreign(struct bfc_sched *q, u8 class)
  * bfc_dest_pick() - the queue for a new flow
  * @q: the scheduler, with `assign destination`
  * @skb: the packet
- * @class: of it
+ * @had: the queue that the flow had before, empty and of no other since; &bfc_sched.nqueues: none
+ * @class: of the packet
+ *
+ * A flow that comes back keeps its queue while that is held, as it is if it is paused. Else it is
+ * a new one: N flows that were idle may all have left a free one.
  *
  * Context: under the root lock.
  * Return: the number of the queue.
  */
-unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, u8 class)
+unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, unsigned int had,
+			   u8 class)
 {
 	struct bfc_class_dests *d = &q->dest.of[class];
 	unsigned int n = q->nqueues, held, qn = n, borrowed;
@@ -521,6 +530,8 @@ unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, u8 cl
 	u32 key;
 
 	bfc_dest_cool(q, d);
+	if (had < n && !bfc_bit_test(had, q->dest.free))
+		return had;
 	key = bfc_dest_shared(q, skb);
 	if (unlikely(key != q->dest.key) && bfc_root_probe(q, q->dest.key)) {
 		key = q->dest.key;
@@ -541,7 +552,7 @@ unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, u8 cl
 		q->stats.told_to_share++;
 		return qn;
 	}
-	qn = bfc_dest_alone(q, class);
+	qn = bfc_dest_alone(q, had, class);
 	return qn < n ? qn : bfc_dest_foreign(q, class);
 }
 

@@ -299,7 +299,9 @@ static unsigned int bfc_pick_of_prio(struct bfc_sched *q, u8 class)
  * window has nothing to send for longer than the sticky time while its packets
  * wait there, and with another queue after each window it would run away from its
  * pauses and leave them behind for others. A pause without a fresh frame ends
- * after the hold time. The paper has no such rule: not with avoid-paused off.
+ * after the hold time. The paper has no such rule: not with avoid-paused off. Where queues
+ * are shared by destination one that is free again is the flow's as far as it may have any:
+ * bfc_dest_pick().
  */
 static bool bfc_flow_keeps_queue(const struct bfc_sched *q, const struct bfc_flow *flow)
 {
@@ -316,9 +318,11 @@ static unsigned int bfc_pick_queue(struct bfc_sched *q,
 
 	if (bfc_flow_keeps_queue(q, flow) &&
 	    bfc_queue_class(q, flow->queue) == class)
-		return flow->queue;
+		i = flow->queue;
 	if (q->cfg->by_dest)
-		return bfc_dest_pick(q, skb, class);
+		return bfc_dest_pick(q, skb, i, class);
+	if (i < n)
+		return i;
 	if (q->cfg->class_mask && !bfc_is_classed(q))
 		return bfc_pick_of_prio(q, class);
 	if (bfc_class_empty(q, class)) {

@@ -139,6 +139,24 @@ all_are_free() {
 # options_now OPTION...: of the qdisc that is there
 options_now() { check "$*" tc -n s qdisc change dev e0 root bfc "$@"; }
 
+# Flows that were idle for longer than sticky begin as new ones do: together they get no more queues
+# than others, although each left one that is free yet.
+test_idle_flows_come_back() {
+	local mac_r i
+	topology
+	mac_r=$(mac r e0)
+	frames open s s e0
+	fresh sticky 1ms dst-prefix 24
+	for i in {1..8}; do
+		frames udp s size=1000 dst="$mac_r" from=10.0.0.1 sport="$i" to="10.0.0.1$i"
+		sleep 0.05
+	done
+	equal "queues so far" "$(stat s e0 assigned)" 8
+	equal "told to share so far" "$(stat s e0 told_to_share)" 0
+	all_are_free "all at once"
+	frames close
+}
+
 # A queue with one flow, when it is paused, goes to the end of another one of its
 # destination. What were one before a change are two after it. Nothing of that is
 # forgotten: when all is idle there are as many free queues as at first.
@@ -282,6 +300,35 @@ test_a_sprayer() {
 	equal "collisions of the other host's flows" \
 		"$(($(stat sw x0 collisions) - collisions))" 0
 	at_least "queues" "$(stat sw x0 occupied)" $((before + 1))
+	frames close
+}
+
+# A host that opens its flows one after the other, each when the one before has left its queue and
+# that is free again, gets back no more queues than it may have when all of them come at once.
+test_a_patient_sprayer() {
+	local mac_r all=(udp a span=16 size=1000 from=10.9.0.1 to=10.8.0.1)
+	behind_ports 16 10mbit a b
+	frames "${all[@]}" dst="$mac_r" gap=0.1
+	at_least "queues that it got" "$(stat sw x0 assigned)" 16
+	equal "told to share by then" "$(stat sw x0 told_to_share)" 0
+	check "slow" tc -n sw qdisc change dev x0 root bfc rate 64kbit
+	frames "${all[@]}" dst="$mac_r" count=3
+	sleep 0.2
+	say "the sprayer has $(stat sw x0 occupied) of 16"
+	at_least "queues that it has" "$(stat sw x0 occupied)" 8
+	at_most "queues that it has" "$(stat sw x0 occupied)" 13
+	frames close
+}
+
+# Queues that a port holds are its own, be there packets in them or not: the newest of these is the
+# one to share.
+test_a_sprayer_that_leaves_nothing() {
+	local mac_r
+	behind_ports 16 10mbit a b
+	check "sticky" tc -n sw qdisc change dev x0 root bfc sticky 900ms
+	frames udp a span=40 gap=0.01 size=1000 dst="$mac_r" from=10.9.0.1 to=10.8.0.1
+	at_least "flows that got a queue" "$(stat sw x0 assigned)" 40
+	at_least "told to share" "$(stat sw x0 told_to_share)" 20
 	frames close
 }
 
@@ -501,6 +548,7 @@ test_elephants_next_to_a_host() {
 	all_idle
 }
 
-run_tests another_finds_a_queue what_a_destination_is prefix_changes \
-	prefix_changes_under_traffic joined a_sprayer a_sprayer_on_the_port three_sprayers \
-	a_full_flow_table a_busy_host -- elephants_next_to_a_host after_a_full_flow_table
+run_tests another_finds_a_queue what_a_destination_is idle_flows_come_back prefix_changes \
+	prefix_changes_under_traffic joined a_sprayer \
+	a_patient_sprayer a_sprayer_that_leaves_nothing a_sprayer_on_the_port \
+	three_sprayers a_full_flow_table a_busy_host -- elephants_next_to_a_host after_a_full_flow_table

@@ -397,7 +397,7 @@ test_change_under_traffic() {
 	receiver=$bg
 	for i in 1 2 3; do
 		for a in {1..6}; do
-			send "p$i" "10.0.0.$((100 + a))" 5000 -f 2 -F $((100 * i + 2 * a)) \
+			send "p$i" "10.0.0.$((100 + a))" 5000 -f 4 -F $((100 * i + 4 * a)) \
 				-t 3 -r 400000
 			senders+=("$bg")
 		done
