@@ -452,34 +452,6 @@ static bool bfc_dest_ingress_may(struct bfc_sched *q, const struct sk_buff *skb,
 				    bfc_class_queues(q, class));
 }
 
-/* The queue that ran empty the longest ago, or none. It may be paused yet for what left
- * it, and a flow that has it is alone there.
- */
-static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *skb,
-				    unsigned int held, u8 class)
-{
-	unsigned int n = q->nqueues, empty = bfc_class_empty(q, class);
-	struct bfc_queue *queue;
-
-	queue = list_first_entry_or_null(&q->dest.of[class].cooling, struct bfc_queue, cooling);
-	if (!queue || !bfc_dest_may_borrow(held, empty) ||
-	    !bfc_dest_ingress_may(q, skb, empty, class))
-		return n;
-	return queue - q->queues;
-}
-
-/* The queue that an ingress port got last, or none if it does not hold that any more; paused or
- * not, empty or not. One that is not paused, if one is known, was tried: flows of other ports
- * waited no less often for it. One that is empty may be paused for what left it: who sends a
- * packet of each flow to where that waits would get another queue with each.
- */
-static unsigned int bfc_ingress_share(const struct bfc_sched *q, u8 slot, u8 class)
-{
-	unsigned int qn = q->dest.of[class].ingress[slot].last;
-
-	return q->queues[qn].slot == slot && !bfc_bit_test(qn, q->dest.free) ? qn : q->nqueues;
-}
-
 /* One to have alone, or none. @had: the one that the flow had, if that is free */
 static unsigned int bfc_dest_alone(struct bfc_sched *q, unsigned int had, u8 class)
 {
@@ -493,6 +465,35 @@ static unsigned int bfc_dest_alone(struct bfc_sched *q, unsigned int had, u8 cla
 	if (qn < q->nqueues)
 		*rotor = qn + 1;
 	return qn;
+}
+
+/* The queue that ran empty the longest ago, or none. It may be paused yet for what left
+ * it, and a flow that has it is alone there.
+ */
+static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *skb,
+				    unsigned int held, unsigned int had, u8 class)
+{
+	unsigned int n = q->nqueues, empty = bfc_class_empty(q, class);
+	struct bfc_queue *queue;
+
+	if (!bfc_dest_may_borrow(held, empty) || !bfc_dest_ingress_may(q, skb, empty, class))
+		return n;
+	queue = list_first_entry_or_null(&q->dest.of[class].cooling, struct bfc_queue, cooling);
+	if (queue)
+		return queue - q->queues;
+	return q->dest.of[class].nfree ? bfc_dest_alone(q, had, class) : n;
+}
+
+/* The queue that an ingress port got last, or none if it does not hold that any more; paused or
+ * not, empty or not. One that is not paused, if one is known, was tried: flows of other ports
+ * waited no less often for it. One that is empty may be paused for what left it: who sends a
+ * packet of each flow to where that waits would get another queue with each.
+ */
+static unsigned int bfc_ingress_share(const struct bfc_sched *q, u8 slot, u8 class)
+{
+	unsigned int qn = q->dest.of[class].ingress[slot].last;
+
+	return q->queues[qn].slot == slot && !bfc_bit_test(qn, q->dest.free) ? qn : q->nqueues;
 }
 
 /* Of another destination, then: one that may send, if there is any, and not for long. */
@@ -542,7 +543,7 @@ unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, unsig
 	if (held && !bfc_dest_may_take(held, d->nfree, bfc_class_queues(q, class)))
 		qn = bfc_dest_share(q, dest);
 	if (qn < n && bfc_bit_test(qn, q->obeyed.paused)) {
-		borrowed = bfc_dest_borrow(q, skb, held, class);
+		borrowed = bfc_dest_borrow(q, skb, held, had, class);
 		if (borrowed < n)
 			return borrowed;
 	}

@@ -250,6 +250,28 @@ test_joined() {
 	frames close
 }
 
+# 24 of 32 queues are in use, two of them for one destination and paused: its third flow gets one of
+# the eight that are free, and does not wait with those.
+test_borrows_a_free_queue() {
+	local mac_r
+	topology
+	mac_r=$(mac r e0)
+	frames open r r e0
+	frames open s s e0
+	fresh queues 32 peer on role nic sticky 1ms rate 64kbit
+	frames udp s span=2 along=sport count=3 size=1000 dst="$mac_r" from=10.0.0.1 \
+		to=10.0.0.2
+	frames keep r 0.2 queues=32 bits=0,1 hold=4000000000
+	sleep 0.3
+	equal "paused" "$(stat s e0 paused)" 2
+	frames udp s span=22 count=3 size=1000 dst="$mac_r" from=10.1.0.1 to=10.2.0.1
+	equal "queues in use" "$(stat s e0 occupied)" 24
+	frames udp s size=1000 dst="$mac_r" from=10.0.0.1 to=10.0.0.2 sport=99
+	equal "told to share" "$(stat s e0 told_to_share)" 0
+	equal "queues in use then" "$(stat s e0 occupied)" 25
+	frames close
+}
+
 #   a e0 --- p1 sw x0 --- e0 r	x0 so slow that all waits
 #   b e0 --- p2 /
 #   ...
@@ -549,6 +571,6 @@ test_elephants_next_to_a_host() {
 }
 
 run_tests another_finds_a_queue what_a_destination_is idle_flows_come_back prefix_changes \
-	prefix_changes_under_traffic joined a_sprayer \
+	prefix_changes_under_traffic joined borrows_a_free_queue a_sprayer \
 	a_patient_sprayer a_sprayer_that_leaves_nothing a_sprayer_on_the_port \
 	three_sprayers a_full_flow_table a_busy_host -- elephants_next_to_a_host after_a_full_flow_table
