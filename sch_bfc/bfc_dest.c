@@ -203,9 +203,9 @@ static u8 bfc_ingress_read(struct bfc_sched *q, const struct sk_buff *skb)
 	return ing && ing->slot < BFC_SLOTS ? ing->slot : BFC_DEST_FORWARDED;
 }
 
-/* The slot of the port that brought a packet; of all ports without `bfc`, containers
- * among them; or that of this box's own packets, of which none is told to share. Its
- * key is known.
+/* The slot of the port that brought a packet; that of all that have no counters or no slot, as
+ * those without `bfc`, containers among them; or that of this box's own packets, of which none is
+ * told to share. Its key is known.
  */
 static u8 bfc_dest_ingress(struct bfc_sched *q, const struct sk_buff *skb)
 {

@@ -13,9 +13,9 @@ static DEFINE_SPINLOCK(bfc_handle_lock);
 #define BFC_RUNS(queues) DIV_ROUND_UP((queues) + 1, 1 << BFC_HANDLE_SHIFT)
 
 /* A port may have the counters of one neighbour with the most queues, and those of
- * another before it that packets still hold.
+ * another before it that packets still hold; and those of no queue, which it had in between.
  */
-#define BFC_PORT_RUNS	(2 * BFC_RUNS(BFC_QUEUES_MAX))
+#define BFC_PORT_RUNS	(2 * BFC_RUNS(BFC_QUEUES_MAX) + BFC_RUNS(0))
 
 /* For one in so many of what others leave. 64 ports that take all they can leave 1/62 of
  * the table (15/16 to the power of 64), and 48 ports have the most queues.

@@ -11,14 +11,23 @@
 
 #define BFC_LINGER	(5 * HZ)	/* over BFC_PEER_DEAD_NS */
 
-/* Does the port count for a neighbour with so many queues, or charge what comes in from
- * any neighbour? A NIC sends no pauses (BFC §5), nor does a port that has lost its qdisc, or
- * has one that is not configured yet, or has lost its device, whose qdisc a request may hold.
+/* Does the port have counters? A NIC sends no pauses (BFC §5), nor does a port that has lost its
+ * qdisc, or has one that is not configured yet, or has lost its device, whose qdisc a request may
+ * hold. Without a neighbour the counters are those of no queue: their handle tells egress ports
+ * which port brought a packet, so that a host without bfc shares queues with itself. Where
+ * priorities are paused there is something to tell as soon as there are counters: none, then,
+ * if no priority is.
  */
-static bool bfc_port_counts(const struct bfc_port *port, unsigned int queues)
+static bool bfc_port_counts(const struct bfc_port *port)
 {
 	return port->opt.role != BFC_ROLE_NIC && !port->bare && port->life.users && port->cfg &&
-	       !port->life.unplugged && (queues || bfc_cfg_holds(port->cfg));
+	       !port->life.unplugged && (!port->cfg->fc->prios || bfc_cfg_holds(port->cfg));
+}
+
+/* Does it matter that a port has no counters for so many queues, so that it has to be told? */
+static bool bfc_port_needs(const struct bfc_port *port, unsigned int queues)
+{
+	return queues || bfc_cfg_holds(port->cfg);
 }
 
 static bool bfc_pause_fits(const struct bfc_port *port, unsigned int queues)
@@ -73,7 +82,8 @@ void bfc_port_refuse(struct bfc_port *port, unsigned int queues, u8 why)
  * @queues: the neighbour's; 0: none, what is held of the port alone
  *
  * Packets that hold counts of the old ones keep them: those counters live on
- * until the last one is given back, but pause no queue any more.
+ * until the last one is given back, but pause no queue any more. If there can be none for so
+ * many queues there are some for no queue.
  *
  * Context: port->lock held.
  * Return: 0, or why it cannot be counted for such a neighbour: BFC_REFUSED_*.
@@ -81,18 +91,20 @@ void bfc_port_refuse(struct bfc_port *port, unsigned int queues, u8 why)
 u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
 {
 	struct bfc_ingress *old, *new = NULL;
-	u8 refused = BFC_REFUSED_NOT;
+	u8 refused = BFC_REFUSED_NOT, ignored;
 
 	lockdep_assert_held(&port->lock);
-	if (bfc_port_counts(port, queues)) {
+	if (bfc_port_counts(port)) {
 		port->neighbour.layouts++;
 		if (bfc_pause_fits(port, queues))
 			new = bfc_ingress_new(port, queues, &refused);
 		else
 			refused = BFC_REFUSED_MTU;
-		if (refused && refused != port->neighbour.refused)
+		if (refused && queues)
+			new = bfc_ingress_new(port, 0, &ignored);
+		if (refused && refused != port->neighbour.refused && bfc_port_needs(port, queues))
 			bfc_port_refuse(port, queues, refused);
-		if (!refused)
+		if (!refused && bfc_port_needs(port, queues))
 			bfc_event_handles(port, false);
 	}
 	old = bfc_ingress_of(port);
@@ -224,32 +236,27 @@ void bfc_port_tags(struct bfc_port *port)
  * bfc_port_retry() - try again if there was no memory or no handle for a port
  * @port: the port
  *
- * With a mode that pauses priorities, or in a buffer; or for the queues of a neighbour that need
- * not say HELLO (`peer on`). One that does has its HELLOs to try again: they tell how many
- * queues it has.
+ * For what is charged to the port, or to tell it from others; or for the queues of a neighbour
+ * that need not say HELLO (`peer on`). One that does has its HELLOs to try again: they tell how
+ * many queues it has.
  *
  * Context: port->lock held, BH off.
  * Return: true if there is none yet: nothing is charged to the port, or counted for its neighbour.
  */
 bool bfc_port_retry(struct bfc_port *port)
 {
-	bool tags = port->fc->tags;
-	unsigned int queues = tags ? port->queues : 0;
-	bool wants;
+	bool forced = port->fc->tags && port->neighbour.refused &&
+		      port->opt.peer == BFC_PEER_ON && !port->neighbour.peer.peer_nonce;
 	u8 refused;
 
-	if (tags)
-		wants = port->neighbour.refused && port->opt.peer == BFC_PEER_ON &&
-			!port->neighbour.peer.peer_nonce;
-	else
-		wants = !rcu_access_pointer(port->ingress);
-	if (!wants || !bfc_port_counts(port, queues))
+	if (!(forced || !rcu_access_pointer(port->ingress)) || !bfc_port_counts(port))
 		return false;
-	refused = bfc_port_layout(port, queues);
-	port->neighbour.refused = tags ? refused : BFC_REFUSED_NOT;
+	refused = bfc_port_layout(port, forced ? port->queues : 0);
+	if (forced)
+		port->neighbour.refused = refused;
 	if (refused)
 		return true;
-	if (tags)
+	if (forced)
 		bfc_port_tags(port);
 	bfc_refresh_start(port);
 	return false;

@@ -277,6 +277,7 @@ test_borrows_a_free_queue() {
 #   ...
 #
 # behind_ports QUEUES RATE NAME...: x0 with so many, and a host of each name, a the first
+# $plain: hosts have no bfc; $options: of their ports
 behind_ports() {
 	local queues=$1 rate=$2 n=0 name
 	shift 2
@@ -291,10 +292,11 @@ behind_ports() {
 		host "$name" "10.0.0.$n/24"
 		without_ipv6 "$name"
 		cable sw "p$n" "$name" e0
-		bfc sw "p$n" hrtt 4ms
-		bfc "$name" e0 role nic queues 128 hrtt 4ms
+		# shellcheck disable=SC2086
+		bfc sw "p$n" hrtt 4ms ${options-}
+		[ -n "${plain-}" ] || bfc "$name" e0 role nic queues 128 hrtt 4ms
 	done
-	check "not all are up" wait_for 15 all_but_x0_up
+	[ -n "${plain-}" ] || check "not all are up" wait_for 15 all_but_x0_up
 	meet 10.0.0.100 "$@"
 	for name in "$@"; do
 		frames open "$name" "$name" e0
@@ -305,7 +307,7 @@ all_but_x0_up() { [ "$(not_up)" = "sw x0" ]; }
 
 # a sends to forty addresses, from forged ones, IP and MAC, another of each in every
 # packet: one port, so four fifths of the queues at most. b's flows find others.
-test_a_sprayer() {
+sprays() {
 	local mac_r
 	behind_ports 16 64kbit a b
 	frames udp a span=40 size=1000 dst="$mac_r" src=random from=10.9.0.1 to=10.8.0.1
@@ -323,6 +325,18 @@ test_a_sprayer() {
 		"$(($(stat sw x0 collisions) - collisions))" 0
 	at_least "queues" "$(stat sw x0 occupied)" $((before + 1))
 	frames close
+}
+
+test_a_sprayer() { sprays; }
+
+# What comes in through a port is told apart whatever its neighbour speaks.
+test_a_sprayer_among_plain_hosts() {
+	local plain=1 options
+	for options in "" "peer off" "fc none"; do
+		say "ports with: $options"
+		sprays
+		clean_up
+	done
 }
 
 # A host that opens its flows one after the other, each when the one before has left its queue and
@@ -572,5 +586,6 @@ test_elephants_next_to_a_host() {
 
 run_tests another_finds_a_queue what_a_destination_is idle_flows_come_back prefix_changes \
 	prefix_changes_under_traffic joined borrows_a_free_queue a_sprayer \
-	a_patient_sprayer a_sprayer_that_leaves_nothing a_sprayer_on_the_port \
-	three_sprayers a_full_flow_table a_busy_host -- elephants_next_to_a_host after_a_full_flow_table
+	a_sprayer_among_plain_hosts a_patient_sprayer a_sprayer_that_leaves_nothing \
+	a_sprayer_on_the_port three_sprayers a_full_flow_table a_busy_host -- \
+	elephants_next_to_a_host after_a_full_flow_table
