@@ -10,7 +10,7 @@
 
 /* hrtt-max auto: 100 km of cable there and back, as much again, and a ring. */
 #define BFC_HRTT_MAX_CABLE	2000000ULL	/* ns */
-/* In a shared buffer a neighbour would take it from others' ports. */
+/* In a shared buffer a neighbour would take it from others' ports, and so would a host: 10 km. */
 #define BFC_HRTT_MAX_SHARED	BFC_HRTT_DEFAULT
 #define BFC_HRTT_MAX_FRAMES	16
 
@@ -78,6 +78,17 @@ void bfc_hrtt_unlearn(struct bfc_port *port)
 	local_bh_enable();
 }
 
+/* hrtt-max of a port; auto: a cable, and a ring. */
+static u64 bfc_hrtt_bound(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate,
+			  u64 cable)
+{
+	u64 most = p->hrtt_max ?:
+		   cable + div64_u64((u64)BFC_HRTT_MAX_FRAMES * psched_mtu(port->dev) *
+				     BFC_NSEC_PER_SEC, link_rate);
+
+	return clamp_t(u64, most, BFC_HRTT_MIN, BFC_HRTT_MAX);
+}
+
 /**
  * bfc_hrtt_most() - the longest loop that a port believes in
  * @port: the port
@@ -91,12 +102,24 @@ u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_fc_ops *fc,
 		  const struct bfc_params *p, u64 link_rate)
 {
 	bool sets_aside = *p->buffer && fc->prios;
-	u64 most = p->hrtt_max ?:
-		   (sets_aside ? BFC_HRTT_MAX_SHARED : BFC_HRTT_MAX_CABLE) +
-		   div64_u64((u64)BFC_HRTT_MAX_FRAMES * psched_mtu(port->dev) *
-			     BFC_NSEC_PER_SEC, link_rate);
 
-	return clamp_t(u64, most, BFC_HRTT_MIN, BFC_HRTT_MAX);
+	return bfc_hrtt_bound(port, p, link_rate,
+			      sets_aside ? BFC_HRTT_MAX_SHARED : BFC_HRTT_MAX_CABLE);
+}
+
+/**
+ * bfc_hrtt_most_of_host() - the longest loop of a host that the ports of a namespace believe in
+ * @port: the port next to the host
+ * @p: its options
+ * @link_rate: of its MAC, bytes/s
+ *
+ * HELLOs alone tell it, which a host may answer late. All ports would hold more by it.
+ *
+ * Return: ns.
+ */
+u64 bfc_hrtt_most_of_host(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate)
+{
+	return bfc_hrtt_bound(port, p, link_rate, BFC_HRTT_MAX_SHARED);
 }
 
 /**

@@ -17,7 +17,8 @@
 #define BFC_HRTT_SPARE		16
 
 /* The loop of a port for Th, ns; 0: not known. That of a host is what HELLOs say, not how
- * long it goes on to send. A neighbour can make both look long: hrtt-max is what it can do.
+ * long it goes on to send. A neighbour can make both look long: hrtt-max is what it can do, of
+ * which a host can do less by default.
  * @room: the loop that headroom is for; 0: not measured. What a host goes on to send needs
  * room as well.
  */
@@ -53,6 +54,8 @@ static u64 bfc_hrtt_port(struct bfc_port *port, u64 *room)
 			return 0;
 		value = bfc_hrtt_guess(port->link_rate, psched_mtu(port->dev), rtt);
 	}
+	if (peer->role == BFC_ROLE_NIC)
+		most = bfc_hrtt_most_of_host(port, p, port->link_rate);
 	return clamp_t(u64, max(rtt, value), BFC_HRTT_MIN, most);
 }
 

@@ -172,9 +172,9 @@ test_forgotten() {
 	equal "measured after a new cable" "$(stat sw2 x hrtt_measured)" 0
 }
 
-# A neighbour with 100 Mbit/s, of a role, that obeys no pause; r0 has 20 Mbit/s.
-disobeys() {
-	local role=$1 i
+# neighbour ROLE [OPTIONS]: one with 100 Mbit/s that says HELLOs alone; r0 has 20 Mbit/s
+neighbour() {
+	local role=$1
 	shift
 	switch sw
 	new_ns n
@@ -190,6 +190,12 @@ disobeys() {
 	peers_up
 	sleep 2
 	before=$(stat sw r0 hrtt)
+}
+
+# disobeys ROLE [OPTIONS]: the same, and it obeys no pause
+disobeys() {
+	local i
+	neighbour "$@"
 	# A single one would not count.
 	for ((i = 0; i < 4; i++)); do
 		frames udp n dst="$(mac r e0)" from=10.0.0.9 to=10.0.0.2 sport=7 dport=7 \
@@ -220,6 +226,21 @@ test_not_believed() {
 	equal "measured" "$(stat sw p1 hrtt_measured)" 0
 	sleep 1
 	at_most "in use after a host" "$(stat sw r0 hrtt)" $((before * 17 / 16))
+	frames close
+}
+
+# A host may say that it answers at once, and answer late. It is believed 100 us and 16 frames, of
+# 1514 bytes, as a long cable, but for hrtt-max.
+test_late_host_is_not_believed() {
+	local before
+	neighbour 1
+	frames set n held=0
+	frames talk n 0.25
+	# That of the other port is longer than what is believed of this one.
+	sleep 5
+	at_most "in use" "$(stat sw r0 hrtt)" $((before * 17 / 16))
+	bfc sw p1 hrtt auto hrtt-max 7ms
+	check "in use, with hrtt-max" wait_for 3 hrtt_is sw r0 7000000
 	frames close
 }
 
@@ -424,5 +445,6 @@ test_port_level() {
 	at_least "XOFF" "$(stat sw2 r0 xoff)" 24375
 }
 
-run_tests data_center measured follows lost_pauses forgotten not_believed given does_not_fit \
-	port_level pfc_replugged pfc_in_a_buffer fafc pfc_obeys_nothing -- pfc_distance rings
+run_tests data_center measured follows lost_pauses forgotten not_believed \
+	late_host_is_not_believed given does_not_fit port_level pfc_replugged pfc_in_a_buffer \
+	fafc pfc_obeys_nothing -- pfc_distance rings
