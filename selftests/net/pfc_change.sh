@@ -57,6 +57,22 @@ test_handles_come_later() {
 	all_idle
 }
 
+# The same for what a plain host brings into a buffer, with `fc bfc`
+test_buffer_without_handles() {
+	line fc pfc
+	take_handles sw
+	tc -n h qdisc del dev e0 root
+	bfc sw ph fc bfc buffer b
+	give_handles sw
+	sleep 3
+	ip -n sw link set dev pn type wire rate 2mbit
+	send h 10.0.0.2 9 -n 60
+	check "not charged" wait_for 2 charged
+	finish "$bg"
+	all_idle
+}
+charged() { [ "$(stat sw ph 'prios[0].held')" -gt 0 ]; }
+
 # The mode ends while h is paused, and the ring of the port is full: what ends the pause has to
 # leave all the same, behind what the ring and the qdisc had before. A pause lasts 2 s.
 test_mode_ends_under_load() {
@@ -81,4 +97,4 @@ test_mode_ends_under_load() {
 	all_idle
 }
 
-run_tests lossless_at_once handles_come_later mode_ends_under_load
+run_tests lossless_at_once handles_come_later buffer_without_handles mode_ends_under_load
