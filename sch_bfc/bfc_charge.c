@@ -13,13 +13,20 @@
 /* On while any port has a mode that pauses priorities, or a shared buffer. */
 DEFINE_STATIC_KEY_FALSE(bfc_holds);
 
+#define BFC_GRACE_ANY	U32_MAX	/* bytes of a grace that nothing ends yet */
+
+static u32 bfc_grace_bytes(u64 grace)
+{
+	return grace;
+}
+
 /* Without a buffer only MAX bounds what a lossless priority may hold. */
 static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_cfg *cfg,
 			   u32 len, u64 *word)
 {
 	*word = atomic64_add_return(len, &held->cell.word);
 	if (likely(*word <= cfg->in.max) ||
-	    *word <= READ_ONCE(held->grace))
+	    *word <= bfc_grace_bytes(atomic64_read(&held->grace)))
 		return true;
 	/* A full barrier, too: bfc_prio_look() comes next. */
 	atomic64_sub_return(len, &held->cell.word);
@@ -29,25 +36,33 @@ static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_cfg *cfg,
 /**
  * bfc_hold_by() - other thresholds from now on
  * @ing: the object that is charged, without a shared buffer
- * @cfg: the new ones, not in use yet
+ * @cfg: the new ones
  *
  * A neighbour that was not paused yet by the old XOFF sends until the pause by the
  * new one reaches it: what is held then may be more than the new MAX, and there was
- * room for it.
+ * room for it. How much that is, is known only once all go by @cfg: until then there is room
+ * for anything.
  *
  * Context: process, the port's lock held.
  */
 void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_cfg *cfg)
 {
+	u64 number = (u64)++ing->graces << 32, most;
 	unsigned int prio;
-	u64 most;
 
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		atomic64_set(&ing->held[prio].grace, number | BFC_GRACE_ANY);
+	rcu_assign_pointer(ing->cfg, cfg);
+	/* What was charged by the old ones is read now; and pairs with the acquire in
+	 * bfc_hold_grace_ends().
+	 */
+	smp_mb();
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
 		struct bfc_held *held = &ing->held[prio];
 
 		most = atomic64_read(&held->cell.word) + cfg->in.headroom;
-		WRITE_ONCE(held->grace, most > cfg->in.max ?
-			   min_t(u64, most, U32_MAX) : 0);
+		most = min_t(u64, most, BFC_GRACE_ANY - 1);
+		atomic64_set(&held->grace, most > cfg->in.max ? number | most : 0);
 	}
 }
 
@@ -61,13 +76,18 @@ static void bfc_hold_watch(const struct bfc_ingress *ing, unsigned int prio)
 		bfc_hrtt_came(port, what);
 }
 
-static void bfc_hold_grace_ends(struct bfc_ingress *ing, struct bfc_held *held,
-				u64 bytes)
+/* The thresholds that a grace is for are in use once its bytes are known. If others are by now, so
+ * is their grace, which has another number and stays.
+ */
+static void bfc_hold_grace_ends(struct bfc_ingress *ing, struct bfc_held *held)
 {
+	/* Pairs with the barrier in bfc_hold_by(). */
+	u64 grace = atomic64_read_acquire(&held->grace);
 	const struct bfc_cfg *cfg = rcu_dereference(ing->cfg);
 
-	if (!cfg || bytes <= cfg->in.xoff)
-		WRITE_ONCE(held->grace, 0);
+	if (cfg && bfc_grace_bytes(grace) != BFC_GRACE_ANY &&
+	    atomic64_read(&held->cell.word) <= cfg->in.xoff)
+		atomic64_cmpxchg(&held->grace, grace, 0);
 }
 
 /* Does the mode have room for so much in the egress queue of a priority? */
@@ -194,8 +214,8 @@ void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *in
 	} else {
 		word = atomic64_sub_return(len, &held->cell.word);
 		WARN_ON_ONCE((s64)word < 0);
-		if (unlikely(READ_ONCE(held->grace)))
-			bfc_hold_grace_ends(ing, held, word);
+		if (unlikely(atomic64_read(&held->grace)))
+			bfc_hold_grace_ends(ing, held);
 	}
 	if (ing->account)
 		INDIRECT_CALL_1(ing->fc->charged, bfc_fafc_held, ing,

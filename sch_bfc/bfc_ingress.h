@@ -24,18 +24,19 @@ struct bfc_port;
  * @cell: bytes
  * @signals: bit o: the egress of slot o holds us responsible (CaPFC's E)
  * @peak: most bytes
- * @grace: without a buffer: bytes that it may hold although MAX was lowered, until it
- *	   holds less than the new XOFF; 0: none
+ * @grace: without a buffer: low half: bytes that it may hold although MAX was lowered, until it
+ *	   holds no more than the new XOFF; high half: &bfc_ingress.graces; 0: none
  *
  * Under no common lock: any scheduler of any egress port changes them, each under its own root
- * lock. @cell and @signals are atomic, @peak only grows (bfc_note_peak()), @grace has one writer
- * that sets it, under &bfc_port.lock, and any that clears it.
+ * lock. @cell and @signals are atomic, @peak only grows (bfc_note_peak()). @grace has one writer
+ * that sets it, under &bfc_port.lock (bfc_hold_by()), and any that clears it, if it still is what
+ * the thresholds in use ended. Its number tells two of the same bytes apart.
  */
 struct bfc_held {
 	struct bfc_cell cell;
 	atomic64_t signals;
+	atomic64_t grace;
 	u32 peak;
-	u32 grace;
 };
 
 /**
@@ -70,6 +71,7 @@ struct bfc_ingress {
 	/* Seldom. */
 	u32 layout;		/* counts the layouts of the port */
 	u32 owner;		/* &bfc_port.id of the port that it was made for */
+	u32 graces;		/* times that thresholds changed; under &bfc_port.lock */
 	u16 runs;		/* runs of handles taken */
 	struct list_head list;	/* of dead objects, under bfc_handle_lock but for the sweep */
 	struct list_head mine;	/* of those of the namespace, under bfc_handle_lock */

@@ -405,9 +405,10 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	smp_store_release(&port->rx.gen, port->rx.gen + 1);
 	ing = bfc_ingress_of(port);
 	if (ing && same) {
-		if (!ing->buffer)
+		if (ing->buffer)
+			rcu_assign_pointer(ing->cfg, cfg);
+		else
 			bfc_hold_by(ing, cfg);
-		rcu_assign_pointer(ing->cfg, cfg);
 		if (ing->account && ing->fc == cfg->fc)
 			ing->fc->ingress_retune(ing->account, old, cfg, ktime_get_ns());
 	}

@@ -15,7 +15,7 @@ set -u
 
 modinfo bfc_kunit >/dev/null 2>&1 || { echo "1..0 # SKIP no bfc_kunit"; exit 4; }
 
-files=("${BASH_SOURCE[0]%/*}"/../unit/test_*.c)
+files=("${BASH_SOURCE[0]%/*}"/{../unit,.}/test_*.c)
 before=$(dmesg | wc -l)
 modprobe bfc_kunit || { echo "Bail out! bfc_kunit does not load"; exit 1; }
 
