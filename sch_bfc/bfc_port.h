@@ -298,13 +298,17 @@ static inline bool bfc_port_in_order(const struct bfc_port *port)
  * bfc_port_told() - what the next dequeue is to see has been stored
  *
  * netif_schedule_queue() does nothing where the qdisc will run anyway: its SCHED bit is set, or,
- * from 6.19 on, another CPU has a packet for it in the list that is enqueued next. That CPU takes
- * the list, which is a full barrier, and then runs the qdisc; so it sees what was stored before
- * the list was looked at. A release alone does not keep a store before a load.
+ * from 6.19 on, another CPU has a packet for it in the list that is enqueued next. That CPU clears
+ * the bit, or takes the list, and then runs the qdisc. Taking the list is a full barrier; clearing
+ * the bit is none, nor is the root lock, so that dequeue may read &bfc_port.rx and
+ * &bfc_port.flags before. Therefore it reads them again, behind a barrier, before it finds that
+ * nothing may leave: it sees what was stored before the bit or the list was looked at. A release
+ * alone does not keep a store before a load.
  */
 static inline void bfc_port_told(void)
 {
-	smp_mb();	/* pairs with llist_del_all() in __dev_xmit_skb() */
+	/* pairs with that in bfc_dequeue_late(), and with llist_del_all() in __dev_xmit_skb() */
+	smp_mb();
 }
 
 /* One scheduler runs: that of the first of so many TX queues that is not full. If all are, the one

@@ -702,6 +702,24 @@ static bool bfc_storm_due(struct bfc_sched *q)
 	return q->storm.due != U64_MAX && bfc_now(q) >= q->storm.due;
 }
 
+/* Nothing may leave, but another CPU may have stored what bfc_port_told() is about since dequeue
+ * read it, and may still have seen the SCHED bit, which has been cleared before, atomically. So look
+ * again: from the beginning if the neighbour has said something new, as often as it does. Not
+ * inline: no packet that leaves is to pay for it.
+ */
+static noinline struct sk_buff *bfc_dequeue_late(struct Qdisc *sch)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_port *port = q->port;
+
+	smp_mb__after_atomic();	/* pairs with bfc_port_told() */
+	if (unlikely(READ_ONCE(port->rx.gen) != q->obeyed.gen))
+		return bfc_dequeue(sch);
+	if (unlikely(READ_ONCE(port->flags)))
+		return bfc_dequeue_own(sch, bfc_now(q));
+	return NULL;
+}
+
 /**
  * bfc_dequeue() - the next packet for the wire
  * @sch: the qdisc
@@ -741,10 +759,10 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch)
 again:
 	if (!sch->q.qlen) {
 		q->idle = true;
-		return NULL;
+		return bfc_dequeue_late(sch);
 	}
 	if (bfc_pace_waits(q))
-		return NULL;
+		return bfc_dequeue_late(sch);
 
 	if (likely(!q->ctrl.band.head)) {
 		u64 due = U64_MAX;
@@ -762,7 +780,7 @@ again:
 				due = min(due, q->obeyed.deadline);
 			qdisc_watchdog_schedule_ns(&q->watchdog,
 						   min(due, q->storm.due));
-			return NULL;
+			return bfc_dequeue_late(sch);
 		}
 		cb = *bfc_cb(skb);
 		told = cb.prio;
