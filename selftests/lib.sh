@@ -203,6 +203,39 @@ hosts_to_r() {
 	meet 10.0.0.100 "${hosts[@]}"
 }
 
+#   a e0 --- p1 sw x0 --- e0 r	x0 so slow that all waits
+#   b e0 --- p2 /
+#   ...
+#
+# behind_ports QUEUES RATE NAME...: x0 with so many, and $plenty, and a host of each name, a the
+# first. $plain: hosts have no bfc; $options: of their ports
+behind_ports() {
+	local queues=$1 rate=$2 n=0 name
+	shift 2
+	switch sw
+	host r 10.0.0.100/24
+	without_ipv6 sw r
+	cable sw x0 r e0
+	# shellcheck disable=SC2086
+	bfc sw x0 queues "$queues" rate "$rate" peer off $plenty
+	for name in "$@"; do
+		((++n))
+		host "$name" "10.0.0.$n/24"
+		without_ipv6 "$name"
+		cable sw "p$n" "$name" e0
+		# shellcheck disable=SC2086
+		bfc sw "p$n" hrtt 4ms ${options-}
+		[ -n "${plain-}" ] || bfc "$name" e0 role nic queues 128 hrtt 4ms
+	done
+	[ -n "${plain-}" ] || check "not all are up" wait_for 15 all_but_x0_up
+	meet 10.0.0.100 "$@"
+	for name in "$@"; do
+		frames open "$name" "$name" e0
+	done
+	mac_r=$(mac r e0)
+}
+all_but_x0_up() { [ "$(not_up)" = "sw x0" ]; }
+
 # line_to_n OPTIONS...: of the ports of a switch between a host and n, whose frames the test
 # sends
 line_to_n() {
