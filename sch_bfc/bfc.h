@@ -47,6 +47,7 @@
 #define _BFC_H
 
 #include <linux/atomic.h>
+#include <linux/etherdevice.h>
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
@@ -611,6 +612,17 @@ static inline struct bfc_ingress *bfc_brought_by(struct bfc_sched *q,
 		q->call.brought = bfc_prove(q, skb);
 	}
 	return q->call.brought;
+}
+
+/**
+ * bfc_mac_words() - the MAC address that a packet goes to
+ * @skb: at egress, data at the MAC header
+ * @word: result, two words
+ */
+static inline void bfc_mac_words(const struct sk_buff *skb, u32 *word)
+{
+	word[0] = get_unaligned((const u32 *)skb->data);
+	word[1] = get_unaligned((const u16 *)(skb->data + sizeof(u32)));
 }
 
 /**

@@ -25,7 +25,6 @@
  *
  * Everything here runs under the root lock.
  */
-#include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -42,10 +41,10 @@ enum {
 
 #define BFC_DEST_LABELLED	1U	/* key of what has the incast label; a host's is 0 */
 
-/* Odd: a product with it is a universal hash in its upper bits (Dietzfelbinger et al.,
- * J. Algorithms 25(1), 1997). So no sender can choose addresses that share an entry.
- */
-static u64 bfc_dest_factor __read_mostly;
+#define BFC_DEST_ROOT		BIT(31)	/* where a destination has VLANs: it is a root */
+
+/* Secret, so that no sender can choose addresses that share an entry. */
+static u64 bfc_dest_factor[BFC_DEST_WORDS] __read_mostly;
 static hsiphash_key_t bfc_dest_key6 __read_mostly;
 
 /**
@@ -53,15 +52,17 @@ static hsiphash_key_t bfc_dest_key6 __read_mostly;
  */
 void bfc_dest_init(void)
 {
-	get_random_bytes(&bfc_dest_factor, sizeof(bfc_dest_factor));
-	bfc_dest_factor |= 1;
+	get_random_bytes(bfc_dest_factor, sizeof(bfc_dest_factor));
 	get_random_bytes(&bfc_dest_key6, sizeof(bfc_dest_key6));
 }
 
-/* The prefix of the address that routers look at, or false: it is not IP. */
-static bool bfc_dest_ip(const struct bfc_sched *q, const struct sk_buff *skb,
-			unsigned int off, __be16 proto, u64 *addr)
+/* What tells a destination: the prefix of the address that routers look at, and if that is all of
+ * it the MAC address by which bridges forward, which of what is not IP is all that there is.
+ */
+static void bfc_dest_words(const struct bfc_sched *q, const struct sk_buff *skb,
+			   unsigned int off, __be16 proto, u32 *word)
 {
+	bool whole = true;
 	union {
 		struct iphdr v4;
 		struct ipv6hdr v6;
@@ -70,66 +71,48 @@ static bool bfc_dest_ip(const struct bfc_sched *q, const struct sk_buff *skb,
 	if (proto == htons(ETH_P_IP)) {
 		const struct iphdr *ip = skb_header_pointer(skb, off, sizeof(*ip), &room);
 
-		if (!ip)
-			return false;
-		*addr = (__force u32)(ip->daddr & q->cfg->dest_mask);
-		return true;
-	}
-	if (proto == htons(ETH_P_IPV6)) {
+		if (ip) {
+			word[0] = (__force u32)(ip->daddr & q->cfg->dest_mask);
+			whole = q->cfg->dest_mask == htonl(~0U);
+		}
+	} else if (proto == htons(ETH_P_IPV6)) {
 		const struct ipv6hdr *ip6 = skb_header_pointer(skb, off, sizeof(*ip6), &room);
 		const u32 *a, *m = (__force const u32 *)q->cfg->dest_mask6;
 
-		if (!ip6)
-			return false;
-		a = (__force const u32 *)ip6->daddr.s6_addr32;
-		*addr = hsiphash_4u32(a[0] & m[0], a[1] & m[1], a[2] & m[2], a[3] & m[3],
-				      &bfc_dest_key6);
-		return true;
+		if (ip6) {
+			a = (__force const u32 *)ip6->daddr.s6_addr32;
+			word[0] = hsiphash_4u32(a[0] & m[0], a[1] & m[1], a[2] & m[2],
+						a[3] & m[3], &bfc_dest_key6);
+			whole = m[3] == ~0U;
+		}
 	}
-	return false;
+	if (whole)
+		bfc_mac_words(skb, &word[2]);
 }
 
-/* The VLAN that is told first; of tags in the frame it is the last. */
-static u16 bfc_dest_vid(const struct sk_buff *skb, unsigned int off)
-{
-	const __be16 *tci;
-	__be16 room;
-
-	if (skb_vlan_tag_present(skb))
-		return skb_vlan_tag_get_id(skb);
-	tci = skb_header_pointer(skb, off - VLAN_HLEN, sizeof(room), &room);
-	return tci ? ntohs(*tci) & VLAN_VID_MASK : 0;
-}
-
-/* Where a packet goes: the prefix of its IPv4 or IPv6 address, else its MAC address, and
- * the VLAN. A neighbour that is a host is one destination, whatever addresses it has, and what
- * has the incast label is one of its own.
+/* Where a packet goes: IP and MAC address, or the prefix of that address, and the VLANs. Of a
+ * tunnel it is the outer address. Were the MAC address left out, a host could send what has an
+ * idle host's IP address to a slow one, and have what others send to the idle one share.
+ * A neighbour that is a host is one destination, whatever addresses it has, and what has the
+ * incast label is one of its own.
  *
  * Return: 32 bits of a keyed hash.
  */
 static u32 bfc_dest_read(const struct bfc_sched *q, const struct sk_buff *skb)
 {
-	unsigned int off = ETH_HLEN;
-	u16 vid = 0;
+	u32 word[BFC_DEST_WORDS] = {};
+	unsigned int off;
 	__be16 proto;
-	u64 addr;
 
 	if (unlikely(q->cfg->label) && bfc_is_labelled(q, skb))
 		return BFC_DEST_LABELLED;
 	if (bfc_faces_host(q))
 		return 0;
-	if (likely(skb->protocol == htons(ETH_P_IP) &&
-		   skb_headlen(skb) >= ETH_HLEN + sizeof(struct iphdr))) {
-		addr = (__force u32)(((const struct iphdr *)(skb->data + ETH_HLEN))->daddr &
-				     q->cfg->dest_mask);
-	} else {
-		off = bfc_mac_len(skb, &proto);
-		if (!bfc_dest_ip(q, skb, off, proto, &addr))
-			addr = ether_addr_to_u64(eth_hdr(skb)->h_dest);
-	}
+	off = bfc_mac_len(skb, &proto);
+	bfc_dest_words(q, skb, off, proto, word);
 	if (off != ETH_HLEN || skb_vlan_tag_present(skb))
-		vid = bfc_dest_vid(skb, off);
-	return bfc_dest_mix(((addr ^ (u64)vid << 48) * bfc_dest_factor) >> 32);
+		word[1] = bfc_vids(skb, off);
+	return bfc_dest_hash(word, bfc_dest_factor);
 }
 
 /* The entry of a destination or a free one; NULL: the set is full of others. */
@@ -149,7 +132,9 @@ static u32 bfc_dest_salt(u8 class)
 /* A root is a destination as well. */
 static u32 bfc_root_key(u32 root, u8 class)
 {
-	return ((root | 1ULL << 32) * bfc_dest_factor >> 32) ^ bfc_dest_salt(class);
+	const u32 word[BFC_DEST_WORDS] = { root, BFC_DEST_ROOT };
+
+	return bfc_dest_hash(word, bfc_dest_factor) ^ bfc_dest_salt(class);
 }
 
 /* The key of a destination, or that of the root that it is behind, if that holds any queue:

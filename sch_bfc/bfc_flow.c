@@ -6,10 +6,12 @@
 #include <linux/hash.h>
 #include <linux/if_vlan.h>
 #include <linux/ipv6.h>
+#include <linux/mpls.h>
 #include <linux/reciprocal_div.h>
 #include <net/flow_dissector.h>
 #include <net/ip.h>
 #include <net/ndisc.h>
+#include <uapi/linux/batadv_packet.h>
 
 #include "bfc.h"
 #include "bfc_hash.h"
@@ -18,7 +20,6 @@
 struct bfc_keys {
 	struct flow_dissector_key_control control;
 	struct flow_dissector_key_basic basic;
-	struct flow_dissector_key_vlan vlan;
 	struct flow_dissector_key_ports ports;
 	struct flow_dissector_key_keyid keyid;
 	union {
@@ -27,22 +28,34 @@ struct bfc_keys {
 	};
 };
 
-/* What of the keys is hashed, without padding. */
+/* What of the keys is hashed, without padding, and where the packet goes. */
 union bfc_tuple {
 	struct {
 		union {
 			struct flow_dissector_key_ipv6_addrs v6;
 			struct flow_dissector_key_ipv4_addrs v4;
-			u8 mac[2 * ETH_ALEN];
+			u8 src[ETH_ALEN];
 		};
 		__be32 ports;
+		u32 vids_proto;
+		u8 dst[ETH_ALEN];
 		__be16 n_proto;
-		u16 vlan_id;
-		u8 ip_proto;
-		u8 zero[7];
+		struct {		/* what is before the addresses above, or zeroes */
+			union {
+				u8 dst[sizeof(struct in6_addr)];
+				__be32 label;
+			};
+			__be16 n_proto;
+			u8 zero[6];
+		} outer;
 	};
 	u32 words[BFC_HASH_WORDS];
 };
+
+/* Of the session id in its header. <linux/if_pppox.h> has that, and sparse a warning about it. */
+#define BFC_PPPOE_SID	2
+
+#define BFC_TUPLE_WORDS	(offsetof(union bfc_tuple, outer) / sizeof(u32))
 
 static u32 bfc_hash_key[BFC_HASH_WORDS] __read_mostly;
 static struct flow_dissector bfc_dissector __read_mostly;
@@ -50,7 +63,6 @@ static struct flow_dissector bfc_dissector __read_mostly;
 static const struct flow_dissector_key bfc_dissector_keys[] = {
 	{ FLOW_DISSECTOR_KEY_CONTROL, offsetof(struct bfc_keys, control) },
 	{ FLOW_DISSECTOR_KEY_BASIC, offsetof(struct bfc_keys, basic) },
-	{ FLOW_DISSECTOR_KEY_VLAN, offsetof(struct bfc_keys, vlan) },
 	{ FLOW_DISSECTOR_KEY_PORTS, offsetof(struct bfc_keys, ports) },
 	{ FLOW_DISSECTOR_KEY_GRE_KEYID, offsetof(struct bfc_keys, keyid) },
 	{ FLOW_DISSECTOR_KEY_IPV4_ADDRS, offsetof(struct bfc_keys, v4) },
@@ -68,9 +80,55 @@ void bfc_flow_init(void)
 				ARRAY_SIZE(bfc_dissector_keys));
 }
 
+/* Where does the next hop send a packet whose flow is told by what is in it? The addresses of the
+ * flow do not say so: who sends may put those of any other flow in there.
+ */
+static void bfc_tuple_outer(const struct sk_buff *skb, union bfc_tuple *t, unsigned int off,
+			    __be16 proto)
+{
+	unsigned int len = 0;
+	const __be32 *label;
+	__be32 room;
+
+	t->outer.n_proto = proto;
+	switch (proto) {
+	case htons(ETH_P_IP):
+		off += offsetof(struct iphdr, daddr);
+		len = sizeof(struct in_addr);
+		break;
+	case htons(ETH_P_IPV6):
+		off += offsetof(struct ipv6hdr, daddr);
+		len = sizeof(struct in6_addr);
+		break;
+	case htons(ETH_P_PPP_SES):
+		off += BFC_PPPOE_SID;
+		len = sizeof(__be16);
+		break;
+	case htons(ETH_P_BATMAN):
+		off += offsetof(struct batadv_unicast_packet, dest);
+		len = ETH_ALEN;
+		break;
+	case htons(ETH_P_MPLS_UC):
+	case htons(ETH_P_MPLS_MC):
+		label = skb_header_pointer(skb, off, sizeof(room), &room);
+		if (label)
+			t->outer.label = *label & htonl(MPLS_LS_LABEL_MASK);
+		return;
+	}
+	if (len && skb_copy_bits(skb, off, t->outer.dst, len))
+		memset(t->outer.dst, 0, len);
+}
+
+static bool bfc_is_ip(__be16 proto)
+{
+	return proto == htons(ETH_P_IP) || proto == htons(ETH_P_IPV6);
+}
+
 static u16 bfc_tuple_dissect(const struct sk_buff *skb, union bfc_tuple *t)
 {
 	struct bfc_keys keys;
+	unsigned int off;
+	__be16 proto;
 
 	/* From the end of the MAC header on: the network header of a frame
 	 * that a packet socket sent lies behind its tags.
@@ -79,10 +137,10 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, union bfc_tuple *t)
 	__skb_flow_dissect(NULL, skb, &bfc_dissector, &keys, skb->data,
 			   skb->protocol, ETH_HLEN, skb_headlen(skb), 0);
 
+	off = bfc_mac_len(skb, &proto);
 	t->ports = keys.ports.ports ?: keys.keyid.keyid;
 	t->n_proto = keys.basic.n_proto;
-	t->ip_proto = keys.basic.ip_proto;
-	t->vlan_id = keys.vlan.vlan_id;
+	t->vids_proto = bfc_vids(skb, off) << 8 | keys.basic.ip_proto;
 	switch (keys.control.addr_type) {
 	case FLOW_DISSECTOR_KEY_IPV4_ADDRS:
 		t->v4 = keys.v4;
@@ -91,10 +149,12 @@ static u16 bfc_tuple_dissect(const struct sk_buff *skb, union bfc_tuple *t)
 		t->v6 = keys.v6;
 		break;
 	default:
-		memcpy(t->mac, eth_hdr(skb), sizeof(t->mac));
-		t->n_proto = skb->protocol;
+		memcpy(t->src, skb->data + offsetof(struct ethhdr, h_source), sizeof(t->src));
+		t->n_proto = proto;
 		break;
 	}
+	if (keys.control.flags & FLOW_DIS_ENCAPSULATION || !bfc_is_ip(proto))
+		bfc_tuple_outer(skb, t, off, proto);
 	return keys.control.addr_type;
 }
 
@@ -116,14 +176,21 @@ static bool bfc_has_ports(u8 ip_proto)
 }
 
 /* IPv4 is shorter than what bfc_tuple has room for. */
-static u64 bfc_hash_v4(__be32 src, __be32 dst, __be32 ports, u16 vlan_id, u8 ip_proto)
+static u64 bfc_hash_v4(const struct sk_buff *skb, __be32 src, __be32 dst, __be32 ports,
+		       u32 vids_proto)
 {
-	const u32 words[] = {
-		(__force u32)src, (__force u32)dst, (__force u32)ports,
-		(u32)vlan_id << 8 | ip_proto,
+	u32 words[] = {
+		(__force u32)src, (__force u32)dst, (__force u32)ports, vids_proto, 0, 0,
 	};
 
+	bfc_mac_words(skb, &words[4]);
 	return bfc_hash(words, ARRAY_SIZE(words), bfc_hash_key);
+}
+
+/* Of a packet without a tag in the frame. */
+static u32 bfc_vids_proto(const struct sk_buff *skb, u8 ip_proto)
+{
+	return (skb_vlan_tag_present(skb) ? skb_vlan_tag_get_id(skb) << 8 : 0) | ip_proto;
 }
 
 /* TCP and UDP right behind an IPv6 header. */
@@ -138,7 +205,7 @@ static bool bfc_tuple_plain6(const struct sk_buff *skb, union bfc_tuple *t)
 	t->v6.dst = ip6->daddr;
 	t->ports = bfc_ports(ip6 + 1);
 	t->n_proto = skb->protocol;
-	t->ip_proto = ip6->nexthdr;
+	t->vids_proto = bfc_vids_proto(skb, ip6->nexthdr);
 	return true;
 }
 
@@ -150,11 +217,12 @@ static noinline u64 bfc_tuple_hash(const struct sk_buff *skb)
 
 	if (!bfc_tuple_plain6(skb, &t))
 		addr_type = bfc_tuple_dissect(skb, &t);
-	if (skb_vlan_tag_present(skb))
-		t.vlan_id = skb_vlan_tag_get_id(skb);
+	memcpy(t.dst, skb->data, sizeof(t.dst));
+	if (unlikely(t.outer.n_proto))
+		return bfc_hash(t.words, ARRAY_SIZE(t.words), bfc_hash_key);
 	if (addr_type == FLOW_DISSECTOR_KEY_IPV4_ADDRS)
-		return bfc_hash_v4(t.v4.src, t.v4.dst, t.ports, t.vlan_id, t.ip_proto);
-	return bfc_hash(t.words, ARRAY_SIZE(t.words), bfc_hash_key);
+		return bfc_hash_v4(skb, t.v4.src, t.v4.dst, t.ports, t.vids_proto);
+	return bfc_hash(t.words, BFC_TUPLE_WORDS, bfc_hash_key);
 }
 
 /**
@@ -165,8 +233,12 @@ static noinline u64 bfc_tuple_hash(const struct sk_buff *skb)
  *
  * A switch with a port-level mode has one queue for each priority, or for each
  * priority and ingress port (FAFC §IV): bfc_share_hash(). Else:
- * 5-tuple and VLAN for IPv4 and IPv6, addresses and EtherType for anything
- * else. The IPv6 flow label is left out: it may change within a connection. So may
+ * 5-tuple for IPv4 and IPv6, addresses and EtherType for anything else, of a tunnel those
+ * of the packet in it; and where the packet goes: VLANs, MAC address, the address or label by
+ * which the next hop forwards a tunnel. Without these a host could send to a slow one what
+ * looks like a flow to an idle one, and have that wait.
+ *
+ * The IPv6 flow label is left out: it may change within a connection. So may
  * skb->hash, which is not used although it is often known: TCP takes another one when
  * it has to retransmit (sk_rethink_txhash()), RSS has none for a packet that matched a
  * filter, a port of another card has another; and what comes out of a tunnel has one
@@ -194,9 +266,8 @@ u64 bfc_flow_hash(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 	if (skb->protocol != htons(ETH_P_IP) || !bfc_room_for(skb, sizeof(*ip)) ||
 	    ip->ihl != 5 || ip_is_fragment(ip) || !bfc_has_ports(ip->protocol))
 		return bfc_tuple_hash(skb);
-	return bfc_hash_v4(ip->saddr, ip->daddr, bfc_ports(ip + 1),
-			   skb_vlan_tag_present(skb) ? skb_vlan_tag_get_id(skb) : 0,
-			   ip->protocol);
+	return bfc_hash_v4(skb, ip->saddr, ip->daddr, bfc_ports(ip + 1),
+			   bfc_vids_proto(skb, ip->protocol));
 }
 
 static bool bfc_is_ndisc(const struct sk_buff *skb)

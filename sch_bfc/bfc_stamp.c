@@ -145,6 +145,40 @@ unsigned int bfc_mac_len(const struct sk_buff *skb, __be16 *proto)
 	return hlen;
 }
 
+static u16 bfc_vid_at(const struct sk_buff *skb, unsigned int off)
+{
+	const __be16 *tci;
+	__be16 room;
+
+	tci = skb_header_pointer(skb, off, sizeof(room), &room);
+	return tci ? ntohs(*tci) & VLAN_VID_MASK : 0;
+}
+
+/**
+ * bfc_vids() - which VLANs is a packet in?
+ * @skb: at egress, data at the MAC header
+ * @len: bfc_mac_len()
+ *
+ * A tag is the same in the metadata and in the packet.
+ *
+ * Return: id of the first tag, in the upper 12 of 24 bits that of the last one if there are more.
+ */
+u32 bfc_vids(const struct sk_buff *skb, unsigned int len)
+{
+	unsigned int off = ETH_HLEN;
+	u32 vids = 0;
+
+	if (skb_vlan_tag_present(skb)) {
+		vids = skb_vlan_tag_get_id(skb);
+	} else if (off < len) {
+		vids = bfc_vid_at(skb, off);
+		off += VLAN_HLEN;
+	}
+	if (off < len)
+		vids |= (u32)bfc_vid_at(skb, len - VLAN_HLEN) << 12;
+	return vids;
+}
+
 /* Tags are not part of what an MTU bounds. One that was in the metadata is in the
  * packet now if there is another before it.
  */

@@ -47,6 +47,7 @@ struct bfc_stamp {
 };
 
 unsigned int bfc_mac_len(const struct sk_buff *skb, __be16 *proto);
+u32 bfc_vids(const struct sk_buff *skb, unsigned int len);
 bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 tci, u8 prio);
 bool bfc_stamp_tag(struct bfc_sched *q, struct sk_buff *skb, u16 tci);
 bool bfc_stamp_inherit(struct Qdisc *sch, struct bfc_params *p);

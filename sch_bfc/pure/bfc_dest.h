@@ -15,6 +15,7 @@
 #include <linux/types.h>
 
 #define BFC_DEST_WAYS	4	/* entries of a set */
+#define BFC_DEST_WORDS	4	/* that tell where a packet goes */
 #define BFC_DEST_NONE	U16_MAX	/* an index of none */
 
 /* Greedy ingress ports together may hold so many times as many queues as are free. */
@@ -52,19 +53,27 @@ static inline u32 bfc_dest_mask(unsigned int bits, unsigned int word)
 }
 
 /**
- * bfc_dest_mix() - the key of a destination
- * @product: upper half of that of its address and a secret factor
+ * bfc_dest_hash() - the key of a destination
+ * @word: where it is
+ * @factor: secret and random
  *
- * Addresses in a row have products in a row, which may all belong to one set of a table.
- * This sets them apart: the finalizer of MurmurHash3, a bijection.
+ * The upper half of the sum is a universal hash (pair-multiply-shift: Dietzfelbinger, STACS
+ * 1996): whichever two destinations a sender chooses, they have one key with a probability
+ * of 2^-32. But addresses in a row have sums in a row, which may all belong to one set of a
+ * table. The finalizer of MurmurHash3, a bijection, sets them apart.
  *
  * Return: the key.
  */
-static inline u32 bfc_dest_mix(u32 product)
+static inline u32 bfc_dest_hash(const u32 word[BFC_DEST_WORDS],
+				const u64 factor[BFC_DEST_WORDS])
 {
-	product = (product ^ product >> 16) * 0x85ebca6b;
-	product = (product ^ product >> 13) * 0xc2b2ae35;
-	return product ^ product >> 16;
+	u64 sum = (factor[0] + word[1]) * (factor[1] + word[0]) +
+		  (factor[2] + word[3]) * (factor[3] + word[2]);
+	u32 key = sum >> 32;
+
+	key = (key ^ key >> 16) * 0x85ebca6b;
+	key = (key ^ key >> 13) * 0xc2b2ae35;
+	return key ^ key >> 16;
 }
 
 /**

@@ -16,7 +16,7 @@
 
 #include <linux/types.h>
 
-#define BFC_HASH_WORDS	12	/* at most */
+#define BFC_HASH_WORDS	18	/* at most */
 #define BFC_HASH_SPREAD	0x61c8864680b583ebULL	/* 2^64 by the golden ratio */
 
 /**

@@ -32,7 +32,10 @@ A neighbour is an end of a link in a namespace of "ip netns", known by a NAME:
                             size (of the payload), tags=88a8:5,8100:7 (outermost
                             first), tos (traffic class), label (IPv6), gap (seconds), options (words of
                             IP options that do nothing: 4 bytes; 8 with IPv6,
-                            where it is 1 at most)
+                            where it is 1 at most), wrap=ipip, gre, pppoe or
+                            batadv (the datagram is in such a tunnel), via (the
+                            address that the tunnel ends at, IPv4 or IPv6; with
+                            batadv MAC)
   fuzz NAME COUNT SEED      random and mutated control frames
   clear NAME                forget what arrived
   seen NAME [FIELD=VALUE...]    what arrived, all that has these fields
@@ -252,6 +255,28 @@ def checksum(data: bytes) -> int:
     return ~total & 0xffff
 
 
+def wrapped(f: Fields, ethertype: int, ip: bytes) -> Tuple[int, bytes]:
+    """EtherType and data of a tunnel with an IP packet in it."""
+    if f["wrap"] == "pppoe":
+        return 0x8864, struct.pack("!BBHHH", 0x11, 0, 1, 2 + len(ip),
+                                   0x21 if ethertype == 0x0800 else 0x57) + ip
+    if f["wrap"] == "batadv":
+        return 0x4305, bytes([0x40, 15, 50, 0]) + mac_bytes(f["via"]) + bytes(12) + \
+            struct.pack("!H", ethertype) + ip
+    protocol = 4 if ethertype == 0x0800 else 41
+    if f["wrap"] == "gre":
+        protocol = 47
+        ip = struct.pack("!HH", 0, ethertype) + ip
+    via = ipaddress.ip_address(f["via"])
+    if via.version == 6:
+        source = ipaddress.ip_address("2001:db8::1")
+        return 0x86dd, struct.pack("!IHBB", 6 << 28, len(ip), protocol, 64) + \
+            source.packed + via.packed + ip
+    head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(ip), 0, 0x4000, 64,
+                       protocol, 0) + ipaddress.ip_address("192.0.2.1").packed + via.packed
+    return 0x0800, head[:10] + struct.pack("!H", checksum(head)) + head[12:] + ip
+
+
 def udp_frame(f: Fields) -> bytes:
     """Its UDP checksum is 0: no program looks at it."""
     payload = bytes(f["size"])
@@ -272,9 +297,12 @@ def udp_frame(f: Fields) -> bytes:
         ip = struct.pack("!IHBB", 6 << 28 | f["tos"] << 20 | f["label"],
                          8 + len(more) + len(payload), 60 if more else 17,
                          64) + source.packed + to.packed + more
+    ip += udp + payload
+    if f["wrap"]:
+        ethertype, ip = wrapped(f, ethertype, ip)
     tags = b"".join(struct.pack("!HH", tpid, tci) for tpid, tci in f["tags"])
     return mac_bytes(f["dst"]) + mac_bytes(f["src"]) + tags + \
-        struct.pack("!H", ethertype) + ip + udp + payload
+        struct.pack("!H", ethertype) + ip
 
 
 # ---- a neighbour ----
@@ -442,7 +470,7 @@ def fields(words: List[str]) -> Fields:
         elif key == "tags":
             f[key] = [(int(tpid, 16), int(tci, 0)) for tpid, tci in
                       (tag.split(":") for tag in text.split(",") if tag)]
-        elif key in ("ethertype", "from", "to"):
+        elif key in ("ethertype", "from", "to", "via"):
             f[key] = text
         elif key == "gap":
             f[key] = float(text)
@@ -544,7 +572,8 @@ class Commands:
         f: Fields = {
             "src": n.mac, "sport": 1000, "dport": 9, "count": 1,
             "size": 1000, "tags": [], "tos": 0, "label": 0, "gap": 0.0,
-            "options": 0, "span": 1, "along": "from,to", **fields(list(words))}
+            "options": 0, "span": 1, "along": "from,to", "wrap": "",
+            **fields(list(words))}
         forged = f["src"] == "random"
         first = {key: f[key] if key == "sport" else ipaddress.ip_address(f[key])
                  for key in f["along"].split(",")}

@@ -55,32 +55,77 @@ static void test_mask(void)
 	CHECK(bfc_dest_mask(24, 0) == 0xffffff00);
 }
 
-/* 24 addresses in a row, in the table of a port with 32 queues: whatever the factor, few
- * find their set full. (By products alone it is 24 - 4 of them at worst.)
+static void new_factor(u64 *factor, u64 *seed)
+{
+	unsigned int i;
+
+	for (i = 0; i < BFC_DEST_WORDS; i++)
+		factor[i] = unit_random(seed) << 32 | (unit_random(seed) & 0xffffffff);
+}
+
+/* 24 destinations in a row, by their IPv4 or by their MAC address, in the table of a port with
+ * 32 queues: whatever the factors, few find their set full. (By the sums alone it is 24 - 4 of
+ * them at worst.)
  */
-static void test_mix(void)
+static void test_rows(void)
 {
 	enum { SETS = 16, ADDRESSES = 24 };
-	unsigned int trial, i, refused, most = 0, sum = 0;
-	u64 seed = 7;
+	/* What one more adds to each word: 10.0.0.i on the wire, 02:00:00:00:00:i */
+	static const u32 steps[][BFC_DEST_WORDS] = {
+		{ 1 << 24 }, { 0, 1 }, { 0, 0, 0, 1 << 8 }, { 1 << 24, 0, 0, 1 << 8 },
+	};
+	unsigned int row, trial, i, w, refused, most, sum;
+	u64 factor[BFC_DEST_WORDS], seed = 7;
 
-	for (trial = 0; trial < 20000; trial++) {
-		u64 factor = unit_random(&seed) << 32 | (unit_random(&seed) & 0xffffffff) | 1;
-		u8 used[SETS] = {};
+	for (row = 0; row < UNIT_SIZE(steps); row++) {
+		most = 0;
+		sum = 0;
+		for (trial = 0; trial < 20000; trial++) {
+			u32 word[BFC_DEST_WORDS] = { 0x0000000a, 0, 0x02 };
+			u8 used[SETS] = {};
 
-		refused = 0;
-		for (i = 0; i < ADDRESSES; i++) {
-			u32 addr = 0x0000000a + (i << 24);	/* 10.0.0.i on the wire */
-			u32 key = bfc_dest_mix(addr * factor >> 32);
-			u32 set = (u64)key * SETS >> 32;
+			new_factor(factor, &seed);
+			refused = 0;
+			for (i = 0; i < ADDRESSES; i++) {
+				u32 key = bfc_dest_hash(word, factor);
+				u32 set = (u64)key * SETS >> 32;
 
-			refused += used[set]++ >= BFC_DEST_WAYS;
+				refused += used[set]++ >= BFC_DEST_WAYS;
+				for (w = 0; w < BFC_DEST_WORDS; w++)
+					word[w] += steps[row][w];
+			}
+			sum += refused;
+			most = refused > most ? refused : most;
 		}
-		sum += refused;
-		most = refused > most ? refused : most;
+		/* By a random function 0.48 in the mean. */
+		CHECK(sum < 20000 * 6 / 10 && most <= 10, "row %u: %u in %u, %u at most", row,
+		      sum, trial, most);
 	}
-	/* By a random function 0.48 in the mean. */
-	CHECK(sum < 20000 * 6 / 10 && most <= 10, "%u in %u, %u at most", sum, trial, most);
+}
+
+/* No word is without effect, nor which word it is, nor is any factor. */
+static void test_words(void)
+{
+	u32 word[BFC_DEST_WORDS] = {}, none, key[BFC_DEST_WORDS];
+	u64 factor[BFC_DEST_WORDS], seed = 8;
+	unsigned int i, k, bit;
+
+	new_factor(factor, &seed);
+	none = bfc_dest_hash(word, factor);
+	for (i = 0; i < BFC_DEST_WORDS; i++) {
+		for (bit = 0; bit < 32; bit++) {
+			word[i] = 1U << bit;
+			CHECK(bfc_dest_hash(word, factor) != none, "word %u, bit %u", i, bit);
+		}
+		word[i] = 1;
+		key[i] = bfc_dest_hash(word, factor);
+		for (k = 0; k < i; k++)
+			CHECK(key[k] != key[i], "words %u and %u", k, i);
+		word[i] = 0;
+		factor[i] = ~factor[i];
+		CHECK(bfc_dest_hash(word, factor) != none, "factor %u", i);
+		factor[i] = ~factor[i];
+	}
 }
 
 /* Destinations that all take as many queues as they may, in turn.
@@ -225,7 +270,8 @@ static void test_short(void)
 static const struct unit_case cases[] = {
 	{ "dest: entries of the table", test_find },
 	{ "dest: masks of prefixes", test_mask },
-	{ "dest: addresses in a row are spread", test_mix },
+	{ "dest: addresses in a row are spread over the table", test_rows },
+	{ "dest: each bit of where a packet goes counts", test_words },
 	{ "dest: greedy destinations leave queues to others", test_shares },
 	{ "dest: so do those whose queues are empty", test_borrow },
 	{ "dest: so do greedy ports", test_ingress },
