@@ -47,9 +47,11 @@ static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_cfg *cfg,
  */
 void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_cfg *cfg)
 {
-	u64 number = (u64)++ing->graces << 32, most;
 	unsigned int prio;
+	u64 number, most;
 
+	ing->graces++;
+	number = (u64)ing->graces << 32;
 	for (prio = 0; prio < BFC_PRIORITIES; prio++)
 		atomic64_set(&ing->held[prio].grace, number | BFC_GRACE_ANY);
 	rcu_assign_pointer(ing->cfg, cfg);

@@ -703,9 +703,9 @@ static bool bfc_storm_due(struct bfc_sched *q)
 }
 
 /* Nothing may leave, but another CPU may have stored what bfc_port_told() is about since dequeue
- * read it, and may still have seen the SCHED bit, which has been cleared before, atomically. So look
- * again: from the beginning if the neighbour has said something new, as often as it does. Not
- * inline: no packet that leaves is to pay for it.
+ * read it, and may still have seen the SCHED bit, which has been cleared before, atomically. So
+ * look again: from the beginning if the neighbour has said something new, as often as it does.
+ * Not inline: no packet that leaves is to pay for it.
  */
 static noinline struct sk_buff *bfc_dequeue_late(struct Qdisc *sch)
 {
