@@ -196,8 +196,11 @@ static int fn##_before(struct net *src_net, struct net_device *dev,	\
  */
 #ifdef BFC_HAVE_OPSRTNL
 #define bfc_request_ops_lock(dev) ((dev)->request_ops_lock = true)
+/* For lockdep, from ndo_init: the devices of a namespace that goes are locked all at once. */
+#define bfc_ops_lock_class(dev) netdev_lockdep_set_classes(dev)
 #else
 #define bfc_request_ops_lock(dev) do { } while (0)
+#define bfc_ops_lock_class(dev) do { } while (0)
 #define napi_enable_locked napi_enable
 #define napi_disable_locked napi_disable
 #endif

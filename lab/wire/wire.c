@@ -542,6 +542,7 @@ static int wire_init(struct net_device *dev)
 	if (!end->out.queue)
 		return -ENOMEM;
 	netif_napi_add(dev, &end->napi, wire_poll);
+	bfc_ops_lock_class(dev);
 	return 0;
 }
 
