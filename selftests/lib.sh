@@ -453,6 +453,8 @@ is_empty() { [ -z "$("$@")" ]; }
 
 peer_up() { [ "$(stat "$1" "$2" peer_state)" = up ]; }
 peer_not_up() { ! peer_up "$@"; }
+# refused_for NS PORT WHY
+refused_for() { [ "$(stat "$1" "$2" peer_refused)" = "$3" ]; }
 
 # peers_up: every bfc port of all namespaces has agreed
 peers_up() {

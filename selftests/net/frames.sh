@@ -729,7 +729,6 @@ test_not_ours() {
 
 run_tests three_way_hello bye silence carrier_loss two_talkers peer_on \
 	peer_off pause_obeyed hold_ends_on_an_idle_port cap_of_a_paused_queue \
-	mode_change_ends_a_pause \
-	refused sequence_far_ahead guessed_nonce unproved_pause nic_role \
+	mode_change_ends_a_pause refused sequence_far_ahead guessed_nonce unproved_pause nic_role \
 	pauses_end_with_accept_pause flood hello_flood pause_sent counts_of_a_row tags_of_others \
 	vlan_bridge tpid_8100 not_ours fuzz

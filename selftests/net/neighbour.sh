@@ -318,7 +318,7 @@ test_refused_gets_its_own_queues() {
 		bfc h1 e0 role nic queues 8 hrtt 4ms peer auto
 		sleep 0.01
 	done
-	check "not refused" wait_for 5 refused_to_wait sw1 p1
+	check "not refused" wait_for 5 refused_for sw1 p1 wait
 	wait_for 5 peer_up sw1 p1
 	sleep 2
 	load 2
@@ -327,8 +327,6 @@ test_refused_gets_its_own_queues() {
 	equal "frames that h1 did not take" "$(stat h1 e0 bad_range)" 0
 	all_idle
 }
-
-refused_to_wait() { [ "$(stat "$1" "$2" peer_refused)" = wait ]; }
 
 run_tests neighbour_loses_its_qdisc -- plain_neighbour goodbye_gets_lost other_number_of_queues \
 	neighbour_restarts_under_load link_down_and_up peer_on_and_off refused_is_not_for_good \

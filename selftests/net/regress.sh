@@ -287,7 +287,6 @@ test_claims_are_capped() {
 		<<<"$(tc -n sw -s qdisc show dev p8)"
 	another_comes_up sw
 }
-refused_for() { [ "$(stat "$1" "$2" peer_refused)" = "$3" ]; }
 
 # links NS PREFIX FROM TO PEER-NS PEER-PREFIX: so many cables
 links() {
