@@ -175,6 +175,10 @@ test_beside_a_host() {
 		frames udp a count=5 dst="$another" $victim
 		sleep 0.1
 		equal "queues, one flow of each host" "$(stat sw x0 occupied)" 2
+		# b's very flow, to where that goes
+		frames udp a count=5 dst="$mac_r" $victim
+		sleep 0.1
+		equal "queues, and b's flow from a" "$(stat sw x0 occupied)" 2
 		frames udp a count=5 dst="$mac_r" wrap=ipip via=10.9.0.1 $victim
 		sleep 0.1
 		equal "queues, and IPIP" "$(stat sw x0 occupied)" 3

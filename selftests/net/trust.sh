@@ -372,6 +372,39 @@ test_filter_below_a_vlan() {
 	all_idle
 }
 
+# At the egress of a device above the port that it leaves through, no guard follows: what came in
+# through the bridge may name any port that is below the bridge, and no other one. v comes in
+# through p1; p2 is not in the bridge.
+test_filter_above_the_egress() {
+	routed
+	ip -n sw -batch - <<-END
+		link set p2 nomaster
+		addr add 10.1.0.254/24 dev p2
+		link add link r0 name r0.7 type vlan id 7
+		addr add 10.7.1.1/24 dev r0.7
+		link set r0.7 up
+	END
+	ip -n r -batch - <<-END
+		link add link e0 name e0.7 type vlan id 7
+		addr add 10.7.1.2/24 dev e0.7
+		link set e0.7 up
+	END
+	meet 10.7.1.2 sw
+	forge sw r0.7
+	attack v 10.7.1.2
+	at_least "packets that waited at r0" "$(stat sw r0 backlog_peak)" 20000
+	at_least "counted" "$(stat sw r0 counted)" 1
+	at_least "untrusted" "$(stat sw r0 untrusted)" 1
+	equal "pauses of u" "$(stat sw p2 pause_tx)" 0
+	all_idle
+	# docs/trust.md says so.
+	check "p2" ip -n sw link set p2 master br0
+	ip -n v neigh flush dev e0	# br0's address may be p2's now
+	attack v 10.7.1.2
+	at_least "pauses of u, from below the bridge" "$(stat sw p2 pause_tx)" 1
+	all_idle
+}
+
 # A clsact without a filter at egress leaves alone what is sent.
 test_clsact_without_filters() {
 	network
@@ -482,7 +515,8 @@ burst() {
 holds_much() { [ "$(stat "$1" "$2" backlog)" -gt 10000 ]; }
 
 tests=(veth_pfc veth veth_routed vlan_of_a_container log_of_devices_on_top mirror_at_ingress
-	mirror_at_egress filter_above filter_above_pfc filter_below_a_vlan clsact_without_filters
+	mirror_at_egress filter_above filter_above_pfc filter_below_a_vlan
+	filter_above_the_egress clsact_without_filters
 	turned_round few_queues bridge_address vlan_on_top port_moves_while_held
 	default_root_while_held)
 # The simulator's kernel has none of these.
