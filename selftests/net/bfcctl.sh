@@ -8,8 +8,9 @@
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+# shellcheck source=selftests/bfcctl.sh
+. "$top/selftests/bfcctl.sh"
 
-PATH=$top/build/bpf:$PATH
 group=/sys/fs/cgroup/bfcctl
 
 topology() {
@@ -17,23 +18,6 @@ topology() {
 	host b 10.0.0.2/24
 	cable a e0 b e0
 }
-
-# refuses CODE PATTERN ARGUMENTS...: ends with CODE and a message that matches,
-# prints nothing
-refuses() {
-	local code=$1 pattern=$2 rc
-	shift 2
-	"${run[@]}" bfcctl "$@" >"$scratch/out" 2>"$scratch/err"
-	rc=$?
-	equal "exit code of \"$*\"" "$rc" "$code"
-	check "\"$*\" says: $(head -n 1 "$scratch/err")" \
-		grep -qE -- "^bfcctl: .*$pattern" "$scratch/err"
-	equal "lines that \"$*\" says" "$(wc -l <"$scratch/err")" 1
-	equal "bytes that \"$*\" prints" "$(wc -c <"$scratch/out")" 0
-}
-run=()
-
-struct_ops() { [ -e /sys/kernel/btf/vmlinux ]; }
 
 unregistered() {
 	! grep -q "$1" /proc/sys/net/ipv4/tcp_available_congestion_control
@@ -299,18 +283,6 @@ test_squatted() {
 	equal "left" "$(ls "$other")" ""
 	umount "$other"
 	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
-}
-
-# pin_of NS DEV: where the program of a port is pinned
-pin_of() {
-	echo "/sys/fs/bpf/bfc/stamp-$(in_ns "$1" stat -Lc %i /proc/self/ns/net)-$(
-		ip -n "$1" -j link show dev "$2" | jq '.[0].ifindex')"
-}
-
-# pins [OPTIONS]: device, state and whether it is in effect of what is pinned
-pins() {
-	bfcctl "$@" -j stamp show | jq -c '.[] | select(.state) |
-		[.dev, .state, .in_effect]'
 }
 
 # Frames of the host itself count, too: none left before the pretty one and after it.
