@@ -12,6 +12,7 @@ Fragments of IPv4 are put together as far as they came: pieces has their offsets
 With NS:DEV:DEV as third end, frames go through a router with these two ports.
 
   carrier=tcp|udp|plain  plain: UDP without INT
+  port=N                 UDP destination port of INT (default 49089)
   count=N gap=SECONDS    packets, and the time between two
   size=N                 bytes of payload
   version=4|6            of IP
@@ -69,7 +70,8 @@ VNET_GSO = {4: 1, 6: 4}
 
 Fields = Dict[str, Any]
 DEFAULT: Fields = {
-    "carrier": "tcp", "count": 1, "gap": 0.0, "size": 100, "version": 4, "slots": 3, "nops": 0,
+    "carrier": "tcp", "port": INT_PORT, "count": 1, "gap": 0.0,
+    "size": 100, "version": 4, "slots": 3, "nops": 0,
     "ts": 0, "kind": 253, "exid": 0xbfc1, "optlen": None, "echoes": 0, "doff": None,
     "syn": 0, "sum": None, "mss": 0, "nhop": 0, "path": 0,
     "records": None, "junk": 0, "vlan": None, "stag": None, "ipopts": 0, "fragment": 0, "tos": 0, "ethertype": 0,
@@ -123,7 +125,7 @@ def datagram(f: Fields, number: int) -> Tuple[bytes, int]:
         records = f["nhop"] if f["records"] is None else f["records"]
         data = (struct.pack("!H", f["nhop"] << 12 | f["path"])
                 + bytes((i * 37) & 0xff for i in range(8 * records)) + data)
-        port = INT_PORT
+        port = f["port"]
     return struct.pack("!HHHH", 40000, port, 8 + len(data), 0) + data, 6
 
 
@@ -219,7 +221,7 @@ def decode_udp(body: bytes, f: Fields) -> bytes:
     length = struct.unpack_from("!H", body, 4)[0]
     f["udp_len_ok"] = length == len(body)
     body = body[8:length]
-    if struct.unpack_from("!H", f["l4"], 2)[0] == INT_PORT:
+    if struct.unpack_from("!H", f["l4"], 2)[0] != PLAIN_PORT:
         f["carrier"] = "udp"
         records = min(body[0] >> 4, 5)
         decode_int(body, records, f)
