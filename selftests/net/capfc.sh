@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# CaPFC: what an egress queue of a priority may hold (egress-max), and what is dropped beyond
+# (drop_max). Who is paused: pfc.sh.
+#
+#   h --ph-- sw --pn-- n		n is made of Python; h obeys no pauses
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+# Ten frames of 1042 bytes make a queue so long: nine fit.
+egress=(egress-xon 3000b egress-xoff 6000b egress-max 10420b)
+
+# topology MODE: what the ingress side may hold is no matter here
+topology() {
+	line_to_n fc "$1" prio dscp watchdog off xoff 10mb max 20mb "${egress[@]}"
+	ip -n sw address add 10.0.0.9/24 dev br0
+	meet 10.0.0.2 sw
+}
+
+# holds QUANTA: n has priority 3 paused for so many times 25.6 us; 0: it may go on
+holds() {
+	frames pfc n 8 "$1"
+	check "the pause is not obeyed" wait_for 5 is_paused "$([ "$1" = 0 ] && echo false || echo true)"
+}
+is_paused() { [ "$(stat sw pn 'prios[3].paused')" = "$1" ]; }
+
+# burst NS COUNT [TOS]: frames of priority 3, and how many more were dropped and wait, by what
+# pn says, in $dropped and $waiting
+burst() {
+	local before waited
+	before=$(stat sw pn drop_max) waited=$(stat sw pn qlen)
+	send "$1" 10.0.0.2 3000 -n "$2" -s 1000 -T "${3:-96}"
+	finish "$bg"
+	sleep 0.1
+	dropped=$(($(stat sw pn drop_max) - before))
+	waiting=$(($(stat sw pn qlen) - waited))
+}
+
+# Exactly what would make the queue as long as egress-max, of no other priority, and counted
+# once, as that alone.
+egress_max() {
+	local dropped waiting counter
+	topology "$1"
+	holds 65535
+	burst h 20
+	equal "$1: waiting, dropped of 20" "$waiting $dropped" "9 11"
+	burst h 5
+	equal "$1: waiting, dropped of 5 more" "$waiting $dropped" "0 5"
+	equal "$1: bytes that wait" "$(stat sw pn backlog)" $((9 * 1042))
+	burst h 20 128
+	equal "$1: waiting, dropped of priority 4" "$waiting $dropped" "0 0"
+	for counter in drop_limit drop_cap drop_buffer storm_drops; do
+		equal "$1: $counter" "$(stat sw pn $counter)" 0
+	done
+	equal "$1: dropped, all" "$(stat sw pn drops)" 16
+	equal "$1: dropped by the ingress port" "$(stat sw ph drop_max)" 0
+	# There is room again for what is sent.
+	holds 0
+	wait_for 5 drained sw pn
+	holds 65535
+	burst h 20
+	equal "$1: waiting, dropped of 20 again" "$waiting $dropped" "9 11"
+	holds 0
+	wait_for 5 drained sw pn
+	frames seen n dport=3000
+	equal "$1: came" "$(answered length)" $((9 + 20 + 9))
+	all_idle
+	clean_up
+}
+test_egress_max() {
+	egress_max capfc-max
+	egress_max capfc-cal
+}
+
+# What the switch sends itself no pause keeps away: it is dropped if all that waits is too
+# much, and takes no room from what had it promised.
+test_room_that_was_promised() {
+	local dropped waiting
+	topology capfc-max
+	holds 65535
+	burst sw 20
+	equal "of the switch: waiting, dropped of 20" "$waiting $dropped" "9 11"
+	burst h 20
+	equal "of h: waiting, dropped of 20" "$waiting $dropped" "9 11"
+	holds 0
+	wait_for 5 drained sw pn
+	holds 65535
+	burst h 9
+	equal "of h: waiting, dropped of 9" "$waiting $dropped" "9 0"
+	burst sw 5
+	equal "of the switch: waiting, dropped of 5" "$waiting $dropped" "0 5"
+	holds 0
+	all_idle
+}
+
+# No limit, and one that comes when more waits already: that stays.
+test_egress_max_changes() {
+	local dropped waiting
+	topology capfc-max
+	tc -n sw qdisc change dev pn root bfc egress-max auto egress-xon auto egress-xoff auto
+	holds 65535
+	burst h 60
+	equal "auto: waiting, dropped of 60" "$waiting $dropped" "60 0"
+	tc -n sw qdisc change dev pn root bfc "${egress[@]}"
+	burst h 5
+	equal "waiting, dropped of 5" "$waiting $dropped" "0 5"
+	equal "packets that wait" "$(stat sw pn qlen)" 60
+	holds 0
+	wait_for 5 drained sw pn
+	frames seen n dport=3000
+	equal "came" "$(answered length)" 60
+	all_idle
+}
+
+run_tests egress_max room_that_was_promised egress_max_changes
