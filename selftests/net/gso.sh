@@ -138,6 +138,49 @@ test_auto_with_a_max() {
 	at_most "the longest wait" "$wait" 1.5
 }
 
+# More than an egress queue may hold: frames of it fit.
+test_auto_with_an_egress_max() {
+	topology fc capfc-max hrtt 20ms egress-max 60kb
+	large 63000
+	at_least "bytes" "$(stat sw x bytes)" 2000000
+	at_most "the longest wait" "$wait" 1.5
+}
+
+# A packet that is not what it claims to be cannot be cut: it is dropped as that. Here it is one of
+# TCP, but IP says of another protocol, which has no segments.
+test_cannot_be_cut() {
+	local split
+	topology hrtt 20ms
+	for split in on auto; do
+		tc -n sw qdisc change dev x root bfc split-gso $split threshold 6000b
+		note_cuts
+		segments count=5 proto=99
+		equal "$split: segments, drop_gso, drops" "$segments $cannot $lost" "0 5 5"
+		note_cuts
+		segments count=5
+		equal "$split: segments of good ones, drop_gso, drops" "$segments $cannot $lost" "50 0 0"
+	done
+	# Whole ones are not looked into; nor can the device cut them.
+	tc -n sw qdisc change dev x root bfc split-gso off
+	note_cuts
+	segments count=5 proto=99
+	equal "off: segments, drop_gso, drops" "$segments $cannot $lost" "0 0 0"
+	for counter in drop_limit drop_cap drop_max drop_buffer; do
+		equal "$counter" "$(stat sw x $counter)" 0
+	done
+	all_idle
+}
+note_cuts() { cannot=$(stat sw x drop_gso) lost=$(stat sw x drops); }
+# segments FIELD=VALUE...: how many come of packets of 10 segments each, which go out of x, and
+# what was counted since note_cuts, in $segments, $cannot and $lost
+segments() {
+	"$top/selftests/tools/intflow.py" sw:x r:e0 sum=gso mss=1000 size=10000 wait=1 "$@" \
+		>"$scratch/flow" 2>"$scratch/err" || fail "intflow: $(tail -n 1 "$scratch/err")"
+	segments=$(jq '.[0] | length' "$scratch/flow")
+	cannot=$(($(stat sw x drop_gso) - cannot))
+	lost=$(($(stat sw x drops) - lost))
+}
+
 # h1's flow owes 41 quanta for its first datagram, which is not cut. Others' rounds pay for that
 # before its second: it goes first, as any that comes back does.
 test_debt_is_paid() {
@@ -187,4 +230,4 @@ test_change_under_traffic() {
 
 run_tests auto_keeps_what_th_holds auto_cuts_what_exceeds_th auto_with_a_threshold \
 	auto_shares_th on_cuts_all off_cuts_none auto_with_a_small_limit \
-	auto_with_a_max debt_is_paid change_under_traffic
+	auto_with_a_max auto_with_an_egress_max cannot_be_cut debt_is_paid change_under_traffic

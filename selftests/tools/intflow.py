@@ -16,6 +16,7 @@ With NS:DEV:DEV as third end, frames go through a router with these two ports.
   count=N gap=SECONDS    packets, and the time between two
   size=N                 bytes of payload
   version=4|6            of IP
+  proto=N                that IP tells, if not as it should be
   slots=N                records that the TCP option has room for (default 3)
   nops=N                 NOPs before it; and with ts=1 timestamps before these
   kind=N optlen=N exid=N of the TCP option, if not as it should be
@@ -43,6 +44,7 @@ last.
 """
 from __future__ import annotations
 
+import errno
 import ipaddress
 import json
 import socket
@@ -71,7 +73,7 @@ VNET_GSO = {4: 1, 6: 4}
 Fields = Dict[str, Any]
 DEFAULT: Fields = {
     "carrier": "tcp", "port": INT_PORT, "count": 1, "gap": 0.0,
-    "size": 100, "version": 4, "slots": 3, "nops": 0,
+    "size": 100, "version": 4, "proto": None, "slots": 3, "nops": 0,
     "ts": 0, "kind": 253, "exid": 0xbfc1, "optlen": None, "echoes": 0, "doff": None,
     "syn": 0, "sum": None, "mss": 0, "nhop": 0, "path": 0,
     "records": None, "junk": 0, "vlan": None, "stag": None, "ipopts": 0, "fragment": 0, "tos": 0, "ethertype": 0,
@@ -142,13 +144,13 @@ def frame(f: Fields, number: int, ends: Fields) -> bytes:
     if f["version"] == 4:
         options = b"\1\1\1\0" * f["ipopts"]
         header = struct.pack("!BBHHHBBH4s4s", 0x45 + f["ipopts"], f["tos"], 20 + len(options) + len(body),
-                             number, 0x2000 * f["fragment"], 64, proto, 0,
+                             number, 0x2000 * f["fragment"], 64, f["proto"] or proto, 0,
                              SOURCES[0],
                              ipaddress.IPv4Address("10.0.0.100").packed) + options
         header = header[:10] + struct.pack("!H", 0xffff ^ ones(header)) + header[12:]
         out += struct.pack("!H", 0x800)
     else:
-        header = struct.pack("!IHBB16s16s", 6 << 28, len(body), proto, 64,
+        header = struct.pack("!IHBB16s16s", 6 << 28, len(body), f["proto"] or proto, 64,
                              SOURCES[1],
                              ipaddress.IPv6Address("fd00::100").packed)
         out += struct.pack("!H", 0x86dd)
@@ -390,6 +392,15 @@ def checked(f: Fields) -> Fields:
     return dict(f, sum=f["sum"] or ("none" if f["carrier"] == "udp" else "ok"))
 
 
+def send(source: socket.socket, data: bytes) -> None:
+    """What the qdisc drops does not come: that is for others to see."""
+    try:
+        source.send(data)
+    except OSError as error:
+        if error.errno != errno.ENOBUFS:
+            raise
+
+
 def mac_of(sock: socket.socket) -> bytes:
     address: bytes = sock.getsockname()[4]
     return address
@@ -427,7 +438,7 @@ def main() -> int:
             pause = started + number * kind["gap"] - time.monotonic()
             if pause > 0:
                 time.sleep(pause)
-            source.send(frame(kind, number, {"dst": dst.hex(), "src": src.hex()}))
+            send(source, frame(kind, number, {"dst": dst.hex(), "src": src.hex()}))
         wanted = kind["count"]
         if kind["sum"] == "gso":
             wanted *= -(-kind["size"] // kind["mss"])
