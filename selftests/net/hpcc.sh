@@ -375,6 +375,38 @@ test_shown() {
 	hpcc_off
 }
 
+# grows STAGE: by how much the window of one of two flows grows in a second when the other one
+# has ended, in percent
+grows() {
+	local before
+	hpcc_on stage "$1"
+	flow h1 5001
+	flow h2 5002
+	sleep 2
+	before=$(window)
+	stop 1
+	sleep 1
+	growth=$(calc "($(window) - $before) / $before * 100")
+	say "stage $1: window $before, $growth % more"
+	stop
+	hpcc_off
+}
+window() { bfcctl -n h1 -j hpcc show | jq '.[0].flows[0].window'; }
+
+# Half of the link becomes free. What of it is taken at once is taken after so many additive
+# increases, of 28 bytes (W_AI) and one in each round trip: some 200 in a second.
+test_stage() {
+	local growth
+	exact_clock || return 0
+	start
+	grows 0
+	at_least "growth without such increases, percent" "$growth" 60
+	grows 5
+	at_least "growth after five, percent" "$growth" 60
+	grows 1000
+	between "growth after a thousand, percent" "$growth" 5 40
+}
+
 # A hundred flows leave each a window of less than its packets need to be told from
 # a silence. The one that stays comes back.
 test_one_of_many() {
@@ -519,5 +551,5 @@ test_delay_timeout() {
 # grown LINES: have windows been printed since then, more than the first?
 grown() { [ "$(tail -n "+$1" "$scratch/cwnd" | sort -n | tail -n 1)" -ge "$full" ]; }
 
-run_tests arithmetic near_zero cubic dctcp same_windows limits cgroups shown one_of_many \
+run_tests arithmetic near_zero cubic dctcp same_windows limits cgroups shown stage one_of_many \
 	one_front_end without_int losses reordering path_change timeout delay_timeout

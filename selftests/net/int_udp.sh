@@ -117,6 +117,29 @@ test_scope() {
 	clean_group
 }
 
+# The last of sixteen prefixes counts as the first one does.
+test_sixteenth_prefix() {
+	local ns i others=()
+	topology 1
+	ctl -n sw1 stamp detach r0
+	for i in {1..15}; do
+		others+=(to "192.0.2.$i/32")
+	done
+	for ns in h1 r; do
+		ctl -n "$ns" int attach e0 "${others[@]}" to 192.0.2.16/32
+	done
+	udp send 20 10.0.0.100
+	equal "records of no prefix" "$(records)" '[]'
+	for ns in h1 r; do
+		ctl -n "$ns" int attach e0 "${others[@]}" to 10.0.0.0/24
+	done
+	udp send 20 10.0.0.100
+	equal "records of the last prefix" "$(records)" '[["10.0.0.1",20]]'
+	ctl -n h1 int detach e0
+	ctl -n r int detach e0
+	clean_group
+}
+
 # The device of a VLAN has INT; the one below it leaves the VLAN's packets alone,
 # which come in with upstreamQ's tag around the VLAN's.
 test_vlan() {
@@ -145,4 +168,4 @@ test_vlan() {
 	clean_group
 }
 
-run_tests packets scope vlan
+run_tests packets scope sixteenth_prefix vlan
