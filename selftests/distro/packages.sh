@@ -229,7 +229,7 @@ find "$modules/$kernel/kernel" \( -path '*/drivers/*' -o -path '*/sound/*' \) -n
 	! -name 'net_failover.ko*' -delete
 inside depmod "$kernel" || bail_out "depmod"
 
-plan 17
+plan 18
 result "packages are built, lintian is silent" inside scripts/build-deb --lint
 result "the same, of an older version" inside \
 	scripts/build-deb --version "$old" --out build/deb-old
@@ -247,6 +247,12 @@ scripts/vm --kernel root --root "$root" --timeout 1200 --cpus 1 -- \
 result "used there, upgraded and removed while in use" [ "${PIPESTATUS[0]}" -eq 0 ]
 result "upgraded" install build/deb
 result "DKMS has built the new module" built "$kernel" "$version"
+if inside udevadm verify --help >/dev/null 2>&1; then
+	result "udev finds nothing wrong with the rule" \
+		inside udevadm verify /usr/lib/udev/rules.d/90-bfc.rules
+else
+	report 0 "- $topic: udev finds nothing wrong with the rule" "SKIP no udevadm verify here"
+fi
 result "restarted without bfc.conf, nothing happens" boot without_file
 result "restarted with bfc.conf, its ports are so, and those that come later" restart
 other=''
