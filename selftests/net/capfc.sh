@@ -21,8 +21,10 @@ topology() {
 
 # holds QUANTA: n has priority 3 paused for so many times 25.6 us; 0: it may go on
 holds() {
+	local paused=true
+	[ "$1" != 0 ] || paused=false
 	frames pfc n 8 "$1"
-	check "the pause is not obeyed" wait_for 5 is_paused "$([ "$1" = 0 ] && echo false || echo true)"
+	check "the pause is not obeyed" wait_for 5 is_paused "$paused"
 }
 is_paused() { [ "$(stat sw pn 'prios[3].paused')" = "$1" ]; }
 

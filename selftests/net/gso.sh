@@ -158,7 +158,8 @@ test_cannot_be_cut() {
 		equal "$split: segments, drop_gso, drops" "$segments $cannot $lost" "0 5 5"
 		note_cuts
 		segments count=5
-		equal "$split: segments of good ones, drop_gso, drops" "$segments $cannot $lost" "50 0 0"
+		equal "$split: segments of good ones, drop_gso, drops" \
+			"$segments $cannot $lost" "50 0 0"
 	done
 	# Whole ones are not looked into; nor can the device cut them.
 	tc -n sw qdisc change dev x root bfc split-gso off

@@ -80,7 +80,8 @@ test_other_program() {
 	topology
 	ctl -n sw stamp attach r0 node 7
 	pin=$(pin_of sw r0)
-	bpftool prog load "$top/build/bpf/bfc_stamp.bpf.o" "$other" type classifier 2>"$scratch/err" ||
+	bpftool prog load "$top/build/bpf/bfc_stamp.bpf.o" "$other" type classifier \
+		2>"$scratch/err" ||
 		fail "bpftool: $(tail -n 1 "$scratch/err")"
 	check "tc" tc -n sw qdisc change dev r0 root bfc stamp pinned "$other"
 	id=$(bpftool -j prog show pinned "$other" | jq .id)

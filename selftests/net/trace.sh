@@ -57,7 +57,8 @@ trace_ends() {
 
 # values FIELD...: of each event that is read, on a line
 values() {
-	sed -E "$(printf 's/(^| )%s=/\\1=/;' "$@")"' s/[a-z_]+=[^ ]*//g; s/=//g; s/  +/ /g; s/^ | $//g'
+	sed -E "$(printf 's/(^| )%s=/\\1=/;' "$@")"' s/[a-z_]+=[^ ]*//g; s/=//g; s/  +/ /g
+		s/^ | $//g'
 }
 
 waiting() { [ "$(stat sw pn qlen)" = "$1" ]; }
@@ -85,14 +86,14 @@ assigned() {
 		"$(tail -n 4 "$scratch/assigned" | values queue | sort -nu | tr '\n' ' ')"
 }
 
+collisions() { values collision occupied <"$scratch/assigned" | tr '\n' ,; }
+
 test_assign() {
 	line
 	assigned 8
-	equal "collision, queues in use" "$(values collision occupied <"$scratch/assigned" | tr '\n' ,)" \
-		"0 0,0 0,0 1,0 2,0 3,"
+	equal "collision, queues in use" "$(collisions)" "0 0,0 0,0 1,0 2,0 3,"
 	assigned 2
-	equal "collision, queues in use" "$(values collision occupied <"$scratch/assigned" | tr '\n' ,)" \
-		"0 0,0 0,0 1,1 2,1 2,"
+	equal "collision, queues in use" "$(collisions)" "0 0,0 0,0 1,1 2,1 2,"
 	equal "collisions" "$(stat sw pn collisions)" 2
 }
 
