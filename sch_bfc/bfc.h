@@ -773,7 +773,8 @@ void bfc_rx_prio_end(struct bfc_sched *q, u64 now);
 
 /* bfc_host.c */
 void bfc_host_paused(struct bfc_sched *q, u64 now);
-u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due);
+u8 bfc_host_waits(struct bfc_sched *q, u64 now);
+u64 bfc_host_due(const struct bfc_sched *q, unsigned long waits);
 void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now);
 
 /* bfc_dest.c */

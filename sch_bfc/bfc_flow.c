@@ -175,16 +175,19 @@ static bool bfc_has_ports(u8 ip_proto)
 	return ip_proto == IPPROTO_TCP || ip_proto == IPPROTO_UDP;
 }
 
-/* IPv4 is shorter than what bfc_tuple has room for. */
-static u64 bfc_hash_v4(const struct sk_buff *skb, __be32 src, __be32 dst, __be32 ports,
-		       u32 vids_proto)
+/* IPv4 is shorter than what bfc_tuple has room for. Not bfc_hash(): its words would be written
+ * to the stack, and read there.
+ */
+static __always_inline u64 bfc_hash_v4(const struct sk_buff *skb, __be32 src, __be32 dst,
+				       __be32 ports, u32 vids_proto)
 {
-	u32 words[] = {
-		(__force u32)src, (__force u32)dst, (__force u32)ports, vids_proto, 0, 0,
-	};
+	u64 sum = bfc_hash_pair((__force u32)src, (__force u32)dst, &bfc_hash_key[0]);
+	u32 mac[2];
 
-	bfc_mac_words(skb, &words[4]);
-	return bfc_hash(words, ARRAY_SIZE(words), bfc_hash_key);
+	bfc_mac_words(skb, mac);
+	sum += bfc_hash_pair((__force u32)ports, vids_proto, &bfc_hash_key[2]);
+	sum += bfc_hash_pair(mac[0], mac[1], &bfc_hash_key[4]);
+	return bfc_hash_end(sum);
 }
 
 /* Of a packet without a tag in the frame. */

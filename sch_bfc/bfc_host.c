@@ -55,12 +55,11 @@ void bfc_host_paused(struct bfc_sched *q, u64 now)
  * bfc_host_waits() - priorities that could send, but must wait after their last packet
  * @q: scheduler of the host
  * @now: ns
- * @due: result: until when the first of them waits, if there is one
  *
  * Context: under the root lock.
  * Return: bit p: priority p.
  */
-u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due)
+u8 bfc_host_waits(struct bfc_sched *q, u64 now)
 {
 	unsigned long paced = q->host.paced & ~q->obeyed.prios;
 	u64 whole = bfc_fafc_recovery(q->cfg->holt.t_hop);
@@ -70,14 +69,30 @@ u8 bfc_host_waits(struct bfc_sched *q, u64 now, u64 *due)
 	for_each_set_bit(prio, &paced, BFC_PRIORITIES) {
 		const struct bfc_host *pace = &q->host.pace[prio];
 
-		if (now - pace->updated >= whole) {
+		if (now - pace->updated >= whole)
 			q->host.paced &= ~BIT(prio);	/* at full speed again */
-		} else if (q->prio[prio].bytes && now < pace->next) {
+		else if (q->prio[prio].bytes && now < pace->next)
 			waits |= BIT(prio);
-			*due = min(*due, pace->next);
-		}
 	}
 	return waits;
+}
+
+/**
+ * bfc_host_due() - when may a priority that waits send again?
+ * @q: scheduler of the host
+ * @waits: bfc_host_waits()
+ *
+ * Context: under the root lock.
+ * Return: ns; U64_MAX: none waits.
+ */
+u64 bfc_host_due(const struct bfc_sched *q, unsigned long waits)
+{
+	unsigned int prio;
+	u64 due = U64_MAX;
+
+	for_each_set_bit(prio, &waits, BFC_PRIORITIES)
+		due = min(due, q->host.pace[prio].next);
+	return due;
 }
 
 /**

@@ -185,6 +185,22 @@ static void bfc_drop_longest(struct Qdisc *sch, const struct bfc_victim *victim,
 		 bfc_promised(q, skb) == promised);
 }
 
+/* Make room after a packet went to queue @qn. Not inline: packets that find some should not pay
+ * for its stack. Return: was a packet of that queue dropped?
+ */
+static noinline bool bfc_make_room(struct Qdisc *sch, unsigned int qn, struct sk_buff **to_free)
+{
+	struct bfc_sched *q = qdisc_priv(sch);
+	struct bfc_victim victim;
+	bool same = false;
+
+	while (bfc_over_limit(q) && bfc_must_drop(q, &victim)) {
+		bfc_drop_longest(sch, &victim, to_free);
+		same |= victim.queue == qn;
+	}
+	return same;
+}
+
 /**
  * bfc_trim() - drop what a lowered limit does not hold any more
  * @sch: the qdisc
@@ -207,7 +223,7 @@ void bfc_trim(struct Qdisc *sch)
 /* A packet goes to the end of a queue; its cb is filled. Here, and not in bfc_queue.c, to
  * be inlined.
  */
-static void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buff *skb)
+static __always_inline void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buff *skb)
 {
 	struct bfc_queue *queue = &q->queues[qn];
 
@@ -273,8 +289,6 @@ static __always_inline int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sc
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	struct bfc_queue *queue = &q->queues[qn];
 	struct sk_buff *before;
-	struct bfc_victim victim;
-	bool same = false;
 
 	cb->flow = flow - q->flows;
 	cb->mem = skb->truesize;
@@ -322,11 +336,9 @@ static __always_inline int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sc
 	if (unlikely(q->cfg->prios))
 		bfc_egress_enqueued(q, skb);
 
-	while (unlikely(bfc_over_limit(q)) && bfc_must_drop(q, &victim)) {
-		bfc_drop_longest(sch, &victim, to_free);
-		same |= victim.queue == qn;
-	}
-	return same ? NET_XMIT_CN : NET_XMIT_SUCCESS;
+	if (unlikely(bfc_over_limit(q)) && bfc_make_room(sch, qn, to_free))
+		return NET_XMIT_CN;
+	return NET_XMIT_SUCCESS;
 
 drop:
 	queue->drops++;
@@ -765,14 +777,15 @@ again:
 		return bfc_dequeue_late(sch);
 
 	if (likely(!q->ctrl.band.head)) {
-		u64 due = U64_MAX;
 		u8 waits = 0;
 
 		if (unlikely(q->host.paced))
-			waits = bfc_host_waits(q, bfc_now(q), &due);
+			waits = bfc_host_waits(q, bfc_now(q));
 		skb = bfc_dequeue_drr(sch, waits, &queue);
 		if (!skb) {
 			/* Whatever there is, it is paused or has to wait: both end. */
+			u64 due = bfc_host_due(q, waits);
+
 			q->idle = true;
 			q->host.waited |= waits;
 			bfc_settle(q);

@@ -20,28 +20,50 @@
 #define BFC_HASH_SPREAD	0x61c8864680b583ebULL	/* 2^64 by the golden ratio */
 
 /**
+ * bfc_hash_pair() - what two words add to a hash
+ * @a: the first
+ * @b: the second
+ * @key: two secret random words, of this pair alone
+ *
+ * Return: 64 bits, to be added to those of the other pairs, and then bfc_hash_end().
+ */
+static inline u64 bfc_hash_pair(u32 a, u32 b, const u32 *key)
+{
+	return (u64)(u32)(a + key[0]) * (u32)(b + key[1]);
+}
+
+/**
+ * bfc_hash_end() - the hash of words whose pairs are added up
+ * @sum: of bfc_hash_pair()
+ *
+ * NH of flows that differ in a port or an address alone is an arithmetic series: these
+ * steps, which can be undone and so let no two of them meet, spread it over all bits.
+ *
+ * Return: 64 bits.
+ */
+static inline u64 bfc_hash_end(u64 sum)
+{
+	sum ^= sum >> 32;
+	sum *= BFC_HASH_SPREAD;
+	return sum ^ sum >> 32;
+}
+
+/**
  * bfc_hash() - keyed hash of some words
  * @word: the words
  * @n: an even number of them, at most %BFC_HASH_WORDS
  * @key: as many secret random words
- *
- * NH of flows that differ in a port or an address alone is an arithmetic series: the
- * last two steps, which can be undone and so let no two of them meet, spread it over
- * all bits.
  *
  * Return: 64 bits.
  */
 static inline u64 bfc_hash(const u32 *word, unsigned int n, const u32 *key)
 {
 	unsigned int i;
-	u64 hash = 0;
+	u64 sum = 0;
 
 	for (i = 0; i < n; i += 2)
-		hash += (u64)(u32)(word[i] + key[i]) *
-			(u32)(word[i + 1] + key[i + 1]);
-	hash ^= hash >> 32;
-	hash *= BFC_HASH_SPREAD;
-	return hash ^ hash >> 32;
+		sum += bfc_hash_pair(word[i], word[i + 1], key + i);
+	return bfc_hash_end(sum);
 }
 
 #endif /* _BFC_HASH_H */
