@@ -490,6 +490,12 @@ static inline bool bfc_sticky_over(struct bfc_sched *q, u64 since)
 	return (s64)(bfc_lately(q) - since) > (s64)q->cfg->sticky;
 }
 
+/* No packet of the flow here, and none that left within the sticky time. */
+static __always_inline bool bfc_flow_is_idle(struct bfc_sched *q, const struct bfc_flow *flow)
+{
+	return !flow->size && (!flow->stamp || bfc_sticky_over(q, flow->stamp));
+}
+
 /**
  * bfc_pick_any() - any of the queues: it is not worth the kernel's best random numbers
  * @q: the scheduler
@@ -786,6 +792,8 @@ void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk
 unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, unsigned int had,
 			   u8 class);
 unsigned int bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u64 hash);
+void bfc_dest_overflowed(struct bfc_sched *q, const struct bfc_flow *entry,
+			 const struct sk_buff *skb);
 unsigned int bfc_dest_regroup(struct bfc_sched *q, const struct sk_buff *skb,
 			      unsigned int qn);
 void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue);

@@ -199,6 +199,27 @@ static u8 bfc_dest_ingress(struct bfc_sched *q, const struct sk_buff *skb)
 	return q->dest.slot;
 }
 
+/* Which of an ingress port's overflow entries, from @first on, is for a destination? That which
+ * it owns, or one that is idle. If there is none it is a guest of the one that its key tells, and
+ * goes there as long as that has packets, for some of these may be its own.
+ */
+static unsigned int bfc_overflow_way(struct bfc_sched *q, unsigned int first, u32 key)
+{
+	const struct bfc_overflow *port = bfc_overflow_port(q, first);
+	unsigned int told = reciprocal_scale(key, BFC_FLOW_OVERFLOW), way;
+	const struct bfc_flow *entry = &q->over.entries[first];
+
+	for (way = 0; way < BFC_FLOW_OVERFLOW; way++)
+		if (port->key[way] == key && !bfc_flow_is_idle(q, &entry[way]))
+			return way;
+	if (port->guests & BIT(told) && !bfc_flow_is_idle(q, &entry[told]))
+		return told;
+	for (way = 0; way < BFC_FLOW_OVERFLOW; way++)
+		if (bfc_flow_is_idle(q, &entry[way]))
+			return way;
+	return told;
+}
+
 /**
  * bfc_dest_overflow() - the overflow entry of the flow table that a packet's flow shares
  * @q: the scheduler
@@ -216,11 +237,35 @@ unsigned int bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u
 	u32 key = bfc_dest_key(q, skb);
 	/* Of port-level modes' classes all share those that there is room for. */
 	u8 class = bfc_is_classed(q) ? q->call.class : 0;
+	unsigned int first = (class * BFC_DEST_PORTS + bfc_dest_ingress(q, skb)) *
+			     BFC_FLOW_OVERFLOW;
 
 	if (bfc_faces_host(q))
-		key = hash;
-	return (class * BFC_DEST_PORTS + bfc_dest_ingress(q, skb)) * BFC_FLOW_OVERFLOW +
-	       reciprocal_scale(key, BFC_FLOW_OVERFLOW);
+		return first + reciprocal_scale(hash, BFC_FLOW_OVERFLOW);
+	return first + bfc_overflow_way(q, first, key);
+}
+
+/**
+ * bfc_dest_overflowed() - a packet is to be queued for an overflow entry
+ * @q: the scheduler
+ * @entry: that bfc_dest_overflow() said
+ * @skb: the packet
+ *
+ * Context: under the root lock.
+ */
+void bfc_dest_overflowed(struct bfc_sched *q, const struct bfc_flow *entry,
+			 const struct sk_buff *skb)
+{
+	unsigned int n = entry - q->over.entries, way = n % BFC_FLOW_OVERFLOW;
+	struct bfc_overflow *port = bfc_overflow_port(q, n);
+	u32 key = bfc_dest_key(q, skb);
+
+	if (bfc_flow_is_idle(q, entry)) {
+		port->key[way] = key;
+		port->guests &= ~BIT(way);
+	} else if (port->key[way] != key) {
+		port->guests |= BIT(way);
+	}
 }
 
 /* The destination that a queue belongs to, or NULL. */

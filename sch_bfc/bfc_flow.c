@@ -449,13 +449,6 @@ static unsigned int bfc_flow_way(const struct bfc_sched *q, u64 hash)
 	return reciprocal_scale((u32)(hash >> 48) * GOLDEN_RATIO_32, q->cfg->ways);
 }
 
-/* No packet here, and none that left within the sticky time. */
-static __always_inline bool bfc_flow_is_idle(struct bfc_sched *q, const struct bfc_flow *flow)
-{
-	return !flow->size &&
-	       (!flow->stamp || bfc_sticky_over(q, flow->stamp));
-}
-
 static u8 bfc_flow_member(u64 hash)
 {
 	return reciprocal_scale(hash >> 32, BFC_FLOW_MEMBERS);
@@ -572,6 +565,7 @@ void bfc_flow_overflow(struct bfc_sched *q, const struct bfc_flow *flow,
 	struct bfc_overflow *port = bfc_overflow_port(q, flow - q->over.entries);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 
+	bfc_dest_overflowed(q, flow, skb);
 	if (likely(!cb->unsampled)) {
 		cb->overflowed = 1;
 		cb->member = bfc_flow_member(hash);

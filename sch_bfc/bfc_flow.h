@@ -17,7 +17,7 @@ struct sk_buff;
  * as long as alone with 4, 8, 16 and 64 (eval/run dest --full --set cases=rude).
  */
 #define BFC_FLOW_OVERFLOW	4
-#define BFC_FLOW_MEMBERS	54	/* so that struct bfc_overflow of all ports take 16 KB */
+#define BFC_FLOW_MEMBERS	49	/* so that struct bfc_overflow of all ports take 16 KB */
 /* Sticky times after which the table has room again: it is full by turns. With 0, 7.1 % of
  * those flows take so long.
  */
@@ -57,10 +57,15 @@ struct bfc_flow {
 /**
  * struct bfc_overflow - the overflow entries of an ingress port
  * @full: when a flow that belongs to each of them found its set full, ns
+ * @key: of the destination that each of them is of, or was of last
+ * @guests: bit n: others that had no better one came to entry n since it was idle, and may
+ *	    have packets in it
  * @members: packets in them, by a few bits of the flow's hash
  */
 struct bfc_overflow {
 	u64 full[BFC_FLOW_OVERFLOW];
+	u32 key[BFC_FLOW_OVERFLOW];
+	u32 guests;
 	u32 members[BFC_FLOW_MEMBERS];
 };
 

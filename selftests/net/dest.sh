@@ -396,6 +396,38 @@ test_a_full_flow_table() {
 	done
 }
 
+# Of flows that find no entry those to other destinations have a queue beside those to one: three
+# do, as there are four overflow entries; a fourth waits with one of them. A set that is not full
+# while another one was, 64 sticky times ago or less, stays as it is: so the table fills by turns.
+test_few_in_a_full_flow_table() {
+	local i n before mac_r plenty="flows 16 ways 8 hrtt 4ms"
+	topology
+	without_ipv6 s r
+	mac_r=$(mac r e0)
+	frames open s s e0
+	for i in {1..8}; do
+		fresh queues 32 rate 8kbit
+		for n in {1..4}; do
+			frames udp s span=20 along=sport sport="${n}00" size=1000 dst="$mac_r" \
+				from=10.9.0.1 to="10.8.0.$i"
+			sleep 0.7
+		done
+		before=$(stat s e0 occupied)
+		for n in 1 2 3 3; do
+			frames udp s dst="$mac_r" from=10.9.0.1 to="10.7.$n.$i"
+			equal "queues of $n other destinations" \
+				$(($(stat s e0 occupied) - before)) "$n"
+		done
+		before=$(stat s e0 occupied)
+		for n in {4..9}; do
+			frames udp s dst="$mac_r" from=10.9.0.1 to="10.7.$n.$i"
+		done
+		# Some packets have left, and with them entries.
+		at_most "queues of six more" $(($(stat s e0 occupied) - before)) 2
+	done
+	frames close
+}
+
 # When a has gone again, d's new flows have entries, and queues, of their own, although
 # some that began meanwhile, and found none, go on.
 test_after_a_full_flow_table() {
@@ -554,5 +586,5 @@ test_elephants_next_to_a_host() {
 run_tests another_finds_a_queue what_a_destination_is idle_flows_come_back prefix_changes \
 	prefix_changes_under_traffic joined borrows_a_free_queue a_sprayer \
 	a_sprayer_among_plain_hosts a_patient_sprayer a_sprayer_that_leaves_nothing \
-	a_sprayer_on_the_port three_sprayers a_full_flow_table a_busy_host -- \
-	elephants_next_to_a_host after_a_full_flow_table
+	a_sprayer_on_the_port three_sprayers a_full_flow_table few_in_a_full_flow_table \
+	a_busy_host -- elephants_next_to_a_host after_a_full_flow_table
