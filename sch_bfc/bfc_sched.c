@@ -223,7 +223,8 @@ void bfc_trim(struct Qdisc *sch)
 /* A packet goes to the end of a queue; its cb is filled. Here, and not in bfc_queue.c, to
  * be inlined.
  */
-static __always_inline void bfc_queue_append(struct bfc_sched *q, unsigned int qn, struct sk_buff *skb)
+static __always_inline void bfc_queue_append(struct bfc_sched *q, unsigned int qn,
+					     struct sk_buff *skb)
 {
 	struct bfc_queue *queue = &q->queues[qn];
 
