@@ -185,8 +185,8 @@ static void bfc_drop_longest(struct Qdisc *sch, const struct bfc_victim *victim,
 		 bfc_promised(q, skb) == promised);
 }
 
-/* Make room after a packet went to queue @qn. Not inline: packets that find some should not pay
- * for its stack. Return: was a packet of that queue dropped?
+/* Drop what is over the limit. Not inline: packets that find room should not pay for its stack.
+ * Return: was a packet of queue @qn dropped?
  */
 static noinline bool bfc_make_room(struct Qdisc *sch, unsigned int qn, struct sk_buff **to_free)
 {
@@ -211,11 +211,9 @@ void bfc_trim(struct Qdisc *sch)
 {
 	struct sk_buff *to_free = NULL, *skb, *next;
 	struct bfc_sched *q = qdisc_priv(sch);
-	struct bfc_victim victim;
 
 	bfc_begin(q);
-	while (bfc_over_limit(q) && bfc_must_drop(q, &victim))
-		bfc_drop_longest(sch, &victim, &to_free);
+	bfc_make_room(sch, q->nqueues, &to_free);	/* whichever queue it is of */
 	skb_list_walk_safe(to_free, skb, next)
 		rtnl_kfree_skbs(skb, skb);
 }
