@@ -273,28 +273,29 @@ test_bridge_address() {
 	all_idle
 }
 
+# vlan NS DEV ADDRESS: VLAN 7 on it
+vlan() {
+	ip -n "$1" -batch - <<-END
+		link add link $2 name $2.7 type vlan id 7
+		addr add $3 dev $2.7
+		link set $2.7 up
+	END
+}
+
 test_vlan_on_top() {
 	network
 	local ns n=0
 	in_ns sw sysctl -qw net.ipv4.ip_forward=1
 	for ns in v u r; do
 		n=$((n + 1))
-		ip -n "$ns" -batch - <<-END
-			link add link e0 name e0.7 type vlan id 7
-			addr add 10.7.$n.2/24 dev e0.7
-			link set e0.7 up
-			route add default via 10.7.$n.1
-		END
+		vlan "$ns" e0 "10.7.$n.2/24"
+		ip -n "$ns" route add default via "10.7.$n.1"
 	done
 	n=0
 	for ns in p1 p2 r0; do
 		n=$((n + 1))
-		ip -n sw -batch - <<-END
-			link set $ns nomaster
-			link add link $ns name $ns.7 type vlan id 7
-			addr add 10.7.$n.1/24 dev $ns.7
-			link set $ns.7 up
-		END
+		ip -n sw link set "$ns" nomaster
+		vlan sw "$ns" "10.7.$n.1/24"
 	done
 	works 10.7.3.2
 	equal "untrusted" "$(sum_stat untrusted)" 0
@@ -353,17 +354,9 @@ test_filter_above_pfc() {
 # The guard of a device above that one does not know better.
 test_filter_below_a_vlan() {
 	routed
-	ip -n sw -batch - <<-END
-		link add link br0 name br0.7 type vlan id 7
-		addr add 10.7.1.1/24 dev br0.7
-		link set br0.7 up
-	END
-	ip -n v -batch - <<-END
-		link add link e0 name e0.7 type vlan id 7
-		addr add 10.7.1.2/24 dev e0.7
-		link set e0.7 up
-		route replace default via 10.7.1.1
-	END
+	vlan sw br0 10.7.1.1/24
+	vlan v e0 10.7.1.2/24
+	ip -n v route replace default via 10.7.1.1
 	tc -n sw qdisc add dev br0 clsact
 	pass_all br0
 	attack v 10.0.9.2
@@ -380,15 +373,9 @@ test_filter_above_the_egress() {
 	ip -n sw -batch - <<-END
 		link set p2 nomaster
 		addr add 10.1.0.254/24 dev p2
-		link add link r0 name r0.7 type vlan id 7
-		addr add 10.7.1.1/24 dev r0.7
-		link set r0.7 up
 	END
-	ip -n r -batch - <<-END
-		link add link e0 name e0.7 type vlan id 7
-		addr add 10.7.1.2/24 dev e0.7
-		link set e0.7 up
-	END
+	vlan sw r0 10.7.1.1/24
+	vlan r e0 10.7.1.2/24
 	meet 10.7.1.2 sw
 	forge sw r0.7
 	attack v 10.7.1.2
