@@ -451,6 +451,9 @@ snapshot() {
 
 is_empty() { [ -z "$("$@")" ]; }
 
+# Programs and maps of bfcctl
+nothing_pinned() { equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""; }
+
 peer_up() { [ "$(stat "$1" "$2" peer_state)" = up ]; }
 peer_not_up() { ! peer_up "$@"; }
 # refused_for NS PORT WHY

@@ -524,7 +524,7 @@ test_programs() {
 	says "p2: stamp detach"
 	equal "stamp" "$(stat sw p2 options.stamp)" native
 	without_news apply 0
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 	# tc's own way
 	bpftool prog load "$top/build/bpf/bfc_stamp.bpf.o" /sys/fs/bpf/mine \
 		type classifier >"$scratch/load" 2>&1 || fail "$(cat "$scratch/load")"
@@ -603,7 +603,7 @@ test_dumps() {
 	conf "[port d*]
 		limit 1mb"
 	apply 0
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 }
 
 # A program stamps what leaves through any TX queue, and needs no other qdisc.
@@ -715,7 +715,7 @@ test_host() {
 		hpcc on --cgroup $group rate 10gbit rtt 50us ${hpcc[*]}
 [port d0]"
 	apply 3 --dry-run
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 	apply 0
 	says "d0: added bfc" \
 		"host: int attach --cgroup $group every 4 to 10.0.0.0/8 to fd00::/8: done" \
@@ -770,7 +770,7 @@ test_host_sizes() {
 	apply 3 --dry-run
 	says "host: size on --cgroup $group to 10.0.0.0/8: would be done" \
 		"host: size off --cgroup /sys/fs/cgroup: nothing to do"
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 	conf "[host]
 		size on --cgroup /tmp"
 	apply 1
@@ -838,7 +838,7 @@ test_names_of_words() {
 	apply 0 -- "${all[@]}"
 	equal "what was done" "$(sed 's/.*: //' "$scratch/out" | sort -u)" \
 		"stamp detach; int detach"
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 	plugged none
 	conf "[port to]
 		elide none,nothere"

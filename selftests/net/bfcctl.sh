@@ -253,7 +253,7 @@ test_reasons() {
 	run=(setpriv --bounding-set -all --inh-caps -all)
 	refuses 1 'not permitted' int attach --cgroup /sys/fs/cgroup
 	run=()
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 }
 
 # Another user was there first: what is pinned would be that user's.
@@ -282,7 +282,7 @@ test_squatted() {
 	ctl --bpffs "$other" -n a stamp detach e0
 	equal "left" "$(ls "$other")" ""
 	umount "$other"
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 }
 
 # Frames of the host itself count, too: none left before the pretty one and after it.
@@ -316,7 +316,7 @@ test_stamp() {
 	check "detach" bfcctl -n a stamp detach e0
 	equal "after" "$(bfcctl -n a -j stamp show)" \
 		'[{"dev":"e0","stamp":"native"}]'
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 	# What does not work out changes nothing.
 	pin=$(pin_of a e0)
 	mkdir -p "$pin-count"
@@ -342,7 +342,7 @@ test_stamp() {
 	tc -n a qdisc del dev e0 root
 	equal "without a qdisc" "$(pins -n a)" '["e0","no_bfc",false]'
 	check "detach without a qdisc" bfcctl -n a stamp detach e0
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 }
 
 # Two that attach at once were mixed up: the program of one, and what the other was told.
@@ -396,7 +396,7 @@ test_at_once() {
 		# shellcheck disable=SC2086
 		bfcctl -n a $words 2>/dev/null
 	done
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 }
 
 # What is pinned and what stamps part when the qdisc, the device or its namespace goes.
@@ -445,7 +445,7 @@ test_pins() {
 	check "attached" [ -e "$pin" ]
 	ip -n a link del e0
 	ctl -n a stamp detach e0
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 	refuses 1 'no such device: e0' -n a stamp detach e0
 
 	cable a e0 b e0
@@ -457,7 +457,7 @@ test_pins() {
 	check "text: $(bfcctl stamp show)" grep -qx "$pin: not in effect: e0 is gone with its network namespace (bfcctl stamp detach ${pin##*/})" \
 		<(bfcctl stamp show)
 	ctl -n a stamp detach "${pin##*/}"
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 }
 
 # The least free number is taken, by a namespace and then by its files in /proc: namespaces of the
@@ -508,7 +508,7 @@ test_another_netns() {
 	ctl -n "$ns" stamp restore e0 >"$scratch/out"
 	equal "restored after an attachment" "$(stat "$ns" e0 options.stamp)" pinned
 	ctl -n "$ns" stamp detach e0
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 }
 
 # What devices have left that are gone goes, and nothing else.
@@ -541,7 +541,7 @@ test_sweep() {
 	ctl -n a stamp detach e0
 	ip -n a link del e0
 	ctl -n a sweep
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 	ctl -n a sweep
 }
 
@@ -599,7 +599,7 @@ test_cgroups() {
 	check "detach" bfcctl int detach --cgroup "$group"
 	check "the other one's storage went" [ -e /sys/fs/bpf/bfc/int_sk ]
 	check "detach another" bfcctl int detach --cgroup "$other"
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 	rmdir "$group" "$other"
 }
 
@@ -632,7 +632,7 @@ test_removed_cgroup() {
 	rmdir "$other"
 	check "the kernel holds it still" wait_for 20 let_go "$pins/link"
 	refuses 1 'No such file' int detach --cgroup "$other"
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 }
 
 # An ingress qdisc has one list of filters for both ways.
@@ -642,7 +642,7 @@ test_ingress() {
 	refuses 1 'not a clsact qdisc: e0 has ingress .*qdisc add dev e0 clsact' \
 		-n a int attach e0
 	equal "filters" "$(tc -n a filter show dev e0 ingress)" ""
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 }
 
 # What fails when all is loaded already leaves nothing behind, either.
@@ -733,7 +733,7 @@ test_hpcc() {
 	check "hpcc on again" bfcctl hpcc on --cgroup "$group" "${on[@]}"
 	check "detach" bfcctl int detach --cgroup "$group"
 	check "detach another" bfcctl int detach --cgroup "$other"
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 	rmdir "$group" "$other"
 	modprobe -r bfc_simcc
 }
@@ -746,7 +746,7 @@ test_storage() {
 	if ! struct_ops; then
 		skip="no struct_ops in this kernel"
 		refuses 1 'this kernel has no BTF' hpcc on rate 10gbit rtt 10us
-		equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+		nothing_pinned
 		return
 	fi
 	mkdir -p "$group"
@@ -764,7 +764,7 @@ test_storage() {
 	check "hpcc off" bfcctl hpcc off
 	equal "its congestion control after that" "$(first_of_cc "$config")" 0x00
 	check "detach at last" bfcctl int detach --cgroup "$group"
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 	rmdir "$group"
 }
 
@@ -776,7 +776,7 @@ test_delay() {
 	if ! struct_ops; then
 		skip="no struct_ops in this kernel"
 		refuses 1 'this kernel has no BTF' delay on "${on[@]}"
-		equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+		nothing_pinned
 		return
 	fi
 	topology
@@ -806,7 +806,7 @@ s.sendall(bytes(500000))"
 	ctl delay off
 	check "registered still" unregistered bfc_delay
 	refuses 1 'bfc_delay is off' delay show
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 }
 
 # ops_id WAY: of what is pinned as registered
@@ -850,7 +850,7 @@ s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'bfc_$way')"
 		ctl "$way" off
 		check "$way: registered still" unregistered "bfc_$way"
 	done
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 }
 
 test_watch() {

@@ -23,6 +23,13 @@ topology() {
 	peers_up
 }
 
+# stamped: the same, and r0 stamps by a program, which is at $pin
+stamped() {
+	topology
+	ctl -n sw stamp attach r0 node 7
+	pin=$(pin_of sw r0)
+}
+
 # hops JQ FIELD=VALUE...: of packets with INT in UDP, to several ports
 hops() {
 	local jq=$1
@@ -77,9 +84,7 @@ test_port() {
 # The port stamps by a program that is not the pinned one, as tc was told.
 test_other_program() {
 	local pin other=/run/bpf/other id
-	topology
-	ctl -n sw stamp attach r0 node 7
-	pin=$(pin_of sw r0)
+	stamped
 	bpftool prog load "$top/build/bpf/bfc_stamp.bpf.o" "$other" type classifier \
 		2>"$scratch/err" ||
 		fail "bpftool: $(tail -n 1 "$scratch/err")"
@@ -109,16 +114,14 @@ test_other_program() {
 	ctl -n sw stamp detach r0
 	equal "stamp" "$(stat sw r0 options.stamp)" native
 	rm "$other"
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 }
 
 # What another version has pinned beside the program: which device and namespace it is for
 # is not told, so no more is known than that it is there.
 test_another_version() {
 	local pin
-	topology
-	ctl -n sw stamp attach r0 node 7
-	pin=$(pin_of sw r0)
+	stamped
 	rm "$pin-dev"
 	check "map" bpftool map create "$pin-dev" type array key 4 value 4 entries 1 name other
 	equal "pins" "$(pins -n sw)" '[null,"unknown",false]'
@@ -136,15 +139,13 @@ test_another_version() {
 	rm "$pin-dev"
 	equal "pins without a map" "$(pins)" '[null,"unknown",false]'
 	ctl -n sw stamp detach r0
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 }
 
 # To look into another namespace takes CAP_SYS_ADMIN.
 test_no_permission() {
 	local pin
-	topology
-	ctl -n sw stamp attach r0 node 7
-	pin=$(pin_of sw r0)
+	stamped
 	run=(setpriv --bounding-set -sys_admin --inh-caps -sys_admin)
 	equal "pins" "$("${run[@]}" bfcctl -j stamp show | jq -c '.[] |
 		[.dev, .netns, .state, .in_effect, .id > 0]')" '["r0","sw","unknown",false,true]'
@@ -154,7 +155,7 @@ test_no_permission() {
 	run=()
 	equal "pins" "$(pins)" '["r0","in_effect",true]'
 	ctl -n sw stamp detach r0
-	equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""
+	nothing_pinned
 }
 
 command -v bpftool >/dev/null || skip_all "no bpftool"
