@@ -99,6 +99,7 @@ test_off_cuts_none() {
 
 # large BYTES: h1 sends 50 datagrams that UDP_SEGMENT has cut, 20 KB of which take x 3.3 ms
 large() {
+	local sender
 	background in_ns h1 python3 -c '
 import socket, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -106,7 +107,9 @@ s.setsockopt(socket.IPPROTO_UDP, 103, 1400)
 for _ in range(50):
     s.sendto(bytes('"$1"'), ("10.0.0.100", 5003))
     time.sleep(0.01)'
+	sender=$bg
 	probe 50
+	finish "$sender"
 }
 
 # Th is 31 KB for a queue that is alone, 6 KB for each of five.
