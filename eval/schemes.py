@@ -356,6 +356,7 @@ def delay_based(
     )
 
 
+MORE_QUEUES = ("bfc-128", "bfc-128-dynamic", "bfc-256", "bfc-1024")
 # Linux' congestion controls over BFC.
 BELOW_TCP = (
     "bfc-dctcp",
@@ -412,12 +413,13 @@ def make(
         )
     if name == "bfc-hrtt":
         return bfc(queues, nic_queues, "auto", "", limit, name=name, label="BFC, HRTT measured")
-    if name in ("bfc-128", "bfc-128-dynamic"):
-        options, label = "", "BFC 128"
-        if name != "bfc-128":
-            options, label = "assign dynamic", "BFC 128, without shares"
+    if name in MORE_QUEUES:
+        many = int(name.split("-")[1])
+        options, label = "", f"BFC {many}"
+        if name.endswith("dynamic"):
+            options, label = "assign dynamic", f"{label}, without shares"
         # NICs of 63, so that the handles suffice for 128 hosts
-        return bfc(128, 63, hrtt, options, limit, name=name, label=label)
+        return bfc(many, 63, hrtt, options, limit, name=name, label=label)
     if name in ("ideal-fq", "ideal-fq-open"):
         ideal = Scheme(
             name=name,
@@ -507,8 +509,7 @@ NAMES = (
     "bfc-no-nic-open",
     "bfc-no-nic-dynamic",
     "bfc-window",
-    "bfc-128",
-    "bfc-128-dynamic",
+    *MORE_QUEUES,
     "bfc-cc",
     "bfc-dynamic-cc",
     "bfc-paper-cc",
