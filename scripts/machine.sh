@@ -139,13 +139,14 @@ pack_initramfs() {
 		cpio -o -H newc -R 0:0 --quiet) >"$dir/initrd"
 }
 
-# What the kernel says when something is wrong but does not panic_on_warn.
+# What the kernel says when something is wrong but does not panic_on_warn. A ref_tracker without
+# memory tells that it stops looking: alloc.sh lets allocations fail.
 bad='WARNING: |BUG: |Oops|Kernel panic|general protection fault|Call Trace:.*<IRQ>'
 bad+='|[Ss]uspicious RCU|possible (circular|recursive|irq lock)|inconsistent lock state'
 bad+='|bad unlock balance|lock held when returning|held lock freed|INFO: (task|rcu)'
 bad+='|sleeping function called|scheduling while atomic|KASAN: |UBSAN: |ODEBUG: '
 bad+='|refcount_t: |corruption|kmemleak: [0-9]+ new|unregister_netdevice: waiting'
-bad+='|ref_tracker: |detected stall|self-detected|blocked for more than|DEBUG_LOCKS_WARN'
+bad+='|ref_tracker: ([^m]|m[^e])|detected stall|self-detected|blocked for more than|DEBUG_LOCKS_WARN'
 bad+='|INVALID wait context|Invalid wait context|NOHZ tick-stop error|kfree.*invalid'
 bad+='|on deprecated workqueue'
 
