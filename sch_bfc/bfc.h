@@ -5,11 +5,11 @@
  *   bfc_sched    the qdisc: flow table, queues, DRR, shaper
  *   bfc_txqs	  what the schedulers of a port share, if each TX queue has one
  *   bfc_port     one per net_device: the neighbour on that link. As egress it
- *		  obeys the neighbour's pauses, as ingress it pauses it
- *   bfc_ingress  pause counters for the queues of one neighbour, and the bytes
- *		  held of what came in there, found by the 16-bit handle that
- *		  the ingress hook leaves in skb->tc_index
- *   bfc_cfg	  configuration, immutable: of a qdisc and its port
+ *		  obeys the neighbour's pauses, as ingress it pauses the neighbour
+ *   bfc_ingress  pause counters of one neighbour's queues, and the bytes queued of
+ *		  what came in from it; found by the 16-bit handle that the ingress
+ *		  hook leaves in skb->tc_index
+ *   bfc_cfg	  immutable configuration of a qdisc and its port
  *   bfc_fc_ops	  a flow-control mode
  *   bfc_switch	  the ports of a namespace, their handles and what they share
  *   bfc_buffer	  memory that the ports of a namespace share
@@ -17,25 +17,25 @@
  * A packet comes in on port A and leaves through port B:
  *
  *   hook of A:     pop the tag, tc_index = handle(A, upstreamQ)
- *   bridge, IP:    as ever
+ *   bridge, IP:    as usual
  *   enqueue on B:  queue over Th? counter[A, upstreamQ]++; 0 -> 1: A is dirty
  *   dequeue on B:  counter[A, upstreamQ]--; 1 -> 0: A is dirty
  *   dequeue on A:  A is dirty: send the whole set of paused queues first
  *
- * With a port-level mode it is the same way for priorities: enqueue and dequeue
- * on B change held[A, priority], and compare it with what A told its neighbour
- * last (bfc_xoff.c).
+ * A port-level mode does the same for priorities: enqueue and dequeue on B
+ * change held[A, priority], and compare it with what A last told its neighbour
+ * (bfc_xoff.c).
  *
  * Locks, outermost first:
  *
  *   RTNL              the port list, attach, detach, configuration
- *   qdisc root lock   everything in bfc_sched: of a device with a scheduler for each TX
- *		       queue (bfc_mq.c), each has one
+ *   qdisc root lock   everything in bfc_sched; if each TX queue has a scheduler (bfc_mq.c),
+ *		       each of these has its own lock
  *   bfc_port.lock     the neighbour's state and the pauses it sent
- *   bfc_port.tx.lock  the pauses that it is told of
+ *   bfc_port.tx.lock  the pauses that the neighbour is told of
  *   bfc_fafc_in.lock  FAFC's account of an ingress port
  *   bfc_handle_lock   the table of handles
- *   bfc_events.lock   what is to be told of a port; inside of all others
+ *   bfc_events.lock   events of a port that are to be reported; innermost
  *
  * Never take a root lock, or transmit, while holding another port's root
  * lock: A -> B and B -> A would deadlock. Enqueue and dequeue on B therefore
@@ -90,33 +90,35 @@
 DECLARE_STATIC_KEY_FALSE(bfc_holds);	/* bfc_charge.c */
 DECLARE_STATIC_KEY_FALSE(bfc_roots);	/* bfc_root.c */
 
-#define BFC_RATE_UNKNOWN	125000000ULL	/* 1 Gbit/s, said in a warning */
+#define BFC_RATE_UNKNOWN	125000000ULL	/* 1 Gbit/s: assumed with a warning */
 #define BFC_CAP_ALPHA		8	/* a queue may hold 8 x the free buffer */
 #define BFC_CTRL_SHARE		8	/* control band: 1/8 of the limit */
-#define BFC_CTRL_RATE		16	/* each kind of it: 1/16 of the rate, */
-#define BFC_CTRL_BURST		16384U	/* and a ms of that, or so many bytes */
+#define BFC_CTRL_RATE		16	/* control band: 1/16 of the rate for each kind, */
+#define BFC_CTRL_BURST		16384U	/* and 1 ms of that as a burst, at least these bytes */
 #define BFC_TXQ_RESERVE		8	/* 1/8 of the limit is for TX queues in equal parts, */
-#define BFC_TXQ_BATCH		32	/* what they hold beyond is told in 1/32 of it */
-#define BFC_GSO_OF_LIMIT	8	/* split-gso auto: no packet of more than 1/8 stays whole */
-#define BFC_TURN_NS	NSEC_PER_MSEC	/* of a rate, that one of them takes at most */
-#define BFC_TXQS_QUEUES_MAX	8192	/* of all TX queues of a device */
+#define BFC_TXQ_BATCH		32	/* the rest is accounted in steps of (1/32 of it) / TX
+					 * queues
+					 */
+#define BFC_GSO_OF_LIMIT	8	/* split-gso auto: packets over 1/8 of the limit are cut */
+#define BFC_TURN_NS	NSEC_PER_MSEC	/* most of the rate that a TX queue takes in a turn */
+#define BFC_TXQS_QUEUES_MAX	8192	/* queues of all TX queues of a device */
 #define BFC_HELLO_PPS		100	/* HELLOs a second from the link */
-#define BFC_SEQ_AHEAD		BIT(20)	/* more frames of a neighbour than get lost in a row */
-#define BFC_LEN_MAX		BIT(20)	/* of a packet by a size table: QDISC_PKT_LEN_MAX */
-#define BFC_PACE_LATE_NS	(10 * NSEC_PER_MSEC)	/* made up for, by a burst */
+#define BFC_SEQ_AHEAD		BIT(20)	/* frames: more than a neighbour loses in a row */
+#define BFC_LEN_MAX		BIT(20)	/* bytes of a packet by a size table: QDISC_PKT_LEN_MAX */
+#define BFC_PACE_LATE_NS	(10 * NSEC_PER_MSEC)	/* delay that a burst makes up for */
 #define BFC_PICK_TRIES		8	/* candidates looked at for a new flow */
-#define BFC_EARLY_STEPS		8	/* counts given back per dequeue at most */
+#define BFC_EARLY_STEPS		8	/* `resume early`: packets passed per dequeue at most */
 #define BFC_LAST_REFRESHES	3	/* repetitions after the last resume */
-#define BFC_QUICK_REFRESHES	8	/* of XOFF and XON, before those at `refresh` */
-#define BFC_SWEEP	HZ	/* old handles come back once a second, */
-#define BFC_LAYOUT_PPS		1	/* as often a neighbour may be another one; */
-#define BFC_LAYOUT_BURST	4	/* a link that flaps once makes it two */
+#define BFC_QUICK_REFRESHES	8	/* repetitions of XOFF and XON before those at `refresh` */
+#define BFC_SWEEP	HZ	/* jiffies: old handles are freed once a second */
+#define BFC_LAYOUT_PPS		1	/* changes of a neighbour's layout a second, at most, */
+#define BFC_LAYOUT_BURST	4	/* and in a row: a link that flaps once makes two */
 
 /**
- * struct bfc_host - what a host that was paused sends of a priority (FAFC Alg. 3)
+ * struct bfc_host - the pace of a priority at a host that was paused (FAFC Alg. 3)
  * @rate: bytes/s
- * @updated: when it was so, ns
- * @until: until when the priority was paused, as seen last, ns
+ * @updated: when @rate was computed, ns
+ * @until: end of the priority's pause, as seen last, ns
  * @next: when the next packet may leave, ns
  */
 struct bfc_host {
@@ -130,14 +132,14 @@ struct bfc_host {
  * struct bfc_class_dests - the queues of a class that destinations and ingress ports hold
  */
 struct bfc_class_dests {
-	struct list_head cooling;	/* queues that ran empty, or were resumed then, in
-					 * this order but for &bfc_queue.again
+	struct list_head cooling;	/* queues that ran empty, or were resumed while empty, in
+					 * this order except those with &bfc_queue.again
 					 */
-	u32 nfree;		/* bits of the class in &bfc_sched_dests.free */
+	u32 nfree;		/* free queues of the class: bits in &bfc_sched_dests.free */
 	u8 greedy;		/* ports that hold many: bfc_ingress_is_greedy() */
 	struct {
-		u16 queues;	/* that hold what came in through the port */
-		u16 last;	/* the one that it got last */
+		u16 queues;	/* that the port holds */
+		u16 last;	/* the queue that it got last */
 	} ingress[BFC_DEST_PORTS];	/* by slot, then BFC_DEST_FORWARDED, BFC_DEST_LOCAL */
 };
 
@@ -146,13 +148,13 @@ struct bfc_class_dests {
  */
 struct bfc_sched_dests {
 	struct bfc_dest *table;	/* destinations that hold queues */
-	u32 sets;		/* of @table */
+	u32 sets;		/* number of sets in @table */
 	u32 key;		/* of the destination of the packet that is enqueued:
 				 * bfc_dest_key()
 				 */
-	u32 shared;		/* likewise, that of its root: bfc_dest_shared() */
+	u32 shared;		/* likewise, or that of its root: bfc_dest_shared() */
 	u8 slot;		/* of the ingress port of that packet */
-	unsigned long *free;	/* queues that belong to none */
+	unsigned long *free;	/* bitmap: free queues */
 	struct bfc_class_dests of[BFC_PRIORITIES];	/* by class */
 };
 
@@ -162,9 +164,9 @@ struct bfc_sched_dests {
  * Read and written for a flow that has no queue, and for a queue that is paused.
  */
 struct bfc_sched_roots {
-	struct bfc_behind *behind;	/* destinations, or NULL: never used */
+	struct bfc_behind *behind;	/* destinations that are behind a root; NULL: never used */
 	u32 sets;		/* of @behind */
-	u32 probed;		/* when one of them was looked at again */
+	u32 probed;		/* when a destination was last looked at again */
 	u32 here;		/* id of this port */
 };
 
@@ -176,43 +178,43 @@ struct bfc_sched_stats {
 	u32 backlog_peak;	/* most bytes queued */
 	u64 assigned;		/* queue assignments made */
 	u64 collisions;		/* of these, into a queue that was not empty */
-	u64 told_to_share;	/* of these, into one of the flow's destination or ingress
-				 * port, on purpose
+	u64 told_to_share;	/* of these, into a queue of the flow's destination or ingress port,
+				 * on purpose
 				 */
-	u64 joined;		/* queues that went to the end of another */
+	u64 joined;		/* queues whose packets moved to the end of another */
 	u64 learned;		/* times that a destination was found behind a root */
-	u64 shared;		/* flow table entries that a second flow had to share,
-				 * overflow entries taken by one whose set was full
+	u64 shared;		/* flow table entries that a second flow had to share, and overflow
+				 * entries taken because a set was full
 				 */
-	u64 counted;		/* packets that met a queue over Th */
+	u64 counted;		/* packets counted, as they met a queue over Th */
 	u64 unsampled;		/* packets left out of flow table and pause counters */
 	u64 labelled;		/* packets with the incast label */
 	u64 sized;		/* packets that told how much their flow has yet to send */
 	u64 ctrl_excess;	/* over the control band's share, queued as ordinary */
 	u64 drop_limit;		/* dropped from the longest queue */
-	u64 drop_cap;		/* to a queue over its share of the buffer */
-	u64 drop_gso;		/* could not be segmented */
-	u64 drop_max;		/* (port, priority), or egress queue, was full */
-	u64 drop_buffer;	/* no room in the shared buffer */
+	u64 drop_cap;		/* dropped because their queue was over its cap */
+	u64 drop_gso;		/* dropped because they could not be segmented */
+	u64 drop_max;		/* dropped because (port, priority) or egress queue was full */
+	u64 drop_buffer;	/* dropped because the shared buffer had no room */
 	u64 ecn_mark;		/* packets marked */
 	u64 storms;		/* pauses taken for a storm */
 	u64 restored;		/* of these, obeyed again */
 	u64 storm_tx;		/* packets sent meanwhile */
 	u64 storm_drops;	/* packets dropped meanwhile */
 	u64 solved;		/* allocations of pause times */
-	u64 unsolved;		/* of these, not enough could be paused */
+	u64 unsolved;		/* of these, those where not enough could be paused */
 	u64 pause_rx;		/* queues paused by the neighbour */
 	u64 resume_rx;		/* queues resumed */
-	u64 expired;		/* of these, by their hold time */
+	u64 expired;		/* of these, those that ended by their hold time */
 	u64 elided;		/* packets not counted: elide */
-	u64 untrusted;		/* packets not counted: handle not to be trusted */
+	u64 untrusted;		/* packets not counted: their handle is not to be trusted */
 	u64 tagged_tx;		/* packets sent with an upstreamQ */
-	u64 paused_ns;		/* that pauses took, by the neighbour, which have ended */
+	u64 paused_ns;		/* length of all pauses by the neighbour that have ended */
 	u64 pause_times[BFC_PAUSE_TIMES];	/* these pauses, by bfc_pause_time() */
 };
 
 /**
- * struct bfc_sched_call - what this call of the qdisc has found out: bfc_begin()
+ * struct bfc_sched_call - what the present call of the qdisc knows; forgotten by bfc_begin()
  */
 struct bfc_sched_call {
 	u64 clock;		/* ns: when the clock was read last */
@@ -223,7 +225,7 @@ struct bfc_sched_call {
 				 * packet
 				 */
 	u8 class;		/* of the packet that is enqueued */
-	u32 lot;		/* the last number drawn for `sample` */
+	u32 lot;		/* the last random number of `sample` */
 };
 
 /**
@@ -236,7 +238,7 @@ struct bfc_sched_obeyed {
 	u32 gen;		/* &bfc_rx.gen of them */
 	u16 npaused;		/* queues paused, empty ones included */
 	u8 prios;		/* priorities that the neighbour holds paused */
-	bool by_queue;		/* @paused was told of queues; else it follows from @prios */
+	bool by_queue;		/* @paused was told for queues; else it follows from @prios */
 };
 
 /**
@@ -255,7 +257,7 @@ struct bfc_sched_over {
  * struct bfc_sched - the qdisc; all of it under its root lock
  */
 struct bfc_sched {
-	/* Four cache lines for each packet, with what each packet changes. */
+	/* Four cache lines that each packet needs, and what each packet changes. */
 	struct bfc_cfg *cfg;	/* configuration */
 	struct bfc_port *port;	/* the device's object */
 	struct bfc_queue *queues;
@@ -263,7 +265,7 @@ struct bfc_sched {
 	unsigned long *empty;	/* bitmap: queues without a packet */
 	unsigned long *usable;	/* of these, those not paused */
 	u16 nqueues;
-	u16 base;		/* number of the first in the port */
+	u16 base;		/* number of its first queue in the port */
 	u16 rotor;		/* where the search for an empty queue starts */
 	bool idle;		/* nothing was eligible when the last dequeue looked */
 	u8 nleft;		/* packets that left since the clock was read */
@@ -271,13 +273,13 @@ struct bfc_sched {
 	u32 mem;		/* truesize of all packets held */
 
 	struct bfc_sched_drr drr;
-	void *egress;		/* what the mode keeps of an egress port, or NULL */
+	void *egress;		/* the mode's state of an egress port, or NULL */
 	u64 next_tx;		/* ns: shaper: when the next packet may leave */
 
 	struct bfc_sched_call call;
 	struct bfc_sched_obeyed obeyed;
-	u32 room;		/* of the limit, for what is not in the control band */
-	u32 brim;		/* of @room: more has to be told to other schedulers first */
+	u32 room;		/* part of the limit that is for packets outside the control band */
+	u32 brim;		/* part of @room that it may use before it tells other schedulers */
 
 	struct bfc_left left[BFC_CLOCK_EVERY];	/* these @nleft */
 
@@ -290,22 +292,22 @@ struct bfc_sched {
 	struct bfc_sched_over over;
 	struct {
 		u64 due;	/* ns: when to look at storms again */
-		u8 ignoring;	/* bit p: the pauses of priority p are taken for one; all
-				 * bits where queues are paused
+		u8 ignoring;	/* bit p: the pauses of priority p are ignored as a storm; all bits
+				 * where queues are paused
 				 */
-		struct bfc_watchdog watch[BFC_PRIORITIES];	/* of all queues: the first */
+		struct bfc_watchdog watch[BFC_PRIORITIES];	/* by priority; of queues: [0] */
 	} storm;
 	struct bfc_sched_txq txq;
 	struct bfc_stamp stamp;	/* a program that stamps */
-	struct {		/* of the scheduler; what is held of a port: bfc_held */
+	struct {		/* of the scheduler; for what ingress ports hold see bfc_held */
 		u32 bytes;	/* queued */
-		u32 pausable;	/* of these: a pause can keep the like of them away */
-		u32 ports;	/* that these came in through */
-		u64 sent;	/* packets that no storm let go */
+		u32 pausable;	/* of these, bytes that a pause of their ingress port stops */
+		u32 ports;	/* ingress ports of these */
+		u64 sent;	/* packets sent, but for those that a storm let go */
 		u64 pauses;	/* by the neighbour */
 		u64 since;	/* ns: begin of the present pause */
 		u64 until;	/* ns: end of it */
-		u64 ns;		/* all but that one took */
+		u64 ns;		/* ns: length of all pauses before that */
 	} prio[BFC_PRIORITIES];
 	struct bfc_sched_dests dest;
 	struct bfc_sched_roots roots;
@@ -313,17 +315,17 @@ struct bfc_sched {
 	struct bfc_sched_stats stats;
 
 	/* Seldom, or with modes that pause priorities. */
-	struct rnd_state random;	/* for a queue if none is empty */
+	struct rnd_state random;	/* to pick a queue if none is empty */
 	struct qdisc_watchdog watchdog;	/* shaper, end of a pause, pace of a host */
 	struct {
 		const char *no_port;	/* why &bfc_sched.port is a bare one, for users; or NULL */
-		bool live;	/* that port does what this qdisc asks for, not another that it
-				 * is to replace
+		bool live;	/* the port is configured for this qdisc, not for another that it is
+				 * to replace
 				 */
 	} life;
 	struct {
-		u8 paced;	/* priorities that a host sends less of (FAFC Alg. 3) */
-		u8 waited;	/* of these: held back by nothing else since their last
+		u8 paced;	/* bit p: a host sends less of priority p (FAFC Alg. 3) */
+		u8 waited;	/* of these: only the pace has held them back since their last
 				 * packet
 				 */
 		struct bfc_host pace[BFC_PRIORITIES];
@@ -353,13 +355,13 @@ static_assert(offsetof(struct bfc_sched, ctrl) == 256);
  * @handle: of the counter it holds, if @counted, and of the bytes, if @held
  * @segs: packets on the wire; more than one only if split_gso is off
  * @prio: its priority, for the port-level modes
- * @counted: it is counted, until it has left in any way
- * @holds_count: and holds the count of those in a row before it
- * @held: its bytes are held, likewise
- * @pausable: a pause of the port that it came in through can keep the like of it away
+ * @counted: it is counted, until it leaves in any way or is uncounted by `resume early`
+ * @holds_count: it holds the count of itself and of the counted packets in a row in front of it
+ * @held: its bytes are charged to its ingress port, until it leaves in any way
+ * @pausable: a pause of its ingress port would stop such packets
  * @overflowed: @flow is an overflow entry
  * @unsampled: it is not in @flow's size, and is not to be counted: `sample`
- * @slot: of that port, if @pausable
+ * @slot: of its ingress port, if @pausable
  * @member: bits of the hash, if @overflowed
  * @size: what its flow has yet to send, as bfc_size_code(); with `sched srf` only
  *
@@ -382,13 +384,13 @@ struct bfc_skb_cb {
 	u16 size;
 };
 
-/* Are there traffic classes? */
+/* True if there are traffic classes. */
 static inline bool bfc_is_classed(const struct bfc_sched *q)
 {
 	return static_branch_unlikely(&bfc_classed) && q->cfg->ranged;
 }
 
-/* Are queues served by the size at their head? */
+/* True if queues are served by the size at their head (`sched srf`). */
 static inline bool bfc_is_srf(const struct bfc_sched *q)
 {
 	return static_branch_unlikely(&bfc_sized) && q->cfg->srf;
@@ -399,7 +401,7 @@ static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)
 	return bfc_is_classed(q) ? q->cfg->of->queue[qn] : qn & q->cfg->class_mask;
 }
 
-/* The queues of a class, which are in a row: all where there are no traffic classes. */
+/* The queues of a class, which are consecutive; without traffic classes all queues. */
 static inline unsigned int bfc_class_first(const struct bfc_sched *q, u8 class)
 {
 	return bfc_is_classed(q) ? q->cfg->class[class].first : 0;
@@ -410,7 +412,7 @@ static inline unsigned int bfc_class_queues(const struct bfc_sched *q, u8 class)
 	return bfc_is_classed(q) ? q->cfg->class[class].queues : q->nqueues;
 }
 
-/* Of these, those without a packet */
+/* Number of queues of a class that have no packet. */
 static inline unsigned int bfc_class_empty(const struct bfc_sched *q, u8 class)
 {
 	return bfc_is_classed(q) ? q->cfg->class[class].queues - q->class.each[class].noccupied :
@@ -442,11 +444,11 @@ static inline struct bfc_class_dests *bfc_dests_of(struct bfc_sched *q,
 }
 
 /**
- * bfc_now() - the time, for who needs it exactly
+ * bfc_now() - the exact time
  * @q: the scheduler
  *
- * Reading the clock is not cheap: only the first to ask in a call of the qdisc
- * (bfc_begin()) does, and most calls have none.
+ * Reading the clock is not cheap: only the first caller in a call of the qdisc
+ * (bfc_begin()) reads it, and most calls have no caller.
  *
  * Context: under the root lock.
  * Return: ns.
@@ -461,10 +463,10 @@ static inline u64 bfc_now(struct bfc_sched *q)
 }
 
 /**
- * bfc_lately() - the time, for who needs it about
+ * bfc_lately() - the approximate time
  * @q: the scheduler
  *
- * With a backlog as of the last look at the clock, BFC_CLOCK_EVERY packets ago at most.
+ * With a backlog it is as of the last look at the clock, BFC_CLOCK_EVERY packets ago at most.
  *
  * Context: under the root lock.
  * Return: ns.
@@ -475,11 +477,11 @@ static inline u64 bfc_lately(struct bfc_sched *q)
 }
 
 /**
- * bfc_sticky_over() - has the sticky time passed since then?
+ * bfc_sticky_over() - has the sticky time passed since a packet left?
  * @q: the scheduler
  * @since: ns, or BFC_STAMP_LATER
  *
- * An old clock and late stamps both make it longer, never shorter: by what
+ * An old clock and late stamps make the sticky time longer, never shorter: by the time that
  * BFC_CLOCK_EVERY packets take, and by as long as the link stands still.
  *
  * Context: under the root lock.
@@ -490,16 +492,16 @@ static inline bool bfc_sticky_over(struct bfc_sched *q, u64 since)
 	return (s64)(bfc_lately(q) - since) > (s64)q->cfg->sticky;
 }
 
-/* No packet of the flow here, and none that left within the sticky time. */
+/* True if the flow has no packet here, and none left within the sticky time. */
 static __always_inline bool bfc_flow_is_idle(struct bfc_sched *q, const struct bfc_flow *flow)
 {
 	return !flow->size && (!flow->stamp || bfc_sticky_over(q, flow->stamp));
 }
 
 /**
- * bfc_pick_any() - any of the queues: it is not worth the kernel's best random numbers
+ * bfc_pick_any() - a random queue; not worth the kernel's best random numbers
  * @q: the scheduler
- * @n: so many are to choose from
+ * @n: number of queues to choose from
  *
  * Context: under the root lock.
  * Return: below @n.
@@ -515,13 +517,13 @@ static inline unsigned int bfc_pick_in_class(struct bfc_sched *q, u8 class)
 	return bfc_class_first(q, class) + bfc_pick_any(q, bfc_class_queues(q, class));
 }
 
-/* Where the search for an empty queue of a class starts; it may be behind the last one. */
+/* Where the search for an empty queue of a class starts; it may be past its last queue. */
 static inline u16 *bfc_rotor(struct bfc_sched *q, u8 class)
 {
 	return bfc_is_classed(q) ? &q->class.each[class].rotor : &q->rotor;
 }
 
-/* The next queue of a class from @start on whose bit is set, or the first one; or %nqueues. */
+/* The first queue of a class from @start on, cyclically, whose bit is set; %nqueues if none is. */
 static inline unsigned int bfc_find_in_class(const struct bfc_sched *q, u8 class,
 					     const unsigned long *bits, unsigned int start)
 {
@@ -538,13 +540,13 @@ static inline unsigned int bfc_find_in_class(const struct bfc_sched *q, u8 class
 	return qn < end ? qn : q->nqueues;
 }
 
-/* N_active: the queues that share the link with one that may send, as if they were here. */
+/* N_active: active queues that share the link; those of other TX queues as if they were here. */
 static inline u32 bfc_nactive(const struct bfc_sched *q)
 {
 	return q->drr.nactive * q->drr.times + q->drr.more;
 }
 
-/* Th of a queue that shares the link with so many, all of its class */
+/* Th of a queue; @nactive: bfc_nactive_in() its class. */
 static inline u32 bfc_th(const struct bfc_sched *q, u8 class, u32 nactive)
 {
 	return bfc_is_classed(q) ? bfc_class_th(q, class, nactive) : q->cfg->thresh[nactive];
@@ -555,8 +557,8 @@ static inline u32 bfc_nactive_in(const struct bfc_sched *q, u8 class)
 	return bfc_is_classed(q) ? q->class.each[class].round.nactive : bfc_nactive(q);
 }
 
-/* Th of a queue. Those of a root share what that lets through, be they paused or not: N_active
- * is their number, if that is more.
+/* Th of a queue. The queues of a root share what the root lets through, whether they are paused or
+ * not: so N_active is at least their number.
  */
 static inline u32 bfc_queue_th(const struct bfc_sched *q, const struct bfc_queue *queue)
 {
@@ -568,19 +570,19 @@ static inline u32 bfc_queue_th(const struct bfc_sched *q, const struct bfc_queue
 	return bfc_th(q, class, n);
 }
 
-/* Is this the root of a device with a scheduler for each TX queue, and none by itself? */
+/* True if this is a root without a scheduler, whose TX queues have a scheduler each. */
 static inline bool bfc_is_mq(const struct Qdisc *sch)
 {
 	return sch->flags & TCQ_F_MQROOT;
 }
 
-/* What a queue may hold when another packet comes, truesize. */
+/* Cap of a queue, truesize: over it, the queue takes no more packets. */
 static inline u64 bfc_queue_cap(const struct bfc_sched *q)
 {
 	return (u64)BFC_CAP_ALPHA * (q->room - min(q->mem - q->ctrl.mem, q->room));
 }
 
-/* The time, and the packet, of what was called before are not those of what comes now. */
+/* A new call of the qdisc: forget the time and the packet of the last call. */
 static inline void bfc_begin(struct bfc_sched *q)
 {
 	q->call.timed = false;
@@ -588,9 +590,9 @@ static inline void bfc_begin(struct bfc_sched *q)
 	q->call.keyed = false;
 }
 
-/* A queue ran empty, or is resumed while it is. It still belongs to its destination: a
- * pause may be on its way, and makes it useless for others. One that has been there since
- * an earlier time is moved to its place by who looks for the oldest.
+/* A queue ran empty, or was resumed while empty. It still belongs to its destination: a pause for
+ * it may be on its way, and would make it useless for others. If it is on the list already, since
+ * an earlier time, bfc_dest_cool() moves it to its place.
  */
 static inline void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue)
 {
@@ -600,11 +602,11 @@ static inline void bfc_dest_emptied(struct bfc_sched *q, struct bfc_queue *queue
 }
 
 /**
- * bfc_brought_by() - the port that brought a packet
+ * bfc_brought_by() - the ingress port of a packet
  * @q: scheduler of the egress port
  * @skb: the packet, which is being enqueued
  *
- * Its handle is looked up once.
+ * The handle is looked up once for each packet.
  *
  * Context: under the root lock of the egress port, RCU from bfc_begin() on.
  * Return: its counters, which may be changed; NULL: a packet of this box, or a handle
@@ -650,13 +652,13 @@ static inline struct bfc_overflow *bfc_overflow_port(struct bfc_sched *q, unsign
 	return &q->over.ports[n / BFC_FLOW_OVERFLOW];
 }
 
-/* Is a queue empty that a flow was in alone at last, and held yet for its destination? */
+/* True if a queue is empty, its last packet was of this flow, and a destination holds it. */
 static inline bool bfc_queue_was_of(const struct bfc_queue *queue, u32 flow)
 {
 	return !queue->head && queue->flow == flow && queue->dest != BFC_DEST_NONE;
 }
 
-/* Is the neighbour a host, and has proved, or need not, that it is there? */
+/* True if the neighbour is a host that has proved, or with `peer on` need not, that it is there. */
 static inline bool bfc_faces_host(const struct bfc_sched *q)
 {
 	const struct bfc_port *port = q->port;
@@ -686,15 +688,15 @@ static inline bool bfc_stamp(struct Qdisc *sch, struct sk_buff *skb, u16 tci, u8
 	return !READ_ONCE(q->port->tags) || bfc_stamp_tag(q, skb, tci);
 }
 
-/* Are pauses of a packet's priority, or those of queues, ignored as a storm? */
+/* True if pauses of a priority, or those of queues, are ignored as a storm. */
 static inline bool bfc_in_storm(const struct bfc_sched *q, u8 prio)
 {
 	return q->storm.ignoring & BIT(prio);
 }
 
-/* When the packet that leaves now should have, if it was to leave at @next and nothing
- * but a timer held it back (@timed). A timer that fires late is made up for; a
- * standstill is not.
+/* The shaper's time for the packet that leaves now: @next, when it was due, if only a timer held
+ * it back (@timed) and it is at most BFC_PACE_LATE_NS late, as that is made up for. A standstill
+ * is not: else the time is @now at least.
  */
 static inline u64 bfc_pace_from(u64 next, bool timed, u64 now)
 {
@@ -705,7 +707,7 @@ static inline u64 bfc_pace_from(u64 next, bool timed, u64 now)
  * bfc_hrtt_of() - the HRTT that a port with `hrtt auto` is to use
  * @port: the port
  *
- * What stands on a port has no neighbour, and no pauses that take effect.
+ * A bare port has no neighbour, so no pauses take effect.
  *
  * Context: RTNL.
  * Return: ns.

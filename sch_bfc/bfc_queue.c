@@ -9,14 +9,14 @@
  *   empty		empty, usable		empty
  *   with packets	on a list		nothing
  *
- * There are two lists. The round is deficit round robin. A queue that gets a
- * packet and was not served in the present round goes before it, once, as in
- * fq_codel (RFC 8290): short flows do not wait for a quantum of each long one.
- * That it was served is remembered when it runs empty, and what it has left of
- * its quantum: with that, and not more, a flow whose packets come one by one
- * may go first again in the same round. Queues of a strict priority are on
- * neither, but in a round of that priority alone. With `sched srf` queues are in buckets
- * instead, those that are paused, too (bfc_srf.c).
+ * There are two lists: the round, which is deficit round robin, and before it the fresh
+ * queues. A queue that gets its first packet and was not served in the present round is put
+ * on the list of fresh queues, once, as in fq_codel (RFC 8290): so short flows do not wait
+ * for a quantum of each long one. A queue that runs empty keeps the round in which it was
+ * served and the rest of its quantum: a flow whose packets come one by one may go first
+ * again in the same round, but only with that rest. Queues of a strict priority are on
+ * neither list, but in a round of that priority alone. With `sched srf` queues are in
+ * buckets instead, and so are paused queues (bfc_srf.c).
  */
 #include "bfc.h"
 
@@ -26,8 +26,9 @@ static bool bfc_queue_is_strict(const struct bfc_sched *q,
 	return q->cfg->strict & BIT(bfc_queue_class(q, queue - q->queues));
 }
 
-/* More than a quantum is owed for a packet of several segments. Rounds that went by without
- * the queue have paid for it; where there is no other, there is no one to wait for.
+/* A queue that sent a packet of several segments may owe more than a quantum. Rounds that
+ * went by without the queue have paid all but one quantum of it. If no other queue is
+ * active, there is none to wait for, and it owes one quantum.
  */
 static void bfc_queue_pay(const struct bfc_sched *q, const struct bfc_sched_drr *r,
 			  struct bfc_queue *queue)
@@ -46,16 +47,18 @@ static void bfc_queue_pay(const struct bfc_sched *q, const struct bfc_sched_drr 
  * @queue: the queue
  * @fresh: it just got its first packet, and is to go before the round
  *
- * Debt is not forgiven by running empty or being paused for a moment, and the rest
- * of a quantum is not lost by running empty: one that sends a small packet for each
- * answer would else get as many packets as others, not as many bytes.
+ * Neither debt nor the rest of a quantum is lost when a queue runs empty, nor is debt when
+ * it is paused for a moment. Else a flow that sends a small packet for each answer would
+ * get as many packets as others, not as many bytes.
  *
  * Context: under the root lock.
  */
 void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh)
 {
 	struct bfc_sched_drr *r = bfc_round_of(q, queue);
-	/* Where a queue is a flow: that of a port or of a priority has no right to it. */
+	/* Credit is for a queue of one flow, not for one of a port or a priority
+	 * (port-level modes).
+	 */
 	bool credit = fresh && !q->cfg->prios && queue->round == r->round &&
 		      queue->deficit > 0;
 
@@ -89,7 +92,7 @@ void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh
 }
 
 /**
- * bfc_queue_deactivate() - a queue is empty or paused now
+ * bfc_queue_deactivate() - a queue has run empty or was paused
  * @q: the scheduler
  * @queue: the queue, active so far
  *
@@ -114,7 +117,7 @@ void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue)
 }
 
 /**
- * bfc_requeue() - strict priorities, or classes, may be others: line up again
+ * bfc_requeue() - build all rounds anew, as strict, classes or sched may have changed
  * @q: the scheduler
  *
  * Context: under the root lock.
@@ -140,7 +143,9 @@ void bfc_requeue(struct bfc_sched *q)
 	}
 }
 
-/* The counters that a packet is in: they stay until it is in none of them any more. */
+/* The counters that a packet is counted in or charged to. The object stays until no packet
+ * holds anything of it.
+ */
 static struct bfc_ingress *bfc_queue_brought(const struct bfc_sched *q,
 					     const struct sk_buff *skb)
 {
@@ -172,7 +177,7 @@ static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue)
 }
 
 /**
- * bfc_settle() - stamp what has left since the clock was read last
+ * bfc_settle() - stamp flows and queues whose packets left since the clock was read
  * @q: the scheduler
  *
  * Context: under the root lock.
@@ -191,8 +196,8 @@ void bfc_settle(struct bfc_sched *q)
 		bfc_txqs_settled(q, now);
 }
 
-/* A packet left its queue. The clock is read for BFC_CLOCK_EVERY of them at a time, and
- * when no other is queued: until then their flows are taken for just gone.
+/* A packet left its queue. The clock is read once for BFC_CLOCK_EVERY packets, and when no
+ * other packet is queued. Until then the flows of these packets count as just gone.
  */
 static __always_inline void bfc_flow_left(struct bfc_sched *q, const struct bfc_skb_cb *cb, u16 qn)
 {
@@ -230,19 +235,19 @@ static __always_inline void bfc_queue_emptied(struct bfc_sched *q, struct bfc_qu
 }
 
 /**
- * bfc_queue_splice() - the packets of a queue go to the end of another
+ * bfc_queue_splice() - move all packets of a queue to the end of another
  * @q: the scheduler
  * @from: with packets
- * @into: another with packets; paused if @from is
+ * @into: another queue with packets; paused if and only if @from is
  *
- * Packets keep their counts, which are those of the queues that they came in. The flow's
- * order holds: all that it has here moves, and what follows goes where that went. The
- * next hop pauses @from for what it had from there until that has left, and goes on to
- * do so.
+ * Packets keep their counts: those of the queues that they were enqueued to. The flow stays
+ * in order: all its packets here move, and its next packets are enqueued to @into. The next
+ * hop pauses @from for packets that left it before, until they have left the next hop, and
+ * goes on to do so.
  *
  * Context: under the root lock.
- * Return: false: not done. @from has several flows, or @into had no room, or is of another
- * class.
+ * Return: true if done; false if @from has several flows, or if @into has no room or is of
+ * another class.
  */
 bool bfc_queue_splice(struct bfc_sched *q, struct bfc_queue *from,
 		      struct bfc_queue *into)
@@ -274,12 +279,12 @@ bool bfc_queue_splice(struct bfc_sched *q, struct bfc_queue *from,
 	from->mem = 0;
 	from->bytes = 0;
 	from->flow = U32_MAX;
-	from->emptied_ns = bfc_now(q);	/* later than its last packet left */
+	from->emptied_ns = bfc_now(q);	/* not before its last packet left */
 	bfc_queue_emptied(q, from);
 	return true;
 }
 
-/* A packet has left its queue: what is counted and charged for it ends. */
+/* A packet has left its queue: give back its count and its charge. */
 static void bfc_queue_release(struct bfc_sched *q, struct sk_buff *skb)
 {
 	struct bfc_skb_cb *cb = bfc_cb(skb);
@@ -313,7 +318,7 @@ static __always_inline void bfc_queue_gone(struct Qdisc *sch, struct bfc_queue *
 }
 
 /**
- * bfc_queue_pop() - the oldest packet of a queue leaves, to be sent or to be dropped
+ * bfc_queue_pop() - take the head of a queue off, to be sent or dropped
  * @sch: the qdisc
  * @qn: number of the queue, with packets
  *
@@ -344,22 +349,24 @@ struct sk_buff *bfc_queue_pop(struct Qdisc *sch, unsigned int qn)
 	} else if (bfc_is_srf(q)) {
 		bfc_srf_place(q, queue);
 	}
-	/* A queue that ran empty is stamped in any case, and with it the flow that was there. */
+	/* A queue that ran empty is always stamped, and with it its last flow, even if the
+	 * packet was not sampled.
+	 */
 	if (likely(!bfc_cb(skb)->unsampled) || !queue->head)
 		bfc_flow_left(q, bfc_cb(skb), qn);
 	if (bfc_cb(skb)->counted || unlikely(bfc_cb(skb)->held || q->egress))
 		bfc_queue_release(q, skb);
-	/* With lossless priorities it is that of bfc_promised_until(). */
+	/* With lossless priorities the cursor is that of bfc_promised_until(). */
 	if (queue->cursor && !q->cfg->lossless)
 		bfc_queue_resume_early(q, queue);
 	return skb;
 }
 
 /**
- * bfc_queue_take() - a packet leaves a queue from amid, to be dropped
+ * bfc_queue_take() - take a packet out of the middle of a queue, to be dropped
  * @sch: the qdisc, with lossless priorities
  * @qn: number of the queue
- * @before: the packet before it there
+ * @before: the packet in front of it
  *
  * Context: under the root lock.
  * Return: the packet, which holds nothing any more.

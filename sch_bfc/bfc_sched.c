@@ -30,11 +30,11 @@ static void bfc_account_enqueue(struct Qdisc *sch, struct sk_buff *skb)
 		q->stats.backlog_peak = sch->qstats.backlog;
 }
 
-/* Is a frame to be ordinary although it is of the control band's kind? Any host
- * can send ARP at line rate, and what is first, and never paused, would leave
- * nothing to the rest. So the band has a share of the link and of the buffer.
- * A flow (its excess is one of its own) whose excess is still queued follows
- * it: that keeps its order, and leaves the tokens to others.
+/* True if a frame of the control band's kind must be queued as an ordinary packet. The band is
+ * served first and never paused, and any host can send ARP at line rate: without a bound such
+ * frames would starve the rest. So the band has a share of the link and of the buffer. A flow's
+ * excess is a flow of its own. While it has packets queued, all that comes follows them: this
+ * keeps the order, and leaves the tokens to others.
  */
 static bool bfc_control_exceeds(struct bfc_sched *q, const struct sk_buff *skb,
 				enum bfc_control kind, u64 hash)
@@ -43,7 +43,7 @@ static bool bfc_control_exceeds(struct bfc_sched *q, const struct sk_buff *skb,
 	u32 burst = max_t(u64, div_u64(rate, BFC_BUCKET_PER_SEC), BFC_CTRL_BURST);
 	u32 len = max_t(u32, qdisc_pkt_len(skb), ETH_ZLEN);
 
-	/* With the other identities all of a priority are one flow. */
+	/* With the other identities a flow is a whole priority or ingress port. */
 	if (q->cfg->identity == BFC_FLOW_TUPLE &&
 	    bfc_flow_is_queued(q, skb, hash, q->call.class))
 		return true;
@@ -69,8 +69,8 @@ static bool bfc_over_limit(struct bfc_sched *q)
 	return !q->txq.all || bfc_txqs_over(q);
 }
 
-/* May a queue not hold another packet? It may hold a multiple of what is free: one that
- * stands still must not take the buffer from the rest.
+/* True if a queue is over its cap and must not take another packet. The cap is a multiple of the
+ * free buffer, so that a queue that does not drain cannot take the buffer from the rest.
  */
 static bool bfc_over_cap(struct bfc_sched *q, const struct bfc_queue *queue)
 {
@@ -81,8 +81,9 @@ static bool bfc_over_cap(struct bfc_sched *q, const struct bfc_queue *queue)
 	return queue->mem > bfc_queue_cap(q);
 }
 
-/* Was there room for the packet before it was sent? What a neighbour may send until
- * it is paused is bounded by XOFF and headroom.
+/* True if there was room for the packet before it was sent ("promised room"): it is charged to an
+ * ingress port and its priority is lossless. XOFF and headroom bound what a neighbour may send
+ * until it is paused.
  */
 static bool bfc_promised(const struct bfc_sched *q, const struct sk_buff *skb)
 {
@@ -92,10 +93,10 @@ static bool bfc_promised(const struct bfc_sched *q, const struct sk_buff *skb)
 	       q->cfg->lossless & BIT(cb->prio);
 }
 
-/* Which packet goes first if there is no room */
+/* The packet to drop first if there is no room */
 struct bfc_victim {
 	unsigned int queue;
-	struct sk_buff *before;	/* the one before it there; NULL: it is the oldest */
+	struct sk_buff *before;	/* the packet in front of it; NULL: it is the head */
 };
 
 static struct sk_buff *bfc_victim_next(const struct bfc_sched *q, const struct bfc_victim *victim)
@@ -103,9 +104,10 @@ static struct sk_buff *bfc_victim_next(const struct bfc_sched *q, const struct b
 	return victim->before ? victim->before->next : q->queues[victim->queue].head;
 }
 
-/* Behind which packet of a queue comes the first that was promised no room, if the oldest was
- * promised it? What other sources have in the queue of a priority is among what is promised. A
- * search goes on where the one before has stopped, so that each packet is passed once.
+/* The packet in front of the first one that was promised no room, or NULL if there is none. The
+ * head was promised room, but the queue of a priority can also hold packets of sources that were
+ * not. The search resumes at the cursor, where the last one stopped, so that it passes each packet
+ * once.
  */
 static struct sk_buff *bfc_promised_until(const struct bfc_sched *q, struct bfc_queue *queue)
 {
@@ -117,8 +119,9 @@ static struct sk_buff *bfc_promised_until(const struct bfc_sched *q, struct bfc_
 	return skb->next ? skb : NULL;
 }
 
-/* The longest queue, of those that have a packet which was promised no room if there are any;
- * and the oldest such packet there.
+/* The packet to drop. Queues with a packet that was promised no room come before all others; of
+ * these, or else of all, take the longest queue. There, take the oldest packet that was promised
+ * no room, or else the head.
  */
 static struct bfc_victim bfc_longest(struct bfc_sched *q)
 {
@@ -147,10 +150,11 @@ static struct bfc_victim bfc_longest(struct bfc_sched *q)
 	return victim;
 }
 
-/* Over the limit: is it this scheduler that has to make room, and from where? Where TX queues
- * share a limit others may have packets that were promised no room: they drop these
- * with their next one, once they have looked at the others. What was promised room is not
- * dropped for them, but where it alone is over the limit.
+/* Over the limit: true if this scheduler has to make room; @victim says where. Schedulers of TX
+ * queues share a limit, and others may have packets that were promised no room: they drop these
+ * when they next enqueue, once they have read what the others hold. A packet that was promised
+ * room is not dropped for the excess of others, but only if this scheduler alone is over the
+ * limit.
  */
 static bool bfc_must_drop(struct bfc_sched *q, struct bfc_victim *victim)
 {
@@ -159,9 +163,9 @@ static bool bfc_must_drop(struct bfc_sched *q, struct bfc_victim *victim)
 	       !bfc_promised(q, bfc_victim_next(q, victim));
 }
 
-/* Make room: the oldest of the longest queue, as fq_codel does, until it is half as long or
- * the rest fits. One packet too many costs one packet. What was promised room ends it, after
- * what was not.
+/* Make room: drop from the head of the longest queue, as fq_codel does, until it is half as long
+ * or the rest fits. If one drop is enough, only one packet is dropped. A run that drops packets
+ * that were promised no room stops at one that was.
  */
 static void bfc_drop_longest(struct Qdisc *sch, const struct bfc_victim *victim,
 			     struct sk_buff **to_free)
@@ -186,7 +190,7 @@ static void bfc_drop_longest(struct Qdisc *sch, const struct bfc_victim *victim,
 }
 
 /* Drop what is over the limit. Not inline: packets that find room should not pay for its stack.
- * Return: was a packet of queue @qn dropped?
+ * Return: true if a packet of queue @qn was dropped.
  */
 static noinline bool bfc_make_room(struct Qdisc *sch, unsigned int qn, struct sk_buff **to_free)
 {
@@ -202,7 +206,7 @@ static noinline bool bfc_make_room(struct Qdisc *sch, unsigned int qn, struct sk
 }
 
 /**
- * bfc_trim() - drop what a lowered limit does not hold any more
+ * bfc_trim() - drop packets that exceed a lowered limit
  * @sch: the qdisc
  *
  * Context: RTNL and root lock.
@@ -213,13 +217,13 @@ void bfc_trim(struct Qdisc *sch)
 	struct bfc_sched *q = qdisc_priv(sch);
 
 	bfc_begin(q);
-	bfc_make_room(sch, q->nqueues, &to_free);	/* whichever queue it is of */
+	bfc_make_room(sch, q->nqueues, &to_free);	/* no queue: the result is not used */
 	skb_list_walk_safe(to_free, skb, next)
 		rtnl_kfree_skbs(skb, skb);
 }
 
-/* A packet goes to the end of a queue; its cb is filled. Here, and not in bfc_queue.c, to
- * be inlined.
+/* Append a packet, whose cb is filled, to a queue. Here and not in bfc_queue.c, so that it is
+ * inlined.
  */
 static __always_inline void bfc_queue_append(struct bfc_sched *q, unsigned int qn,
 					     struct sk_buff *skb)
@@ -248,7 +252,7 @@ static __always_inline void bfc_queue_append(struct bfc_sched *q, unsigned int q
 		if (!bfc_bit_test(qn, q->obeyed.paused)) {
 			bfc_queue_activate(q, queue, q->cfg->new_first);
 		} else {
-			q->storm.due = 0;	/* now the pause hurts */
+			q->storm.due = 0;	/* the pause now holds packets: look for a storm */
 			if (bfc_is_srf(q))
 				bfc_srf_place(q, queue);
 		}
@@ -262,9 +266,9 @@ static __always_inline void bfc_queue_append(struct bfc_sched *q, unsigned int q
 		queue->peak = queue->bytes;
 }
 
-/* `sample`: is a packet left out of flow table and pause counters (BFC App. A.8)? By chance,
- * not by turns: of flows whose packets alternate all would be taken, or none. The upper half
- * of a linear congruential sequence (Knuth, TAOCP 3.3.4) is as much chance as that needs.
+/* `sample`: true if a packet is left out of flow table and pause counters (BFC App. A.8). The
+ * choice is random, not every n-th packet: of flows whose packets alternate it would leave out all
+ * or none. The upper half of a linear congruential sequence (Knuth, TAOCP 3.3.4) is random enough.
  * Not inline: packets of a port without the option should not pay for it.
  */
 static noinline bool bfc_left_out(struct bfc_sched *q)
@@ -282,7 +286,7 @@ static __always_inline int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sc
 	struct bfc_sched *q = qdisc_priv(sch);
 	u8 class = q->call.class;
 	struct bfc_flow *flow = bfc_flow_find(q, skb, hash, class);
-	/* With packets here it has a queue: what bfc_flow_assign() says, without a call. */
+	/* A flow with packets here keeps its queue, as in bfc_flow_assign(), but without a call. */
 	unsigned int qn = likely(flow->size && bfc_queue_class(q, flow->queue) == class) ?
 			  flow->queue : bfc_flow_assign(q, flow, skb, hash, class);
 	struct bfc_skb_cb *cb = bfc_cb(skb);
@@ -313,7 +317,7 @@ static __always_inline int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sc
 	}
 	if (unlikely(flow->shared) && flow >= q->over.entries)
 		bfc_flow_overflow(q, flow, queue, skb, hash);
-	/* Its queue may just have become one of another class. */
+	/* !head: its old queue is now of another class, and it got this one instead. */
 	else if ((!flow->size || unlikely(!queue->head)) && q->cfg->by_dest &&
 		 !bfc_queue_was_of(queue, cb->flow))
 		bfc_dest_came(q, queue, skb);
@@ -345,8 +349,8 @@ drop:
 	return qdisc_drop(skb, sch, to_free);
 }
 
-/* What a segment counts as, by the size table (tc ... stab) if there is one, as
- * __qdisc_calculate_pkt_len() has it, which is not exported.
+/* The length that a segment counts as: by the size table (tc ... stab), if there is one, as in
+ * __qdisc_calculate_pkt_len(), which is not exported.
  */
 static u32 bfc_segment_len(const struct Qdisc *sch, const struct sk_buff *seg)
 {
@@ -369,16 +373,18 @@ static u32 bfc_segment_len(const struct Qdisc *sch, const struct sk_buff *seg)
 	return clamp_t(s64, len, 1, BFC_LEN_MAX);
 }
 
-/* Is there a Th? What has no port may be on a device that never tells its speed (virtio-net), and
- * what is assumed then would cut for good. No pause is late there.
+/* True if Th is known. A bare port may be on a device that never tells its speed (virtio-net): Th
+ * by the rate that is assumed then would cut packets for good. A bare port has no neighbour, so no
+ * pause can be late.
  */
 static bool bfc_knows_th(const struct bfc_sched *q)
 {
 	return !q->port->bare || q->cfg->speed || q->cfg->shapes;
 }
 
-/* Has receive offload made a list of segments (rx-gro-list) that a program is to stamp? Each keeps
- * its header there, and the program would write into that of the first.
+/* True if a program is to stamp a packet that receive offload made a list of segments
+ * (rx-gro-list). Each segment keeps its own header, and the program would write only into that of
+ * the first.
  */
 static bool bfc_is_list(const struct bfc_sched *q, const struct sk_buff *skb)
 {
@@ -386,11 +392,11 @@ static bool bfc_is_list(const struct bfc_sched *q, const struct sk_buff *skb)
 	       skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST;
 }
 
-/* A packet of several segments that takes the link no longer than a queue may take to
- * drain before it pauses may as well stay one: its queue exceeds Th, and others wait, by
- * no more than that. Not where a few of them would fill the port's memory, where there is
- * room for frames of it only, nor where a size table (tc ... stab) says what each frame
- * counts as. A list is cut whatever was asked for.
+/* True if a packet of several segments must be cut. With split_gso auto it stays whole if the link
+ * sends it in the time that a queue may take to drain before it pauses: its queue exceeds Th, and
+ * others wait, by no more than that. It is cut if a few such packets would fill the port's memory,
+ * if there is room for some of its frames only, or if a size table (tc ... stab) says what each
+ * frame counts as. A list is cut whatever split_gso says.
  */
 static bool bfc_cuts(struct Qdisc *sch, const struct sk_buff *skb, u8 prio)
 {
@@ -430,12 +436,12 @@ static noinline int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 
 		case NET_XMIT_SUCCESS:
 			sent = true;
 			break;
-		case NET_XMIT_CN:	/* queued, another one dropped */
+		case NET_XMIT_CN:	/* queued, but another packet was dropped */
 			congested = true;
 			break;
 		}
 	}
-	/* No parent counts our packets: this is the root, or below one that has none. */
+	/* No parent counts our packets: this is the root, or below a root that has no packets. */
 	consume_skb(skb);
 	if (sent)
 		return NET_XMIT_SUCCESS;
@@ -462,11 +468,10 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 		hash = ~hash;	/* a flow of its own */
 	if (unlikely(kind)) {
 		if (bfc_is_pause_frame(skb)) {
-			/* An empty one: its only job was to get us run, without
-			 * the root lock of the port that paused. Dequeue comes
-			 * next.
+			/* bfc_kick() sent this empty frame to run this qdisc without holding the
+			 * root lock of the egress port that counted. Dequeue comes next.
 			 */
-			consume_skb(skb);	/* no loss, for those that look for such */
+			consume_skb(skb);	/* not a drop, so that no drop monitor reports it */
 			return NET_XMIT_SUCCESS;
 		}
 		/* The band takes packets whole. */
@@ -484,7 +489,7 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 }
 
 /**
- * bfc_enqueue() - a packet wants to leave through this port
+ * bfc_enqueue() - queue a packet for this port, or drop it
  * @skb: the packet
  * @sch: the qdisc
  * @to_free: list of packets dropped on the way
@@ -518,7 +523,7 @@ static struct sk_buff *bfc_dequeue_control(struct Qdisc *sch)
 	return skb;
 }
 
-/* Whose turn is it, of those whose priority need not wait? */
+/* The first queue of a round whose priority need not wait, or NULL. @waits: bit p: p has to. */
 static struct bfc_queue *bfc_drr_next(struct bfc_sched *q,
 				      const struct list_head *round, u8 waits)
 {
@@ -530,9 +535,10 @@ static struct bfc_queue *bfc_drr_next(struct bfc_sched *q,
 	return NULL;
 }
 
-/* Next to a host all queues are of one destination, and its elephants share one of them. They
- * have a turn each there, unless they are more than the other queues: of a large incast a new
- * flow should not have to wait for all.
+/* The quantum of a queue that several flows share. If the neighbour is a host, all queues are of
+ * one destination, and its elephants share one queue, the pool. The pool gets a quantum for each
+ * flow in it, as long as these are fewer than the active queues: in a large incast a new flow
+ * should not have to wait for a turn of each of them.
  */
 static u32 bfc_quantum_of_pool(struct bfc_sched *q, const struct bfc_queue *queue)
 {
@@ -543,8 +549,9 @@ static u32 bfc_quantum_of_pool(struct bfc_sched *q, const struct bfc_queue *queu
 	return min_t(u64, quantum, BFC_QUANTUM_MAX);
 }
 
-/* What a queue may send in a round: of several ports that have packets in the common
- * queue of a priority, as much as each of the others beside it.
+/* What a queue may send in a round, bytes. If the common queue of a priority has packets of
+ * several ingress ports, and other sources of that priority have queues of their own, then each of
+ * these ports counts as much as one of these sources.
  */
 static u32 bfc_quantum(struct bfc_sched *q, const struct bfc_queue *queue)
 {
@@ -558,8 +565,8 @@ static u32 bfc_quantum(struct bfc_sched *q, const struct bfc_queue *queue)
 	return q->cfg->quantum * max(q->prio[qn].ports, 1U);
 }
 
-/* A packet of 64 KB is the quantum of many rounds. There is no need to go through them one
- * by one where no other queue is in them.
+/* A packet of 64 KB takes the quanta of many rounds. Skip these rounds at once, as no other queue
+ * is in them.
  */
 static void bfc_skip_rounds(const struct bfc_sched *q, struct bfc_queue *queue)
 {
@@ -605,7 +612,7 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 				return NULL;
 		}
 		if (round == &r->active) {
-			/* Others may have gone on while it had to wait. */
+			/* The round may have gone on while this queue had to wait. */
 			if ((s32)(r->round - queue->round) > 0)
 				queue->round = r->round;
 			r->round = queue->round;
@@ -632,7 +639,7 @@ serve:
 	if (unlikely(q->egress) && q->cfg->fc->leaving)
 		INDIRECT_CALL_1(q->cfg->fc->leaving, bfc_fafc_check_port, q, skb,
 				bfc_now(q));
-	/* This queue's turn comes again in a round. */
+	/* The head is read again when the queue has its next turn. */
 	if (queue->head)
 		prefetch(queue->head);
 	*from = queue;
@@ -649,13 +656,13 @@ static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb)
 		bfc_txqs_spend(q, qdisc_pkt_len(skb));
 }
 
-/* Is it not yet time for another packet? Then the qdisc runs again when it is. */
+/* True if the shaper holds the next packet back; a timer then runs the qdisc in time. */
 static bool bfc_pace_waits(struct bfc_sched *q)
 {
 	if (!q->cfg->shapes)
 		return false;
 	if (q->txq.all) {
-		/* What is left of a turn long ago would be a burst. */
+		/* The rest of a turn from long ago would be a burst. */
 		if (q->idle && bfc_now(q) > q->next_tx + BFC_PACE_LATE_NS)
 			q->txq.turn = 0;
 		if (!q->txq.turn)
@@ -667,8 +674,8 @@ static bool bfc_pace_waits(struct bfc_sched *q)
 	return true;
 }
 
-/* A control frame ends at the neighbour: it takes time of the link, not of what is shaped
- * for.
+/* A control frame ends at the neighbour and does not reach the bottleneck that the rate is set
+ * for: it only takes the time that the link needs to send it.
  */
 static void bfc_pace_pause(struct bfc_sched *q, const struct sk_buff *skb,
 			   u64 now)
@@ -684,15 +691,16 @@ static void bfc_pace_pause(struct bfc_sched *q, const struct sk_buff *skb,
 		bfc_txqs_spend(q, div64_u64(qdisc_pkt_len(skb) * q->cfg->rate, link_rate));
 }
 
-/* Frames of the port itself: made now, they say what is true now. No packet that
- * is queued looks like them, so nothing from outside gets their priority.
+/* A frame of the port itself that is due: HELLO, PAUSE or PFC, or NULL. It is built when it is
+ * sent, so that it tells the present state. Such frames are never taken from a queue, so that no
+ * packet from outside can get their priority.
  */
 static struct sk_buff *bfc_dequeue_own(struct Qdisc *sch, u64 now)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct sk_buff *skb = NULL;
 
-	/* What another scheduler is to send may take a while: no write for each packet. */
+	/* Flags may be set until another scheduler sends: do not write for each packet. */
 	if (test_bit(BFC_PORT_HELLO, &q->port->flags) &&
 	    test_and_clear_bit(BFC_PORT_HELLO, &q->port->flags))
 		skb = bfc_hello_frame(q->port, now);
@@ -713,10 +721,11 @@ static bool bfc_storm_due(struct bfc_sched *q)
 	return q->storm.due != U64_MAX && bfc_now(q) >= q->storm.due;
 }
 
-/* Nothing may leave, but another CPU may have stored what bfc_port_told() is about since dequeue
- * read it, and may still have seen the SCHED bit, which has been cleared before, atomically. So
- * look again: from the beginning if the neighbour has said something new, as often as it does.
- * Not inline: no packet that leaves is to pay for it.
+/* Nothing may leave. But since dequeue read &bfc_port.rx and &bfc_port.flags another CPU may have
+ * changed them (bfc_port_told()), and not have scheduled the qdisc because it still saw the SCHED
+ * bit, which was cleared, atomically, before that read. So read both again. If the neighbour has
+ * told something new, dequeue starts again, as often as this happens. Not inline: packets that
+ * leave should not pay for it.
  */
 static noinline struct sk_buff *bfc_dequeue_late(struct Qdisc *sch)
 {
@@ -782,7 +791,7 @@ again:
 			waits = bfc_host_waits(q, bfc_now(q));
 		skb = bfc_dequeue_drr(sch, waits, &queue);
 		if (!skb) {
-			/* Whatever there is, it is paused or has to wait: both end. */
+			/* All packets are paused or have to wait: a timer for the end. */
 			u64 due = bfc_host_due(q, waits);
 
 			q->idle = true;
@@ -812,8 +821,8 @@ again:
 		vid = BFC_VID_NONE;
 	}
 
-	/* What the hook has noted there is of no use further on, but for the port
-	 * below an upper device.
+	/* The handle that the hook noted in tc_index is of no use after this egress, except on an
+	 * upper device: the port below it needs it.
 	 */
 	if (likely(!port->bare))
 		skb->tc_index = 0;
@@ -822,7 +831,7 @@ again:
 		kfree_skb(skb);
 		if (--tries)
 			goto again;
-		__netif_schedule(sch);	/* its first TX queue may be full */
+		__netif_schedule(sch);	/* also if the first TX queue of the qdisc is full */
 		return NULL;
 	}
 	bfc_pace(q, skb);
@@ -851,7 +860,7 @@ void bfc_purge(struct Qdisc *sch)
 	unsigned int qn;
 	struct sk_buff *skb;
 
-	local_bh_disable();	/* what is no longer in use has no lock that does */
+	local_bh_disable();	/* a qdisc not in use is purged without the lock that does this */
 	bfc_begin(q);
 	for (qn = 0; qn < q->nqueues; qn++) {
 		while (q->queues[qn].head) {
