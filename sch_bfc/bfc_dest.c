@@ -2,26 +2,25 @@
 /*
  * `assign destination`: queues are shared by destination as they run short.
  *
- * With BFC's dynamic assignment (BFC §3.3.1) a flow that finds no empty queue joins
- * any. When many senders meet at one host, their flows take all queues of the ports on
- * the way, and flows to other hosts wait behind paused ones. Here it is the flows to that
- * host which share among themselves, and there are queues left for those that go
- * elsewhere.
+ * With BFC's dynamic assignment (BFC §3.3.1) a flow that finds no empty queue joins any. When
+ * many senders meet at one host, their flows take all queues of the ports on the way, and flows
+ * to other hosts wait in paused queues. Here the flows to that host share queues among
+ * themselves, and there are queues left for flows that go elsewhere.
  *
- * A queue is held by its destination from its first packet until it is empty, not paused,
- * and was so for the sticky time: until then it may be paused for what left it last, and
- * of no use to others. Then it is free.
+ * A destination holds a queue from the queue's first packet until it has been empty and not
+ * paused for the sticky time. Until then the next hop may pause it for packets that left it
+ * before, so it is of no use to others. Then it is free.
  *
- * What has to wait anyway gives its queue back early: a queue with one flow goes to the
- * end of another one of its destination, when it is paused, or at the end of its turn.
- * Only the queue where they go to, the pool, has several flows, so that all others can go
- * there: new flows of a destination that may have no other queue are sent there, too.
+ * If queues are short, a queue with one flow is given back early when its packets have to wait
+ * anyway: when it is paused, or at the end of its turn (next to a host), they are moved to the
+ * end of another queue of its destination, the pool. Only the pool has several flows, so that
+ * every other queue can be moved there. New flows of a destination that may have no other queue
+ * are sent there, too.
  *
- * Traffic classes share no queues: of each there are destinations, ports and what they hold as if
- * it were alone.
+ * Traffic classes share no queues: each class has its own destinations and ports, and counts of
+ * what they hold, as if it were alone.
  *
- * With `assign root` what the next hop pauses for one root is one destination
- * (bfc_root.c).
+ * With `assign root` all that the next hop pauses for one root is one destination (bfc_root.c).
  *
  * Everything here runs under the root lock.
  */
@@ -35,13 +34,13 @@
 
 enum {
 	BFC_DEST_FORWARDED = BFC_SLOTS,	/* came in, but not through a port with a slot */
-	BFC_DEST_LOCAL,			/* of this box */
+	BFC_DEST_LOCAL,			/* sent by this box */
 	BFC_DEST_UNKNOWN		/* not looked at yet */
 };
 
-#define BFC_DEST_LABELLED	1U	/* key of what has the incast label; a host's is 0 */
+#define BFC_DEST_LABELLED	1U	/* key of packets with the incast label; a host's is 0 */
 
-#define BFC_DEST_ROOT		BIT(31)	/* where a destination has VLANs: it is a root */
+#define BFC_DEST_ROOT		BIT(31)	/* in the word of the VLANs: the key is that of a root */
 
 /* Secret, so that no sender can choose addresses that share an entry. */
 static u64 bfc_dest_factor[BFC_DEST_WORDS] __read_mostly;
@@ -56,8 +55,9 @@ void bfc_dest_init(void)
 	get_random_bytes(&bfc_dest_key6, sizeof(bfc_dest_key6));
 }
 
-/* What tells a destination: the prefix of the address that routers look at, and if that is all of
- * it the MAC address by which bridges forward, which of what is not IP is all that there is.
+/* The words that identify a destination: the IP address as far as the prefix that routers look at;
+ * and if that is the whole address, the MAC address by which bridges forward. Packets that are not
+ * IP have the MAC address only.
  */
 static void bfc_dest_words(const struct bfc_sched *q, const struct sk_buff *skb,
 			   unsigned int off, __be16 proto, u32 *word)
@@ -90,11 +90,11 @@ static void bfc_dest_words(const struct bfc_sched *q, const struct sk_buff *skb,
 		bfc_mac_words(skb, &word[2]);
 }
 
-/* Where a packet goes: IP and MAC address, or the prefix of that address, and the VLANs. Of a
- * tunnel it is the outer address. Were the MAC address left out, a host could send what has an
- * idle host's IP address to a slow one, and have what others send to the idle one share.
- * A neighbour that is a host is one destination, whatever addresses it has, and what has the
- * incast label is one of its own.
+/* Where a packet goes: the IP and MAC address, or a prefix of the IP address; and the VLANs. In a
+ * tunnel it is the outer address. Without the MAC address, a host could send packets with the IP
+ * address of an idle host to a slow one, and make the packets that others send to the idle host
+ * share queues with them. A neighbour that is a host is one destination, whatever addresses it
+ * has. Packets with the incast label are a destination of their own.
  *
  * Return: 32 bits of a keyed hash.
  */
@@ -123,13 +123,13 @@ static struct bfc_dest *bfc_dest_lookup(const struct bfc_sched *q, u32 key)
 	return bfc_dest_find(q->dest.table + set * BFC_DEST_WAYS, key);
 }
 
-/* What makes a destination of one class another than that of the next */
+/* Makes the key of a destination differ from class to class. */
 static u32 bfc_dest_salt(u8 class)
 {
 	return class * GOLDEN_RATIO_32;
 }
 
-/* A root is a destination as well. */
+/* The key of a root, which is a destination as well. */
 static u32 bfc_root_key(u32 root, u8 class)
 {
 	const u32 word[BFC_DEST_WORDS] = { root, BFC_DEST_ROOT };
@@ -137,8 +137,8 @@ static u32 bfc_root_key(u32 root, u8 class)
 	return bfc_dest_hash(word, bfc_dest_factor) ^ bfc_dest_salt(class);
 }
 
-/* The key of a destination, or that of the root that it is behind, if that holds any queue:
- * when it holds none it is a root no more.
+/* The key of a destination, or that of the root that it is behind, if the root holds any queue: a
+ * root that holds none is no root any more.
  */
 static u32 bfc_dest_behind(struct bfc_sched *q, u32 key)
 {
@@ -151,7 +151,7 @@ static u32 bfc_dest_behind(struct bfc_sched *q, u32 key)
 	return dest && dest->queues ? shared : key;
 }
 
-/* Where a packet goes, and its class, read once for it, and for all segments of one. */
+/* The key of where a packet goes, and of its class: computed once for it or all its segments. */
 static u32 bfc_dest_key(struct bfc_sched *q, const struct sk_buff *skb)
 {
 	if (!q->call.keyed) {
@@ -172,7 +172,9 @@ static u32 bfc_dest_shared(struct bfc_sched *q, const struct sk_buff *skb)
 	return q->dest.shared;
 }
 
-/* A container that sends through a device on top of the port has its own namespace's sockets. */
+/* True if a socket of this namespace sent the packet. A container that sends through a device on
+ * top of the port has sockets of its own namespace.
+ */
 static bool bfc_sends_here(const struct bfc_sched *q, const struct sk_buff *skb)
 {
 	return !skb->skb_iif && skb->sk && net_eq(sock_net(skb->sk), dev_net(q->port->dev));
@@ -188,9 +190,9 @@ static u8 bfc_ingress_read(struct bfc_sched *q, const struct sk_buff *skb)
 	return ing && ing->slot < BFC_SLOTS ? ing->slot : BFC_DEST_FORWARDED;
 }
 
-/* The slot of the port that brought a packet; that of all that have no counters or no slot, as
- * those without `bfc`, containers among them; or that of this box's own packets, of which none is
- * told to share. Its key is known.
+/* The slot of the ingress port of a packet; BFC_DEST_FORWARDED for all ports without counters or
+ * without a slot, such as those without `bfc`, containers among them; BFC_DEST_LOCAL for packets
+ * of this box, which the bound of a port does not apply to. bfc_dest_key() was called before.
  */
 static u8 bfc_dest_ingress(struct bfc_sched *q, const struct sk_buff *skb)
 {
@@ -199,9 +201,9 @@ static u8 bfc_dest_ingress(struct bfc_sched *q, const struct sk_buff *skb)
 	return q->dest.slot;
 }
 
-/* Which of an ingress port's overflow entries, from @first on, is for a destination? That which
- * it owns, or one that is idle. If there is none it is a guest of the one that its key tells, and
- * goes there as long as that has packets, for some of these may be its own.
+/* The overflow entry for a destination, of those of an ingress port from @first on: the one that
+ * it owns, or else an idle one. If there is none, it is a guest of the entry that its key selects,
+ * and stays there as long as that has packets, as some of these may be its own.
  */
 static unsigned int bfc_overflow_way(struct bfc_sched *q, unsigned int first, u32 key)
 {
@@ -226,8 +228,8 @@ static unsigned int bfc_overflow_way(struct bfc_sched *q, unsigned int first, u3
  * @skb: the packet
  * @hash: bfc_flow_hash()
  *
- * Next to a host all have one destination, and any entry of the ingress port will do. Each class
- * has entries of its own: bfc_flows_grow().
+ * Next to a host all flows have one destination, so the hash selects any entry of the ingress
+ * port. Each traffic class has entries of its own: bfc_flows_grow().
  *
  * Context: under the root lock.
  * Return: its number, by the packet's ingress port and destination.
@@ -235,7 +237,7 @@ static unsigned int bfc_overflow_way(struct bfc_sched *q, unsigned int first, u3
 unsigned int bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u64 hash)
 {
 	u32 key = bfc_dest_key(q, skb);
-	/* Of port-level modes' classes all share those that there is room for. */
+	/* The classes of port-level modes share entries: there is room for one. */
 	u8 class = bfc_is_classed(q) ? q->call.class : 0;
 	unsigned int first = (class * BFC_DEST_PORTS + bfc_dest_ingress(q, skb)) *
 			     BFC_FLOW_OVERFLOW;
@@ -283,7 +285,7 @@ static void bfc_dest_leave(struct bfc_sched *q, struct bfc_queue *queue)
 	queue->dest = BFC_DEST_NONE;
 }
 
-/* Through the port of a slot came what has one queue more, or less, of this one's class. */
+/* The ingress port of a slot holds one queue more, or less (@more), of the class of @queue. */
 static void bfc_ingress_hold(struct bfc_sched *q, const struct bfc_queue *queue, u8 slot, int more)
 {
 	unsigned int n = bfc_class_queues(q, bfc_traffic_class(q, queue));
@@ -309,7 +311,7 @@ static void bfc_dest_free(struct bfc_sched *q, struct bfc_queue *queue)
 	bfc_dests_of(q, queue)->nfree++;
 }
 
-/* A queue that belongs to none belongs to a destination, or root, now. */
+/* Give a queue that belongs to none to a destination or root. */
 static void bfc_dest_give(struct bfc_sched *q, struct bfc_queue *queue, u32 key)
 {
 	struct bfc_dest *dest = bfc_dest_lookup(q, key);
@@ -329,7 +331,7 @@ static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
 	if (bfc_bit_test(qn, q->dest.free)) {
 		bfc_bit_clear(qn, q->dest.free);
 		bfc_dests_of(q, queue)->nfree--;
-		/* Not if the neighbour holds it paused for what was in it before, or may. */
+		/* Not if the neighbour pauses it: maybe for packets that were in it before. */
 		queue->clean = !test_bit(q->base + qn, q->port->rx.paused);
 	} else {
 		bfc_dest_leave(q, queue);
@@ -343,13 +345,13 @@ static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
 }
 
 /**
- * bfc_dest_configure() - queues are shared by destination, or no more, or by others
+ * bfc_dest_configure() - queues are shared by destination from now on, no longer, or otherwise
  * @q: the scheduler, with a new configuration
  * @old: the one before, or NULL
  *
- * What is in use at that time belongs to none, until it runs empty, or is paused for a
- * root. So it is when prefixes or classes change: keys of before do not say where that goes by
- * the new ones.
+ * Queues that are in use at that time belong to no destination until they run empty, or are paused
+ * for a root. The same happens when prefixes or classes change: the old keys do not say where
+ * packets go by the new ones.
  *
  * Context: under the root lock.
  */
@@ -390,9 +392,9 @@ void bfc_dest_configure(struct bfc_sched *q, const struct bfc_cfg *old)
 }
 
 /**
- * bfc_dest_came() - a flow that had no packets here is to have one in a queue
+ * bfc_dest_came() - a packet is about to join a queue: a flow's first one, or an overflow entry's
  * @q: the scheduler, with `assign destination`
- * @queue: the queue; bfc_queue_was_of() another flow
+ * @queue: the queue; not bfc_queue_was_of() the flow, unless that is an overflow entry
  * @skb: the packet, not in it yet
  *
  * Context: under the root lock.
@@ -411,14 +413,14 @@ void bfc_dest_came(struct bfc_sched *q, struct bfc_queue *queue, const struct sk
 			bfc_root_assume(q, queue, queue->rooted ?
 					bfc_root_behind(q, q->dest.key) : BFC_ROOT_UNKNOWN);
 	} else if (queue->key != key && !queue->rooted) {
-		bfc_dest_leave(q, queue);	/* of several */
+		bfc_dest_leave(q, queue);	/* its packets go to several */
 		queue->clean = false;
 	}
 }
 
-/* Those of a class that ran empty longer ago than the sticky time are free: each once. A host
- * pauses none. Those that have got packets since are of no interest. A queue is moved once
- * at most for each time that it ran empty.
+/* Free the queues of a class that ran empty longer ago than the sticky time; next to a host, which
+ * pauses none, all that are empty. Take those that have got packets since off the list. A queue is
+ * moved at most once for each time that it ran empty.
  */
 static void bfc_dest_cool(struct bfc_sched *q, struct bfc_class_dests *d)
 {
@@ -431,7 +433,7 @@ static void bfc_dest_cool(struct bfc_sched *q, struct bfc_class_dests *d)
 		} else if (queue->again) {
 			queue->again = false;
 			list_move_tail(&queue->cooling, &d->cooling);
-		/* 0: never used */
+		/* emptied_ns is 0: never used */
 		} else if (host || !queue->emptied_ns ||
 			   bfc_sticky_over(q, queue->emptied_ns)) {
 			bfc_dest_free(q, queue);
@@ -441,7 +443,9 @@ static void bfc_dest_cool(struct bfc_sched *q, struct bfc_class_dests *d)
 	}
 }
 
-/* Is that a queue of the destination, paused or not as told, and no empty one that is? */
+/* True if a queue is the destination's, is paused or not as @paused says, and is not empty if it
+ * is paused.
+ */
 static bool bfc_dest_has(const struct bfc_sched *q, const struct bfc_dest *dest,
 			 unsigned int qn, bool paused)
 {
@@ -450,8 +454,9 @@ static bool bfc_dest_has(const struct bfc_sched *q, const struct bfc_dest *dest,
 	       (q->queues[qn].head || !paused);
 }
 
-/* The one to share is the pool. If that is paused or resumed by now it is the other, and
- * if there is none it is the queue that the destination got last.
+/* The queue that flows of a destination share: the pool that may send, else the paused one. A pool
+ * that was paused or resumed meanwhile takes the other's place. Without a pool it is the queue
+ * that the destination got last. &bfc_sched.nqueues: none.
  */
 static unsigned int bfc_dest_share(const struct bfc_sched *q, struct bfc_dest *dest)
 {
@@ -470,7 +475,7 @@ static unsigned int bfc_dest_share(const struct bfc_sched *q, struct bfc_dest *d
 	return q->nqueues;
 }
 
-/* May what came in through the port that brought a packet have another queue? */
+/* True if the ingress port of a packet may hold another queue. */
 static bool bfc_dest_ingress_may(struct bfc_sched *q, const struct sk_buff *skb,
 				 unsigned int free, u8 class)
 {
@@ -482,7 +487,7 @@ static bool bfc_dest_ingress_may(struct bfc_sched *q, const struct sk_buff *skb,
 				    bfc_class_queues(q, class));
 }
 
-/* One to have alone, or none. @had: the one that the flow had, if that is free */
+/* A queue for a flow alone, or none. @had: the queue that the flow had, if that is free. */
 static unsigned int bfc_dest_alone(struct bfc_sched *q, unsigned int had, u8 class)
 {
 	u16 *rotor = bfc_rotor(q, class);
@@ -497,8 +502,8 @@ static unsigned int bfc_dest_alone(struct bfc_sched *q, unsigned int had, u8 cla
 	return qn;
 }
 
-/* The queue that ran empty the longest ago, or none. It may be paused yet for what left
- * it, and a flow that has it is alone there.
+/* The queue that ran empty the longest ago, or none. It may yet be paused for packets that left
+ * it, but a flow that gets it is alone there.
  */
 static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *skb,
 				    unsigned int held, unsigned int had, u8 class)
@@ -514,10 +519,11 @@ static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *s
 	return q->dest.of[class].nfree ? bfc_dest_alone(q, had, class) : n;
 }
 
-/* The queue that an ingress port got last, or none if it does not hold that any more; paused or
- * not, empty or not. One that is not paused, if one is known, was tried: flows of other ports
- * waited no less often for it. One that is empty may be paused for what left it: who sends a
- * packet of each flow to where that waits would get another queue with each.
+/* The queue that an ingress port got last, paused or not, empty or not; or none, if the port does
+ * not hold it any more. To prefer a queue that is not paused was tried: flows of other ports
+ * waited no less often. An empty queue may be paused for packets that left it: if it did not
+ * count, a host that sends one packet of each flow to a congested destination would get another
+ * queue with each flow.
  */
 static unsigned int bfc_ingress_share(const struct bfc_sched *q, u8 slot, u8 class)
 {
@@ -526,7 +532,9 @@ static unsigned int bfc_ingress_share(const struct bfc_sched *q, u8 slot, u8 cla
 	return q->queues[qn].slot == slot && !bfc_bit_test(qn, q->dest.free) ? qn : q->nqueues;
 }
 
-/* Of another destination, then: one that may send, if there is any, and not for long. */
+/* The last choice is a queue of another destination: one that may send, if there is any, as the
+ * flow should not have to share it for long.
+ */
 static unsigned int bfc_dest_foreign(struct bfc_sched *q, u8 class)
 {
 	const struct bfc_sched_drr *r = bfc_round_in(q, class);
@@ -543,11 +551,11 @@ static unsigned int bfc_dest_foreign(struct bfc_sched *q, u8 class)
  * bfc_dest_pick() - the queue for a new flow
  * @q: the scheduler, with `assign destination`
  * @skb: the packet
- * @had: the queue that the flow had before, empty and of no other since; &bfc_sched.nqueues: none
+ * @had: the queue that the flow had before, empty and not used since; &bfc_sched.nqueues: none
  * @class: of the packet
  *
- * A flow that comes back keeps its queue while that is held, as it is if it is paused. Else it is
- * a new one: N flows that were idle may all have left a free one.
+ * A flow that comes back keeps its queue while that is not free; a paused queue is never free.
+ * Else it counts as a new flow, as N flows that were idle may each have left a free queue.
  *
  * Context: under the root lock.
  * Return: the number of the queue.
@@ -587,7 +595,7 @@ unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, unsig
 	return qn < n ? qn : bfc_dest_foreign(q, class);
 }
 
-/* Are queues of a queue's class so short that those of a destination are joined? */
+/* True if queues of the class are so short that those of a destination are joined. */
 static bool bfc_dest_short(struct bfc_sched *q, const struct bfc_queue *queue)
 {
 	return bfc_dest_is_short(bfc_dests_of(q, queue)->nfree,
@@ -595,7 +603,9 @@ static bool bfc_dest_short(struct bfc_sched *q, const struct bfc_queue *queue)
 				 q->cfg->role == BFC_ROLE_NIC);
 }
 
-/* A queue that can wait goes to the end of the pool, or is the pool. */
+/* A queue can wait: move its packets to the end of the pool of its destination, or make it the
+ * pool if there is none.
+ */
 static void bfc_dest_join(struct bfc_sched *q, struct bfc_queue *queue, bool paused)
 {
 	struct bfc_dest *dest = bfc_dest_of(q, queue);
@@ -634,14 +644,14 @@ void bfc_dest_paused(struct bfc_sched *q, struct bfc_queue *queue)
  * @queue: the queue, paused; bfc_dest_paused() follows if it just was
  * @root: id, not BFC_ROOT_UNKNOWN
  *
- * The queue is the root's then, whatever is in it. Where that goes is known if it all goes
- * to one destination, and if the pause cannot be for what was in the queue before, or in
- * one of another TX queue.
+ * The queue then belongs to the root, whatever is in it. Its destination is learned to be behind
+ * the root if all its packets go there, and if the pause cannot be for packets that were in the
+ * queue before, or for a queue of the same number at another TX queue.
  *
- * Several flows in a queue that was another root's may wait for either. It is of none
- * then: else flows to other ports of the next hop would come to wait for this one.
+ * If the queue was another root's and has several flows, these may wait for either root. Then it
+ * belongs to none: else flows to other ports of the next hop would come to wait for this root.
  *
- * Next to a host there is one destination anyway.
+ * Next to a host nothing is done: there is one destination anyway.
  *
  * Context: under the root lock.
  */
@@ -667,15 +677,15 @@ void bfc_dest_rooted(struct bfc_sched *q, struct bfc_queue *queue, u32 root)
 }
 
 /**
- * bfc_dest_regroup() - a flow comes back, within the sticky time, that has no packets here
+ * bfc_dest_regroup() - the queue of a flow without packets that comes back in the sticky time
  * @q: the scheduler, with `assign root`
  * @skb: its packet
  * @qn: number of the queue that it had
  *
- * Queues that many flows to different destinations were in before the root was known
- * cannot be joined. They run empty as these flows go to the pool, one after the other;
- * which is paused if the queue is, so that none runs away from a pause. A flow that is
- * known to be behind another root does not: it would take the pool along to that.
+ * If flows to different destinations were in a queue before the root was known, it cannot be
+ * joined. It runs empty as these flows go to the pool, one after the other. The pool is paused if
+ * the queue is, so that no flow escapes a pause. A flow that is known to be behind another root
+ * does not go there: it would make the pool wait for that root.
  *
  * Context: under the root lock.
  * Return: number of the queue that it is to have.
@@ -704,8 +714,8 @@ unsigned int bfc_dest_regroup(struct bfc_sched *q, const struct sk_buff *skb,
  * @q: the scheduler, with `assign destination`, next to a host
  * @queue: the queue, not paused
  *
- * Nothing is paused there, and all flows have one destination: those that send much give
- * way to new ones. Elsewhere they would lose to other destinations by it.
+ * A host pauses nothing, and all flows have one destination: those that send much make room for
+ * new ones. Elsewhere they would get less than other destinations.
  *
  * Context: under the root lock.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which flow is this packet of, and which queue is that flow in? (BFC §3.3.1)
+ * The flow that a packet belongs to, and the queue that the flow is in (BFC §3.3.1).
  */
 #include <linux/etherdevice.h>
 #include <linux/hash.h>
@@ -28,7 +28,7 @@ struct bfc_keys {
 	};
 };
 
-/* What of the keys is hashed, without padding, and where the packet goes. */
+/* The words that are hashed: keys without padding, and where the packet goes. */
 union bfc_tuple {
 	struct {
 		union {
@@ -40,7 +40,7 @@ union bfc_tuple {
 		u32 vids_proto;
 		u8 dst[ETH_ALEN];
 		__be16 n_proto;
-		struct {		/* what is before the addresses above, or zeroes */
+		struct {		/* the header in front of the addresses above, or zeroes */
 			union {
 				u8 dst[sizeof(struct in6_addr)];
 				__be32 label;
@@ -52,7 +52,9 @@ union bfc_tuple {
 	u32 words[BFC_HASH_WORDS];
 };
 
-/* Of the session id in its header. <linux/if_pppox.h> has that, and sparse a warning about it. */
+/* Offset of the session id in the PPPoE header. <linux/if_pppox.h> has it, but sparse
+ * warns about that file.
+ */
 #define BFC_PPPOE_SID	2
 
 #define BFC_TUPLE_WORDS	(offsetof(union bfc_tuple, outer) / sizeof(u32))
@@ -80,8 +82,8 @@ void bfc_flow_init(void)
 				ARRAY_SIZE(bfc_dissector_keys));
 }
 
-/* Where does the next hop send a packet whose flow is told by what is in it? The addresses of the
- * flow do not say so: who sends may put those of any other flow in there.
+/* Where the next hop sends a packet whose flow is identified by an inner header. The
+ * inner addresses do not tell: a sender can put those of any other flow there.
  */
 static void bfc_tuple_outer(const struct sk_buff *skb, union bfc_tuple *t, unsigned int off,
 			    __be16 proto)
@@ -164,7 +166,7 @@ static __be32 bfc_ports(const void *header)
 	return get_unaligned((const __be32 *)header);
 }
 
-/* Are the ports behind an IP header of so many bytes in the first part of the packet? */
+/* True if the ports behind an IP header of @len bytes are in the linear part of the skb. */
 static bool bfc_room_for(const struct sk_buff *skb, unsigned int len)
 {
 	return skb_headlen(skb) >= ETH_HLEN + len + sizeof(__be32);
@@ -175,8 +177,8 @@ static bool bfc_has_ports(u8 ip_proto)
 	return ip_proto == IPPROTO_TCP || ip_proto == IPPROTO_UDP;
 }
 
-/* IPv4 is shorter than what bfc_tuple has room for. Not bfc_hash(): its words would be written
- * to the stack, and read there.
+/* IPv4 needs less than bfc_tuple has room for. Not bfc_hash(): the words would be
+ * written to the stack and read back.
  */
 static __always_inline u64 bfc_hash_v4(const struct sk_buff *skb, __be32 src, __be32 dst,
 				       __be32 ports, u32 vids_proto)
@@ -190,7 +192,7 @@ static __always_inline u64 bfc_hash_v4(const struct sk_buff *skb, __be32 src, __
 	return bfc_hash_end(sum);
 }
 
-/* Of a packet without a tag in the frame. */
+/* &bfc_tuple.vids_proto of a packet without a tag in the frame. */
 static u32 bfc_vids_proto(const struct sk_buff *skb, u8 ip_proto)
 {
 	return (skb_vlan_tag_present(skb) ? skb_vlan_tag_get_id(skb) << 8 : 0) | ip_proto;
@@ -236,22 +238,24 @@ static noinline u64 bfc_tuple_hash(const struct sk_buff *skb)
  *
  * A switch with a port-level mode has one queue for each priority, or for each
  * priority and ingress port (FAFC §IV): bfc_share_hash(). Else:
- * 5-tuple for IPv4 and IPv6, addresses and EtherType for anything else, of a tunnel those
- * of the packet in it; and where the packet goes: VLANs, MAC address, the address or label by
- * which the next hop forwards a tunnel. Without these a host could send to a slow one what
- * looks like a flow to an idle one, and have that wait.
+ * the hash is of the 5-tuple for IPv4 and IPv6, and of addresses and EtherType for
+ * anything else; in a tunnel, of those of the inner packet. It is also of where the
+ * packet goes: VLANs, MAC address, and the address or label by which the next hop
+ * forwards a tunnel. Without these a host could send packets to a slow host that look
+ * like a flow to an idle one, and make that flow wait.
  *
- * The IPv6 flow label is left out: it may change within a connection. So may
- * skb->hash, which is not used although it is often known: TCP takes another one when
- * it has to retransmit (sk_rethink_txhash()), RSS has none for a packet that matched a
- * filter, a port of another card has another; and what comes out of a tunnel has one
- * hash for all flows in there. A flow would change its queue, overtake what it has in
- * the old one, and run away from the pause of that; or flows would share one for good.
+ * The IPv6 flow label is left out: it may change within a connection. skb->hash is not
+ * used, although it is often known, as it may change, too: TCP takes another one when
+ * it has to retransmit (sk_rethink_txhash()), RSS computes none for a packet that
+ * matched a filter, and a port of another card computes another one. And all flows that
+ * come out of a tunnel have the same one. A flow would change its queue, overtake its
+ * packets in the old queue, and escape the pause of that queue; or flows would share a
+ * queue for good.
  * Fragments have no ports; a flow that mixes fragments and whole datagrams is
- * two flows here. All that have the incast label are one flow.
+ * two flows here. All packets with the incast label are one flow.
  *
- * The dissector finds in TCP and UDP right behind an IP header what is read here, but
- * takes longer than the rest of enqueue.
+ * For TCP and UDP right behind an IP header the fields are read here: the dissector
+ * finds the same, but takes longer than the rest of enqueue.
  *
  * Return: 64 bits; the low half picks the flow table entry, the high half is
  * independent of it.
@@ -295,8 +299,8 @@ static bool bfc_is_ndisc(const struct sk_buff *skb)
  * bfc_control_other() - bfc_control_kind() of a packet that is not IPv4
  * @skb: at egress
  *
- * The kernel's own STP and LACP frames have TC_PRIO_CONTROL as well: the
- * address goes first.
+ * The kernel's own STP and LACP frames have TC_PRIO_CONTROL as well: the address is
+ * looked at first.
  *
  * Return: see there.
  */
@@ -318,11 +322,10 @@ enum bfc_control bfc_control_other(const struct sk_buff *skb)
 	return control ? BFC_CONTROL_NET : BFC_CONTROL_NONE;
 }
 
-/* An empty queue that the neighbour does not hold paused and that was not
- * emptied within the sticky time: the counts of its last packets have then
- * left the next hop, and no pause for them is on its way to us. The first few
- * candidates from the rotor on are looked at; any that is not paused is the
- * second best.
+/* An empty queue that is not paused and did not run empty within the sticky time: by
+ * then its last packets have left the next hop, which has given their counts back,
+ * and no pause for them is on its way here. Only the first few queues from the rotor
+ * on are looked at; the second best is the first of them.
  */
 static unsigned int bfc_pick_unpaused(struct bfc_sched *q, u8 class)
 {
@@ -340,9 +343,9 @@ static unsigned int bfc_pick_unpaused(struct bfc_sched *q, u8 class)
 	return first;
 }
 
-/* The same for the queues of a priority: an empty one, unpaused if that matters. The
- * first is the common one of pfc and capfc, and nothing else is in it if there are
- * more.
+/* An empty queue of a priority, with avoid-paused preferably one that is not paused.
+ * The first queue is the common one of pfc and capfc: other flows get it only if
+ * there are no more queues.
  */
 static unsigned int bfc_pick_of_prio(struct bfc_sched *q, u8 class)
 {
@@ -366,15 +369,15 @@ static unsigned int bfc_pick_of_prio(struct bfc_sched *q, u8 class)
 	return class + bfc_pick_any(q, n) * q->cfg->classes;
 }
 
-/* The queue that the flow had before, if no other flow has come in between. Another
- * one would gain nothing, and would set apart the flow's packets that are
- * still on their way to the next hop from those that follow. That holds also if
- * the neighbour pauses it, as it then does because of this flow: a sender with a
- * window has nothing to send for longer than the sticky time while its packets
- * wait there, and with another queue after each window it would run away from its
- * pauses and leave them behind for others. A pause without a fresh frame ends
- * after the hold time. The paper has no such rule: not with avoid-paused off. Where queues
- * are shared by destination one that is free again is the flow's as far as it may have any:
+/* True if a flow gets the queue that it had before: that is empty and has had no other flow
+ * since. Another queue would gain nothing, and would separate the flow's packets that are
+ * still on their way to the next hop from those that follow. That holds also if the
+ * neighbour pauses the queue, as it then does so because of this flow: a sender with a
+ * window has nothing to send for longer than the sticky time while its packets wait at the
+ * next hop. With another queue after each window it would escape its pauses, and leave them
+ * behind for others. A pause without a fresh frame ends after the hold time. The paper has
+ * no such rule: not with avoid-paused off. If queues are shared by destination and the
+ * queue is free again, the flow gets it only if its destination may have another one:
  * bfc_dest_pick().
  */
 static bool bfc_flow_keeps_queue(const struct bfc_sched *q, const struct bfc_flow *flow)
@@ -441,8 +444,8 @@ static __always_inline struct bfc_flow *bfc_flow_owned(const struct bfc_sched *q
 	return NULL;
 }
 
-/* The entry of its set that a flow shares if all are in use. What it is taken of need not
- * be spread: bfc_share_hash().
+/* The entry of its set that a flow shares if all are in use. It is picked by bits of
+ * the hash that need not be spread (bfc_share_hash()).
  */
 static unsigned int bfc_flow_way(const struct bfc_sched *q, u64 hash)
 {
@@ -454,15 +457,15 @@ static u8 bfc_flow_member(u64 hash)
 	return reciprocal_scale(hash >> 32, BFC_FLOW_MEMBERS);
 }
 
-/* May a flow have packets in the overflow entries of this ingress port? */
+/* True if a flow may have packets in the overflow entries of this ingress port. */
 static bool bfc_flow_is_member(const struct bfc_overflow *port, u64 hash)
 {
 	return port->members[bfc_flow_member(hash)];
 }
 
-/* Does a flow without an entry in its set go to overflow entry @n? Not only if the set is
- * full: a host that fills the table would get an entry, and a queue, with each flow whose
- * set is not.
+/* True if a flow without an entry in its set goes to overflow entry @n. That is not
+ * only if the set is full: else a host that fills the table would get an entry, and a
+ * queue, with each flow whose set is not.
  */
 static bool bfc_flow_overflows(struct bfc_sched *q, unsigned int n, bool full, u64 hash)
 {
@@ -481,8 +484,8 @@ static bool bfc_flow_overflows(struct bfc_sched *q, unsigned int n, bool full, u
 			now - *last < BFC_FLOW_FULL * q->cfg->sticky);
 }
 
-/* The entry of a flow that has none. Not inline: flows that have one should not pay for
- * its registers.
+/* The entry for a flow that owns none. Not inline: flows that own one should not pay
+ * for its registers.
  */
 static noinline struct bfc_flow *bfc_flow_new(struct bfc_sched *q, const struct sk_buff *skb,
 					      u64 hash, struct bfc_flow *set)
@@ -517,19 +520,18 @@ static noinline struct bfc_flow *bfc_flow_new(struct bfc_sched *q, const struct 
  * @hash: bfc_flow_hash()
  * @class: of the packet
  *
- * The paper's table has one entry where a flow can be, and two flows there
- * share a queue (BFC §3.3.1). Here it may be in any entry of its set, a cache
- * line, and shares one only if all are in use. Which one is fixed, and while
- * that is in use every flow that may be in there goes there: a flow that found an
- * idle entry of its own meanwhile would leave its packets behind in another
- * queue, and overtake them.
+ * In the paper's table a flow can be in one entry only, and two flows in it share a
+ * queue (BFC §3.3.1). Here it can be in any entry of its set, a cache line, and shares
+ * one only if all are in use. Which one it then shares is fixed. While that entry is
+ * shared and in use, every flow that may be in it uses it: a flow that took an idle
+ * entry meanwhile would leave its packets behind in another queue, and overtake them.
  *
- * With `assign destination` the one to share is an overflow entry. It is that of the
- * ingress port and the destination: a host that fills the table does not decide which
- * queue the flows of others go to, and a flow shares with those that go where it goes. An
- * overflow entry may be in use for long; so the packets in those of a port are counted by
- * a few bits of their hash, and once the table has room again flows that have none there
- * take an idle entry of their set.
+ * With `assign destination` the entry to share is an overflow entry, by ingress port
+ * and destination: so a host that fills the table does not decide which queue the flows
+ * of others go to, and a flow shares with flows to its own destination. An overflow
+ * entry may be in use for long. So the packets in the overflow entries of a port are
+ * counted by a few bits of their hash; once the table has room again, flows that have
+ * no packets there take an idle entry of their set.
  *
  * Context: under the root lock.
  * Return: the entry.
@@ -584,7 +586,8 @@ void bfc_flow_overflow(struct bfc_sched *q, const struct bfc_flow *flow,
  * @class: of the flow
  *
  * Context: under the root lock.
- * Return: true also if they may be of another flow that shares its entry.
+ * Return: true if so; also if the packets may be of another flow that shares the
+ * entry.
  */
 bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash, u8 class)
 {
@@ -609,9 +612,9 @@ bool bfc_flow_is_queued(struct bfc_sched *q, const struct sk_buff *skb, u64 hash
  * @class: of the packet
  *
  * A flow keeps its queue while it has packets here and for the sticky time
- * after (BFC §3.3.2): else it would run away from the pause that is on its
- * way to the old queue. But never one of another class: entries may be left
- * from before a change of mode.
+ * after (BFC §3.3.2): else it would escape the pause that is on its way for the old
+ * queue. But it never keeps a queue of another class: the entry may be from before a
+ * change of mode.
  *
  * Context: under the root lock.
  * Return: the number of the queue.

@@ -12,20 +12,20 @@ struct bfc_sched;
 struct bfc_queue;
 struct sk_buff;
 
-/* Overflow entries of an ingress port. A host that fills the table has fewer queues with
- * fewer of them: of the short flows elsewhere 2.3, 3.4, 5.1 and 8.6 % took over five times
- * as long as alone with 4, 8, 16 and 64 (eval/run dest --full --set cases=rude).
+/* Overflow entries of an ingress port. With fewer of them, a host that fills the table has
+ * fewer queues: with 4, 8, 16 and 64, of the short flows elsewhere 2.3, 3.4, 5.1 and 8.6 %
+ * took over five times as long as alone (eval/run dest --full --set cases=rude).
  */
 #define BFC_FLOW_OVERFLOW	4
 #define BFC_FLOW_MEMBERS	49	/* so that struct bfc_overflow of all ports take 16 KB */
-/* Sticky times after which the table has room again: it is full by turns. With 0, 7.1 % of
- * those flows take so long.
+/* The table counts as full for this many sticky times after a set was: it is full by turns.
+ * With 0, 7.1 % of those flows take so long.
  */
 #define BFC_FLOW_FULL		64
 
-#define BFC_FLOW_LABELLED	0x42464300cau	/* hash of all with the incast label */
+#define BFC_FLOW_LABELLED	0x42464300cau	/* hash of all packets with the incast label */
 #define BFC_CLOCK_EVERY	8	/* packets: as many as one bulk dequeue takes */
-#define BFC_STAMP_LATER	((u64)S64_MAX)	/* left, but the clock was not read since */
+#define BFC_STAMP_LATER	((u64)S64_MAX)	/* has left, but the clock was not read since */
 
 /**
  * struct bfc_left - a packet that left since the clock was read last
@@ -42,8 +42,8 @@ struct bfc_left {
  * @stamp: when its last packet left, or somewhat later, ns: bfc_settle().
  *	   0 = none yet
  * @size: packets of the flows of this entry in the queue
- * @queue: where they are
- * @shared: others than the owner came as well, and may have packets here
+ * @queue: the number of that queue
+ * @shared: flows other than the owner have used the entry, and may have packets here
  * @tag: bits of the owner's hash, to find it in its set
  */
 struct bfc_flow {
@@ -56,11 +56,11 @@ struct bfc_flow {
 
 /**
  * struct bfc_overflow - the overflow entries of an ingress port
- * @full: when a flow that belongs to each of them found its set full, ns
- * @key: of the destination that each of them is of, or was of last
- * @guests: bit n: others that had no better one came to entry n since it was idle, and may
- *	    have packets in it
- * @members: packets in them, by a few bits of the flow's hash
+ * @full: for each entry: when a flow that belongs to it last found its set full, ns
+ * @key: for each entry: key of the destination that it is of, or was of last
+ * @guests: bit n: other destinations, which had no better entry, have used entry n since it
+ *	    was idle, and may have packets in it
+ * @members: packets in all of them, by a few bits of the flow's hash
  */
 struct bfc_overflow {
 	u64 full[BFC_FLOW_OVERFLOW];
@@ -69,14 +69,14 @@ struct bfc_overflow {
 	u32 members[BFC_FLOW_MEMBERS];
 };
 
-/* What a flow is: who shares a queue if there are enough of them. */
+/* What a flow is: the packets that share a queue even if there are enough queues. */
 enum {
 	BFC_FLOW_TUPLE,		/* addresses and ports */
 	BFC_FLOW_PRIO,		/* all of a priority that can be paused: pfc, capfc */
-	BFC_FLOW_INGRESS,	/* what came in through a port: switch with fafc */
+	BFC_FLOW_INGRESS,	/* all that came in through a port: switch with fafc */
 };
 
-/* What the control band may take a packet for; each kind has a share of its own. */
+/* What the control band takes a packet for; each kind has a share of the band of its own. */
 enum bfc_control {
 	BFC_CONTROL_NONE,	/* ordinary */
 	BFC_CONTROL_LINK,	/* link-local group address: STP, LLDP, LACP */

@@ -3,11 +3,11 @@
  * How many queues of a port each destination holds, and when that is enough. No skb, no
  * lock and no clock: compiled into the module and into the user-space unit tests.
  *
- * A queue belongs to the destination whose packet made it non-empty, and to none once
- * a packet to another destination is in it, which flows without an entry of their own
- * do. An entry without queues is free; there are
- * twice as many entries as queues, so that a set is full only if nearly each queue has a
- * destination of its own, and then no destination has many.
+ * A queue belongs to the destination whose packet made it non-empty. It belongs to none
+ * once it has a packet to another destination, which may happen with flows that have no
+ * entry of the flow table of their own. An entry without queues is free. There are twice as
+ * many entries as queues, so that a set is full only if nearly every queue has a
+ * destination of its own, and then no destination has many queues.
  */
 #ifndef _BFC_DEST_H
 #define _BFC_DEST_H
@@ -15,21 +15,21 @@
 #include <linux/types.h>
 
 #define BFC_DEST_WAYS	4	/* entries of a set */
-#define BFC_DEST_WORDS	4	/* that tell where a packet goes */
-#define BFC_DEST_NONE	U16_MAX	/* an index of none */
+#define BFC_DEST_WORDS	4	/* words that tell where a packet goes */
+#define BFC_DEST_NONE	U16_MAX	/* index: no destination */
 
-/* Greedy ingress ports together may hold so many times as many queues as are free. */
+/* Greedy ingress ports together may hold so many queues for each queue that is free. */
 #define BFC_DEST_INGRESS	4
-#define BFC_DEST_GREEDY		8	/* one is greedy that holds more than that part */
-#define BFC_DEST_LAST		10	/* that part is for those that hold few */
+#define BFC_DEST_GREEDY		8	/* a port is greedy that holds more than 1/8 */
+#define BFC_DEST_LAST		10	/* the last 1/10 is for ports that hold few */
 
 /**
  * struct bfc_dest - a destination
  * @key: of it, as bfc_dest_key() has it
  * @queues: that it holds; 0: the entry is free
  * @last: the queue that it got last; it may belong to another by now
- * @pool: the queue where others go to, of those that may send and of those that are
- *	  paused; likewise
+ * @pool: the queue that others are joined to: [0] of queues that may send, [1] of
+ *	  paused ones; likewise
  */
 struct bfc_dest {
 	u32 key;
@@ -39,7 +39,7 @@ struct bfc_dest {
 };
 
 /**
- * bfc_dest_mask() - what a prefix leaves of a part of an address
+ * bfc_dest_mask() - the mask of a prefix in one word of an address
  * @bits: length of the prefix
  * @word: of the address, of 32 bits each, 0 is the first
  *
@@ -59,8 +59,8 @@ static inline u32 bfc_dest_mask(unsigned int bits, unsigned int word)
  *
  * The upper half of the sum is a universal hash (pair-multiply-shift: Dietzfelbinger, STACS
  * 1996): whichever two destinations a sender chooses, they have one key with a probability
- * of 2^-32. But addresses in a row have sums in a row, which may all belong to one set of a
- * table. The finalizer of MurmurHash3, a bijection, sets them apart.
+ * of 2^-32. But addresses in a row have sums in a row, which may all fall into one set
+ * of a table. The finalizer of MurmurHash3, a bijection, spreads them.
  *
  * Return: the key.
  */
@@ -98,7 +98,7 @@ static inline struct bfc_dest *bfc_dest_find(struct bfc_dest *set, u32 key)
 }
 
 /**
- * bfc_dest_take() - a queue belongs to a destination now
+ * bfc_dest_take() - give a queue to a destination
  * @dest: as bfc_dest_find() returned it
  * @key: of the destination
  * @queue: the queue
@@ -116,10 +116,11 @@ static inline void bfc_dest_take(struct bfc_dest *dest, u32 key, u16 queue)
  * @free: queues that belong to none
  * @queues: of the port
  *
- * Any destination may while a quarter of the queues is free. As they run short, the rule
- * is that of a dynamic threshold (Choudhury and Hahne, IEEE/ACM Trans. Netw. 6(2), 1998),
- * of queues in place of bytes: it may hold a quarter as many as are free. One that is
- * greedy leaves most of them free, and several that are leave some.
+ * Any destination may while more than a quarter of the queues is free. As queues run
+ * short, the rule is that of a dynamic threshold (Choudhury and Hahne, IEEE/ACM Trans.
+ * Netw. 6(2), 1998), with queues in place of bytes: a destination may while it holds
+ * fewer than a quarter of the number of free queues. One greedy destination leaves most
+ * of them free, and several leave some.
  *
  * Return: true if so; always for a destination that holds none, while any is free.
  */
@@ -134,8 +135,8 @@ static inline bool bfc_dest_may_take(unsigned int held, unsigned int free,
  * @held: queues that it holds
  * @empty: queues without packets
  *
- * For a flow that would have to go to a paused queue. If flows are tiny most queues are
- * empty and held yet: they are not short then.
+ * For a flow that would else have to go to a paused queue. If flows are tiny, most
+ * queues are empty but still held: queues are not short then.
  *
  * Return: true if so.
  */
@@ -157,26 +158,28 @@ static inline bool bfc_ingress_is_greedy(unsigned int held, unsigned int queues)
 }
 
 /**
- * bfc_ingress_may_take() - may what came in through a port have another?
+ * bfc_ingress_may_take() - may an ingress port hold another queue?
  * @held: queues that it holds
- * @greedy: ports that are greedy, it may be one of them
+ * @greedy: number of greedy ports, this one included if it is
  * @free: queues that belong to none
  * @queues: of the egress port
  *
- * A host that sends to a thousand addresses has a thousand destinations that hold none.
- * So there is a bound for each port; what is below may all be of innocent flows.
+ * A host that sends to a thousand addresses has a thousand destinations that hold no
+ * queue. So there is a bound for each ingress port as well; what a port holds below it
+ * may all be of innocent flows.
  *
- * Greedy ports together hold 4/5: none of g gets another one while it holds more than
- * 4 * free / g, so they end with 4 * free in sum, and a queue each. What one has got
- * before others became greedy it keeps until that has left; it gets no more meanwhile.
- * One that is not greedy is held to the same part, and so has an eighth sooner than they
- * have more than that.
+ * Greedy ports together hold 4/5: none of g gets another queue while it holds more than
+ * 4 * free / g, so that they end with 4 * free in sum, and a queue each. A port keeps
+ * what it got before others became greedy until those packets have left, and gets no
+ * more meanwhile. A port that is not greedy has the same bound, and so gets to an
+ * eighth before they get more than their part.
  *
- * Those whose part is less than an eighth, of eight ports or more, are not counted. So
- * the last tenth is for ports that hold half as many as are free: whatever their number,
- * and which came first, ports that hold more than a twentieth and a queue have 9/10, and a
- * queue, at most. For each of these got its last queue while more than a tenth was free.
- * Of that tenth k ports that take what they may leave 1 / (1 + k / 2).
+ * With eight ports or more the part of each is less than an eighth, and they do not
+ * count as greedy. So the last tenth is for ports that hold at most half as many queues
+ * as are free. Whatever the number of ports, and whichever came first, those that hold
+ * more than a twentieth and a queue have 9/10, and a queue, at most: each of them got
+ * its last queue while more than a tenth was free. Of that tenth, k ports that take all
+ * that they may leave 1 / (1 + k / 2).
  *
  * Return: true if so; always for a port that holds none.
  */
@@ -193,9 +196,9 @@ static inline bool bfc_ingress_may_take(unsigned int held, unsigned int greedy,
  * @queues: of the port
  * @nic: it is that of a host
  *
- * Flows that are joined are served one after the other, no more in turn: so a switch
- * waits until half of its queues are in use. Many flows of a host go to few peers: it
- * begins at a quarter.
+ * Joined flows are served one after the other, no longer in turn: so a switch waits
+ * until more than half of its queues are in use. Many flows of a host go to few peers:
+ * it begins at a quarter.
  *
  * Return: true if so.
  */
