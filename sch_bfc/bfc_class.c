@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Traffic classes (BFC App. A.3): each has a range of the queues, and a flow is never in one of
- * another class. So none is stalled behind a flow of a lower class.
+ * Traffic classes (BFC App. A.3): each has a range of the queues, and a flow is never in a queue
+ * of another class. So no flow is stalled behind a flow of a lower class.
  *
  * Within a class all is as without: a queue for each new flow as long as there is an empty one
- * (bfc_flow.c), shares of destinations (bfc_dest.c), deficit round robin (bfc_sched.c). Here is
- * what is between classes: those that are strict go first, the highest before the others; the
- * rest is served in turn, by weight. In a turn a class may send as many quantums as its weight is
- * times the smallest.
+ * (bfc_flow.c), shares of destinations (bfc_dest.c), deficit round robin (bfc_sched.c). This file
+ * schedules the classes: strict ones go first, the highest before the others; the rest is served
+ * in turn, by weight. In a turn a class may send its weight / the smallest weight quanta.
  *
- * A class is told in the tag, beside the number of the queue, and noted for each of the neighbour's
- * queues: so an egress port knows it by the handle that proves where a packet came in.
+ * The tag tells the class, beside the number of the queue. The hook notes it for each of the
+ * neighbour's queues, so that an egress port finds it by the handle that proves where a packet
+ * came in.
  *
  * Everything here runs under the root lock.
  */
@@ -26,7 +26,7 @@ static void bfc_round_init(struct bfc_sched_drr *round)
 }
 
 /**
- * bfc_class_init() - no class has anything
+ * bfc_class_init() - initialise the classes, all without queues that may send
  * @q: a new scheduler
  */
 void bfc_class_init(struct bfc_sched *q)
@@ -42,7 +42,7 @@ void bfc_class_init(struct bfc_sched *q)
 }
 
 /**
- * bfc_class_reset() - other classes: no queue is in a round, until it is activated again
+ * bfc_class_reset() - take all classes out of the rounds, until queues are activated again
  * @q: the scheduler, with a new configuration; its queues are on no list
  *
  * Context: under the root lock.
@@ -67,7 +67,7 @@ void bfc_class_reset(struct bfc_sched *q)
 			q->class.each[bfc_queue_class(q, qn)].noccupied++;
 }
 
-/* Laps that went by have paid for what it sent beyond its last turn. */
+/* Laps that went by without the class have paid for what it sent beyond its last turn. */
 static void bfc_class_pay(const struct bfc_sched *q, struct bfc_class *c, u32 quantum)
 {
 	s32 gone = q->class.lap - c->lap;
@@ -85,8 +85,8 @@ static void bfc_class_pay(const struct bfc_sched *q, struct bfc_class *c, u32 qu
  * @q: the scheduler
  * @class: the class
  *
- * One that had no turn in the present lap has it at once. That it had one is remembered when
- * it has nothing to send any more: so it has no more of them than others.
+ * A class that had no turn in the present lap has it at once. The lap of its last turn is
+ * remembered while it has nothing to send, so that it gets no more turns than others.
  *
  * Context: under the root lock.
  */
@@ -157,7 +157,7 @@ struct bfc_class *bfc_class_next(struct bfc_sched *q)
 		if (c->deficit > 0)
 			return c;
 		quantum = q->cfg->class[c - q->class.each].quantum;
-		/* What is owed for a packet of 64 KB is owed to others. */
+		/* Debt, as for a packet of 64 KB, is owed to others: there are none. */
 		if (list_is_singular(&q->class.turns))
 			c->deficit = 0;
 		c->deficit += quantum;
@@ -167,7 +167,7 @@ struct bfc_class *bfc_class_next(struct bfc_sched *q)
 }
 
 /**
- * bfc_class_sent() - a packet of a class leaves in its turn
+ * bfc_class_sent() - charge a packet to the turn of its class
  * @q: the scheduler
  * @c: the class, from bfc_class_next(); the packet may have been its last
  * @len: bytes
@@ -184,12 +184,12 @@ void bfc_class_sent(const struct bfc_sched *q, struct bfc_class *c, u32 len)
  * bfc_class_th() - Th of a queue of a class (BFC §3.3.2)
  * @q: the scheduler, with traffic classes
  * @class: the class
- * @nactive: queues that share with it what the class gets
+ * @nactive: active queues of the class
  *
- * HRTT x µ x share / N_active. Of a class that is not strict the share is by weight among those
- * that have something to send, and itself. Strict ones come and go at once: when one is
- * done the others have the whole link, sooner than any resume can take effect, and so they have
- * their Th as if it was not there, as has a strict class itself.
+ * HRTT x µ x share / N_active. The share of a class that is not strict is by weight, among the
+ * classes that have something to send, and itself. Strict classes do not count: they come and go
+ * at once, and when one is done, the others have the whole link sooner than any resume can take
+ * effect. The share of a strict class is 1.
  *
  * Context: under the root lock.
  * Return: bytes.
@@ -205,7 +205,7 @@ u32 bfc_class_th(const struct bfc_sched *q, u8 class, u32 nactive)
 	return max(th, q->cfg->th_least);
 }
 
-/* The class that a packet had at the hop before; -1: that port has none, or it was not told. */
+/* The class that a packet had at the hop before; -1: it is not told or has none. */
 static int bfc_class_of_upstream(struct bfc_sched *q, const struct sk_buff *skb)
 {
 	const struct bfc_ingress *ing;
@@ -228,8 +228,8 @@ static int bfc_class_of_upstream(struct bfc_sched *q, const struct sk_buff *skb)
  * @skb: the packet, which is being enqueued
  * @prio: its priority
  *
- * It keeps the one that it had at the hop before. What it holds of the port that it came in
- * through, if that pauses priorities, is a matter of its priority alone.
+ * A packet keeps the class that it had at the hop before. What it is charged to at its
+ * ingress port, if that pauses priorities, depends on its priority only.
  *
  * Context: under the root lock, RCU from bfc_begin() on.
  * Return: below &bfc_cfg.classes.
@@ -242,13 +242,13 @@ u8 bfc_class_of(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 }
 
 /**
- * bfc_class_add() - what a queue has counted
+ * bfc_class_add() - add the counters of a queue to those of a class
  * @q: the scheduler
  * @qn: number of the queue
  * @now: ns
- * @sum: it is added to that
+ * @sum: the counters that they are added to
  *
- * Queues have these for themselves: a class has nothing to count for each packet.
+ * Only queues have counters: a class has nothing to count for each packet.
  *
  * Context: under the root lock.
  */
@@ -283,13 +283,13 @@ static int bfc_class_by(const struct bfc_cfg *cfg, unsigned int qn)
 }
 
 /**
- * bfc_class_ranges() - queues become those of other classes
+ * bfc_class_ranges() - move the counters of queues that change their class
  * @q: the scheduler
  * @old: the configuration so far
  * @cfg: the one that takes its place
  * @now: ns
  *
- * What they have counted so far stays with the class that they had: else counters would run
+ * What a queue has counted so far stays with the class that it had: else counters would run
  * backwards.
  *
  * Context: RTNL and root lock.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The rounds that queues are served in: one, or with traffic classes one of each
+ * The rounds that queues are served in: one, or with traffic classes one for each class
  * (bfc_class.c).
  */
 #ifndef _BFC_CLASS_H
@@ -19,24 +19,24 @@ struct sk_buff;
 DECLARE_STATIC_KEY_FALSE(bfc_classed);
 
 /**
- * struct bfc_sched_drr - the round of the queues, or those of a class, and those before it
+ * struct bfc_sched_drr - the round of all queues, or of a class, and those before it
  */
 struct bfc_sched_drr {
 	struct list_head active;	/* queues with packets, not paused, in DRR order */
-	struct list_head fresh;	/* likewise: just got their first packet, go first */
+	struct list_head fresh;	/* likewise; just got their first packet, go before @active */
 	u32 round;		/* of @active, counts up */
 	u32 nactive;		/* queues in @active, @fresh, &bfc_sched.strict; with traffic
 				 * classes also in the rounds of these
 				 */
 
-	/* Of the scheduler's, not of a class. */
+	/* Only of the scheduler, not of a class. */
 	u32 served;		/* packets that left a queue; wraps */
-	u16 more;		/* those of other TX queues that get as much of the link as one
-				 * of these, by the last look; likewise @times
+	u16 more;		/* active queues of other TX queues that get as much of the link as
+				 * one of these, by the last look; likewise @times
 				 */
 	u8 times;		/* TX queues that have something to send, this one included */
-	u8 strict_first;	/* bit p: &bfc_sched.strict of priority p is not empty, or the
-				 * round of class p, which is strict
+	u8 strict_first;	/* bit p: &bfc_sched.strict of priority p is not empty, or class p
+				 * is strict and its round is not empty
 				 */
 };
 
@@ -57,13 +57,13 @@ struct bfc_class_sum {
 };
 
 /**
- * struct bfc_class - a traffic class, which has queues that may send
- * @round: of these
- * @turn: in &bfc_sched_classes.turns, if it is not strict
+ * struct bfc_class - a traffic class
+ * @round: of its queues that may send
+ * @turn: in &bfc_sched_classes.turns, if it is not strict and may send
  * @deficit: DRR of the classes, bytes
  * @lap: &bfc_sched_classes.lap when it was in there last
  * @noccupied: queues of it that are not empty
- * @rotor: likewise, as &bfc_sched.rotor
+ * @rotor: of its queues, as &bfc_sched.rotor
  */
 struct bfc_class {
 	struct bfc_sched_drr round;
@@ -79,10 +79,11 @@ struct bfc_class {
  * @turns: those that are not strict and may send, in DRR order
  * @lap: counts the rounds of @turns
  * @active: bit c: class c is in there
- * @each: for each packet
- * @exhausted: by class: new flows that found no empty queue, though none was meant to share
- * @before: by class: what queues counted for it that are another's now, less what its own
- *	    counted before
+ * @each: the classes; read for each packet
+ * @exhausted: by class: new flows that found no empty queue, but for those told to
+ *	       share
+ * @before: by class: what queues of other classes counted while they were of this one,
+ *	    less what its own queues counted while they were of others
  */
 struct bfc_sched_classes {
 	struct list_head turns;

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `assign root`: where the congestion is that packets wait for.
+ * `assign root`: where the congestion is that packets wait for, the root.
  *
- * A PAUSE tells for each paused queue the id of a root: that of the egress port where the
- * queue grew over Th or, if that waits for the next hop itself, one made of the id that the
- * next hop told of it. So ids go upstream, hop by hop, as pauses do, and a switch knows of
- * a full link that is far away, and of no host. bfc_dest.c shares queues by it.
+ * A PAUSE tells for each paused queue the id of a root: the id of the egress port where the
+ * queue grew over Th or, if that queue waits for the next hop itself, an id made from the one
+ * that the next hop told for it. So ids go upstream, hop by hop, as pauses do. A switch learns
+ * of a full link that is far away, but of no host. bfc_dest.c shares queues by these ids.
  *
- * A port makes another id of one that it is told, by a key of this box and its own number:
- * what waits for one root on the way through a port has one id before it, too. So no
- * neighbour can give the name of another's root to its own, and what is sent to others
- * never shares queues with what is sent to it.
+ * A port makes another id of one that it is told, by a key of this box and the number of the
+ * port: packets that wait for one root behind the port have one id upstream of it, too. So no
+ * neighbour can give its own root the id of another neighbour's root, and packets to other
+ * neighbours never share queues with packets to it.
  *
  *   next hop -> hook	  &bfc_port.root, beside the bitmap of paused queues
  *   dequeue merges	  &bfc_queue_pauses.root, and what the queue's destination is behind
  *   enqueue counts	  bfc_ingress_roots(), beside the pause counter
  *   dequeue sends PAUSE  all those of paused queues
  *
- * Each of these is a hint: who reads an old one shares queues in another way for a while.
- * None is needed for order, counters or pauses.
+ * Each of these is a hint: a reader of an old one shares queues in another way for a
+ * while. None is needed for order, counters or pauses.
  */
 #include <linux/siphash.h>
 
 #include "bfc.h"
 
-/* On while any port has `assign root`: others' egress ports then say that they know none. */
+/* On while any port has `assign root`: egress ports without it then tell that they know none. */
 DEFINE_STATIC_KEY_FALSE(bfc_roots);
 
 static hsiphash_key_t bfc_root_secret __read_mostly;
@@ -61,7 +61,7 @@ int bfc_roots_alloc(struct Qdisc *sch, const struct bfc_cfg *cfg)
 }
 
 /**
- * bfc_roots_configure() - queues are shared by root, or no more
+ * bfc_roots_configure() - forget all roots: queues are shared by root from now on, or no longer
  * @q: the scheduler, with a new configuration
  *
  * Context: under the root lock.
@@ -113,7 +113,8 @@ u32 bfc_root_behind(struct bfc_sched *q, u32 key)
  * @q: the scheduler, with `assign root`
  * @key: of the destination
  *
- * Routes change. Then it is forgotten, and the flow that asks has a queue for itself.
+ * Routes change. If it is time, the root is forgotten, and the flow that asks gets a
+ * queue for itself.
  *
  * Context: under the root lock.
  * Return: true if so.
@@ -129,7 +130,7 @@ bool bfc_root_probe(struct bfc_sched *q, u32 key)
 }
 
 /**
- * bfc_root_learn() - packets to a destination, and no others, are paused for a root
+ * bfc_root_learn() - a queue with packets to one destination only is paused for a root
  * @q: the scheduler, with `assign root`
  * @key: of the destination
  * @root: id
@@ -143,7 +144,7 @@ void bfc_root_learn(struct bfc_sched *q, u32 key, u32 root)
 }
 
 /**
- * bfc_root_told() - the next hop may have told where a queue's congestion is
+ * bfc_root_told() - the root of a queue, as the next hop told it
  * @q: the scheduler, with `assign root`
  * @qn: number of the queue, paused
  *
@@ -165,7 +166,7 @@ u32 bfc_root_told(struct bfc_sched *q, unsigned int qn)
 }
 
 /**
- * bfc_root_assume() - a queue is to have packets to a destination, and no others yet
+ * bfc_root_assume() - the root of a queue that is to get its first packet
  * @q: the scheduler, with `assign root`
  * @queue: the queue
  * @root: that the destination is behind, or BFC_ROOT_UNKNOWN
@@ -179,13 +180,13 @@ void bfc_root_assume(struct bfc_sched *q, const struct bfc_queue *queue, u32 roo
 	if (bfc_bit_test(queue - q->queues, q->obeyed.paused))
 		return;
 	p->root = root;
-	p->told = BFC_ROOT_UNKNOWN;	/* not by this port's neighbour, of this queue */
+	p->told = BFC_ROOT_UNKNOWN;	/* the neighbour has told none for this queue */
 	p->told_at = bfc_roots_now(q);
 }
 
-/* Where the congestion is that a queue waits for. One that is resumed and paused in turn, or
- * was not paused yet but is to a destination behind a root, grows for the next hop's sake,
- * and not for this port's.
+/* The root that a queue waits for. A queue that is resumed and paused in turn, or was
+ * not paused yet but has packets to a destination behind a root, grows because of the
+ * next hop, and not because of this port.
  */
 static u32 bfc_root_of(struct bfc_sched *q, const struct bfc_queue *queue)
 {
@@ -200,14 +201,14 @@ static u32 bfc_root_of(struct bfc_sched *q, const struct bfc_queue *queue)
 }
 
 /**
- * bfc_root_count() - a packet is to be counted for its upstreamQ
+ * bfc_root_count() - note the root of a packet that is to be counted for its upstreamQ
  * @q: scheduler of the egress port
  * @queue: where it is
  * @ing: of the port that it came in through
  * @upq: upstreamQ
  *
- * Any egress may do so, each under its own root lock; the last one says where it is. What
- * is written before the counter is no longer 0 is seen by who sees that (bfc_queue_build()).
+ * Any egress may do so, each under its own root lock; the last one wins. A reader that
+ * sees the counter above 0 sees what was written here before that (bfc_queue_build()).
  *
  * Context: under the root lock, RCU.
  */
@@ -242,8 +243,8 @@ unsigned int bfc_roots_room(const struct bfc_port *port, unsigned int queues)
  * @pause: what the frame says
  * @frame: the frame
  *
- * A queue that is paused and about which this frame says nothing keeps what was told
- * while it was: a frame has not room for any number.
+ * A paused queue whose id is not in this frame keeps the one that was told while it was
+ * paused: a frame does not have room for any number of ids.
  *
  * Context: port->lock held, before &bfc_rx.gen changes.
  */
@@ -260,7 +261,7 @@ void bfc_roots_receive(struct bfc_port *port, const struct bfc_pause *pause,
 			root = BFC_ROOT_UNKNOWN;
 		else if (queue >= pause->roots_first && i < pause->roots)
 			root = bfc_get_root(frame, pause->queues, i++);
-		/* Most frames repeat what others have in their caches. */
+		/* Most frames repeat ids that other CPUs have in their caches. */
 		if (port->root[queue] != root)
 			WRITE_ONCE(port->root[queue], root);
 	}

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Port-level modes: what can be paused and what cannot share an egress.
+ * Port-level modes: packets that can and that cannot be paused share an egress.
  *
- * A switch with pfc or capfc has one queue for a priority, and pauses bound what
- * each port has in it. Packets that no pause keeps away would fill it, and take
- * nearly all of the link: the box' own, those of a port without bfc or with another
- * mode, of a lossy priority there, or exempted by `elide`. Each such source has a
- * queue of its own, by the device that it came in through, and what it has there in
- * excess is dropped from it. The common queue then counts for as many ports as have
- * packets in it, so that each source gets the same part of the link. With fafc each
- * port has a queue anyway.
+ * A switch with pfc or capfc has one queue for a priority, and pauses bound what each
+ * ingress port has in it. Packets that no pause stops would fill it, and take nearly
+ * all of the link: those of this box, of a port without bfc or with another mode, of a
+ * priority that is lossy there, or exempted by `elide`. So each such source has a queue
+ * of its own, by the device that its packets came in through, and what it has there in
+ * excess is dropped from that queue. The common queue then counts for as many ports as
+ * have packets in it, so that each source gets the same part of the link. With fafc
+ * each port has a queue anyway.
  *
- * What cannot be paused is no reason to pause others either: capfc and fafc look at
- * the rest of an egress alone.
+ * Packets that cannot be paused cause no pause of others either: capfc and fafc look
+ * only at the other packets of an egress.
  *
- * Sources share in turn within a TX queue that has a scheduler of its own, and TX queues as the
- * card serves them. Everything here is under the root lock.
+ * Within a TX queue that has a scheduler of its own, sources share in turn; TX queues
+ * share as the card serves them. Everything here is under the root lock.
  */
 #include <linux/hash.h>
 
@@ -24,7 +24,7 @@
 #define BFC_SOURCE_BITS	15
 #define BFC_SOURCE	BIT(BFC_SOURCE_BITS)	/* a device, not a run of handles */
 
-/* Is the port that a packet came in through paused for it? */
+/* True if a pause of the ingress port stops packets of this priority. */
 static bool bfc_can_pause(const struct bfc_sched *q,
 			  const struct bfc_ingress *ing, u8 prio)
 {
@@ -32,12 +32,15 @@ static bool bfc_can_pause(const struct bfc_sched *q,
 
 	if (!cfg || !(cfg->lossless & BIT(prio)))
 		return false;
-	/* A port of another mode, or a packet that goes back where it came from */
+	/* Not a port of another mode, nor a packet that goes back where it came from.
+	 */
 	return !q->egress || !q->cfg->fc->alone ||
 	       (ing->account && ing->fc == q->cfg->fc && ing->slot != q->port->slot);
 }
 
-/* As above, before the packet is charged: the port's first handle, 0 if it cannot. */
+/* The first handle of a packet's ingress port if a pause of that stops such packets,
+ * else 0. Called before the packet is charged.
+ */
 static u16 bfc_pausable_base(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 {
 	const struct bfc_ingress *ing = bfc_brought_by(q, skb);
@@ -55,8 +58,9 @@ static u16 bfc_pausable_base(struct bfc_sched *q, const struct sk_buff *skb, u8 
  * @skb: the packet; its tc_index is 0 or a handle to be trusted
  * @prio: priority
  *
- * Return: 0: the common queue of pfc and capfc. Else one for each port: spread over
- * the sets of the flow table, and told apart in each of them.
+ * Return: 0 for the common queue of pfc and capfc; else a value for each port or other
+ * source, which spreads them over the sets of the flow table and tells them apart in
+ * each set.
  */
 u64 bfc_share_hash(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 {
@@ -74,7 +78,7 @@ u64 bfc_share_hash(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
  * bfc_share_enqueued() - a packet joined its queue
  * @q: scheduler of the egress port, with a port-level mode
  * @cb: of the packet, charged if it is to be
- * @ing: that is charged, or NULL
+ * @ing: the ingress port that is charged, or NULL
  * @slot: of the port that it came in through
  * @len: bytes
  *
@@ -87,7 +91,7 @@ void bfc_share_enqueued(struct bfc_sched *q, struct bfc_skb_cb *cb,
 	if (!cb->pausable)
 		return;
 	q->prio[cb->prio].pausable += len;
-	cb->slot = slot;	/* the port's own may be another by the time it leaves */
+	cb->slot = slot;	/* the port may have another one when the packet leaves */
 	if (!q->share.from[cb->prio][slot]++)
 		q->prio[cb->prio].ports++;
 }

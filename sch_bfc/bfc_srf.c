@@ -3,18 +3,19 @@
  * `sched srf`: shortest remaining flow first (BFC App. A.2).
  *
  * Packets tell how much their flow has yet to send (bfc_size.h), and the queue whose next
- * packet tells least is served. The order is that of buckets, 16 for each time that a size
- * doubles: so that neither a packet nor a new head costs a look at other queues. Sizes that
- * are less than 1/16 apart may be in one bucket, where queues take turns by deficit round robin.
- * That ends soon: the one that is the first to leave the bucket goes on to be served.
+ * packet tells least is served. Queues are sorted into buckets, 16 for each time that a size
+ * doubles, so that neither a packet nor a new head costs a look at other queues. Sizes that are
+ * less than 1/16 apart may be in one bucket, where queues take turns by deficit round robin.
+ * These turns end soon: the first queue that moves to a lower bucket goes before the others
+ * from then on.
  *
- * What tells no size is behind all that does. But a TCP segment without data counts as 0:
- * others wait for what it acknowledges, and it is short.
+ * Packets that tell no size go after all that do. But a TCP segment without data counts as 0:
+ * it is short, and others wait for its acknowledgement.
  *
- * Queues that the neighbour holds paused are in buckets of their own, for `assign
- * similar`: a flow that finds no empty queue joins that whose size is the nearest to its own.
+ * Queues that the neighbour holds paused are in buckets of their own, for `assign similar`: a
+ * flow that finds no empty queue joins the queue whose size is the nearest to its own.
  *
- * Everything here runs under the root lock, but for what says otherwise.
+ * Everything here runs under the root lock, unless it says otherwise.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -28,7 +29,7 @@
 DEFINE_STATIC_KEY_FALSE(bfc_sized);
 
 /**
- * bfc_srf_alloc() - what a configuration needs
+ * bfc_srf_alloc() - allocate what a configuration needs
  * @sch: qdisc of a scheduler, not of a root that has none
  * @cfg: the configuration, not in use yet
  *
@@ -73,7 +74,7 @@ void bfc_srf_begin(struct bfc_sched *q)
 }
 
 /**
- * bfc_srf_read() - look at what was queued with another `sched`
+ * bfc_srf_read() - read the sizes of packets that were queued with another `sched`
  * @q: the scheduler
  */
 void bfc_srf_read(struct bfc_sched *q)
@@ -97,12 +98,12 @@ static void bfc_srf_remove(struct bfc_srf *srf, struct bfc_queue *queue, u16 pla
 }
 
 /**
- * bfc_srf_place() - a queue has another head, or none, or is paused, or is no more
+ * bfc_srf_place() - move a queue to its bucket, for it has another head or none, is paused or not
  * @q: the scheduler, with `sched srf`
  * @queue: the queue
  *
- * In another bucket it has a turn of its own. What it owes there as it was empty or paused is
- * not forgiven, but for more than a turn.
+ * A queue that moves to another bucket has a new turn there. If it comes from being
+ * empty, or is paused or resumed, it keeps its debt, but for more than a quantum.
  */
 void bfc_srf_place(struct bfc_sched *q, struct bfc_queue *queue)
 {
@@ -150,7 +151,7 @@ struct bfc_queue *bfc_srf_next(struct bfc_sched *q)
 		queue = list_first_entry(turns, struct bfc_queue, active);
 		if (queue->deficit > 0)
 			return queue;
-		/* What is owed for a packet of 64 KB is owed to others. */
+		/* Debt, as for a packet of 64 KB, is owed to others: there are none. */
 		if (list_is_singular(turns))
 			queue->deficit = 0;
 		queue->deficit += q->cfg->quantum;
@@ -159,11 +160,11 @@ struct bfc_queue *bfc_srf_next(struct bfc_sched *q)
 }
 
 /**
- * bfc_srf_soon() - a queue that may send, and is over soon
+ * bfc_srf_soon() - a queue that may send, and will be empty soon
  * @q: the scheduler, with `sched srf`
  *
  * Context: under the root lock.
- * Return: the number of the queue, or of queues if none may send.
+ * Return: the number of the queue; &bfc_sched.nqueues if none may send.
  */
 unsigned int bfc_srf_soon(const struct bfc_sched *q)
 {
@@ -175,7 +176,7 @@ unsigned int bfc_srf_soon(const struct bfc_sched *q)
 	return list_last_entry(&may->bucket[bucket], struct bfc_queue, active) - q->queues;
 }
 
-/* The nearest bucket that is not empty, the smaller of two; or BFC_SRF_BUCKETS */
+/* The nearest bucket that is not empty, of two the smaller; or BFC_SRF_BUCKETS. */
 static unsigned int bfc_srf_nearest(const struct bfc_srf_index *index, unsigned int bucket)
 {
 	unsigned int above = find_next_bit(index->some, BFC_SRF_BUCKETS, bucket);
@@ -192,12 +193,12 @@ static unsigned int bfc_srf_apart(unsigned int a, unsigned int b)
 }
 
 /**
- * bfc_srf_similar() - the queue that a flow is to join which finds none empty
+ * bfc_srf_similar() - the queue for a flow that finds none empty
  * @q: the scheduler, with `assign similar`
  *
- * That whose head tells the nearest size; of two one that is not paused. Of several in a bucket
- * they have it in turn. What tells no size joins any, as with `assign dynamic`: it has to
- * wait for all that does, wherever it is.
+ * The queue whose head tells the nearest size; of two, one that is not paused. Queues
+ * of one bucket are picked in turn. A packet that tells no size joins any queue, as
+ * with `assign dynamic`: it has to wait for all that tell one, wherever it is.
  *
  * Return: number of the queue.
  */
@@ -271,10 +272,11 @@ static u16 bfc_srf_transport(const struct sk_buff *skb, u8 protocol, unsigned in
 }
 
 /**
- * bfc_srf_size() - how much has the flow of a packet yet to send?
+ * bfc_srf_size() - the size that a packet tells: how much its flow has yet to send
  * @skb: at egress, data at the MAC header
  *
- * Tags are looked behind. Not looked at are fragments, IPv6 with extension headers, tunnels.
+ * VLAN tags are skipped. Fragments, IPv6 with extension headers and tunnels are not
+ * looked into.
  *
  * Context: any.
  * Return: as the packet tells it; 0 for a TCP segment without data; else BFC_SIZE_NONE.

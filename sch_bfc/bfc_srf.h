@@ -21,7 +21,7 @@ struct sk_buff;
 
 DECLARE_STATIC_KEY_FALSE(bfc_sized);
 
-/* A size is in the bucket of its upper bits: 16 of them each time that it doubles. */
+/* The bucket of a size is its upper bits: 16 buckets for each doubling. */
 #define BFC_SRF_SHIFT	7
 #define BFC_SRF_BUCKETS	(BIT(16) >> BFC_SRF_SHIFT)
 
@@ -35,12 +35,12 @@ struct bfc_srf_index {
 	struct list_head bucket[BFC_SRF_BUCKETS];
 };
 
-/* Where a queue is: number of a bucket, and of the index that it is of */
+/* Place of a queue: the number of its bucket, with BFC_SRF_PAUSED in the index of paused queues. */
 #define BFC_SRF_PAUSED	BFC_SRF_BUCKETS
 #define BFC_SRF_NOWHERE	0xffffU
 
 /**
- * struct bfc_srf - of a scheduler
+ * struct bfc_srf - the queues of a scheduler by size
  * @may: queues that may send
  * @paused: queues that the neighbour holds paused
  * @size: of the packet that is enqueued
