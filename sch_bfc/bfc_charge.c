@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What came in through a port with a priority and is queued at any egress is charged to
- * held[port, priority], and to a shared buffer: bfc_hold(), bfc_unhold(). An egress may have
- * several schedulers: to what is charged they are as several egresses.
+ * A packet that came in through a port and is queued at any egress is charged to held[port,
+ * priority], and to a shared buffer: bfc_hold(), bfc_unhold(). If an egress has several
+ * schedulers, each of them charges as an egress of its own.
  */
 #include <linux/indirect_call_wrapper.h>
 
@@ -13,7 +13,7 @@
 /* On while any port has a mode that pauses priorities, or a shared buffer. */
 DEFINE_STATIC_KEY_FALSE(bfc_holds);
 
-#define BFC_GRACE_ANY	U32_MAX	/* bytes of a grace that nothing ends yet */
+#define BFC_GRACE_ANY	U32_MAX	/* bytes of a grace whose bound is not known yet */
 
 static u32 bfc_grace_bytes(u64 grace)
 {
@@ -34,14 +34,13 @@ static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_cfg *cfg,
 }
 
 /**
- * bfc_hold_by() - other thresholds from now on
+ * bfc_hold_by() - put other thresholds into use
  * @ing: the object that is charged, without a shared buffer
  * @cfg: the new ones
  *
- * A neighbour that was not paused yet by the old XOFF sends until the pause by the
- * new one reaches it: what is held then may be more than the new MAX, and there was
- * room for it. How much that is, is known only once all go by @cfg: until then there is room
- * for anything.
+ * A neighbour that the old XOFF has not paused sends until a pause by the new one reaches it:
+ * what is held then may be more than the new MAX, and there was room for it. The amount is known
+ * only once all use @cfg: until then there is room for anything.
  *
  * Context: process, the port's lock held.
  */
@@ -55,7 +54,7 @@ void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_cfg *cfg)
 	for (prio = 0; prio < BFC_PRIORITIES; prio++)
 		atomic64_set(&ing->held[prio].grace, number | BFC_GRACE_ANY);
 	rcu_assign_pointer(ing->cfg, cfg);
-	/* What was charged by the old ones is read now; and pairs with the acquire in
+	/* Below, read what was charged by the old ones. Also pairs with the acquire in
 	 * bfc_hold_grace_ends().
 	 */
 	smp_mb();
@@ -68,7 +67,7 @@ void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_cfg *cfg)
 	}
 }
 
-/* The pause of a priority is timed, and this is one of it that came all the same. */
+/* If the pause of this priority is timed, tell that a packet of it has come in all the same. */
 static void bfc_hold_watch(const struct bfc_ingress *ing, unsigned int prio)
 {
 	struct bfc_port *port = rcu_dereference(ing->port);
@@ -78,8 +77,8 @@ static void bfc_hold_watch(const struct bfc_ingress *ing, unsigned int prio)
 		bfc_hrtt_came(port, what);
 }
 
-/* The thresholds that a grace is for are in use once its bytes are known. If others are by now, so
- * is their grace, which has another number and stays.
+/* Once the bytes of a grace are known, its thresholds are in use. If newer ones are in use
+ * by now, so is their grace: it has another number, so that the cmpxchg leaves it as it is.
  */
 static void bfc_hold_grace_ends(struct bfc_ingress *ing, struct bfc_held *held)
 {
@@ -92,7 +91,7 @@ static void bfc_hold_grace_ends(struct bfc_ingress *ing, struct bfc_held *held)
 		atomic64_cmpxchg(&held->grace, grace, 0);
 }
 
-/* Does the mode have room for so much in the egress queue of a priority? */
+/* True if the mode has room for @len bytes in the egress queue of a priority. */
 static bool bfc_egress_admits(const struct bfc_sched *q, const struct bfc_cfg *cfg, u8 prio,
 			      u32 len)
 {
@@ -109,7 +108,7 @@ static bool bfc_egress_admits(const struct bfc_sched *q, const struct bfc_cfg *c
  * shared buffer.
  *
  * Context: under the root lock of the egress port, BH off, RCU.
- * Return: whether there is room for it.
+ * Return: true if there is room for it.
  */
 bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 {
@@ -166,11 +165,11 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
  * @skb: the packet, not in a queue yet
  * @prio: its priority
  *
- * Below XOFF there is. Beyond, or in a shared buffer, frames of it may find room where all of
- * it would not.
+ * Up to XOFF there is. Beyond it, or in a shared buffer, single frames may find room where
+ * the whole packet would not.
  *
  * Context: as bfc_hold().
- * Return: whether; true if nothing charges it.
+ * Return: true if so, or if nothing charges it.
  */
 bool bfc_holds_whole(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pause counters (BFC §3.3.2): is there a packet of a queue of the neighbour that met a queue
- * over Th here and is there yet? Only whether there is one matters. So packets in a row in a
- * queue hold one count, which the last of them gives back: counters are written by all CPUs that
- * send, and as long as a queue is over Th this is not done for each packet.
+ * Pause counters (BFC §3.3.2). The counter of an upstream queue is above 0 while a packet from it
+ * is queued here that met a queue over Th. Only whether it is 0 matters. So packets of one
+ * upstream queue in a row in a queue hold one count, which the last of them gives back. Counters
+ * are written by all CPUs that send: so this is not done for each packet while a queue is over
+ * Th.
  */
 #include <linux/etherdevice.h>
 
@@ -13,8 +14,8 @@
  * bfc_count() - a packet met a queue over Th: pause its upstream queue
  * @q: scheduler of the egress port
  * @queue: its queue
- * @skb: the packet, its last
- * @before: the one before it there, or NULL
+ * @skb: the packet, the last one of @queue
+ * @before: the packet in front of it, or NULL
  *
  * Not counted are packets without an upstreamQ (our own, or from a neighbour
  * without BFC); group addressed frames, since one upstreamQ counted at every
@@ -62,7 +63,7 @@ void bfc_count(struct bfc_sched *q, const struct bfc_queue *queue, struct sk_buf
 }
 
 /**
- * bfc_uncount() - a counted packet is counted no more, and gives the count back that it holds
+ * bfc_uncount() - end the counting of a packet, and give back the count if it holds one
  * @q: scheduler of the egress port
  * @skb: the packet
  * @ing: of the handle in its cb: the counters stay until the last count is back

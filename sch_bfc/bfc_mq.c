@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A scheduler for each TX queue: a card with several lets several CPUs send at once, and a
- * scheduler for all of them would have them wait for its lock. The root holds the
- * configuration, and a qdisc for each TX queue, as mq does; each of these is a bfc_sched
- * with queues, a flow table and a lock of its own.
+ * A scheduler for each TX queue: a card with several TX queues lets several CPUs send at once,
+ * but with one scheduler for all they would wait for its lock. The root holds the configuration,
+ * and a qdisc for each TX queue, as mq does; each of these is a bfc_sched with queues, a flow
+ * table and a lock of its own.
  *
  * They have one port: one neighbour, one set of pauses. Queue q of TX queue t is number
- * t x queues + q there. Numbers that do not fit the frame are given twice: a pause is that
- * of both. What else they share: bfc_txqs.c.
+ * t x queues + q there. If the numbers do not fit the frame, they are given more than once: a
+ * pause is for all queues of that number. What else the schedulers share: bfc_txqs.c.
  *
- * What mq has for the qdiscs below it holds here: they have no handle, and the core sees
- * them come and go with the number of TX queues in use (ethtool -L).
+ * As below mq, these qdiscs have no handle, and the core sees them come and go with the number of
+ * TX queues in use (ethtool -L).
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -22,11 +22,11 @@
  * @p: the options
  * @extack: why not
  *
- * A switch with CaPFC holds the ports responsible that brought most of what an egress port
- * has of a priority, one with FAFC predicts that: one account of each egress, under one lock,
- * as is the pace of a host that FAFC paused. What PFC counts belongs to the ingress, and any
- * number of schedulers may change it. But the card serves TX queues in turn, whatever is strict
- * within one of them.
+ * A switch with CaPFC holds responsible the ports that brought most of the packets of a priority
+ * at an egress port, and one with FAFC predicts what they bring: each needs one account of each
+ * egress, under one lock. So does the pace of a host that FAFC paused. What PFC counts belongs to
+ * the ingress port, and any number of schedulers may change it. `strict`, classes and srf need
+ * one scheduler because the card serves TX queues in turn, whatever is strict within one of them.
  *
  * Return: 0 or -EOPNOTSUPP.
  */
@@ -57,7 +57,7 @@ int bfc_mq_check(const struct bfc_params *p, struct netlink_ext_ack *extack)
 	return 0;
 }
 
-/* The same of a new root, which may be to go on with what there was before. */
+/* The same for a new root, and whether the number of its queues and flows is in bounds. */
 static int bfc_mq_check_new(struct Qdisc *sch, const struct bfc_params *p,
 			    struct netlink_ext_ack *extack)
 {
@@ -65,7 +65,7 @@ static int bfc_mq_check_new(struct Qdisc *sch, const struct bfc_params *p,
 
 	if (err)
 		return err;
-	/* Each takes some 3 KB with its flows, if no more are asked for. */
+	/* A queue takes some 3 KB with its flows, if no more flows are asked for. */
 	if ((u64)qdisc_dev(sch)->num_tx_queues * p->queues > BFC_TXQS_QUEUES_MAX) {
 		NL_SET_ERR_MSG(extack, "bfc: queues: at most 8192 with those of all TX queues, or txqs one");
 		return -EINVAL;
@@ -83,7 +83,7 @@ static int bfc_mq_check_new(struct Qdisc *sch, const struct bfc_params *p,
  * @p: its options; BFC_TXQS_AUTO: if they allow it
  *
  * Context: RTNL.
- * Return: whether.
+ * Return: true if so.
  */
 bool bfc_mq_wanted(struct Qdisc *sch, const struct bfc_params *p)
 {
@@ -94,7 +94,7 @@ bool bfc_mq_wanted(struct Qdisc *sch, const struct bfc_params *p)
 	return !bfc_mq_check_new(sch, p, NULL);
 }
 
-/* It may be half made. */
+/* The qdisc may be half made. */
 static void bfc_txq_destroy(struct Qdisc *sch)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
@@ -115,7 +115,7 @@ static int bfc_txq_init(struct Qdisc *sch, struct nlattr *opt,
 	return 0;
 }
 
-/* No change: all of it is configured at the root. */
+/* No .change: all is configured at the root. */
 static struct Qdisc_ops bfc_txq_ops __read_mostly = {
 	.id		= "bfc",
 	.cl_ops		= &bfc_class_ops,
@@ -205,7 +205,9 @@ void bfc_mq_join(struct Qdisc *sch)
 	}
 }
 
-/* Numbers of the queues in the port; those that do not fit are given twice. */
+/* The number in the port that the queues of a TX queue begin at. Numbers that do not fit
+ * are given more than once.
+ */
 static u16 bfc_mq_base(const struct bfc_sched *one, const struct bfc_cfg *cfg)
 {
 	return one->txq.index % (cfg->port_queues / cfg->p.queues) * cfg->p.queues;
@@ -257,7 +259,7 @@ void bfc_mq_apply(struct Qdisc *sch, struct bfc_cfg *cfg)
 		spin_unlock_bh(qdisc_lock(child));
 		bfc_cfg_put(old);
 	}
-	/* Turns at another rate may have been long. */
+	/* Turns that were taken at another rate may have been long. */
 	if (!q->cfg || q->cfg->p.rate != cfg->p.rate)
 		atomic64_set(&all->next_tx, 0);
 }
@@ -284,7 +286,7 @@ void bfc_mq_attach(struct Qdisc *sch)
 			stab->refcnt++;
 			rcu_assign_pointer(child->stab, stab);
 		}
-		qdisc_refcount_inc(child);	/* another is the root's */
+		qdisc_refcount_inc(child);	/* the other reference is the root's */
 		old = dev_graft_qdisc(child->dev_queue, child);
 		if (old)
 			qdisc_put(old);

@@ -5,13 +5,13 @@
  * of type SCHED_CLS writes. Such a program writes the tag, too, or asks the
  * qdisc for it, which costs less.
  *
- * A program sees the packet from its MAC header on, and the facts of the dequeue
- * in __sk_buff->cb[] (<linux/bfc_int.h>). It runs under the root lock (where each TX queue
- * has one, on several CPUs at once): its packet stays here or goes away. There is no way to
- * send it somewhere else, which would take another port's lock inside this one: such packets
- * are dropped and counted, and bpf_clone_redirect() fails.
+ * A program sees the packet from its MAC header on, and the facts of the dequeue in
+ * __sk_buff->cb[] (<linux/bfc_int.h>). It runs under the root lock (if each TX queue has one, on
+ * several CPUs at once), so its packet is sent here or dropped. To send it somewhere else would
+ * take another port's lock inside this one: packets that a program redirects are dropped and
+ * counted, and bpf_clone_redirect() fails.
  *
- * bpf_prog_get_type_dev() asks the verifier's word: a program of this type cannot
+ * The verifier has checked what bpf_prog_get_type_dev() returns: a program of this type cannot
  * crash or loop. What it can do to a packet is undone or counted here.
  */
 #include <linux/bpf.h>
@@ -23,14 +23,14 @@
 #include <linux/bfc_int.h>
 #include "bfc.h"
 
-/* The outermost tag, wherever it is, else the EtherType. */
+/* The TPID of the outermost tag, in metadata or packet; without a tag the EtherType. */
 static __be16 bfc_outermost(const struct sk_buff *skb)
 {
 	return skb_vlan_tag_present(skb) ? skb->vlan_proto : skb->protocol;
 }
 
-/* A packet without a queue of its own gets a tag only if the neighbour would
- * otherwise take its outermost one for that of upstreamQ.
+/* True if a packet is to get a tag. One without a queue gets a tag only if the
+ * neighbour would otherwise take its outermost one for that of upstreamQ.
  */
 static bool bfc_tag_due(const struct bfc_port *port, const struct sk_buff *skb,
 			u16 tci)
@@ -69,9 +69,9 @@ bool bfc_stamp_tag(struct bfc_sched *q, struct sk_buff *skb, u16 tci)
 
 /* ---- programs ---- */
 
-/* As if so many transmissions were nested that the kernel allows no more: then
- * bpf_clone_redirect() to a device returns -ENETDOWN instead of waiting for a lock
- * that we hold, and the kernel blames the program.
+/* Count as if transmissions were nested deeper than the kernel allows: then
+ * bpf_clone_redirect() to a device returns -ENETDOWN instead of waiting for a lock that
+ * we hold, and the kernel's log blames the program.
  */
 #define BFC_STAMP_NESTED	(XMIT_RECURSION_LIMIT + 1)
 
@@ -122,8 +122,8 @@ static void bfc_stamp_facts(struct Qdisc *sch, struct sk_buff *skb,
  * @skb: at egress, data at the MAC header
  * @proto: result, the protocol behind them
  *
- * Of a bridged frame that had two tags, the kernel's network header is the inner one.
- * Like the kernel, which looks at no more than %VLAN_MAX_DEPTH of them.
+ * For a bridged frame that had two tags, the kernel's network header is the inner tag. As in the
+ * kernel, no more than %VLAN_MAX_DEPTH tags are looked at.
  *
  * Return: bytes in the packet.
  */
@@ -155,13 +155,14 @@ static u16 bfc_vid_at(const struct sk_buff *skb, unsigned int off)
 }
 
 /**
- * bfc_vids() - which VLANs is a packet in?
+ * bfc_vids() - the VLANs that a packet is in
  * @skb: at egress, data at the MAC header
  * @len: bfc_mac_len()
  *
- * A tag is the same in the metadata and in the packet.
+ * A tag counts the same in the metadata and in the packet.
  *
- * Return: id of the first tag, in the upper 12 of 24 bits that of the last one if there are more.
+ * Return: 24 bits: the lower 12 are the id of the first tag, the upper 12 that of the last one if
+ * there are more.
  */
 u32 bfc_vids(const struct sk_buff *skb, unsigned int len)
 {
@@ -179,8 +180,8 @@ u32 bfc_vids(const struct sk_buff *skb, unsigned int len)
 	return vids;
 }
 
-/* Tags are not part of what an MTU bounds. One that was in the metadata is in the
- * packet now if there is another before it.
+/* True if a packet fits the MTU, which does not include tags. A tag that was in the
+ * metadata is in the packet now if there is another before it.
  */
 static bool bfc_fits_mtu(const struct sk_buff *skb, const struct net_device *dev)
 {
@@ -191,17 +192,17 @@ static bool bfc_fits_mtu(const struct sk_buff *skb, const struct net_device *dev
 	return skb->len <= dev->mtu + bfc_mac_len(skb, &proto);
 }
 
-/* From the network header to the next one, which stays where it is when room is
- * made between them. Of two such numbers the difference is right even if there is
- * no next one.
+/* Bytes from the network header to the transport header, which stays where it is when room is
+ * made between them. The difference of two such numbers is right even if there is no transport
+ * header.
  */
 static u16 bfc_network_len(const struct sk_buff *skb)
 {
 	return skb->transport_header - skb->network_header;
 }
 
-/* The program changed the packet's length: does it still fit the link? @network_len:
- * as it was before. (Not inline: others should not pay for what it needs on the stack.)
+/* The program changed the packet's length: true if it still fits the link. @network_len: as
+ * it was before. (Not inline: others should not pay for what it needs on the stack.)
  */
 static noinline bool bfc_stamp_resized(struct Qdisc *sch, struct sk_buff *skb,
 				       int more, u16 network_len)
@@ -210,7 +211,7 @@ static noinline bool bfc_stamp_resized(struct Qdisc *sch, struct sk_buff *skb,
 	s64 len = (s64)more * bfc_pkt_segs(skb);
 	struct bfc_sched *q = qdisc_priv(sch);
 
-	/* A size table can have made it shorter than it is. */
+	/* By a size table pkt_len may be less than the length of the packet. */
 	len += qdisc_skb_cb(skb)->pkt_len;
 	qdisc_skb_cb(skb)->pkt_len = max_t(s64, len, 1);
 	if (cb[BFC_STAMP_CB_PACKET] & BFC_STAMP_F_MOVED) {
@@ -234,7 +235,7 @@ static noinline bool bfc_stamp_resized(struct Qdisc *sch, struct sk_buff *skb,
 	return true;
 }
 
-/* What a program said other than TC_ACT_OK: may the packet go? */
+/* A verdict other than TC_ACT_OK: true if the packet may be sent. */
 static bool bfc_stamp_verdict(struct bfc_stamp *s, int act)
 {
 	switch (act) {
@@ -257,7 +258,7 @@ static bool bfc_stamp_verdict(struct bfc_stamp *s, int act)
 	}
 }
 
-/* The program wrote the tag by itself, or it was to. */
+/* The program did not ask the qdisc for the tag: count whether it wrote one. */
 static void bfc_stamp_check(struct bfc_sched *q, const struct sk_buff *skb,
 			    u16 tci)
 {
@@ -297,7 +298,7 @@ bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 tci, u8 prio)
 	bpf_compute_data_pointers(skb);
 	q->stamp.runs++;
 	act = bfc_stamp_call(q->stamp.prog, skb);
-	/* Programs may write it, and the core does not check it behind the qdisc. */
+	/* Programs may write it, and the core does not check it after dequeue. */
 	skb_set_queue_mapping(skb, txq);
 	if (unlikely(act != TC_ACT_OK) && !bfc_stamp_verdict(&q->stamp, act))
 		return false;
@@ -343,15 +344,15 @@ static struct bpf_prog *bfc_stamp_before(const struct Qdisc *sch)
 }
 
 /**
- * bfc_stamp_inherit() - a new qdisc that was not told how to stamp
+ * bfc_stamp_inherit() - how a new qdisc stamps that was not told
  * @sch: the qdisc
  * @p: what was asked for; @p->stamp becomes one of BFC_STAMP_*
  *
- * A program goes on with the bfc that replaces the one it was given to: only a new
- * qdisc can have other queues, and INT of the port must not end with that.
+ * A bfc that replaces another one goes on with its program: only a new qdisc can have
+ * another number of queues, and INT of the port must not end with such a change.
  *
  * Context: RTNL, before bfc_stamp_get().
- * Return: whether there was a program to go on with.
+ * Return: true if it goes on with a program.
  */
 bool bfc_stamp_inherit(struct Qdisc *sch, struct bfc_params *p)
 {
@@ -361,7 +362,7 @@ bool bfc_stamp_inherit(struct Qdisc *sch, struct bfc_params *p)
 	if (p->stamp != BFC_STAMP_UNSET)
 		return false;
 	p->stamp = BFC_STAMP_NATIVE;
-	/* What one TX queue has sent is nothing that INT may say of the port. */
+	/* INT must not tell what one TX queue has sent as that of the port. */
 	if (q->life.no_port)
 		return false;
 	prog = bfc_stamp_before(sch);
@@ -424,8 +425,8 @@ static void bfc_stamp_swap(struct Qdisc *sch, struct bpf_prog *prog)
  * @sch: the qdisc; of a root the schedulers of its TX queues do as well
  * @prog: from bfc_stamp_get(); its reference is the qdisc's now
  *
- * Context: RTNL. Programs run under the root lock, so that the one before is not
- * running any more when the lock has been had.
+ * Context: RTNL. Programs run under the root lock, so that the old program is not
+ * running any more once the lock was taken.
  */
 void bfc_stamp_set(struct Qdisc *sch, struct bpf_prog *prog)
 {
@@ -452,7 +453,7 @@ void bfc_stamp_put(struct bpf_prog *prog)
 }
 
 /**
- * bfc_stamp_dump() - what bpftool knows a program by
+ * bfc_stamp_dump() - put id, tag and name of a program, as bpftool shows them
  * @msg: message
  * @prog: or NULL
  *

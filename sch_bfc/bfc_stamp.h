@@ -15,7 +15,7 @@ struct netlink_ext_ack;
 struct sk_buff;
 
 #define BFC_STAMP_UNSET	U8_MAX	/* not asked for: as the qdisc before */
-#define BFC_STAMP_DROPS	64	/* by a program, until others get the processor */
+#define BFC_STAMP_DROPS	64	/* packets that a program drops until others get the processor */
 
 /**
  * struct bfc_stamp - a program that stamps, and what it has done
@@ -24,12 +24,12 @@ struct sk_buff;
  *	   rate, for INT
  * @runs: packets that it was run on
  * @drops: packets that it dropped
- * @redirects: packets dropped because it wanted them somewhere else
+ * @redirects: packets dropped because it wanted to redirect or keep them
  * @grown: packets that it made longer
  * @shrunk: packets that it made shorter
  * @bad_len: of these, dropped: longer than the MTU, or no frame any more
  * @untagged: packets that should have got an upstreamQ and did not
- * @unknown: verdicts that are none, taken for TC_ACT_OK
+ * @unknown: verdicts that do not exist, taken for TC_ACT_OK
  *
  * All of it under the root lock; @prog changes under RTNL as well.
  */

@@ -2,15 +2,15 @@
 /*
  * What the schedulers of a port share, where each TX queue has one (bfc_mq.c):
  *
- *  - N_active: a queue gets its share of the link, not of its TX queue. The card serves TX
- *    queues that have something in turn, so that this is 1 / (TX queues that have something
- *    x active queues of this one); with a rate turns go by active queues, and it is
- *    1 / (active queues of all). Of others it is known how it was at the last look.
- *  - the limit: an eighth is for all TX queues in equal parts, so that none keeps another
- *    from queueing anything. What they hold beyond is added up in steps (&bfc_cfg.batch),
- *    which are kept free, too.
- *  - the rate: a scheduler takes a turn, so many bytes at the end of those that others
- *    took, and sends them at that rate.
+ *  - N_active: a queue has a share of the link, not of its TX queue. The card serves in turn
+ *    the TX queues that have packets, so that this share is 1 / (TX queues that have packets x
+ *    active queues of this one). With a rate, turns are as long as a TX queue has active queues,
+ *    and the share is 1 / (active queues of all). The numbers of others are as of the last look.
+ *  - the limit: an eighth is reserved for the TX queues in equal parts, so that none keeps
+ *    another from queueing anything. What they hold beyond that is added up in steps
+ *    (&bfc_cfg.batch); room for one step of each is kept free, too.
+ *  - the rate: a scheduler takes a turn, that is, a number of bytes, after the turns that
+ *    others have taken, and sends these bytes at that rate.
  */
 #include "bfc.h"
 
@@ -25,7 +25,7 @@ void bfc_txqs_put(struct bfc_txqs *all)
 }
 
 /**
- * bfc_txqs_account() - tell the others what is held, and learn what is left
+ * bfc_txqs_account() - tell the others what this one holds, and learn what it may hold
  * @q: a scheduler of a TX queue
  *
  * Context: under the root lock, or the qdisc is not in use.
@@ -50,7 +50,7 @@ void bfc_txqs_account(struct bfc_sched *q)
  * @q: a scheduler of a TX queue that holds more than &bfc_sched.brim
  *
  * Context: under the root lock.
- * Return: whether.
+ * Return: true if it is.
  */
 bool bfc_txqs_over(struct bfc_sched *q)
 {
@@ -75,7 +75,7 @@ void bfc_txqs_configured(struct bfc_sched *q)
 	bfc_txqs_account(q);
 }
 
-/* How many of the other TX queues have something to send, and how many queues? */
+/* Count the TX queues that have something to send, and the active queues of the others. */
 static void bfc_txqs_look(struct bfc_sched *q, u64 now)
 {
 	struct bfc_txqs *all = q->txq.all;
@@ -109,17 +109,17 @@ void bfc_txqs_settled(struct bfc_sched *q, u64 now)
 		bfc_txqs_account(q);
 	if (now >= q->txq.look) {
 		bfc_txqs_look(q, now);
-		/* What others have taken since then, this one may hold no longer. */
+		/* Others may have taken more since then: then this one may hold less. */
 		if (q->txq.told)
 			bfc_txqs_account(q);
 	}
 }
 
-/* When may the next turn begin, if others have something to send as well? If turns have
- * room for a quantum of each active queue, all TX queues in turn are fair. If some have to be
- * shorter, each TX queue comes again after its part of the time that all of them take. What
- * it was late by is made up for, and what it was early by, since others took nothing; of one
- * turn at most.
+/* When the next turn may begin if others have something to send as well, ns; 0: any time. If
+ * turns have room for a quantum of each active queue, it is fair that TX queues take turns
+ * one after another. If turns have to be shorter, each TX queue may take its next turn after
+ * its part of the time that all of them take. If it took this turn late, or early as others
+ * took none, that is made up for, by one such interval at most.
  */
 static u64 bfc_txqs_fair(const struct bfc_sched *q, u64 begins, u32 bytes, u64 most)
 {
@@ -128,7 +128,7 @@ static u64 bfc_txqs_fair(const struct bfc_sched *q, u64 begins, u32 bytes, u64 m
 
 	if (most >= (u64)(active + q->drr.more) * q->cfg->quantum)
 		return 0;
-	/* With what was more than the turn before. */
+	/* With what was sent beyond the turn before. */
 	apart = psched_l2t_ns(&q->cfg->pace, bytes + q->txq.excess);
 	apart = div_u64(apart * (active + q->drr.more), active);
 	return clamp(q->txq.fair, begins - min(begins, apart), begins + apart) + apart;
@@ -139,9 +139,10 @@ static u64 bfc_txqs_fair(const struct bfc_sched *q, u64 begins, u32 bytes, u64 m
  * @q: a scheduler of a TX queue, with a backlog and a rate; its turn is over
  * @now: ns
  *
- * A quantum for each active queue, so that queues of all TX queues get the same, but for
- * BFC_TURN_NS at most, so that what is new elsewhere need not wait long. While others have
- * taken theirs none is taken too soon; but the link does not stand still for that.
+ * A turn has a quantum for each active queue, so that queues of all TX queues get the same.
+ * But it takes BFC_TURN_NS at most, so that new packets of other TX queues need not wait
+ * long. While turns of others are not over, none is taken that would begin before
+ * &bfc_sched_txq.fair. But the link does not stand still for that.
  *
  * Context: under the root lock.
  */
@@ -170,12 +171,12 @@ void bfc_txqs_turn(struct bfc_sched *q, u64 now)
 }
 
 /**
- * bfc_txqs_spend() - so many bytes of a turn have left
+ * bfc_txqs_spend() - charge bytes that have left to the turn
  * @q: a scheduler of a TX queue, with a rate
  * @bytes: what they take of the rate
  *
- * What a packet is longer than the turn comes off the time of all, and of the next turn of
- * this one.
+ * If a packet is longer than the rest of the turn, the excess delays the next turn of all TX
+ * queues, and counts for the time to the next turn of this one.
  *
  * Context: under the root lock.
  */
@@ -196,14 +197,15 @@ void bfc_txqs_spend(struct bfc_sched *q, u32 bytes)
  * @backlog: result: bytes queued in all of them
  * @sent: result: bytes that have left them
  *
- * They are added up from what each scheduler counts anyway: without a program nothing is
- * written or read for it. With one, each packet reads two cache lines of each other scheduler.
- * This CPU has those of idle ones already; for the others it waits once, as no load needs
- * another's result. A common counter would be one line, but the backlog changes at enqueue as
- * well: two atomic operations for each packet, one after another for all CPUs.
+ * They are added up from counters that each scheduler has anyway: without a program nothing
+ * is written or read for it. With one, each packet reads two cache lines of each other
+ * scheduler. This CPU has the lines of idle ones already; for all others it waits once, as
+ * no load needs another's result. A common counter would be one line, but the backlog
+ * changes at enqueue as well: two atomic operations for each packet, one after another for
+ * all CPUs.
  *
- * @sent never goes back for packets that leave one after another, as no summand does: a TX
- * queue that is not used any more counts, too, and none goes while packets leave.
+ * @sent never goes back from a packet to the next one, as no summand does: a TX queue that
+ * is not used any more counts, too, and no scheduler goes away while packets leave.
  *
  * Context: under the root lock of one of them.
  */

@@ -22,8 +22,8 @@ struct netlink_ext_ack;
 /**
  * struct bfc_txqs - what the schedulers of a port's TX queues share
  *
- * @mem changes once in &bfc_cfg.batch bytes, @next_tx once or twice in a turn, and how many
- * queues another scheduler has in its round is read each &bfc_cfg.sync.
+ * @mem changes once in &bfc_cfg.batch bytes, @next_tx once or twice in a turn; the number of
+ * queues in the round of another scheduler is read each &bfc_cfg.sync.
  */
 struct bfc_txqs {
 	atomic_long_t mem;	/* truesize that they hold beyond their reserves */
@@ -46,7 +46,7 @@ static_assert(offsetof(struct bfc_txqs, users) % SMP_CACHE_BYTES == 0);
 #endif
 
 /**
- * struct bfc_sched_txq - the part of a scheduler that others share its port with
+ * struct bfc_sched_txq - the part of a scheduler for sharing its port with others
  */
 struct bfc_sched_txq {
 	struct bfc_txqs *all;	/* at the root, too; NULL: this one has all TX queues */
@@ -54,9 +54,9 @@ struct bfc_sched_txq {
 	u64 fair;		/* ns: when its next turn may begin if others have taken one; 0: as
 				 * soon as they have sent
 				 */
-	u32 told;		/* of &bfc_txqs.mem: of this one */
+	u32 told;		/* part of &bfc_txqs.mem that this one holds */
 	u32 turn;		/* bytes that may leave before the next turn is taken */
-	u32 excess;		/* bytes that left beyond the present one */
+	u32 excess;		/* bytes that left beyond the present turn */
 	u16 index;		/* of the TX queue */
 };
 
