@@ -39,14 +39,14 @@ enum {
 
 /**
  * struct bfc_buffer - memory that the ports of a namespace share
- * @pool: what is free to all
- * @peak: most that was taken of it
- * @users: of the memory: ports, and counters that still have something in it
+ * @pool: the part that all may take from
+ * @peak: most that was taken of @pool
+ * @users: references: ports, and counters that still have bytes in it
  * @ports: configurations that name it; RTNL
  * @memory: size of all, reserves and headroom included; RTNL
  * @fixed: reserves and headroom of the ports; RTNL
  * @list: of the namespace's buffers, RTNL
- * @name: in it
+ * @name: of the buffer, in the namespace
  */
 struct bfc_buffer {
 	struct bfc_pool pool;
@@ -63,7 +63,7 @@ struct bfc_buffer {
  * struct bfc_class_cfg - a traffic class
  * @quantum: what it may send in a turn of the classes, bytes
  * @first: its first queue
- * @queues: so many
+ * @queues: number of its queues
  * @weight: its part of what strict classes leave; 0: it is strict itself
  */
 struct bfc_class_cfg {
@@ -74,8 +74,8 @@ struct bfc_class_cfg {
 };
 
 /**
- * struct bfc_classes - what is looked up of traffic classes
- * @share: BFC_SHARE_UNIT by the sum of weights; by the set of classes that have these
+ * struct bfc_classes - lookup tables of traffic classes
+ * @share: BFC_SHARE_UNIT / the sum of weights of a set of classes; by that set
  * @queue: class of each queue
  */
 struct bfc_classes {
@@ -88,9 +88,9 @@ struct bfc_classes {
 /**
  * struct bfc_cfg - the configuration of a qdisc and its port
  *
- * All that follows from options, link speed and MTU (bfc_derive.c). It does not change, but
- * for @undo: a new one takes its place, at the qdisc under the root lock, at the port under
- * &bfc_port.lock; other egresses read it under RCU. Only the life of it is under RTNL.
+ * All that follows from options, link speed and MTU (bfc_derive.c). It does not change, but for
+ * @undo. A new configuration replaces it: at the qdisc under the root lock, at the port under
+ * &bfc_port.lock; other egresses read it under RCU. Only its lifetime is under RTNL.
  */
 struct bfc_cfg {
 	/* The scheduler, for each packet: one cache line. */
@@ -102,8 +102,8 @@ struct bfc_cfg {
 	u32 ecn;		/* bytes, 0: no marks */
 	u32 class_sets;		/* sets of the flow table for each class */
 	u8 classes;		/* that queues and flow table are split into */
-	u8 class_mask;		/* of a priority: its class. Without @ranged queue q is of class
-				 * q & @class_mask
+	u8 class_mask;		/* priority & @class_mask is the class of a priority; without
+				 * @ranged, q & @class_mask is that of queue q
 				 */
 	bool ranged;		/* traffic classes, with ranges of queues: @class */
 	u8 identity;		/* what a flow is, BFC_FLOW_* */
@@ -133,22 +133,22 @@ struct bfc_cfg {
 	__be32 dest_mask;	/* bits of an IPv4 address that tell destinations apart */
 	__be32 dest_mask6[4];	/* of an IPv6 address */
 	bool own_numbers;	/* no two TX queues in use share numbers of queues */
-	u32 root_age;		/* for how long is known what is behind a root, 1024 ns */
+	u32 root_age;		/* for how long an entry of what is behind a root holds, 1024 ns */
 	u64 ctrl_rate;		/* of each kind of the control band, bytes/s */
 	u32 ctrl_limit;		/* of the control band, bytes of truesize */
 	struct psched_ratecfg pace;
 	u8 map[BFC_PRIO_VALUES];	/* priority by PCP, DSCP or skb->priority */
-	struct bfc_watchdog_cfg storm;	/* when a pause is one */
+	struct bfc_watchdog_cfg storm;	/* when a pause counts as a storm */
 
 	/* Of traffic classes. */
-	u32 th_least;		/* of a queue, bytes */
+	u32 th_least;		/* least Th of a queue, bytes */
 	struct bfc_class_cfg class[BFC_PRIORITIES];
 	const struct bfc_classes *of;	/* behind @thresh; or NULL */
 
 	/* Of several schedulers of a port. */
 	u64 sync;		/* ns between looks at the others */
 	u32 reserve;		/* truesize that each may hold whatever others do */
-	u32 batch;		/* so much more or less is told to the others */
+	u32 batch;		/* truesize; a change by so much is told to the others */
 	u32 pool;		/* truesize that they may hold together beyond reserves */
 
 	/* Of modes that pause priorities. */
@@ -168,12 +168,12 @@ struct bfc_cfg {
 	refcount_t users;	/* the qdisc and its port; each for itself */
 	struct rcu_head rcu;
 	struct bfc_buffer *buffer;	/* or NULL */
-	u64 undo;		/* size that @buffer had, while this may yet fail */
+	u64 undo;		/* size that @buffer had before, while this may yet fail; else 0 */
 	u64 fixed;		/* reserves and headroom of the port, bytes */
 	u64 speed;		/* of the link that this is for, bytes/s; 0: unknown */
 	u64 hrtt;		/* ns: the one that was asked for, or measured */
 	u64 loop;		/* ns: likewise, of this port's link alone */
-	u64 longest;		/* ns: that this may be yet; @loop once it is known */
+	u64 longest;		/* ns: the longest that the loop may be yet; @loop once known */
 	u16 port_queues;	/* numbers of queues, as told in HELLO */
 	struct bfc_params p;	/* what was asked for */
 
@@ -184,13 +184,13 @@ struct bfc_cfg {
 
 static_assert(offsetof(struct bfc_cfg, label_value) <= 64);
 
-/* Do packets have priorities there? */
+/* True if packets have priorities: with a mode that pauses them, or a shared buffer. */
 static inline bool bfc_cfg_has_prios(const struct bfc_cfg *cfg)
 {
 	return cfg->prios || cfg->buffer;
 }
 
-/* Are queues split into traffic classes in another way? */
+/* True if queues are split into traffic classes in another way. */
 static inline bool bfc_classes_differ(const struct bfc_cfg *a, const struct bfc_cfg *b)
 {
 	unsigned int class;
@@ -203,19 +203,19 @@ static inline bool bfc_classes_differ(const struct bfc_cfg *a, const struct bfc_
 	return false;
 }
 
-/* Is anything charged to ports with these thresholds? */
+/* True if packets are charged to ports with this configuration. */
 static inline bool bfc_cfg_holds(const struct bfc_cfg *cfg)
 {
 	return cfg->lossless || cfg->buffer;
 }
 
-/* Of the MAC, bytes/s, as far as it was known */
+/* Rate of the MAC, bytes/s, or if that was not known, of the port. */
 static inline u64 bfc_cfg_link_rate(const struct bfc_cfg *cfg)
 {
 	return cfg->speed ?: cfg->rate;
 }
 
-/* Bytes of the longest PAUSE, if the neighbour has as many queues. */
+/* Bytes of the longest PAUSE, to a neighbour with as many queues as the port. */
 static inline unsigned int bfc_pause_most(const struct bfc_cfg *cfg)
 {
 	unsigned int len = bfc_pause_len(cfg->port_queues);
@@ -226,7 +226,7 @@ static inline unsigned int bfc_pause_most(const struct bfc_cfg *cfg)
 }
 
 /**
- * struct bfc_derive - what a configuration follows from
+ * struct bfc_derive - what a configuration is derived from
  * @p: what was asked for
  * @txqs: TX queues with a scheduler of their own that are in use, or 1
  * @rate: at which the port sends, bytes/s
@@ -255,7 +255,7 @@ static inline int bfc_cfg_refuse(struct netlink_ext_ack *extack, const char *msg
 	return -EINVAL;
 }
 
-/* The most that there was, by several CPUs. */
+/* Raise a peak, which several CPUs may do at the same time. */
 static inline void bfc_note_peak(u32 *peak, u32 now)
 {
 	u32 was = READ_ONCE(*peak);

@@ -28,7 +28,7 @@ static bool bfc_pop(struct sk_buff *skb)
 	return !err;
 }
 
-/* MAC control frames are for a port that pauses priorities; the bridge would drop them. */
+/* True for MAC control frames if the port pauses priorities. The bridge would drop them. */
 static bool bfc_is_mac_frame(const struct bfc_port *port, struct sk_buff *skb)
 {
 	unsigned int len = min_t(unsigned int, skb->len, BFC_FRAME_MAX);
@@ -47,7 +47,7 @@ static bool bfc_is_control_frame(struct sk_buff *skb)
 	       bfc_is_ours(skb_mac_header(skb), len + ETH_HLEN);
 }
 
-/* A queue of the neighbour is of one class, so that the next egress can ask for it. */
+/* Note the one class of a queue of the neighbour, so that an egress can ask for it. */
 static void bfc_note_class(struct bfc_ingress *ing, unsigned int upq, u8 class)
 {
 	u8 *noted = &bfc_ingress_classes(ing)[upq];
@@ -76,8 +76,8 @@ unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 
 	bfc_kick_dirty();
 
-	/* Sent to its own source: so does ipvlan make a container's frame one that
-	 * came in here. It is not the neighbour's.
+	/* Sent to its own source: this is how a container's frame comes in here from ipvlan.
+	 * It does not come from the neighbour.
 	 */
 	if (unlikely(ether_addr_equal(eth_hdr(skb)->h_dest,
 				      eth_hdr(skb)->h_source))) {
@@ -88,7 +88,7 @@ unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 	if (unlikely(skb->protocol == htons(BFC_ETHERTYPE)) &&
 	    bfc_is_control_frame(skb)) {
 		bfc_rx_control(port, skb);
-		consume_skb(skb);	/* its way ends here: no drop, nor is the next */
+		consume_skb(skb);	/* it ends here, but this is no drop; likewise below */
 		return NF_STOLEN;
 	}
 
@@ -99,7 +99,7 @@ unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 		return NF_STOLEN;
 	}
 
-	/* Always written: a value of another namespace survives veth. */
+	/* Always written, as a value of another namespace survives veth. */
 	ing = rcu_dereference(port->ingress);
 	handle = ing ? ing->base : 0;
 	if (READ_ONCE(port->pop) && skb_vlan_tag_present(skb) &&

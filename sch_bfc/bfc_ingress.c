@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of handles of a namespace, which leads from a packet at any egress back to
- * the counters of the port that it came in on, and life and death of these counters.
+ * The table of handles of a namespace, which leads from a packet at any egress back to the
+ * counters of the port that it came in on; and how these counters are made and end.
  */
 #include <linux/netdevice.h>
 
@@ -12,27 +12,27 @@ static DEFINE_SPINLOCK(bfc_handle_lock);
 
 #define BFC_RUNS(queues) DIV_ROUND_UP((queues) + 1, 1 << BFC_HANDLE_SHIFT)
 
-/* A port may have the counters of one neighbour with the most queues, and those of
- * another before it that packets still hold; and those of no queue, which it had in between.
+/* Most runs of a port: counters for a neighbour with the most queues; those for another one
+ * before it that packets still hold; and those without queues, which the port had in between.
  */
 #define BFC_PORT_RUNS	(2 * BFC_RUNS(BFC_QUEUES_MAX) + BFC_RUNS(0))
 
-/* For one in so many of what others leave. 64 ports that take all they can leave 1/62 of
- * the table (15/16 to the power of 64), and 48 ports have the most queues.
+/* A port may have one in so many of the runs that others leave. 64 ports that take all they can
+ * leave 1/62 of the table (15/16 to the power of 64), and 48 ports can have the most queues.
  */
 #define BFC_PORT_PART	16
 
 /**
- * bfc_ingress_room() - may the handles of a port go to a neighbour with so many queues?
+ * bfc_ingress_room() - may a port have handles for a neighbour with so many queues?
  * @port: the port
  * @queues: what the neighbour's HELLO claims
  *
- * A stranger can claim what it likes, and change its mind: old counters, with their
- * handles, stay while packets hold counts. So there is a bound for each port, and a
- * port has a part of what is free, its own included, at most. Thus k ports leave
- * (1 - 1 / BFC_PORT_PART)^k of the table to those that come later, whatever they claim,
- * in what turn and how often: what one has got since others did is a part of what these
- * leave, and one that claims anew does so with all that it holds.
+ * A stranger can claim any number of queues, and then another one: old counters, with their
+ * handles, stay while packets hold counts. So there is a bound for each port, and a port has at
+ * most a part of the runs that are free or its own. Thus k ports leave (1 - 1 /
+ * BFC_PORT_PART)^k of the table to those that come later, whatever they claim, in whatever
+ * order and however often: what a port gets after others is a part of what these leave, and a
+ * port that claims anew does so with all that it holds.
  *
  * Context: port->lock held.
  * Return: 0 if it may, else why not: BFC_REFUSED_*.
@@ -63,7 +63,7 @@ u8 bfc_ingress_room(const struct bfc_port *port, unsigned int queues)
 	return BFC_REFUSED_NOT;
 }
 
-/* Handles for new counters: in the table from here on, or false if there are none. */
+/* Take handles for new counters and put these into the table; false if no handles are left. */
 static bool bfc_ingress_enter(struct bfc_ingress *ing)
 {
 	struct bfc_switch *sw = ing->sw;
@@ -88,7 +88,7 @@ static bool bfc_ingress_enter(struct bfc_ingress *ing)
 /**
  * bfc_ingress_new() - pause counters, and handles for them
  * @port: for its neighbour
- * @queues: of the neighbour; 0: none, what is held of the port alone
+ * @queues: of the neighbour; 0: no pause counters, only what is held of the port
  * @refused: result, BFC_REFUSED_* if there are none
  *
  * Context: port->lock held.
@@ -140,12 +140,12 @@ struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
 }
 
 /**
- * bfc_ingress_retire() - others take the place of these counters
+ * bfc_ingress_retire() - other counters take the place of these
  * @ing: the counters
  *
- * No count is added from now on, once a grace period is over (see the sweep), and no
- * port is made dirty by them any more: the port and its thresholds may be gone before
- * the last count is given back.
+ * Once a grace period is over (see the sweep), no count is added any more, and these
+ * counters make no port dirty: the port and its thresholds may be gone before the last
+ * count is given back.
  *
  * Context: port->lock held.
  */
@@ -173,7 +173,7 @@ static void bfc_ingress_unlist(struct bfc_ingress *ing)
 	list_del(&ing->mine);
 }
 
-/* Does any packet hold a count or bytes here? */
+/* True if a packet holds a count or bytes here. */
 static bool bfc_ingress_busy(const struct bfc_ingress *ing)
 {
 	unsigned int i;
@@ -191,7 +191,7 @@ static bool bfc_ingress_busy(const struct bfc_ingress *ing)
  * bfc_ingress_sweep() - give the handles of dead objects back, once no packet holds a
  * count there
  *
- * None is added after the grace period, so zero is final.
+ * No count is added after the grace period, so zero is final.
  *
  * Context: process.
  * Return: true if some are left.
@@ -209,7 +209,7 @@ bool bfc_ingress_sweep(void)
 	if (list_empty(&dead))
 		return false;
 	synchronize_net();
-	/* Without the lock: there may be many, of all namespaces, and no other takes one away. */
+	/* Without the lock: there may be many, of all namespaces, and only this removes any. */
 	list_for_each_entry_safe(ing, next, &dead, list) {
 		if (!bfc_ingress_busy(ing))
 			list_move(&ing->list, &gone);

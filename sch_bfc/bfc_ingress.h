@@ -22,15 +22,16 @@ struct bfc_port;
 /**
  * struct bfc_held - what is queued of one priority of an ingress port
  * @cell: bytes
- * @signals: bit o: the egress of slot o holds us responsible (CaPFC's E)
+ * @signals: bit o: the egress of slot o holds the port responsible (CaPFC's E)
  * @peak: most bytes
  * @grace: without a buffer: low half: bytes that it may hold although MAX was lowered, until it
  *	   holds no more than the new XOFF; high half: &bfc_ingress.graces; 0: none
  *
  * Under no common lock: any scheduler of any egress port changes them, each under its own root
- * lock. @cell and @signals are atomic, @peak only grows (bfc_note_peak()). @grace has one writer
- * that sets it, under &bfc_port.lock (bfc_hold_by()), and any that clears it, if it still is what
- * the thresholds in use ended. Its number tells two of the same bytes apart.
+ * lock. @cell and @signals are atomic, @peak only grows (bfc_note_peak()). @grace is set under
+ * &bfc_port.lock only (bfc_hold_by()). Any of them clears it when the thresholds in use have ended
+ * it, if it still is what was read before (bfc_hold_grace_ends()). Its number tells two graces of
+ * the same bytes apart.
  */
 struct bfc_held {
 	struct bfc_cell cell;
@@ -42,8 +43,9 @@ struct bfc_held {
 /**
  * struct bfc_ingress - pause counters of one neighbour's queues
  *
- * A counter is the number of counts that packets hold (bfc_count.c). If @dead, others have taken
- * its place: it stays, with its handles, until all counts have been given back.
+ * A counter is the number of counts that packets hold (bfc_count.c). If @dead, other counters have
+ * taken the place of these: the object stays, with its handles, until all counts have been given
+ * back.
  */
 struct bfc_ingress {
 	/* Read for each packet, by the hook and by any egress. */
@@ -60,7 +62,7 @@ struct bfc_ingress {
 	struct bfc_cfg __rcu *cfg;	/* of the port; NULL once dead. RCU */
 	struct bfc_buffer *buffer;	/* that bytes are charged to, or NULL; for good */
 	const struct bfc_fc_ops *fc;	/* mode that it was made for; for good */
-	void *account;		/* what that keeps of the port, or NULL; for good */
+	void *account;		/* the mode's state of the port, or NULL; for good */
 	struct bfc_switch *sw;	/* of the port; its table has the handles */
 
 	/* Read for packets that came through a device on top of the port. */
@@ -69,18 +71,18 @@ struct bfc_ingress {
 					 */
 
 	/* Seldom. */
-	u32 layout;		/* counts the layouts of the port */
+	u32 layout;		/* &bfc_neighbour.layouts when it was made */
 	u32 owner;		/* &bfc_port.id of the port that it was made for */
 	u32 graces;		/* times that thresholds changed; under &bfc_port.lock */
 	u16 runs;		/* runs of handles taken */
-	struct list_head list;	/* of dead objects, under bfc_handle_lock but for the sweep */
-	struct list_head mine;	/* of those of the namespace, under bfc_handle_lock */
+	struct list_head list;	/* on the list of dead objects; bfc_handle_lock, but in the sweep */
+	struct list_head mine;	/* likewise, those of the namespace; bfc_handle_lock */
 
 	/* Changed for each packet that is held, and for packets in a row that are counted, by any
 	 * egress under its own root lock, but for @state.
 	 */
-	u16 state ____cacheline_aligned_in_smp;	/* low half: priorities that the newest frame
-						 * pauses (CaPFC's D), high half: whose own
+	u16 state ____cacheline_aligned_in_smp;	/* low half: priorities that the newest frame pauses
+						 * (CaPFC's D), high half: priorities whose own
 						 * occupancy says so (I). Under the port's tx.lock
 						 */
 	struct bfc_held held[BFC_PRIORITIES];	/* of each priority */
@@ -89,14 +91,14 @@ struct bfc_ingress {
 				 */
 };
 
-/* Behind these the class of each upstreamQ, as the hook found it in the tag, with WRITE_ONCE(). */
+/* Behind the roots: the class of each upstreamQ, by the hook from the tag, with WRITE_ONCE(). */
 static inline u8 *bfc_ingress_classes(const struct bfc_ingress *ing)
 {
 	return (u8 *)&ing->counter[2 * ing->queues];
 }
 
-/* Roots that the counters are above 0 for, one per upstreamQ: any egress writes them under
- * its own root lock, with WRITE_ONCE(), and the port reads them to send a PAUSE.
+/* Behind the counters: for each upstreamQ the root that its counter is above 0 for. Any egress
+ * writes it under its own root lock, with WRITE_ONCE(), and the port reads it to send a PAUSE.
  */
 static inline u32 *bfc_ingress_roots(struct bfc_ingress *ing)
 {

@@ -8,8 +8,9 @@
 
 #include "bfc_alloc.h"
 
-/* Is R/r of x smaller than that of y? Without branches, which could not be
- * predicted. Products of narrow numbers, below 2^32, fit in 64 bits.
+/* True if R/r of x is smaller than that of y. Without branches, which could not be
+ * predicted. If all numbers are below 2^32 (not @wide), their products fit in 64
+ * bits.
  */
 static __always_inline bool bfc_alloc_cheaper(const struct bfc_alloc_port *x,
 					      const struct bfc_alloc_port *y,
@@ -25,8 +26,8 @@ static __always_inline bool bfc_alloc_cheaper(const struct bfc_alloc_port *x,
 	return (x_high < y_high) | ((x_high == y_high) & (x_low < y_low));
 }
 
-/* Of the ports of a set, one whose R/r may be in the middle: the median of the
- * first, the last and one between them.
+/* A port of a set whose R/r may be in the middle: the median of the first, the last
+ * and one between them.
  */
 static __always_inline unsigned int bfc_alloc_pivot(const struct bfc_alloc *a,
 						    u64 set, bool wide)
@@ -113,7 +114,7 @@ void bfc_alloc_clear(struct bfc_alloc *a)
  * @rate: r_i, amount per T_hop; above BFC_AMOUNT_MAX taken for that
  * @other: R_i, the same
  *
- * Return: whether there was room for it. Its index is the number of those added
+ * Return: true if there was room for it. Its index is the number of ports added
  * before it.
  */
 bool bfc_alloc_add(struct bfc_alloc *a, u64 rate, u64 other)
@@ -139,11 +140,11 @@ bool bfc_alloc_add(struct bfc_alloc *a, u64 rate, u64 other)
  * paused. If all others together cannot help enough (the paper takes that for
  * impossible; a pause that ends makes it possible), they are paused for T_hop.
  *
- * Ports need not be sorted: it is enough to find the price R/r of the last group,
- * by dividing the set of those that may be in it into cheaper and dearer ones
- * again and again: it looks at some 2.5 n ports. At worst a round loses two of them
- * (the pivot, and one of those it was the median of): that is 32 rounds and 1056
- * looks for 64 ports. No recursion, nothing allocated.
+ * Ports need not be sorted: it is enough to find the price R/r of the last group. For that,
+ * the set of ports that may be in it is divided into cheaper and dearer ones again and
+ * again, which looks at some 2.5 n ports. At worst a round loses two of them (the pivot,
+ * and one of those it was the median of): that is 32 rounds and 1056 looks for 64 ports. No
+ * recursion, nothing allocated.
  *
  * Context: the user of the problem serializes.
  * Return: the part of @demand that cannot be met, an amount; 0: it is met.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which port is paused for how long? FAFC's optimisation (FAFC §II-D, Alg. 2
+ * Which port is paused for how long: FAFC's optimisation (FAFC §II-D, Alg. 2
  * lines 11-14): pure arithmetic, compiled into the module and into the
  * user-space unit tests.
  *

@@ -7,25 +7,25 @@
 #include "bfc_bucket.h"
 
 /**
- * bfc_bucket_take_n() - take tokens, if there are so many
+ * bfc_bucket_take_n() - take tokens, if there are enough
  * @b: the bucket
  * @now: ns; another processor's may have been a little later
  * @rate: tokens/s, not 0, at most 1.8e10
  * @size: tokens that it holds
  * @n: tokens
  *
- * What is left of a token's time is kept: at a rate of 15 million frames a
- * second clocks count 67 ns a token, and frames come at intervals of that order.
+ * Time that is less than a token takes is not lost: at 15 million frames/s a
+ * token takes 67 ns, and frames come at intervals of that order.
  *
  * Context: the bucket's user serializes.
- * Return: whether there were as many; else none is taken.
+ * Return: true if there were enough; else none is taken.
  */
 bool bfc_bucket_take_n(struct bfc_bucket *b, u64 now, u64 rate, u32 size, u32 n)
 {
 	u64 elapsed = now > b->filled ? now - b->filled : 0;
 	u64 fill;
 
-	/* Beyond a second it would overflow. */
+	/* Beyond a second the product would overflow. */
 	if (elapsed < 1000000000ULL)
 		fill = div_u64(elapsed * rate, 1000000000);
 	else if (rate < size && elapsed < size * 1000000000ULL)
@@ -51,7 +51,7 @@ bool bfc_bucket_take_n(struct bfc_bucket *b, u64 now, u64 rate, u32 size, u32 n)
  * @now: ns
  * @rate: frames/s, not 0
  *
- * Return: whether there was one.
+ * Return: true if there was one.
  */
 bool bfc_bucket_take(struct bfc_bucket *b, u64 now, u32 rate)
 {

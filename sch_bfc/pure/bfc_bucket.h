@@ -8,8 +8,8 @@
 
 #include <linux/types.h>
 
-#define BFC_BUCKET_MIN		256	/* tokens that a bucket of frames holds */
-#define BFC_BUCKET_PER_SEC	1000	/* or a millisecond's worth */
+#define BFC_BUCKET_MIN		256	/* tokens that a bucket of frames holds at least, */
+#define BFC_BUCKET_PER_SEC	1000	/* or, if more, a millisecond's worth */
 
 /**
  * struct bfc_bucket - tokens, one for each frame or for each byte

@@ -3,13 +3,13 @@
  * A hash of what makes a flow: pure arithmetic, compiled into the module and into the
  * user-space unit tests.
  *
- * NH of UMAC (RFC 4418 §5.2.2): of two words each is added to a word of a secret key,
- * and the products of all pairs are added up. Whichever two different flows a sender
- * makes, their hashes are equal with a probability of 2^-32 over the keys: without the
- * key, collisions cannot be aimed at. SipHash does more: its key survives even a peer
- * that sees hashes. They stay in here, but a sender that measures which of its flows
- * wait together learns a little of them. It takes 40 cycles for 16 bytes, of some 150
- * that a packet takes in all; this takes ten.
+ * NH of UMAC (RFC 4418 §5.2.2): each word is added to a word of a secret key, and the products
+ * of all pairs of these sums are added up. Whichever two different flows a sender makes, their
+ * hashes are equal with a probability of 2^-32 over the keys: without the key, collisions
+ * cannot be aimed at. SipHash does more: its key stays secret even if a peer sees hashes.
+ * Hashes do not leave the module, but a sender that measures which of its flows wait together
+ * learns a little of them. SipHash takes 40 cycles for 16 bytes, of some 150 that a packet
+ * takes in all; NH takes ten.
  */
 #ifndef _BFC_HASH_H
 #define _BFC_HASH_H
@@ -17,7 +17,7 @@
 #include <linux/types.h>
 
 #define BFC_HASH_WORDS	18	/* at most */
-#define BFC_HASH_SPREAD	0x61c8864680b583ebULL	/* 2^64 by the golden ratio */
+#define BFC_HASH_SPREAD	0x61c8864680b583ebULL	/* 2^64 by the square of the golden ratio */
 
 /**
  * bfc_hash_pair() - what two words add to a hash
@@ -36,8 +36,8 @@ static inline u64 bfc_hash_pair(u32 a, u32 b, const u32 *key)
  * bfc_hash_end() - the hash of words whose pairs are added up
  * @sum: of bfc_hash_pair()
  *
- * NH of flows that differ in a port or an address alone is an arithmetic series: these
- * steps, which can be undone and so let no two of them meet, spread it over all bits.
+ * The NH sums of flows that differ in a port or an address alone are an arithmetic series.
+ * These steps spread it over all bits. They can be undone, so no two sums get the same hash.
  *
  * Return: 64 bits.
  */

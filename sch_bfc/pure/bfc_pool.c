@@ -3,8 +3,8 @@
  * A shared buffer: the steps of a charge and of an uncharge, in the order that
  * bfc_pool.h asks for.
  *
- * A charged packet takes its steps twice: __flatten has them inlined, so that an
- * operation stays in registers.
+ * Each packet takes these steps twice, to be charged and to be uncharged:
+ * __flatten inlines them, so that an operation stays in registers.
  */
 #include <linux/compiler.h>
 
@@ -15,7 +15,7 @@ static s64 bfc_cell_word(u32 base, u32 headroom)
 	return (u64)headroom << 32 | base;
 }
 
-/* The pool has no room: the headroom, then. */
+/* The pool has no room: try the headroom. */
 static void bfc_pool_plan_headroom(struct bfc_pool_op *op,
 				   const struct bfc_cell_cfg *cfg)
 {
@@ -31,7 +31,7 @@ static void bfc_pool_plan_headroom(struct bfc_pool_op *op,
 	op->step = BFC_POOL_STORE;
 }
 
-/* Where would it go, as far as the cell knows? */
+/* Where the packet is to be charged, by what the cell says. */
 static void bfc_pool_plan_charge(struct bfc_pool_op *op,
 				 const struct bfc_cell_cfg *cfg)
 {
@@ -74,7 +74,7 @@ static void bfc_pool_begin(struct bfc_pool_op *op, u32 len)
  * @cell: the cell
  * @cfg: what the cell may hold; does not change meanwhile
  *
- * Context: any; what others do between two steps is theirs to do.
+ * Context: any; others may do anything between two steps.
  * Return: false when it is done.
  */
 static bool bfc_pool_charge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
@@ -138,7 +138,7 @@ static void bfc_pool_plan_uncharge(struct bfc_pool_op *op,
 	}
 	if (part) {
 		op->where = BFC_POOL_SHARED;
-		if (part > base) {	/* the owner's mistake, not to be spread */
+		if (part > base) {	/* the owner's mistake: not below 0 */
 			part = base;
 			op->where = BFC_POOL_REFUSED;
 		}
@@ -185,16 +185,15 @@ static bool bfc_pool_uncharge_step(struct bfc_pool_op *op, struct bfc_pool *pool
 }
 
 /**
- * bfc_pool_charge() - may a packet come in, and where is it charged?
+ * bfc_pool_charge() - charge a packet, if there is room for it
  * @pool: the pool
  * @cell: of the packet's port and priority
  * @cfg: what the cell may hold
  * @len: of the packet, bytes
- * @word: result: the cell with the packet, or as it is without, if refused; of
- *	  all that charge and uncharge it, each sees another word. For the XOFF
- *	  decision
+ * @word: result, for the XOFF decision: the cell with the packet, or without it if
+ *	  refused. All that charge and uncharge the cell see different words
  *
- * Lock-free: it starts over only if another processor got on.
+ * Lock-free: it starts over only if another processor has changed the cell.
  *
  * Context: any, the caller's own root lock held or not.
  * Return: BFC_POOL_*.
@@ -224,7 +223,7 @@ enum bfc_pool_where bfc_pool_charge(struct bfc_pool *pool,
  *
  * Context: any.
  * Return: where the bytes were (the last of them); BFC_POOL_REFUSED if the cell
- * held less than @len: it is empty then, and the owner has lost count.
+ * held less than @len: it is empty then, and its owner has counted wrong.
  */
 __flatten
 enum bfc_pool_where bfc_pool_uncharge(struct bfc_pool *pool,

@@ -9,12 +9,12 @@
  *	    + a reserve for each cell, which no other can take
  *	    + headroom for each cell, for what still comes after XOFF
  *
- * A cell is what is counted together: the packets of one priority that came in
- * through one port. Bytes of a cell are alike: what is charged goes to the
- * reserve first, then to the pool, then to the headroom; what goes out is taken
- * from the headroom first, so that this is free again before the neighbour is told
- * to go on, then from the pool, then from the reserve. A packet may lie in reserve
- * and pool, but not partly in the headroom. So a packet needs to remember its length only.
+ * A cell counts together the packets of one priority that came in through one port.
+ * Bytes of a cell are alike: an incoming packet is charged to the reserve first, then
+ * to the pool, then to the headroom; an outgoing one is taken from the headroom first,
+ * so that this is free again before the neighbour is told to go on, then from the pool,
+ * then from the reserve. A packet may lie in reserve and pool, but not partly in the
+ * headroom. So a packet needs to remember its length only.
  *
  * Many qdiscs charge the same cells and the same pool, each under its own root
  * lock, and nothing here takes another one. A cell is one 64-bit word that is
@@ -53,8 +53,8 @@
 
 /**
  * struct bfc_pool - what all cells may take from
- * @size: bytes, at most BFC_POOL_MAX. Changes any time; what is over a smaller
- *	  one stays until it leaves
+ * @size: bytes, at most BFC_POOL_MAX. May change at any time; bytes over a smaller
+ *	  size stay until they leave
  * @shared: bytes taken, attempts under way included
  */
 struct bfc_pool {

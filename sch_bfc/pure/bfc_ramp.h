@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ECN marks as a ramp, by the queue of the moment (DCQCN §3.1; RED without the average): pure
+ * ECN marks as a ramp, by the present queue length (DCQCN §3.1; RED without the average): pure
  * arithmetic, compiled into the module and into the user-space unit tests.
  *
  *     marked
@@ -21,10 +21,10 @@
 #define BFC_RAMP_SHIFT	30		/* no queue is longer than that: BFC_BYTES_MAX */
 
 /**
- * struct bfc_ramp - what of the packets is marked
+ * struct bfc_ramp - which share of the packets is marked
  * @slope: share for each byte over Kmin, of BFC_RAMP_ONE << BFC_RAMP_SHIFT
- * @kmin: bytes; none is marked up to that
- * @kmax: bytes; all are beyond
+ * @kmin: bytes; up to that, none is marked
+ * @kmax: bytes; beyond that, all are marked
  */
 struct bfc_ramp {
 	u64 slope;
@@ -35,7 +35,7 @@ struct bfc_ramp {
 /**
  * bfc_ramp_share() - what share of the packets that meet a queue is marked
  * @r: the ramp
- * @bytes: the queue
+ * @bytes: length of the queue
  *
  * Return: of BFC_RAMP_ONE: one is marked if a random u32 is below it.
  */

@@ -4,8 +4,8 @@
  * No skb, no lock and no clock: compiled into the module and into the user-space unit
  * tests.
  *
- * A bounded table. A destination without an entry is one of its own; of a full set the
- * entry that was learned the longest ago goes.
+ * The table is bounded. A destination without an entry is one of its own, behind no
+ * root. In a full set the entry that was learned the longest ago is replaced.
  */
 #ifndef _BFC_ROOT_H
 #define _BFC_ROOT_H
@@ -16,9 +16,9 @@
 #define BFC_BEHIND_QUEUES	8	/* sets for each queue of a port */
 #define BFC_BEHIND_SHIFT	10	/* times are in units of 1024 ns */
 #define BFC_BEHIND_AGE		1024	/* what is learned holds for so many sticky times */
-#define BFC_BEHIND_PROBE	16	/* and one of all that is older is tried in so many */
-#define BFC_BEHIND_KEPT		64	/* and a queue that is not paused has its root for so
-					 * many after that was told
+#define BFC_BEHIND_PROBE	16	/* and one of all older ones is tried again in so many */
+#define BFC_BEHIND_KEPT		64	/* for so many, a queue that is no longer paused keeps the
+					 * root that was told
 					 */
 
 /**
@@ -71,13 +71,15 @@ static inline void bfc_behind_learn(struct bfc_behind *set, u32 key, u32 root, u
 }
 
 /**
- * bfc_behind_is_old() - is it time to look again whether a destination is there?
+ * bfc_behind_is_old() - is it time to look again whether a destination is behind its
+ * root?
  * @e: its entry
  * @now: time
- * @age: for which it holds
- * @probed: result: when the last one was looked at again, of all entries
+ * @age: for how long an entry holds
+ * @probed: when an entry, of all, was last looked at again; set if this one is
  *
- * One in a while, for each takes a queue that flows behind the root should not have.
+ * Only one in a while, as each takes a queue that flows behind the root should not
+ * have.
  *
  * Return: true if so.
  */

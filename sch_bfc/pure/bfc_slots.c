@@ -4,7 +4,8 @@
  */
 #include "bfc_slots.h"
 
-/* What a pause of @time keeps away, and how long @amount was paused. */
+/* What a pause of @time keeps away; below, for how long one keeps @amount away.
+ */
 static u64 bfc_slots_amount(u64 rate, u32 time, u32 t_hop)
 {
 	u64 rem;
@@ -36,8 +37,8 @@ static u32 bfc_slots_time(u64 amount, u64 rate, u32 t_hop)
  * begins: so each packet that leaves in the last moments of a slot would find the
  * same congestion and add another pause.
  *
- * Return: for how long the port is to be paused from now on, ns: as pauses add up
- * (§III-B), what is left of those before is in it. 2 x @t_hop at most.
+ * Return: for how long the port is to be paused from now on, ns. Pauses add up
+ * (§III-B), so what is left of earlier ones is included. 2 x @t_hop at most.
  */
 u32 bfc_slots_pause(struct bfc_slots *s, u64 now, u32 t_hop, u64 rate,
 		    u32 pause)
@@ -48,7 +49,7 @@ u32 bfc_slots_pause(struct bfc_slots *s, u64 now, u32 t_hop, u64 rate,
 	if (!s->end) {
 		s->end = now + t_hop;
 	} else {
-		/* The rest of this slot, but what is paused already. */
+		/* The rest of this slot, without what is paused already. */
 		room = t_hop - bfc_slots_time(s->next, rate, t_hop);
 		if (room > s->end - now)
 			room = s->end - now;
@@ -64,7 +65,7 @@ u32 bfc_slots_pause(struct bfc_slots *s, u64 now, u32 t_hop, u64 rate,
 	if (s->until < now)
 		s->until = now;
 	s->until += this_slot + next_slot;
-	/* Only if the rate has changed in between: pauses end with the slots. */
+	/* Only if the rate has changed in between: else pauses end with the slots. */
 	if (s->until > s->end + t_hop)
 		s->until = s->end + t_hop;
 	return s->until - now;

@@ -8,7 +8,7 @@
 #include "bfc_thresh.h"
 
 /**
- * bfc_speed_rate() - what a device's speed is in bytes
+ * bfc_speed_rate() - a device's speed in bytes/s
  * @mbit: as ethtool has it, Mbit/s; root may set a tap's to anything
  *
  * Return: bytes/s, at most BFC_RATE_MAX, which other arithmetic relies on.
@@ -21,11 +21,11 @@ u64 bfc_speed_rate(u32 mbit)
 }
 
 /**
- * bfc_bytes_in() - what a link brings in some time
+ * bfc_bytes_in() - bytes that a link sends in some time
  * @rate: bytes/s, at most BFC_RATE_MAX
  * @ns: at most some hours
  *
- * Exact everywhere. Not so mul_u64_u64_div_u64(): the generic one of 6.1 drops bits
+ * Exact everywhere. mul_u64_u64_div_u64() is not: the generic one of 6.1 drops bits
  * of large products, and x86's goes wrong where the compiler sees that the first
  * factor equals the divisor (8 Gbit/s are 1e9 bytes/s): both may be kept in the
  * register that the product goes to.
