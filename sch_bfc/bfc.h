@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * bfc - Backpressure Flow Control: objects and who may touch them.
+ * bfc - Backpressure Flow Control: objects and their locks.
  *
  *   bfc_sched    the qdisc: flow table, queues, DRR, shaper
- *   bfc_txqs	  what the schedulers of a port share, if each TX queue has one
+ *   bfc_txqs	  shared state of the schedulers of a port, if each TX queue has one
  *   bfc_port     one per net_device: the neighbour on that link. As egress it
  *		  obeys the neighbour's pauses, as ingress it pauses the neighbour
  *   bfc_ingress  pause counters of one neighbour's queues, and the bytes queued of
@@ -159,7 +159,7 @@ struct bfc_sched_dests {
 };
 
 /**
- * struct bfc_sched_roots - with `assign root`: what is behind which root
+ * struct bfc_sched_roots - with `assign root`: the roots that destinations are behind
  *
  * Read and written for a flow that has no queue, and for a queue that is paused.
  */
@@ -181,7 +181,7 @@ struct bfc_sched_stats {
 	u64 told_to_share;	/* of these, into a queue of the flow's destination or ingress port,
 				 * on purpose
 				 */
-	u64 joined;		/* queues whose packets moved to the end of another */
+	u64 joined;		/* queues that moved to the end of another */
 	u64 learned;		/* times that a destination was found behind a root */
 	u64 shared;		/* flow table entries that a second flow had to share, and overflow
 				 * entries taken because a set was full
@@ -249,7 +249,7 @@ struct bfc_sched_over {
 					 * member of &bfc_class_dests.ingress of each class
 					 */
 	struct bfc_overflow *ports;	/* for each of these members */
-	u32 packets;		/* whose flows are in @entries */
+	u32 packets;		/* of the flows in @entries */
 	u8 classes;		/* that there is room for */
 };
 
@@ -477,7 +477,7 @@ static inline u64 bfc_lately(struct bfc_sched *q)
 }
 
 /**
- * bfc_sticky_over() - has the sticky time passed since a packet left?
+ * bfc_sticky_over() - whether the sticky time has passed since a packet left
  * @q: the scheduler
  * @since: ns, or BFC_STAMP_LATER
  *
@@ -523,7 +523,7 @@ static inline u16 *bfc_rotor(struct bfc_sched *q, u8 class)
 	return bfc_is_classed(q) ? &q->class.each[class].rotor : &q->rotor;
 }
 
-/* The first queue of a class from @start on, cyclically, whose bit is set; %nqueues if none is. */
+/* The first queue of a class from @start on, cyclically, with its bit set; %nqueues if none has. */
 static inline unsigned int bfc_find_in_class(const struct bfc_sched *q, u8 class,
 					     const unsigned long *bits, unsigned int start)
 {
@@ -570,7 +570,7 @@ static inline u32 bfc_queue_th(const struct bfc_sched *q, const struct bfc_queue
 	return bfc_th(q, class, n);
 }
 
-/* True if this is a root without a scheduler, whose TX queues have a scheduler each. */
+/* True if this is a root without a scheduler, where each TX queue has one. */
 static inline bool bfc_is_mq(const struct Qdisc *sch)
 {
 	return sch->flags & TCQ_F_MQROOT;
@@ -634,7 +634,7 @@ static inline void bfc_mac_words(const struct sk_buff *skb, u32 *word)
 }
 
 /**
- * bfc_control_kind() - does the network stop working without this packet?
+ * bfc_control_kind() - whether the network stops working without this packet
  * @skb: at egress
  *
  * Return: BFC_CONTROL_*.

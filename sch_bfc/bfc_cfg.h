@@ -125,7 +125,7 @@ struct bfc_cfg {
 	u8 split_gso;		/* BFC_SPLIT_GSO_* */
 	u8 label;		/* BFC_LABEL_*: where the incast label of a packet is */
 	bool srf;		/* queues are served by the size at their head */
-	u16 leave_out;		/* so many of 65536 packets are not sampled */
+	u16 leave_out;		/* packets of 65536 that are not sampled */
 
 	/* The scheduler, for some. */
 	u32 label_value;	/* DSCP, or skb->mark within @label_mask */
@@ -153,10 +153,10 @@ struct bfc_cfg {
 
 	/* Of modes that pause priorities. */
 	struct bfc_pfc_thresh in;	/* of each (port, priority) */
-	struct bfc_cell_cfg cell;	/* what a lossless one may take of the buffer */
-	struct bfc_cell_cfg lossy;	/* what another may take */
+	struct bfc_cell_cfg cell;	/* bounds of a lossless one in the buffer */
+	struct bfc_cell_cfg lossy;	/* bounds of another */
 	u16 quanta;		/* of a pause */
-	struct bfc_ramp ramp;	/* what is marked beyond @ecn */
+	struct bfc_ramp ramp;	/* share of packets marked beyond @ecn */
 	struct bfc_capfc_thresh capfc;	/* CaPFC: of the egress queues */
 	enum bfc_capfc_stop stop;
 	struct bfc_holt_conf holt;	/* FAFC: T_hop and weights */

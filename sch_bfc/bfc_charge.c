@@ -13,7 +13,7 @@
 /* On while any port has a mode that pauses priorities, or a shared buffer. */
 DEFINE_STATIC_KEY_FALSE(bfc_holds);
 
-#define BFC_GRACE_ANY	U32_MAX	/* bytes of a grace whose bound is not known yet */
+#define BFC_GRACE_ANY	U32_MAX	/* bytes of a grace without a known bound yet */
 
 static u32 bfc_grace_bytes(u64 grace)
 {
@@ -160,7 +160,7 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 }
 
 /**
- * bfc_holds_whole() - is there room for a packet of several segments in one piece?
+ * bfc_holds_whole() - whether there is room for a packet of several segments in one piece
  * @q: scheduler of the egress port
  * @skb: the packet, not in a queue yet
  * @prio: its priority

@@ -135,7 +135,7 @@ void bfc_class_deactivated(struct bfc_sched *q, u8 class)
 }
 
 /**
- * bfc_class_next() - the class whose turn it is
+ * bfc_class_next() - the class to serve
  * @q: the scheduler, with a queue that may send
  *
  * Context: under the root lock.

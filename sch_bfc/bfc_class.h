@@ -41,7 +41,7 @@ struct bfc_sched_drr {
 };
 
 /**
- * struct bfc_class_sum - what queues have counted; wraps
+ * struct bfc_class_sum - counters of queues; they wrap
  * @bytes: sent
  * @packets: likewise
  * @drops: packets

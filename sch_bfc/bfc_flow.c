@@ -82,7 +82,7 @@ void bfc_flow_init(void)
 				ARRAY_SIZE(bfc_dissector_keys));
 }
 
-/* Where the next hop sends a packet whose flow is identified by an inner header. The
+/* Where the next hop sends a packet, if an inner header identifies its flow. The
  * inner addresses do not tell: a sender can put those of any other flow there.
  */
 static void bfc_tuple_outer(const struct sk_buff *skb, union bfc_tuple *t, unsigned int off,
@@ -465,7 +465,7 @@ static bool bfc_flow_is_member(const struct bfc_overflow *port, u64 hash)
 
 /* True if a flow without an entry in its set goes to overflow entry @n. That is not
  * only if the set is full: else a host that fills the table would get an entry, and a
- * queue, with each flow whose set is not.
+ * queue, with each flow in a set that is not full.
  */
 static bool bfc_flow_overflows(struct bfc_sched *q, unsigned int n, bool full, u64 hash)
 {
@@ -579,7 +579,7 @@ void bfc_flow_overflow(struct bfc_sched *q, const struct bfc_flow *flow,
 }
 
 /**
- * bfc_flow_is_queued() - has a flow packets in a queue?
+ * bfc_flow_is_queued() - whether a flow has packets in a queue
  * @q: the scheduler
  * @skb: a packet of the flow
  * @hash: bfc_flow_hash()

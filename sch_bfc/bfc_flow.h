@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Flows and the queues that they are in (BFC §3.3.1): the table's entry, and what
- * bfc_flow.c does with it under the root lock.
+ * Flows and the queues that they are in (BFC §3.3.1): the table's entry, and
+ * the functions of bfc_flow.c, under the root lock.
  */
 #ifndef _BFC_FLOW_H
 #define _BFC_FLOW_H
@@ -18,7 +18,7 @@ struct sk_buff;
  */
 #define BFC_FLOW_OVERFLOW	4
 #define BFC_FLOW_MEMBERS	49	/* so that struct bfc_overflow of all ports take 16 KB */
-/* The table counts as full for this many sticky times after a set was: it is full by turns.
+/* The table counts as full for this many sticky times after a set was, as it is full now and then.
  * With 0, 7.1 % of those flows take so long.
  */
 #define BFC_FLOW_FULL		64
@@ -76,7 +76,7 @@ enum {
 	BFC_FLOW_INGRESS,	/* all that came in through a port: switch with fafc */
 };
 
-/* What the control band takes a packet for; each kind has a share of the band of its own. */
+/* Kinds of packets in the control band; each has a share of the band of its own. */
 enum bfc_control {
 	BFC_CONTROL_NONE,	/* ordinary */
 	BFC_CONTROL_LINK,	/* link-local group address: STP, LLDP, LACP */

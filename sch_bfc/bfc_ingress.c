@@ -23,7 +23,7 @@ static DEFINE_SPINLOCK(bfc_handle_lock);
 #define BFC_PORT_PART	16
 
 /**
- * bfc_ingress_room() - may a port have handles for a neighbour with so many queues?
+ * bfc_ingress_room() - whether a port may have handles for a neighbour with so many queues
  * @port: the port
  * @queues: what the neighbour's HELLO claims
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What came in through a port, and from which of the neighbour's queues.
+ * Bytes queued of what came in through a port, and pause counters of the neighbour's queues.
  */
 #ifndef _BFC_INGRESS_H
 #define _BFC_INGRESS_H
@@ -20,7 +20,7 @@ struct bfc_fc_ops;
 struct bfc_port;
 
 /**
- * struct bfc_held - what is queued of one priority of an ingress port
+ * struct bfc_held - packets queued of one priority of an ingress port
  * @cell: bytes
  * @signals: bit o: the egress of slot o holds the port responsible (CaPFC's E)
  * @peak: most bytes
@@ -82,8 +82,8 @@ struct bfc_ingress {
 	 * egress under its own root lock, but for @state.
 	 */
 	u16 state ____cacheline_aligned_in_smp;	/* low half: priorities that the newest frame pauses
-						 * (CaPFC's D), high half: priorities whose own
-						 * occupancy says so (I). Under the port's tx.lock
+						 * (CaPFC's D), high half: priorities over XOFF by
+						 * their own occupancy (I). Under the port's tx.lock
 						 */
 	struct bfc_held held[BFC_PRIORITIES];	/* of each priority */
 	atomic_t counter[];	/* one per upstreamQ; behind them bfc_ingress_roots(), and

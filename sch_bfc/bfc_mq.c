@@ -7,7 +7,7 @@
  *
  * They have one port: one neighbour, one set of pauses. Queue q of TX queue t is number
  * t x queues + q there. If the numbers do not fit the frame, they are given more than once: a
- * pause is for all queues of that number. What else the schedulers share: bfc_txqs.c.
+ * pause is for all queues of that number. Other shared state: bfc_txqs.c.
  *
  * As below mq, these qdiscs have no handle, and the core sees them come and go with the number of
  * TX queues in use (ethtool -L).
@@ -18,7 +18,7 @@
 #include "bfc.h"
 
 /**
- * bfc_mq_check() - can a port with these options have several schedulers?
+ * bfc_mq_check() - whether a port with these options can have several schedulers
  * @p: the options
  * @extack: why not
  *
@@ -78,7 +78,7 @@ static int bfc_mq_check_new(struct Qdisc *sch, const struct bfc_params *p,
 }
 
 /**
- * bfc_mq_wanted() - shall a new root have a scheduler for each TX queue?
+ * bfc_mq_wanted() - whether a new root is to have a scheduler for each TX queue
  * @sch: the qdisc
  * @p: its options; BFC_TXQS_AUTO: if they allow it
  *
@@ -137,7 +137,7 @@ static struct Qdisc_ops bfc_txq_ops __read_mostly = {
  * @extack: for errors
  *
  * Context: RTNL.
- * Return: 0 or an error; bfc_mq_drop() undoes what there is then.
+ * Return: 0 or an error; bfc_mq_drop() then undoes what was made.
  */
 int bfc_mq_new(struct Qdisc *sch, const struct bfc_params *p,
 	       struct netlink_ext_ack *extack)

@@ -13,7 +13,7 @@
  * queues. A queue that gets its first packet and was not served in the present round is put
  * on the list of fresh queues, once, as in fq_codel (RFC 8290): so short flows do not wait
  * for a quantum of each long one. A queue that runs empty keeps the round in which it was
- * served and the rest of its quantum: a flow whose packets come one by one may go first
+ * served and the rest of its quantum: a flow with packets that come one by one may go first
  * again in the same round, but only with that rest. Queues of a strict priority are on
  * neither list, but in a round of that priority alone. With `sched srf` queues are in
  * buckets instead, and so are paused queues (bfc_srf.c).
@@ -177,7 +177,7 @@ static void bfc_queue_resume_early(struct bfc_sched *q, struct bfc_queue *queue)
 }
 
 /**
- * bfc_settle() - stamp flows and queues whose packets left since the clock was read
+ * bfc_settle() - stamp flows and queues that packets left since the clock was read
  * @q: the scheduler
  *
  * Context: under the root lock.

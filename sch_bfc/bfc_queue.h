@@ -42,8 +42,8 @@ struct bfc_queue {
 	u32 peak;		/* of @bytes */
 	u32 drops;		/* dropped */
 	union {
-		u32 flow;	/* index of the flow whose packets are in it; when empty: of the
-				 * flow whose packet left last
+		u32 flow;	/* index of the flow of its packets; when empty: of its last
+				 * packet
 				 */
 		u32 nflows;	/* while it has packets and is @mixed: number of flows with packets
 				 * in it; with `sample` an estimate

@@ -13,7 +13,7 @@
  * neighbours never share queues with packets to it.
  *
  *   next hop -> hook	  &bfc_port.root, beside the bitmap of paused queues
- *   dequeue merges	  &bfc_queue_pauses.root, and what the queue's destination is behind
+ *   dequeue merges	  &bfc_queue_pauses.root, and the root of the queue's destination
  *   enqueue counts	  bfc_ingress_roots(), beside the pause counter
  *   dequeue sends PAUSE  all those of paused queues
  *
@@ -109,7 +109,7 @@ u32 bfc_root_behind(struct bfc_sched *q, u32 key)
 }
 
 /**
- * bfc_root_probe() - is it time to look again whether a destination is behind its root?
+ * bfc_root_probe() - whether it is time to look again if a destination is behind its root
  * @q: the scheduler, with `assign root`
  * @key: of the destination
  *
@@ -243,7 +243,7 @@ unsigned int bfc_roots_room(const struct bfc_port *port, unsigned int queues)
  * @pause: what the frame says
  * @frame: the frame
  *
- * A paused queue whose id is not in this frame keeps the one that was told while it was
+ * A paused queue without an id in this frame keeps the one that was told while it was
  * paused: a frame does not have room for any number of ids.
  *
  * Context: port->lock held, before &bfc_rx.gen changes.

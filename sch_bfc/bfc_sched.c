@@ -222,7 +222,7 @@ void bfc_trim(struct Qdisc *sch)
 		rtnl_kfree_skbs(skb, skb);
 }
 
-/* Append a packet, whose cb is filled, to a queue. Here and not in bfc_queue.c, so that it is
+/* Append a packet with a filled cb to a queue. Here and not in bfc_queue.c, so that it is
  * inlined.
  */
 static __always_inline void bfc_queue_append(struct bfc_sched *q, unsigned int qn,
@@ -267,7 +267,7 @@ static __always_inline void bfc_queue_append(struct bfc_sched *q, unsigned int q
 }
 
 /* `sample`: true if a packet is left out of flow table and pause counters (BFC App. A.8). The
- * choice is random, not every n-th packet: of flows whose packets alternate it would leave out all
+ * choice is random, not every n-th packet: of flows with alternating packets it would leave out all
  * or none. The upper half of a linear congruential sequence (Knuth, TAOCP 3.3.4) is random enough.
  * Not inline: packets of a port without the option should not pay for it.
  */
@@ -523,7 +523,7 @@ static struct sk_buff *bfc_dequeue_control(struct Qdisc *sch)
 	return skb;
 }
 
-/* The first queue of a round whose priority need not wait, or NULL. @waits: bit p: p has to. */
+/* The first queue of a round with a priority not in @waits (bit p: p must wait), or NULL. */
 static struct bfc_queue *bfc_drr_next(struct bfc_sched *q,
 				      const struct list_head *round, u8 waits)
 {

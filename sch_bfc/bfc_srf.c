@@ -2,8 +2,8 @@
 /*
  * `sched srf`: shortest remaining flow first (BFC App. A.2).
  *
- * Packets tell how much their flow has yet to send (bfc_size.h), and the queue whose next
- * packet tells least is served. Queues are sorted into buckets, 16 for each time that a size
+ * Packets tell how much their flow has yet to send (bfc_size.h), and the queue with the least
+ * size at its head is served. Queues are sorted into buckets, 16 for each time that a size
  * doubles, so that neither a packet nor a new head costs a look at other queues. Sizes that are
  * less than 1/16 apart may be in one bucket, where queues take turns by deficit round robin.
  * These turns end soon: the first queue that moves to a lower bucket goes before the others
@@ -13,7 +13,7 @@
  * it is short, and others wait for its acknowledgement.
  *
  * Queues that the neighbour holds paused are in buckets of their own, for `assign similar`: a
- * flow that finds no empty queue joins the queue whose size is the nearest to its own.
+ * flow that finds no empty queue joins the queue with the size nearest to its own.
  *
  * Everything here runs under the root lock, unless it says otherwise.
  */
@@ -196,7 +196,7 @@ static unsigned int bfc_srf_apart(unsigned int a, unsigned int b)
  * bfc_srf_similar() - the queue for a flow that finds none empty
  * @q: the scheduler, with `assign similar`
  *
- * The queue whose head tells the nearest size; of two, one that is not paused. Queues
+ * The queue with the nearest size at its head; of two, one that is not paused. Queues
  * of one bucket are picked in turn. A packet that tells no size joins any queue, as
  * with `assign dynamic`: it has to wait for all that tell one, wherever it is.
  *

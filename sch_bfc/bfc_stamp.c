@@ -380,7 +380,7 @@ bool bfc_stamp_inherit(struct Qdisc *sch, struct bfc_params *p)
  * @p: what was asked for; without a new program the present one stays
  * @extack: what is wrong, in words
  *
- * Context: RTNL, in the process whose file descriptor it is.
+ * Context: RTNL, in the process that has the file descriptor.
  * Return: a reference for bfc_stamp_set() or bfc_stamp_put(); NULL for none; or
  * an error pointer.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is written into packets as they leave, by the module or by a program.
+ * Stamps, which the module or a program writes into packets as they leave.
  */
 #ifndef _BFC_STAMP_H
 #define _BFC_STAMP_H
@@ -18,9 +18,9 @@ struct sk_buff;
 #define BFC_STAMP_DROPS	64	/* packets that a program drops until others get the processor */
 
 /**
- * struct bfc_stamp - a program that stamps, and what it has done
+ * struct bfc_stamp - a program that stamps, and its counters
  * @prog: of type SCHED_CLS, with a reference; NULL = `stamp native`
- * @facts: what cb[BFC_STAMP_CB_PACKET] has of all packets: the code of the port's
+ * @facts: the part of cb[BFC_STAMP_CB_PACKET] that all packets have: the code of the port's
  *	   rate, for INT
  * @runs: packets that it was run on
  * @drops: packets that it dropped

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the schedulers of a port share, where each TX queue has one (bfc_mq.c):
+ * The shared state of the schedulers of a port, if each TX queue has one (bfc_mq.c):
  *
  *  - N_active: a queue has a share of the link, not of its TX queue. The card serves in turn
  *    the TX queues that have packets, so that this share is 1 / (TX queues that have packets x
@@ -46,7 +46,7 @@ void bfc_txqs_account(struct bfc_sched *q)
 }
 
 /**
- * bfc_txqs_over() - is a scheduler over its share of the port's limit?
+ * bfc_txqs_over() - whether a scheduler is over its share of the port's limit
  * @q: a scheduler of a TX queue that holds more than &bfc_sched.brim
  *
  * Context: under the root lock.
@@ -135,7 +135,7 @@ static u64 bfc_txqs_fair(const struct bfc_sched *q, u64 begins, u32 bytes, u64 m
 }
 
 /**
- * bfc_txqs_turn() - take so many bytes of the port's rate, after those that others took
+ * bfc_txqs_turn() - take a turn: bytes of the port's rate, after those that others took
  * @q: a scheduler of a TX queue, with a backlog and a rate; its turn is over
  * @now: ns
  *
@@ -192,7 +192,7 @@ void bfc_txqs_spend(struct bfc_sched *q, u32 bytes)
 }
 
 /**
- * bfc_txqs_sum() - what the port holds and has sent, for a program that stamps
+ * bfc_txqs_sum() - bytes that the port holds and has sent, for a program that stamps
  * @q: scheduler of one of its TX queues
  * @backlog: result: bytes queued in all of them
  * @sent: result: bytes that have left them

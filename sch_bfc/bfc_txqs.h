@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A scheduler, and a lock, for each TX queue of a port (bfc_mq.c), and what they share
+ * A scheduler, and a lock, for each TX queue of a port (bfc_mq.c), and their shared state
  * (bfc_txqs.c).
  */
 #ifndef _BFC_TXQS_H
@@ -20,7 +20,7 @@ struct bfc_sched;
 struct netlink_ext_ack;
 
 /**
- * struct bfc_txqs - what the schedulers of a port's TX queues share
+ * struct bfc_txqs - shared state of the schedulers of a port's TX queues
  *
  * @mem changes once in &bfc_cfg.batch bytes, @next_tx once or twice in a turn; the number of
  * queues in the round of another scheduler is read each &bfc_cfg.sync.

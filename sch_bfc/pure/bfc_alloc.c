@@ -26,7 +26,7 @@ static __always_inline bool bfc_alloc_cheaper(const struct bfc_alloc_port *x,
 	return (x_high < y_high) | ((x_high == y_high) & (x_low < y_low));
 }
 
-/* A port of a set whose R/r may be in the middle: the median of the first, the last
+/* A port of a set with an R/r that may be in the middle: the median of the first, the last
  * and one between them.
  */
 static __always_inline unsigned int bfc_alloc_pivot(const struct bfc_alloc *a,

@@ -8,16 +8,16 @@
  *   subject to  sum r_i T_i >= D,  0 <= T_i <= T_hop,  D = r T_hop + pauseOffset
  *
  * r_i is what port i sends to the congested egress, R_i what it sends to others
- * that are not: pausing i for T_i keeps r_i T_i away and costs R_i T_i. The paper
- * runs the simplex method. But one covering constraint and a box are a
- * continuous knapsack: ports are filled up in ascending order of R_i/r_i, what a
- * byte kept away costs, until D is reached. (Exchange argument: moving a byte
- * from a port to one of smaller R/r never costs more.)
+ * that are not: pausing i for T_i keeps r_i T_i away and costs R_i T_i. The
+ * paper runs the simplex method. But one covering constraint and a box are a
+ * continuous knapsack: ports are filled up in ascending order of R_i/r_i, the
+ * cost of a byte kept away, until D is reached. (Exchange argument: moving a
+ * byte from a port to one of smaller R/r never costs more.)
  *
  * Ports with the same R/r are filled together, for the same time: any division
  * among them is optimal, and this one is fair and does not depend on how ports
- * are numbered. It is no rare case: ports whose traffic all goes to the congested
- * egress have R = 0, and that is what incast is made of.
+ * are numbered. It is no rare case: in an incast all traffic of a port goes to
+ * the congested egress, so that R = 0.
  *
  * Times are whole ns, rounded up for the group of ports that is filled in part,
  * so that the constraint holds. The objective is then above the optimum of real

@@ -3,7 +3,7 @@
  * How many queues of a port each destination holds, and when that is enough. No skb, no
  * lock and no clock: compiled into the module and into the user-space unit tests.
  *
- * A queue belongs to the destination whose packet made it non-empty. It belongs to none
+ * A queue belongs to the destination of the packet that made it non-empty. It belongs to none
  * once it has a packet to another destination, which may happen with flows that have no
  * entry of the flow table of their own. An entry without queues is free. There are twice as
  * many entries as queues, so that a set is full only if nearly every queue has a
@@ -18,7 +18,7 @@
 #define BFC_DEST_WORDS	4	/* words that tell where a packet goes */
 #define BFC_DEST_NONE	U16_MAX	/* index: no destination */
 
-/* Greedy ingress ports together may hold so many queues for each queue that is free. */
+/* Greedy ingress ports together may hold this many queues for each free queue. */
 #define BFC_DEST_INGRESS	4
 #define BFC_DEST_GREEDY		8	/* a port is greedy that holds more than 1/8 */
 #define BFC_DEST_LAST		10	/* the last 1/10 is for ports that hold few */
@@ -111,7 +111,7 @@ static inline void bfc_dest_take(struct bfc_dest *dest, u32 key, u16 queue)
 }
 
 /**
- * bfc_dest_may_take() - may a destination have another queue for itself?
+ * bfc_dest_may_take() - whether a destination may have another queue for itself
  * @held: queues that it holds
  * @free: queues that belong to none
  * @queues: of the port
@@ -131,7 +131,7 @@ static inline bool bfc_dest_may_take(unsigned int held, unsigned int free,
 }
 
 /**
- * bfc_dest_may_borrow() - may a destination have a queue that ran empty, but is not free?
+ * bfc_dest_may_borrow() - whether a destination may have a queue that is empty but not free
  * @held: queues that it holds
  * @empty: queues without packets
  *
@@ -146,7 +146,7 @@ static inline bool bfc_dest_may_borrow(unsigned int held, unsigned int empty)
 }
 
 /**
- * bfc_ingress_is_greedy() - does an ingress port hold more than an eighth of the queues?
+ * bfc_ingress_is_greedy() - whether an ingress port holds more than an eighth of the queues
  * @held: queues that it holds
  * @queues: of the egress port
  *
@@ -158,7 +158,7 @@ static inline bool bfc_ingress_is_greedy(unsigned int held, unsigned int queues)
 }
 
 /**
- * bfc_ingress_may_take() - may an ingress port hold another queue?
+ * bfc_ingress_may_take() - whether an ingress port may hold another queue
  * @held: queues that it holds
  * @greedy: number of greedy ports, this one included if it is
  * @free: queues that belong to none
@@ -191,7 +191,7 @@ static inline bool bfc_ingress_may_take(unsigned int held, unsigned int greedy,
 }
 
 /**
- * bfc_dest_is_short() - are queues so short that those of a destination are joined?
+ * bfc_dest_is_short() - whether queues are so short that those of a destination are joined
  * @free: queues that belong to none
  * @queues: of the port
  * @nic: it is that of a host

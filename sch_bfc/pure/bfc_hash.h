@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A hash of what makes a flow: pure arithmetic, compiled into the module and into the
+ * A hash of the fields that identify a flow: pure arithmetic, compiled into the module and into the
  * user-space unit tests.
  *
  * NH of UMAC (RFC 4418 §5.2.2): each word is added to a word of a secret key, and the products
@@ -33,7 +33,7 @@ static inline u64 bfc_hash_pair(u32 a, u32 b, const u32 *key)
 }
 
 /**
- * bfc_hash_end() - the hash of words whose pairs are added up
+ * bfc_hash_end() - the hash, from the sum over all pairs of words
  * @sum: of bfc_hash_pair()
  *
  * The NH sums of flows that differ in a port or an address alone are an arithmetic series.

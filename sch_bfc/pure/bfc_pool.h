@@ -4,10 +4,10 @@
  * and no clock, but atomics: compiled into the module and into the user-space
  * unit tests.
  *
- *   memory = what all may take from (the pool, dynamic threshold by Choudhury
+ *   memory = the pool, which all may take from (dynamic threshold by Choudhury
  *	      and Hahne, IEEE/ACM Trans. Netw. 6(2), 1998)
  *	    + a reserve for each cell, which no other can take
- *	    + headroom for each cell, for what still comes after XOFF
+ *	    + headroom for each cell, for packets that still come after XOFF
  *
  * A cell counts together the packets of one priority that came in through one port.
  * Bytes of a cell are alike: an incoming packet is charged to the reserve first, then
@@ -27,7 +27,7 @@
  *     cell over its reserve, limit and headroom: memory is never promised twice
  *  2. @shared is never below that sum, hence never negative: the pool is asked
  *     before the cell is charged, and told after it was uncharged
- *  3. @shared is over @size at most by what is being refused at the moment: one
+ *  3. @shared is over @size at most by attempts being refused at the moment: one
  *     packet for each processor. The price is that a packet which would just
  *     have fitted can meet such an attempt, and go to the headroom instead, or
  *     be refused: so headroom is not planned to the last packet
@@ -52,7 +52,7 @@
 #define BFC_LIMIT_NONE	BFC_POOL_MAX
 
 /**
- * struct bfc_pool - what all cells may take from
+ * struct bfc_pool - the memory that all cells may take from
  * @size: bytes, at most BFC_POOL_MAX. May change at any time; bytes over a smaller
  *	  size stay until they leave
  * @shared: bytes taken, attempts under way included
@@ -80,7 +80,7 @@ struct bfc_cell {
  * @headroom: bytes for what comes after XOFF; 0: packets are dropped (lossy)
  *
  * For a lossless priority @limit or @alpha are XOFF as well (bfc_pfc.h), and the
- * headroom is touched by what comes afterwards only.
+ * headroom is touched by packets that come afterwards only.
  */
 struct bfc_cell_cfg {
 	u32 reserve;

@@ -15,11 +15,9 @@
 #define BFC_BEHIND_WAYS		4	/* entries of a set */
 #define BFC_BEHIND_QUEUES	8	/* sets for each queue of a port */
 #define BFC_BEHIND_SHIFT	10	/* times are in units of 1024 ns */
-#define BFC_BEHIND_AGE		1024	/* what is learned holds for so many sticky times */
-#define BFC_BEHIND_PROBE	16	/* and one of all older ones is tried again in so many */
-#define BFC_BEHIND_KEPT		64	/* for so many, a queue that is no longer paused keeps the
-					 * root that was told
-					 */
+#define BFC_BEHIND_AGE		1024	/* sticky times that an entry holds */
+#define BFC_BEHIND_PROBE	16	/* sticky times between looks at older entries */
+#define BFC_BEHIND_KEPT		64	/* sticky times that a queue not paused keeps its root */
 
 /**
  * struct bfc_behind - a destination is behind a root
@@ -71,8 +69,7 @@ static inline void bfc_behind_learn(struct bfc_behind *set, u32 key, u32 root, u
 }
 
 /**
- * bfc_behind_is_old() - is it time to look again whether a destination is behind its
- * root?
+ * bfc_behind_is_old() - whether it is time to look again if a destination is behind its root
  * @e: its entry
  * @now: time
  * @age: for how long an entry holds

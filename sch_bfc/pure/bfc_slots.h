@@ -11,7 +11,7 @@
  *   pauseNext	    kept away in this slot: does not come
  *   pausePending   will be kept away in the next slot
  *
- * pauseOld - pauseNext is what the prediction is off by because of pauses; its
+ * pauseOld - pauseNext is the error of the prediction because of pauses; its
  * egresses share it in proportion to what they hold of the port.
  *
  * The paper ends a slot by a timer. Here the slots that are over are ended before
