@@ -2,9 +2,9 @@
 /*
  * Life of a port, one object per network device: attach, configure, detach, sweep.
  *
- * A port that gives its neighbour up, or loses its last qdisc, goes on to pop
- * tags for a few seconds (BFC_LINGER): until the neighbour has noticed, too.
- * Without a qdisc the hook is the only thing that works then.
+ * A port whose agreement with the neighbour ends, or that loses its last qdisc,
+ * goes on to pop tags for a few seconds (BFC_LINGER), until the neighbour has
+ * noticed, too. Without a qdisc the hook alone still works then.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -16,10 +16,10 @@
 
 static const u8 bfc_mac_addr[ETH_ALEN] __aligned(2) = BFC_MAC_ADDR;
 
-/* A NIC that filters VLAN ids drops what the neighbour tags as soon as they have
- * agreed. Which ids that will be is not known before, and it may be more than the
- * NIC's table takes; in promiscuous mode, which is what bridges rely on, drivers do
- * not filter. Some that say to filter C-tags only filter S-tags as well (QEMU's vmxnet3).
+/* A NIC that filters VLAN ids would drop the packets that the neighbour tags once the two have
+ * agreed. The ids are not known before, and may be more than the NIC's table takes. In
+ * promiscuous mode drivers do not filter VLAN ids, which bridges rely on, too. Some NICs that
+ * announce a filter of C-tags only filter S-tags as well (QEMU's vmxnet3).
  */
 static void bfc_port_unfilter(struct bfc_port *port)
 {
@@ -45,8 +45,8 @@ static void bfc_port_unfilter(struct bfc_port *port)
  * bfc_port_unfilter_soon() - let the neighbour's tags past the NIC's filter of VLAN ids
  * @port: the port
  *
- * For callbacks of a qdisc or a notifier: the caller may hold the device's own lock,
- * which dev_set_promiscuity() takes. Only a work does not hold it.
+ * For callbacks of a qdisc or a notifier: the caller may hold the device's own lock, which
+ * dev_set_promiscuity() takes. If the device has one, the sweep work does it.
  *
  * Context: RTNL.
  */
@@ -96,7 +96,7 @@ static struct bfc_port *bfc_port_alloc(struct net_device *dev)
 	spin_lock_init(&port->lock);
 	spin_lock_init(&port->tx.lock);
 	bfc_events_start(port);
-	/* A stranger that does not hear us would have to guess it: bfc_rx_in_order(). */
+	/* Random: a sender that does not hear us would have to guess it, see bfc_rx_in_order(). */
 	atomic_set(&port->neighbour.seq, get_random_u32());
 	INIT_DELAYED_WORK(&port->neighbour.hello, bfc_hello_work);
 	hrtimer_setup(&port->tx.refresh, bfc_refresh_timer, CLOCK_MONOTONIC,
@@ -129,7 +129,7 @@ static struct bfc_port *bfc_port_new(struct net_device *dev)
 	err = nf_register_net_hook(dev_net(dev), &port->life.hook);
 	if (err)
 		goto leave;
-	/* A NIC that filters group addresses would not show us our frames. */
+	/* A NIC that filters group addresses would drop the port's control frames. */
 	err = dev_mc_add_global(dev, bfc_group_addr);
 	if (err)
 		goto unhook;
@@ -153,7 +153,7 @@ free:
 }
 
 /**
- * bfc_port_unplug() - a port is none any more; its memory stays
+ * bfc_port_unplug() - take a port out of service; its memory stays
  * @port: the port
  *
  * Context: RTNL.
@@ -165,7 +165,7 @@ void bfc_port_unplug(struct bfc_port *port)
 
 	ASSERT_RTNL();
 	spin_lock_bh(&port->lock);
-	port->life.unplugged = true;	/* a HELLO that is on its way gets no counters */
+	port->life.unplugged = true;	/* a HELLO being processed gets no counters */
 	spin_unlock_bh(&port->lock);
 	bfc_switch_leave(port);
 	xa_erase(&bfc_port_ids, port->id);
@@ -183,13 +183,13 @@ void bfc_port_unplug(struct bfc_port *port)
 	if (ing)
 		bfc_ingress_retire(ing);
 	spin_unlock_bh(&port->lock);
-	/* The hook, and what came here through a handle or the id, are done; what
-	 * a last frame or HELLO may have started is stopped here.
+	/* Wait until the hook, and users that found the port by a handle or by its id, have
+	 * left. Then stop what a last frame or HELLO may have started.
 	 */
 	synchronize_net();
 	cancel_delayed_work_sync(&port->neighbour.hello);
 	hrtimer_cancel(&port->tx.refresh);
-	/* Not before: until here a HELLO could still make the neighbour come up. */
+	/* Not earlier: until here a HELLO could still bring the neighbour up. */
 	spin_lock_bh(&port->lock);
 	bfc_event_neighbour(port, false);
 	spin_unlock_bh(&port->lock);
@@ -203,7 +203,7 @@ static void bfc_port_kill(struct bfc_port *port)
 }
 
 /**
- * bfc_port_attach() - a qdisc takes the port of a device into use
+ * bfc_port_attach() - get the port of a device for a qdisc
  * @dev: the device
  * @extack: for errors
  *
@@ -238,11 +238,11 @@ struct bfc_port *bfc_port_attach(struct net_device *dev,
 }
 
 /**
- * bfc_port_attach_bare() - for a scheduler without a neighbour
+ * bfc_port_attach_bare() - make a port for a scheduler without a neighbour
  * @sch: its qdisc
  *
  * Context: RTNL.
- * Return: a port of its own, which goes with it, or an error pointer.
+ * Return: a port of its own, which is freed with the qdisc, or an error pointer.
  */
 struct bfc_port *bfc_port_attach_bare(const struct Qdisc *sch)
 {
@@ -271,7 +271,7 @@ void bfc_port_hold(struct bfc_port *port)
 	spin_unlock_bh(&port->lock);
 }
 
-/* No list has it any more, or ever had. */
+/* Free a port that is in no list: a bare one, or one that was unplugged. */
 static void bfc_port_detach_alone(struct bfc_port *port)
 {
 	cancel_delayed_work_sync(&port->neighbour.hello);
@@ -308,15 +308,16 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 	spin_unlock_bh(&port->lock);
 }
 
-/* Priorities of the neighbour may stand still because of the port. */
+/* True if the port may hold priorities of the neighbour paused. */
 static bool bfc_port_pauses_prios(const struct bfc_port *port)
 {
 	return port->fc->prios && port->live && port->opt.role == BFC_ROLE_SWITCH;
 }
 
-/* The port sends no more frames that pause priorities; or those that it sends by another mode tell
- * of all. What went past the qdisc may have found the ring full, or overtaken one of these that
- * waited for the TX lock. So dequeue sends it again, behind them.
+/* The port has ended all pauses of priorities. If it goes on to repeat frames, in another mode
+ * that pauses priorities, these cover all priorities. If not: the XON that was sent past the
+ * qdisc may have found the TX ring full, or overtaken an XOFF that waited for the TX lock, so
+ * dequeue sends it again, behind that XOFF.
  */
 static void bfc_port_stopped(struct bfc_port *port)
 {
@@ -326,30 +327,30 @@ static void bfc_port_stopped(struct bfc_port *port)
 	bfc_port_wake(port);
 }
 
-/* With the same neighbour, by another configuration */
+/* Go on with the same neighbour, under another configuration. */
 static void bfc_port_go_on(struct bfc_port *port)
 {
 	bool again;
 
-	/* Priorities may be lossless that were not: there is nothing yet to charge them to. */
+	/* Priorities may have become lossless: there may be no counters yet to charge them to. */
 	spin_lock_bh(&port->lock);
 	again = bfc_port_retry(port);
 	spin_unlock_bh(&port->lock);
 	if (again)
 		mod_delayed_work(system_percpu_wq, &port->neighbour.hello,
 				 nsecs_to_jiffies(BFC_HELLO_SLOW_NS));
-	/* what became dirty without a qdisc, or by other thresholds */
+	/* the port may be dirty, by other thresholds or since it had no qdisc */
 	bfc_refresh_start(port);
 }
 
 /**
- * bfc_port_configure() - what the qdisc asks of its port
+ * bfc_port_configure() - apply the configuration of a qdisc to its port
  * @port: the port
  * @cfg: the qdisc's configuration; the port becomes a user
  * @link_rate: of the MAC, bytes/s
  * @each: each TX queue has a scheduler
  *
- * Starts over with the neighbour if anything changed that it was told.
+ * Starts over with the neighbour if anything that it was told has changed.
  *
  * Context: RTNL.
  */
@@ -377,7 +378,7 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	quick = level ? bfc_pfc_quick(link_rate, cfg->loop, refresh) : refresh;
 
 	spin_lock_bh(&port->lock);
-	/* Else another object takes the place of the one that is charged now. */
+	/* If not, other counters must take the place of those that are charged now. */
 	same = old && old->buffer == cfg->buffer &&
 	       old->lossy.reserve == cfg->lossy.reserve;
 	restart = port->queues != cfg->port_queues || port->fc != cfg->fc ||
@@ -386,7 +387,7 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 		  bfc_port_outgrown(port);
 	port->life.fresh = false;
 	leave = cfg->fc != port->fc || p->peer == BFC_PEER_OFF;
-	/* A NIC sends no pauses, and so ends none later. */
+	/* A NIC sends no pauses, and no end of them later. */
 	stop = bfc_port_pauses_prios(port) &&
 	       (leave || p->role != port->opt.role ||
 		(old && bfc_cfg_holds(old) && !bfc_cfg_holds(cfg)));
@@ -400,7 +401,7 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	for_each_clear_bit(prio, &lossless, BFC_PRIORITIES)
 		port->rx.until[prio] = 0;	/* not obeyed any more */
 	if (old && old->by_root && !cfg->by_root)
-		bfc_port_unroot(port);	/* frames are not looked at for them any more */
+		bfc_port_unroot(port);	/* frames are no longer searched for root ids */
 	/* Pairs with the acquire in bfc_dequeue(). */
 	smp_store_release(&port->rx.gen, port->rx.gen + 1);
 	ing = bfc_ingress_of(port);
@@ -447,11 +448,11 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 }
 
 /**
- * bfc_port_detach() - a qdisc does without its port from now on
+ * bfc_port_detach() - a qdisc gives its port up
  * @port: the port
  *
- * The last one says goodbye; the sweep removes the port later. Or the device went
- * first, and what held the qdisc gives it back only now.
+ * The last qdisc sends a BYE; the sweep removes the port later. A port whose
+ * device has gone before is freed here: a request still held its qdisc then.
  *
  * Context: RTNL.
  */
@@ -482,7 +483,7 @@ void bfc_port_detach(struct bfc_port *port)
 	}
 	spin_unlock_bh(&port->lock);
 	bfc_cfg_put(cfg);
-	/* Past the qdisc: in the middle of a replace the device has none. */
+	/* Past the qdisc: while a qdisc is being replaced the device has none. */
 	if (resume)
 		dev_direct_xmit(resume, 0);
 	if (skb)
@@ -510,8 +511,8 @@ static bool bfc_sweep_switch(struct bfc_switch *sw)
 	return again;
 }
 
-/* Ports that lingered long enough, counters that no packet holds any more: once a
- * second, while there is something to wait for.
+/* Remove ports that lingered long enough, and counters that no packet holds any
+ * more: once a second, while any are left.
  */
 static void bfc_sweep_work(struct work_struct *work)
 {

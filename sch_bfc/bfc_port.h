@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A port: one network device and the neighbour at the other end of its link, in parts by
- * what writes them.
+ * A port: one network device and the neighbour at the other end of its link. Its parts are
+ * grouped by their writers.
  */
 #ifndef _BFC_PORT_H
 #define _BFC_PORT_H
@@ -34,48 +34,48 @@ struct bfc_switch;
 struct netlink_ext_ack;
 
 /* bits of bfc_port.flags */
-#define BFC_PORT_DIRTY	0	/* the set of paused upstream queues changed */
-#define BFC_PORT_HELLO	1	/* it is time for a HELLO */
-#define BFC_PORT_RESUME	2	/* a mode that pauses priorities has ended: its last frame is due */
+#define BFC_PORT_DIRTY	0	/* the set of paused upstream queues changed: a frame is due */
+#define BFC_PORT_HELLO	1	/* a HELLO is due */
+#define BFC_PORT_RESUME	2	/* a mode that pauses priorities has ended: its final XON is due */
 
-/* &bfc_port.watched if it is no VLAN id */
+/* Values of &bfc_port.watched that are no VLAN ids */
 #define BFC_WATCH_NONE	BFC_VID_NONE
-#define BFC_WATCH_PRIO	0x8000	/* and a priority */
+#define BFC_WATCH_PRIO	0x8000	/* | priority */
 
 /**
- * struct bfc_port_pcpu - what is written for each packet, one set a CPU
+ * struct bfc_port_pcpu - per-CPU counters that are written for each packet
  *
- * By this_cpu_add() and the like only: with PREEMPT_RT a task with bottom halves off may be
- * preempted by another.
+ * Update them with this_cpu_add() and the like only: on PREEMPT_RT another task may preempt a
+ * task that has bottom halves disabled.
  */
 struct bfc_port_pcpu {
-	u64 tagged;		/* packets that came with an upstreamQ */
+	u64 tagged;		/* packets received with an upstreamQ */
 	u64 bad_tag;		/* tags beyond the neighbour's queues */
-	u64 drained;		/* bytes of packets that came in here and are counted at no other
-				 * port any more
+	u64 drained;		/* bytes of packets received here that a pause counter counted and
+				 * that have left their egress queue since
 				 */
 };
 
 /**
- * struct bfc_rx - what the neighbour told of its pauses
+ * struct bfc_rx - the pauses that the neighbour sent
  *
- * Under &bfc_port.lock. Dequeue reads @paused, @until, @deadline and @drained
- * without it, word by word, and compares @gen, which is stored with release after them.
+ * Protected by &bfc_port.lock. Dequeue reads @paused, @until, @deadline and @drained without the
+ * lock, word by word; @gen, which is stored with release after them, tells it of a change.
  */
 struct bfc_rx {
 	u32 gen;		/* changes with every new @paused or @until */
 	u32 seq;		/* newest PAUSE */
-	u64 deadline;		/* ns: when @paused is void */
+	u64 deadline;		/* ns: when @paused expires */
 	u64 drained;		/* bytes that the neighbour says it has drained */
 	u64 until[BFC_PRIORITIES];	/* ns: end of the pause of each priority */
 	DECLARE_BITMAP(paused, BFC_QUEUES_MAX);	/* local queues held paused */
-	struct bfc_bucket bucket;	/* pauses that are obeyed yet */
-	u32 max_pps;		/* so many of them a second */
-	u64 bad[BFC_BAD_MAX];	/* refused frames by reason */
+	struct bfc_bucket bucket;	/* frames that the port may still obey now */
+	u32 max_pps;		/* rate of @bucket, frames/s */
+	u64 bad[BFC_BAD_MAX];	/* refused BFC frames, by reason */
 	u64 frames;		/* PAUSE frames accepted */
 	u64 pfc;		/* PFC frames obeyed */
 	u64 pfc_bad;		/* PFC frames refused */
-	u64 mac_pause;		/* PAUSE frames of 802.3x */
+	u64 mac_pause;		/* PAUSE frames of 802.3x, not obeyed */
 };
 
 /**
@@ -86,58 +86,60 @@ struct bfc_rx {
  */
 struct bfc_neighbour {
 	struct bfc_peer peer;	/* the HELLO machine */
-	struct bfc_bucket bucket[2];	/* HELLOs looked at yet: 0 of those that a sender
-					 * which does not hear the port can have made,
-					 * 1 of others
+	struct bfc_bucket bucket[2];	/* HELLOs that the port may still process now: [0] from
+					 * senders that may not hear the port, [1] from those that
+					 * do: bfc_peer_knows()
 					 */
-	u32 epoch;		/* of the port's control frames */
-	atomic_t seq;		/* of these */
-	u8 tries;		/* HELLOs sent without an agreement */
-	u8 refused;		/* BFC_REFUSED_*: the layout cannot be served, or 0 */
-	bool lingers;		/* given up, but it may still send tags */
-	u32 layouts;		/* changes of &bfc_port.ingress */
-	struct bfc_bucket news;	/* layouts that it may still have */
+	u32 epoch;		/* sent in the port's control frames */
+	atomic_t seq;		/* sequence number of these frames */
+	u8 tries;		/* fast HELLOs sent without an agreement so far */
+	u8 refused;		/* BFC_REFUSED_*: why the port does not serve the neighbour's
+				 * queues, or 0
+				 */
+	bool lingers;		/* the agreement has ended, but the neighbour may still send tags */
+	u32 layouts;		/* counts the changes of &bfc_port.ingress */
+	struct bfc_bucket news;	/* new layouts that it may still get now */
 	u64 hello_tx;		/* HELLOs sent */
 	u64 hello_rx;		/* HELLOs accepted */
-	unsigned long linger;	/* jiffies: until when to pop, if @lingers */
-	struct delayed_work hello;	/* sends HELLOs, lets the neighbour age */
+	unsigned long linger;	/* jiffies: when to stop popping tags, if @lingers */
+	struct delayed_work hello;	/* sends HELLOs, expires the neighbour */
 };
 
 /**
- * struct bfc_tx - what the neighbour is told of pauses
+ * struct bfc_tx - the pauses sent to the neighbour
  * @lock: inside the root lock and &bfc_port.lock, outside &bfc_fafc_in.lock; bottom
  *	  halves are off
  *
- * Under @lock. @dirty_since and @quick are read or written without it, with READ_ONCE()
- * and WRITE_ONCE(); @refresh is a timer in softirq. Frames are built by dequeue, but
- * the lock is not the root lock: a port may have several schedulers.
+ * Protected by @lock, but for @dirty_since and @quick, which are also accessed without it, with
+ * READ_ONCE() and WRITE_ONCE(). @refresh is a softirq timer. Dequeue builds the frames; the root
+ * lock does not protect them, as a port may have several schedulers, each with a root lock.
  */
 struct bfc_tx {
 	spinlock_t lock;	/* of the members below */
 	u32 npaused;		/* queues or priorities in the newest frame */
 	u32 layout;		/* &bfc_ingress.layout that @paused is about */
 	u32 last;		/* repetitions left after the last resume */
-	u16 roots_next;		/* queue that the next frame's ids of roots begin at */
+	u16 roots_next;		/* first queue whose root id the next frame carries */
 	DECLARE_BITMAP(paused, BFC_WIRE_QUEUES_MAX);	/* in the newest frame */
-	u64 pauses;		/* queues, or priorities, paused */
-	u64 resumes;		/* and resumed */
+	u64 pauses;		/* queues or priorities paused */
+	u64 resumes;		/* queues or priorities resumed */
 	u64 frames;		/* PAUSE frames */
 	u64 pfc;		/* PFC frames */
-	u64 refreshes;		/* of both: repetitions */
+	u64 refreshes;		/* of @frames and @pfc: repetitions */
 	u8 prio_paused;		/* priorities in the newest frame */
-	u8 over;		/* of these: paused until told to go on, not for a time */
-	u8 quick;		/* repetitions due at opt.quick yet */
-	u64 void_ns;		/* ns: end of the last pause that was to be repeated */
-	u64 until[BFC_PRIORITIES];	/* ns: end of a pause for a time (FAFC), or 0 */
+	u8 over;		/* of @prio_paused: paused until XON, not for a time */
+	u8 quick;		/* repetitions left at the interval opt.quick */
+	u64 void_ns;		/* ns: when the newest pause in @over expires by itself */
+	u64 until[BFC_PRIORITIES];	/* ns: end of a timed pause (FAFC), or 0 */
 	struct {
 		u64 pauses;	/* of the priority */
-		u64 since;	/* ns: begin of the present one */
-		u64 ns;		/* all but that one took */
+		u64 since;	/* ns: begin of the current one */
+		u64 ns;		/* ns: total of the others */
 	} prio[BFC_PRIORITIES];
-	u64 dirty_since;	/* ns: oldest change that no frame has told of */
-	u64 built;		/* ns: the newest frame of priorities */
-	struct bfc_hrtt hrtt;	/* the loop of &bfc_port.watched */
-	u64 rtt;		/* ns: how long HELLOs take now */
+	u64 dirty_since;	/* ns: oldest change that no frame has sent */
+	u64 built;		/* ns: when the newest frame with priorities was built */
+	struct bfc_hrtt hrtt;	/* HRTT measurement: times the pause of &bfc_port.watched */
+	u64 rtt;		/* ns: current round trip of HELLOs */
 	struct {
 		u64 hrtt;	/* ns: bfc_hrtt_known() when bfc_hrtt_work() looked last */
 		u64 room;	/* ns: likewise bfc_hrtt_room() */
@@ -148,24 +150,30 @@ struct bfc_tx {
 };
 
 /**
- * struct bfc_port_life - when a port begins and ends
+ * struct bfc_port_life - lifetime of a port, and the state of its device
  *
  * Under RTNL; @users and @unplugged change under &bfc_port.lock as well.
  */
 struct bfc_port_life {
-	unsigned int users;	/* qdiscs on the device, those of TX queues included; for a moment
-				 * those of another root that replaces it as well
+	unsigned int users;	/* qdiscs on the device, including those of TX queues; while one
+				 * root replaces another, those of both
 				 */
-	bool fresh;		/* the first has come, but not configured the port yet */
+	bool fresh;		/* the first user is attached, but has not configured the port
+				 * yet
+				 */
 	bool carrier;		/* as seen last */
-	u64 speed;		/* of the link, bytes/s, when it was up last; 0: unknown */
-	u64 hrtt;		/* ns: used with hrtt auto; 0: that of @sw */
-	u64 loop;		/* ns: of this link, as far as known, or 0 */
-	unsigned long loop_changed;	/* jiffies */
-	bool unplugged;		/* the device has left the namespace, a qdisc is held */
-	bool promisc;		/* the device is promiscuous for the port's tags */
-	struct netdev_queue *txq;	/* that a qdisc below mq is of; NULL: a root; for good */
-	u32 carrier_downs;	/* times that the carrier had gone by then */
+	u64 speed;		/* of the link when it was last up, bytes/s; 0: unknown */
+	u64 hrtt;		/* ns: HRTT used with `hrtt auto`; 0: that of @sw */
+	u64 loop;		/* ns: measured loop of this link, or 0 */
+	unsigned long loop_changed;	/* jiffies: when @loop changed */
+	bool unplugged;		/* the device has left the namespace; any qdisc left is one that a
+				 * request still holds
+				 */
+	bool promisc;		/* the port has made the device promiscuous, so that tags come in */
+	struct netdev_queue *txq;	/* TX queue of a qdisc below mq; NULL: a root. Never
+					 * changes
+					 */
+	u32 carrier_downs;	/* dev->carrier_down_count at that time */
 	struct nf_hook_ops hook;	/* NF_NETDEV_INGRESS */
 	struct list_head list;	/* of the namespace's ports */
 	netdevice_tracker tracker;	/* of the reference on the device */
@@ -173,12 +181,12 @@ struct bfc_port_life {
 
 /**
  * struct bfc_port - one network device and the neighbour behind it
- * @lock: of @rx, @neighbour, @cfg, @opt and what of the rest says so; taken by the hook, by
- *	  works and under RTNL; never with hard interrupts off
+ * @lock: protects @rx to @each, and members whose comment names it; taken by the hook, by works
+ *	  and under RTNL; never with hard interrupts off
  *
- * The first cache line is read by the hook and by enqueue and dequeue, and written
- * seldom: under @lock, with WRITE_ONCE(), but for @flags, which is atomic, and @watched,
- * which is written under &bfc_tx.lock twice for each pause that is timed.
+ * The hook, enqueue and dequeue read the first cache line for each packet. It is seldom written:
+ * under @lock, with WRITE_ONCE(), but for @flags, which is atomic, and @watched, which is
+ * written under &bfc_tx.lock twice for each pause that is timed.
  */
 struct bfc_port {
 	struct net_device *dev;	/* held */
@@ -186,16 +194,16 @@ struct bfc_port {
 	struct bfc_ingress __rcu *ingress;	/* counters for the neighbour's queues */
 	struct bfc_port_pcpu __percpu *pcpu;
 	unsigned long flags;	/* BFC_PORT_DIRTY, _HELLO, _RESUME */
-	atomic64_t foreign;	/* bit 0: devices of other namespaces send through the port; the
-				 * others: as of which topology that is right
+	atomic64_t foreign;	/* bit 0: devices of other namespaces send through the port; other
+				 * bits: topology that bit 0 holds for
 				 */
-	u32 id;			/* unique; finds the port in bfc_port_ids while it is one */
+	u32 id;			/* unique; key of the port in bfc_port_ids until it is unplugged */
 	__be16 tpid;		/* of the tags */
 	u16 pop_max;		/* VLAN id of the neighbour's last queue */
-	bool live;		/* the port may pause the neighbour, and that the port */
-	bool told;		/* FAFC: pauses of priorities are told in PAUSE frames */
-	bool tags;		/* upstreamQ is written into packets */
-	bool pop;		/* and taken off those that come in */
+	bool live;		/* the port and the neighbour may pause each other */
+	bool told;		/* FAFC: PAUSE frames pause priorities, in place of PFC */
+	bool tags;		/* packets sent are tagged with an upstreamQ */
+	bool pop;		/* tags are popped from packets received */
 	bool bare;		/* no neighbour, no hook, in no list: one for each root on an
 				 * upper device, and for each qdisc below mq
 				 */
@@ -214,19 +222,19 @@ struct bfc_port {
 		u8 role;
 		u8 peer;
 		u8 accept_pause;
-		u8 keep_class;	/* a neighbour's class is believed */
+		u8 keep_class;	/* packets keep the class that the neighbour sends */
 		u32 hold;
 		u64 refresh;
 		u64 quick;
-	} opt;			/* in effect; they stay when the qdisc goes */
-	u16 queues;		/* of the port, as told in HELLO */
+	} opt;			/* options in effect; they stay when the qdisc goes */
+	u16 queues;		/* of the port, as announced in HELLO */
 	bool each;		/* each TX queue has a scheduler */
 
 	struct bfc_tx tx ____cacheline_aligned_in_smp;
 	struct bfc_port_life life;
-	struct bfc_events events;	/* to be told to programs that listen */
-	u32 root[BFC_QUEUES_MAX];	/* of each local queue that the neighbour holds paused, as
-					 * &bfc_rx.paused; only with `assign root`
+	struct bfc_events events;	/* to be sent to listening programs */
+	u32 root[BFC_QUEUES_MAX];	/* with `assign root`: root id of each local queue that
+					 * the neighbour holds paused; accessed as &bfc_rx.paused
 					 */
 };
 
@@ -246,33 +254,35 @@ static inline bool bfc_pause_due(const struct bfc_port *port)
 	return test_bit(BFC_PORT_DIRTY, &port->flags);
 }
 
-/* Drivers need not take the carrier away from a device that is down. */
+/* A driver need not drop the carrier of a device that is down. */
 static inline bool bfc_carrier(const struct net_device *dev)
 {
 	return netif_running(dev) && netif_carrier_ok(dev);
 }
 
-/* Are PAUSE frames of the neighbour refused, for it is a host? With port->lock. */
+/* True if PAUSE frames of the neighbour are refused because it is a host; port->lock held. */
 static inline bool bfc_port_refuses_pause(const struct bfc_port *port)
 {
 	return port->neighbour.peer.peer_nonce && port->neighbour.peer.role == BFC_ROLE_NIC &&
 	       !port->opt.accept_pause;
 }
 
-/* Do packets keep the class that the neighbour tells? With port->lock. */
+/* True if packets keep the class that the neighbour sends; port->lock held. */
 static inline bool bfc_port_keeps_class(const struct bfc_port *port)
 {
 	return port->opt.keep_class && port->neighbour.peer.classes > 1;
 }
 
-/* The counters that the port has now; its lock is held. */
+/* The port's current counters; port->lock held. */
 static inline struct bfc_ingress *bfc_ingress_of(const struct bfc_port *port)
 {
 	return rcu_dereference_protected(port->ingress,
 					 lockdep_is_held(&port->lock));
 }
 
-/* TX queues with a scheduler of their own; one that has all of them runs by the first. */
+/* Number of TX queues with a scheduler of their own. If one scheduler serves all of them, this
+ * is 1: the first TX queue runs it.
+ */
 static inline unsigned int bfc_port_txqs(const struct bfc_port *port)
 {
 	return READ_ONCE(port->each) ? READ_ONCE(port->dev->real_num_tx_queues) : 1;
@@ -282,12 +292,12 @@ static inline unsigned int bfc_port_txqs(const struct bfc_port *port)
  * bfc_port_in_order() - must the port's frames keep their order?
  * @port: the port
  *
- * PFC frames have no number. If an XON overtook the XOFF before it, the neighbour would
- * stand still until the next repetition, and the other way round send what there is no room
- * for. So all of them leave through the first TX queue. The neighbour drops a PAUSE that
- * another has overtaken.
+ * PFC frames have no sequence number. If an XON overtook the XOFF before it, the neighbour would
+ * stay paused until the next repetition; if an XOFF overtook an XON, it would send packets that
+ * there is no room for. So all of these frames leave through the first TX queue. PAUSE frames
+ * have a sequence number: the neighbour drops one that another has overtaken.
  *
- * Return: whether.
+ * Return: true if all of them must leave through the first TX queue.
  */
 static inline bool bfc_port_in_order(const struct bfc_port *port)
 {
@@ -295,15 +305,15 @@ static inline bool bfc_port_in_order(const struct bfc_port *port)
 }
 
 /**
- * bfc_port_told() - what the next dequeue is to see has been stored
+ * bfc_port_told() - order stores for dequeue before a call of netif_schedule_queue()
  *
- * netif_schedule_queue() does nothing where the qdisc will run anyway: its SCHED bit is set, or,
- * from 6.19 on, another CPU has a packet for it in the list that is enqueued next. That CPU clears
- * the bit, or takes the list, and then runs the qdisc. Taking the list is a full barrier; clearing
- * the bit is none, nor is the root lock, so that dequeue may read &bfc_port.rx and
- * &bfc_port.flags before. Therefore it reads them again, behind a barrier, before it finds that
- * nothing may leave: it sees what was stored before the bit or the list was looked at. A release
- * alone does not keep a store before a load.
+ * netif_schedule_queue() does nothing if the qdisc will run anyway: its SCHED bit is set, or,
+ * from 6.19 on, another CPU has a packet for it in the list that is enqueued next. That CPU
+ * clears the bit, or takes the list, and then runs the qdisc. Taking the list is a full barrier.
+ * Clearing the bit is not, nor is taking the root lock: dequeue may read &bfc_port.rx and
+ * &bfc_port.flags before the bit is cleared. Therefore dequeue reads them again, after a full
+ * barrier, before it concludes that nothing may leave. The barrier here orders the stores before
+ * the read of the bit or the list; a release would not order a store before a later load.
  */
 static inline void bfc_port_told(void)
 {
@@ -311,8 +321,8 @@ static inline void bfc_port_told(void)
 	smp_mb();
 }
 
-/* One scheduler runs: that of the first of so many TX queues that is not full. If all are, the one
- * that first is not any more runs by itself.
+/* Schedule the qdisc of the first of @n TX queues that is not stopped. If all are stopped,
+ * nothing is scheduled: the first one that is woken runs its qdisc.
  */
 static inline void bfc_port_run_one(const struct bfc_port *port, unsigned int n)
 {
@@ -329,7 +339,7 @@ static inline void bfc_port_run_one(const struct bfc_port *port, unsigned int n)
 }
 
 /**
- * bfc_port_run() - let one of the port's schedulers run, for a frame of the port itself
+ * bfc_port_run() - schedule one of the port's qdiscs, for a frame of the port itself
  * @port: the port
  */
 static inline void bfc_port_run(const struct bfc_port *port)
@@ -339,10 +349,11 @@ static inline void bfc_port_run(const struct bfc_port *port)
 }
 
 /**
- * bfc_port_wake() - let all schedulers of a port run: pauses may have ended
+ * bfc_port_wake() - schedule all qdiscs of a port, as pauses may have ended
  * @port: the port
  *
- * One whose TX queue is full runs when that is not; one of all TX queues by any that is not full.
+ * A scheduler whose TX queue is stopped runs when that is woken. A scheduler of all TX queues is
+ * run by any of them that is not stopped.
  */
 static inline void bfc_port_wake(const struct bfc_port *port)
 {
@@ -374,7 +385,7 @@ void bfc_sweep_init(void);
 void bfc_sweep_stop(void);
 
 /* bfc_hrtt.c */
-#define BFC_HRTT_EVERY	(HZ / 5)	/* jiffies from a change to a look at all ports */
+#define BFC_HRTT_EVERY	(HZ / 5)	/* jiffies from a change to the check of all ports */
 extern struct delayed_work bfc_hrtt_look;
 void bfc_hrtt_look_soon(const struct bfc_port *port);
 void bfc_hrtt_look_later(void);
@@ -439,10 +450,10 @@ void bfc_pause_repeat(struct bfc_port *port, u8 over, u64 hold, u64 now);
 void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now);
 
 /**
- * bfc_may_log() - may a line go to the kernel's log that a user can cause at will?
+ * bfc_may_log() - may a message that a user can cause at will go to the kernel log?
  * @dev: what it is about
  *
- * Root of a user namespace may be any user, who must not fill the log.
+ * Root of a user namespace may be any user, and must not flood the log.
  */
 static inline bool bfc_may_log(const struct net_device *dev)
 {
