@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The neighbour of a port: what is agreed with it, and the counters that its queues get
- * here. What it says, and what follows from that: bfc_peer.h; how it is told: bfc_hello.c.
+ * The neighbour of a port: the agreement with it, and the counters for its queues. bfc_peer.h is
+ * the state machine of HELLOs; bfc_hello.c sends them.
  */
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
@@ -11,12 +11,12 @@
 
 #define BFC_LINGER	(5 * HZ)	/* over BFC_PEER_DEAD_NS */
 
-/* Does the port have counters? A NIC sends no pauses (BFC §5), nor does a port that has lost its
- * qdisc, or has one that is not configured yet, or has lost its device, whose qdisc a request may
- * hold. Without a neighbour the counters are those of no queue: their handle tells egress ports
- * which port brought a packet, so that a host without bfc shares queues with itself. Where
- * priorities are paused there is something to tell as soon as there are counters: none, then,
- * if no priority is.
+/* True if the port has counters. Ports without pauses have none: a NIC (BFC §5), and a port that
+ * has lost its qdisc, whose qdisc is not configured yet, or whose device has gone while a
+ * request holds the qdisc. Without a neighbour there are counters for no queue: their handle
+ * tells egress ports which port brought a packet, so that a host without bfc shares queues with
+ * itself. In a mode that pauses priorities a port with counters sends frames: it has none if
+ * nothing is charged to it.
  */
 static bool bfc_port_counts(const struct bfc_port *port)
 {
@@ -24,7 +24,7 @@ static bool bfc_port_counts(const struct bfc_port *port)
 	       !port->life.unplugged && (!port->cfg->fc->prios || bfc_cfg_holds(port->cfg));
 }
 
-/* Does it matter that a port has no counters for so many queues, so that it has to be told? */
+/* True if a user has to know that there are no counters for so many queues. */
 static bool bfc_port_needs(const struct bfc_port *port, unsigned int queues)
 {
 	return queues || bfc_cfg_holds(port->cfg);
@@ -36,11 +36,11 @@ static bool bfc_pause_fits(const struct bfc_port *port, unsigned int queues)
 }
 
 /**
- * bfc_port_outgrown() - are the pauses of its counters longer than the device takes now?
+ * bfc_port_outgrown() - do PAUSE frames for the port's counters exceed the MTU by now?
  * @port: the port
  *
  * Context: port->lock held.
- * Return: true if the port has to begin anew with its neighbour, which it cannot pause.
+ * Return: true if so: the port cannot pause its neighbour, and has to start over with it.
  */
 bool bfc_port_outgrown(const struct bfc_port *port)
 {
@@ -49,7 +49,7 @@ bool bfc_port_outgrown(const struct bfc_port *port)
 	return ing && !bfc_pause_fits(port, ing->queues);
 }
 
-/* The cause, and what helps. */
+/* Cause and remedy */
 static const char * const bfc_refused_words[] = {
 	[BFC_REFUSED_QUEUES] = "no port here has so many, lower queues there",
 	[BFC_REFUSED_HANDLES] = "the handles of this namespace are used up, lower queues at neighbours or spread the ports over namespaces",
@@ -79,14 +79,14 @@ void bfc_port_refuse(struct bfc_port *port, unsigned int queues, u8 why)
 /**
  * bfc_port_layout() - new pause counters for a neighbour's queues
  * @port: the port
- * @queues: the neighbour's; 0: none, what is held of the port alone
+ * @queues: of the neighbour; 0: only what the port holds is counted
  *
- * Packets that hold counts of the old ones keep them: those counters live on
- * until the last one is given back, but pause no queue any more. If there can be none for so
- * many queues there are some for no queue.
+ * Packets that hold counts of the old counters keep them: these counters live until the last
+ * count is given back, but pause no queue any more. If there can be no counters for @queues
+ * queues, there are counters for no queue.
  *
  * Context: port->lock held.
- * Return: 0, or why it cannot be counted for such a neighbour: BFC_REFUSED_*.
+ * Return: 0, or why the neighbour's queues cannot be counted: BFC_REFUSED_*.
  */
 u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
 {
@@ -115,8 +115,7 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
 }
 
 /**
- * bfc_port_class() - the neighbour may have told that it has traffic classes, or has none; or is
- *		      believed from now on, or no more
+ * bfc_port_class() - update whether packets keep the class that the neighbour sends
  * @port: the port
  *
  * Context: port->lock held.
@@ -131,7 +130,7 @@ void bfc_port_class(struct bfc_port *port)
 }
 
 /**
- * bfc_port_unroot() - forget the roots that the neighbour told
+ * bfc_port_unroot() - forget the roots that the neighbour sent
  * @port: the port
  *
  * Context: port->lock held.
@@ -167,7 +166,8 @@ void bfc_port_unpause(struct bfc_port *port)
  * bfc_port_tags() - tag, pop and pause as the state of the neighbour allows
  * @port: the port
  *
- * IEEE neighbours need not say that they understand PFC.
+ * Modes that pause priorities do not wait for an agreement: a neighbour that obeys PFC need not
+ * speak BFC.
  *
  * Context: port->lock held, BH off.
  */
@@ -205,7 +205,9 @@ void bfc_port_tags(struct bfc_port *port)
 
 	if (!live)
 		bfc_port_unpause(port);
-	/* One that has said HELLO needs not prove that it obeys; the next one has to. */
+	/* A neighbour that sends HELLOs need not prove that it obeys pauses; the next one may
+	 * have to.
+	 */
 	if (!live || told != port->told)
 		bfc_hrtt_another(port);
 	bfc_hrtt_look_soon(port);
@@ -213,7 +215,7 @@ void bfc_port_tags(struct bfc_port *port)
 	WRITE_ONCE(port->told, told);
 	WRITE_ONCE(port->live, live);
 	if (!live) {
-		/* bfc_pause_build() looks at it under this lock */
+		/* bfc_pause_build() reads port->live under this lock */
 		spin_lock(&port->tx.lock);
 		port->tx.npaused = 0;
 		spin_unlock(&port->tx.lock);
@@ -233,15 +235,15 @@ void bfc_port_tags(struct bfc_port *port)
 }
 
 /**
- * bfc_port_retry() - try again if there was no memory or no handle for a port
+ * bfc_port_retry() - try again to get counters if there was no memory or no handle
  * @port: the port
  *
- * For what is charged to the port, or to tell it from others; or for the queues of a neighbour
- * that need not say HELLO (`peer on`). One that does has its HELLOs to try again: they tell how
- * many queues it has.
+ * These are counters for no queue, which packets are charged to and which tell the port from
+ * others; or those for the queues of a neighbour that need not send HELLOs (`peer on`). For a
+ * neighbour that sends HELLOs the next one, which says how many queues it has, tries again.
  *
  * Context: port->lock held, BH off.
- * Return: true if there is none yet: nothing is charged to the port, or counted for its neighbour.
+ * Return: true if there are still none.
  */
 bool bfc_port_retry(struct bfc_port *port)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Obey the neighbour: from the set of pauses that the hook stored to queues that are
- * paused and resumed, until they are told otherwise, their time is over, or they are
- * taken for a storm. Everything here runs under the root lock of the qdisc. Where each TX queue
- * has a scheduler, all of them take the same pauses over, each when it is run, and each has
- * watchdogs: a pause is a storm for those that have something it holds back.
+ * Obey the neighbour: pause and resume queues by the set of pauses that the hook stored. A pause
+ * lasts until the neighbour ends it, its time is over, or it is taken for a storm. Everything
+ * here runs under the root lock of the qdisc. If each TX queue has a scheduler, all of them take
+ * over the same pauses, each when it runs, and each has its own watchdogs: a pause is a storm
+ * only for schedulers that have packets it holds back.
  */
 #include "bfc.h"
 #include "bfc_trace.h"
@@ -16,7 +16,7 @@ static void bfc_pause_over(struct bfc_sched *q, u64 ns)
 	q->stats.pause_times[bfc_pause_time(ns)]++;
 }
 
-/* The neighbour may have told what a queue is paused for. */
+/* Take over the root of a pause, if the neighbour has sent one. */
 static void bfc_queue_root(struct bfc_sched *q, unsigned int qn)
 {
 	u32 root = bfc_root_told(q, qn);
@@ -66,7 +66,9 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 		bfc_dest_emptied(q, queue);
 }
 
-/* All TX queues obey the pause of a priority, and the first one counts it for the port. */
+/* The schedulers of all TX queues obey the pause of a priority; the first one counts it for the
+ * port.
+ */
 static void bfc_prio_resume(struct bfc_sched *q, unsigned int prio, u64 now)
 {
 	u64 ns = now - q->prio[prio].since;
@@ -76,9 +78,9 @@ static void bfc_prio_resume(struct bfc_sched *q, unsigned int prio, u64 now)
 		bfc_pause_over(q, ns);
 }
 
-/* Is the pause of a priority, or of any queue, a storm? Then it is not obeyed. What
- * progress is: bfc_watchdog.h. A neighbour that speaks BFC tells what it has
- * drained; of another only what could be sent to it is known.
+/* Step the watchdog of a priority, or that of all queues: a pause that is a storm is not obeyed.
+ * bfc_watchdog.h defines progress. A neighbour that speaks BFC reports what it has drained; for
+ * another one progress is what could be sent to it.
  */
 static void bfc_watch(struct bfc_sched *q, unsigned int prio, bool paused,
 		      u64 progress, u64 now)
@@ -102,8 +104,8 @@ static void bfc_watch(struct bfc_sched *q, unsigned int prio, bool paused,
 	trace_bfc_storm(q->port->dev, prio, what & BFC_WD_STORM, w->holdoff);
 }
 
-/* Packets of a priority that the neighbour let the port send: what one TX queue must not send
- * another may have just sent.
+/* Packets of a priority that the neighbour let the port send, from all TX queues: while one of
+ * them is paused another may still have sent.
  */
 static u64 bfc_prio_sent(const struct bfc_sched *q, unsigned int prio)
 {
@@ -122,8 +124,8 @@ static void bfc_watch_prios(struct bfc_sched *q, u8 paused, u64 now)
 	}
 }
 
-/* Before the neighbour's new set is taken over: for queues one watchdog is enough,
- * as what they have drained is told for all of them.
+/* Called before the neighbour's new set is taken over. One watchdog is enough for all queues, as
+ * the neighbour reports what it has drained for all of them in one number.
  */
 static void bfc_watch_queues(struct bfc_sched *q, u64 now)
 {
@@ -136,13 +138,13 @@ static void bfc_watch_queues(struct bfc_sched *q, u64 now)
 	bfc_watch(q, 0, paused, READ_ONCE(q->port->rx.drained), now);
 }
 
-/* Queues q, q + 8 ... are those of a priority. */
+/* Bits of queues from bits of priorities: queue q has priority q % 8. */
 static unsigned long bfc_prio_pattern(u8 paused)
 {
 	return paused * (~0UL / 0xff);	/* in each byte */
 }
 
-/* Priorities that the neighbour holds paused, as a pattern for all queues. */
+/* Take over the priorities that the neighbour holds paused; return them as a pattern of queues. */
 static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 {
 	u8 paused = bfc_prio_paused(q, now);
@@ -167,7 +169,7 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 	return bfc_prio_pattern(paused);
 }
 
-/* The pauses of queue @first of the port and those behind it, as many as a word has. */
+/* A word of pauses: those of queue @first of the port and of the queues behind it. */
 static unsigned long bfc_told_queues(const struct bfc_port *port, unsigned int first)
 {
 	unsigned int w = first / BITS_PER_LONG, shift = first % BITS_PER_LONG;
@@ -178,8 +180,8 @@ static unsigned long bfc_told_queues(const struct bfc_port *port, unsigned int f
 	return told;
 }
 
-/* Those of word @w that are paused by what the hook stored last, or a pattern. Behind the
- * last queue bits have no meaning.
+/* Queues of word @w that are paused: by the pattern @prio where priorities are paused, else by
+ * the set that the hook stored last. Bits behind the last queue have no meaning.
  */
 static unsigned long bfc_told(const struct bfc_sched *q, unsigned int w,
 			      bool none, unsigned long prio)
@@ -212,16 +214,16 @@ static unsigned int bfc_resume_first(const struct bfc_sched *q, bool none,
 	return first;
 }
 
-/* Until when is a queue paused that is, if it is not told otherwise? */
+/* When the pause of a paused queue ends by itself, ns. */
 static u64 bfc_paused_until(const struct bfc_sched *q, unsigned int qn)
 {
 	return q->cfg->prios ? q->prio[bfc_queue_class(q, qn)].until :
 			       q->obeyed.deadline;
 }
 
-/* Queues that are resumed join the end of the round in their order, the one that was
- * served longest ago first: if it always were the lowest number, those with higher
- * ones would get no turn between two pauses.
+/* Queues that are resumed join the end of the round by ascending number, beginning with the one
+ * that was served longest ago. If they began with the lowest number, those with higher numbers
+ * would get no turn between two pauses.
  */
 static void bfc_resume_queues(struct bfc_sched *q, bool none,
 			      unsigned long prio, u64 now)
@@ -243,7 +245,7 @@ static void bfc_resume_queues(struct bfc_sched *q, bool none,
 			unsigned int qn = w * BITS_PER_LONG + bit;
 			u64 until = min(now, bfc_paused_until(q, qn));
 
-			/* A pause of another mode ends with it. */
+			/* That time may be of another mode, which has ended. */
 			if (until < q->obeyed.pauses[qn].since)
 				until = now;
 			bfc_queue_resume(q, qn, until);
@@ -257,7 +259,7 @@ static void bfc_resume_queues(struct bfc_sched *q, bool none,
  * @gen: &bfc_port.rx.gen as it was read before, with acquire
  * @now: ns
  *
- * The hook may be writing the next one meanwhile: it then changes &bfc_rx.gen after that, and
+ * The hook may be writing the next set meanwhile: it changes &bfc_rx.gen after that, and
  * schedules the qdisc again.
  *
  * Context: under the root lock.
@@ -286,7 +288,7 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 	}
 	if (q->obeyed.npaused)
 		bfc_resume_queues(q, none, prio, now);
-	if (q->cfg->by_root)	/* others, of queues that stay paused? */
+	if (q->cfg->by_root)	/* queues that stay paused may have another root */
 		for_each_set_bit(qn, q->obeyed.paused, q->nqueues)
 			bfc_queue_root(q, qn);
 	if (!q->cfg->prios)
@@ -296,12 +298,12 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 }
 
 /**
- * bfc_expire_pauses() - end the pauses whose time is over, as of the end of that time
+ * bfc_expire_pauses() - end the pauses whose time is over, accounted up to that time
  * @q: scheduler
  * @now: ns
  *
- * An idle port has no timer for it: it shows with the next packet, with the next
- * pause, or when statistics are read.
+ * An idle port has no timer for this: the next packet, the next pause or a
+ * request for statistics calls it.
  *
  * Context: under the root lock.
  */
@@ -327,7 +329,8 @@ void bfc_expire_pauses(struct bfc_sched *q, u64 now)
 }
 
 /**
- * bfc_rx_prio_end() - no priority pauses us any more: there is another mode, or no link
+ * bfc_rx_prio_end() - end the pauses of all priorities, as the mode has changed or the link is
+ * down
  * @q: scheduler
  * @now: ns
  *

@@ -2,37 +2,37 @@
 /*
  * The ports of a namespace, and the proof of where a packet came in.
  *
- * The ingress hook of a port leaves a handle in skb->tc_index. That field is nothing
- * that a kernel guards: a clsact egress filter in a container sets it, veth carries it
- * over, and so does a device of a container that sits on top of one of the ports here
- * (VLAN, macvlan, ipvlan). A copy made by a mirror carries a handle that is genuine. A
- * handle counts only if all of these hold:
+ * The ingress hook of a port leaves a handle in skb->tc_index. The kernel does
+ * not protect that field: a clsact egress filter in a container can set it, and
+ * the value passes through veth, and through a container's device on top of one
+ * of the ports here (VLAN, macvlan, ipvlan). A copy made by a mirror carries a
+ * genuine handle. A handle counts only if all of these hold:
  *
  *  1. The packet was received last by the port that the handle names, or by a device
  *     on top of it (VLAN, bond, bridge, VRF): the kernel writes skb->skb_iif at each
- *     reception (__netif_receive_skb_core()), and act_mirred writes it for its copies
- *     (bfc_trusted()).
- *  2. Where several ports meet in one device on top of them, 1. cannot tell a port from
- *     a veth beside it in the same bridge. So a guard on each device of the namespace
- *     that is no port clears handles, except those of ports below it (bfc_guard_hook()).
- *     A filter at the ingress of such a device comes before the guard, and leaves its class
- *     id in tc_index, or 0: then the handle is lost. So it is where a device takes packets
- *     from one of another namespace beside it (bfc_guard_is_beside_foreign()).
- *  3. No device of another namespace sits on top of the egress port. It hands its
- *     packets over without a reception here, skb_iif and all (bfc_port_shared()).
- *  4. No clsact egress filter on the egress port writes tc_index.
- *  5. It is not addressed to its own source: ipvlan takes such a frame of a container
- *     for one that came in at the port below (bfc_hook()).
+ *     reception (__netif_receive_skb_core()), and act_mirred writes it for its
+ *     copies. bfc_prove() compares it.
+ *  2. If several ports are below one device, 1. cannot tell a port from a veth beside it in the
+ *     same bridge. So a guard on each device of the namespace that is no port clears handles,
+ *     except those of ports below that device (bfc_guard_hook()). A filter at the ingress of
+ *     such a device runs before the guard and leaves its class id, or 0, in tc_index: the handle
+ *     is lost. It is also lost if a macvlan or ipvlan device may have got the packet from one of
+ *     another namespace on the same port (bfc_guard_is_beside_foreign()).
+ *  3. No device of another namespace is on top of the egress port. Its packets would get there
+ *     without a reception in this namespace, and keep their skb_iif (bfc_port_shared()).
+ *  4. The egress port has no clsact egress filter, which could write tc_index.
+ *  5. The packet is not addressed to its own source: ipvlan makes such a frame
+ *     of a container look as if it came in on the port below (bfc_hook()).
  *
- * What looks like a forwarded packet, and is none: a copy by nft dup, iptables TEE or
- * bpf_clone_redirect() of a program on a port; a packet that a filter at the ingress of
- * another device redirects to the ingress of a device on top of a port, past the guard;
- * one of an L2TP pseudowire that was moved into a container, which leaves through a
- * socket of this namespace. All of these are configured in the namespace of the ports:
- * docs/deployment.md says what to do. And a clsact egress filter of a device on top of the
- * egress port: what it writes may be the handle of another port below the device that
- * received the packet, and what it clears is not counted. To look for such filters at each
- * packet would cost more than they do harm, and none tells that it comes.
+ * These checks take the following for forwarded packets, although they are none: a copy made by
+ * nft dup, iptables TEE or bpf_clone_redirect() of a program on a port; a packet that a filter
+ * at the ingress of another device redirects to the ingress of a device on top of a port, past
+ * the guard; a packet of an L2TP pseudowire that was moved into a container, as it leaves
+ * through a socket of this namespace. All of these are configured in the namespace of the ports:
+ * docs/deployment.md says what to do. Nor do they detect a clsact egress filter on a device on
+ * top of the egress port: it may write the handle of another port below the device that received
+ * the packet, and a packet whose handle it clears is not counted. Looking for such filters for
+ * each packet would cost more than the harm that they do, and nothing announces a new one.
  */
 #include <linux/netfilter_netdev.h>
 #include <linux/rtnetlink.h>
@@ -42,15 +42,16 @@
 #include "bfc.h"
 
 /**
- * struct bfc_guard - on a device that is no port: clears handles that it cannot know
+ * struct bfc_guard - hook on a device that is no port: clears handles of other ports than those
+ * below the device
  * @sw: the namespace's
  * @dev: the device
  * @hook: NF_NETDEV_INGRESS
- * @above: bit 0: the device is on top of a port; the others: as of which topology that is right
+ * @above: bit 0: the device is on top of a port; other bits: topology that bit 0 holds for
  * @macvlan: a macvlan or ipvlan device, to which those beside it hand packets
- * @told: the log says that a filter is before the guard
+ * @told: a message about a filter before the guard is in the log
  * @list: of the namespace's guards, RTNL
- * @rcu: packets may be in the hook
+ * @rcu: frees the guard when no packet is in the hook any more
  */
 struct bfc_guard {
 	struct bfc_switch *sw;
@@ -73,14 +74,14 @@ static unsigned int bfc_net_id __read_mostly;
 /* Switches with ports, RTNL. */
 LIST_HEAD(bfc_switches);
 
-/* Counts changes to which device is on top of which, in which namespace, and which are ports. */
+/* Counts changes of the stacking of devices, of their namespaces, and of which are ports. */
 static atomic_t bfc_topology = ATOMIC_INIT(1);
 
-/* Clears away what waits to be unused: bfc_sweep_work(). */
+/* Frees ports and counters once they are unused: bfc_sweep_work(). */
 struct delayed_work bfc_sweep;
 
 /**
- * bfc_sweep_soon() - there is something to clear away
+ * bfc_sweep_soon() - have the sweep run within BFC_SWEEP
  */
 void bfc_sweep_soon(void)
 {
@@ -94,9 +95,9 @@ static int bfc_is_same(struct net_device *lower, struct netdev_nested_priv *priv
 	return lower == priv->data;
 }
 
-/* Is the device of this index on top of the port? An answer of yes is remembered until
- * the topology changes. Looked for from the top: a trunk has thousands of VLANs, and a
- * VLAN one trunk.
+/* True if the device with index @ifindex is on top of the port. A positive answer is remembered
+ * until the topology changes. The walk goes down from that device: a trunk may have thousands of
+ * VLANs on top, a VLAN has one trunk below.
  */
 static bool bfc_is_above(struct bfc_ingress *ing, int ifindex)
 {
@@ -129,8 +130,9 @@ static int bfc_is_foreign(struct net_device *upper,
 	return !net_eq(dev_net(upper), dev_net(dev));
 }
 
-/* What a walk over the devices above or below one has found is remembered in bit 0; the others say
- * as of which topology. Another CPU may have looked later: its word stays.
+/* A memo has the result of a walk over upper or lower devices in bit 0, and the topology that it
+ * holds for in the other bits. bfc_memo_set() keeps a memo that another CPU has written
+ * meanwhile.
  */
 static bool bfc_memo_holds(u64 seen, int topology)
 {
@@ -142,7 +144,7 @@ static void bfc_memo_set(atomic64_t *memo, u64 seen, int topology, bool found)
 	atomic64_cmpxchg(memo, seen, (u64)(u32)topology << 1 | found);
 }
 
-/* Do devices of other namespaces send through the port? RCU. */
+/* True if devices of other namespaces send through the port. RCU. */
 static bool bfc_port_shared(struct bfc_port *port)
 {
 	struct netdev_nested_priv priv = { .data = port->dev };
@@ -153,7 +155,7 @@ static bool bfc_port_shared(struct bfc_port *port)
 	if (bfc_memo_holds(seen, topology))
 		return seen & 1;
 	shared = netdev_walk_all_upper_dev_rcu(port->dev, bfc_is_foreign, &priv);
-	/* Who has both namespaces may do that as often as it likes. */
+	/* The owner of both namespaces can cause this message at will. */
 	if (shared && !(seen & 1))
 		net_warn_ratelimited("bfc: %s: a device of another namespace sends through this port: what leaves here pauses no other port, nor does what a macvlan or ipvlan device on top of it receives\n",
 				     port->dev->name);
@@ -162,7 +164,7 @@ static bool bfc_port_shared(struct bfc_port *port)
 }
 
 /**
- * bfc_switch_topology() - some device is, or is not, on top of another now, or a port
+ * bfc_switch_topology() - the stacking of devices, or which are ports, has changed
  *
  * Context: RTNL, after the change.
  */
@@ -173,7 +175,7 @@ void bfc_switch_topology(void)
 }
 
 /**
- * bfc_prove() - bfc_brought_by(), looked up
+ * bfc_prove() - look up and check the port that brought a packet
  * @q: scheduler of the egress port
  * @skb: the packet, which is being enqueued
  *
@@ -192,7 +194,7 @@ struct bfc_ingress *bfc_prove(const struct bfc_sched *q, const struct sk_buff *s
 	if (unlikely(skb->skb_iif != ing->ifindex &&
 		     !bfc_is_above(ing, skb->skb_iif)))
 		return NULL;
-	/* A filter leaves its result in tc_index. */
+	/* A filter may have written tc_index. */
 	if (unlikely(bfc_egress_filtered(q->port->dev) ||
 		     bfc_port_shared(q->port)))
 		return NULL;
@@ -200,7 +202,7 @@ struct bfc_ingress *bfc_prove(const struct bfc_sched *q, const struct sk_buff *s
 }
 
 /**
- * bfc_trusted() - bfc_brought_by() for counting: it says which handles it does not trust
+ * bfc_trusted() - as bfc_brought_by(), and count handles that are not to be trusted
  * @q: scheduler of the egress port
  * @skb: the packet
  *
@@ -217,11 +219,12 @@ struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb)
 }
 
 /**
- * bfc_vet() - take a handle that is not to be trusted off a packet
+ * bfc_vet() - clear the handle of a packet if it is not to be trusted
  * @q: scheduler of the egress port
  * @skb: the packet; its segments inherit the result
  *
- * Who it is charged to, and with FAFC who shares a queue with it, follow from it.
+ * The handle decides which port the packet is charged to and, with FAFC, which packets share a
+ * queue with it.
  *
  * Context: under the root lock of the egress port, RCU.
  */
@@ -236,7 +239,7 @@ void bfc_vet(struct bfc_sched *q, struct sk_buff *skb)
  * @p: of the egress port
  * @ifindex: of the ingress port
  *
- * Return: true: what comes from there is not counted.
+ * Return: true if packets from there are not counted.
  */
 bool bfc_elided(const struct bfc_params *p, int ifindex)
 {
@@ -261,7 +264,7 @@ static int bfc_is_port(struct net_device *lower, struct netdev_nested_priv *priv
 	return 0;
 }
 
-/* Is the device on top of a port? RCU. */
+/* True if the device is on top of a port. RCU. */
 static noinline bool bfc_guard_is_above(struct bfc_guard *guard)
 {
 	struct netdev_nested_priv priv = { .data = guard->sw };
@@ -276,7 +279,9 @@ static noinline bool bfc_guard_is_above(struct bfc_guard *guard)
 	return above;
 }
 
-/* Which port a packet came in through is not to be found out any more: each egress says so. */
+/* The ingress port of the packet cannot be found any more: each egress counts the packet as
+ * untrusted.
+ */
 static noinline void bfc_guard_lost(struct bfc_guard *guard, struct sk_buff *skb)
 {
 	skb->tc_index = BFC_HANDLE_LOST;
@@ -287,8 +292,9 @@ static noinline void bfc_guard_lost(struct bfc_guard *guard, struct sk_buff *skb
 		netdev_warn(guard->dev, "bfc: a filter at the ingress of this device, which is above a port: what comes in through here pauses no port\n");
 }
 
-/* Such devices hand packets to those on top of the same one, or to the port below as if they had
- * come in there, and tc_index is still the sender's (macvlan_queue_xmit(), ipvlan_queue_xmit()).
+/* Macvlan and ipvlan devices hand packets to others on the same lower device, or to the port
+ * below as if they had come in there; tc_index is still the sender's (macvlan_queue_xmit(),
+ * ipvlan_queue_xmit()).
  */
 static bool bfc_is_macvlan(const struct net_device *dev)
 {
@@ -299,7 +305,7 @@ static bool bfc_is_macvlan(const struct net_device *dev)
 	return ops && match_string(kinds, ARRAY_SIZE(kinds), ops->kind) >= 0;
 }
 
-/* May a device of another namespace have handed over the packet? */
+/* True if a device of another namespace may have handed over the packet. */
 static bool bfc_guard_is_beside_foreign(const struct bfc_guard *guard,
 					const struct bfc_ingress *ing)
 {
@@ -311,7 +317,7 @@ static bool bfc_guard_is_beside_foreign(const struct bfc_guard *guard,
 	return !port || bfc_port_shared(port);
 }
 
-/* It has a handle, or was behind a filter. */
+/* Check a packet that has a handle, or that a filter may have changed. */
 static noinline unsigned int bfc_guard_look(struct bfc_guard *guard, struct sk_buff *skb,
 					    bool filtered)
 {
@@ -351,7 +357,7 @@ static struct bfc_guard *bfc_guard_find(const struct bfc_switch *sw,
 	return NULL;
 }
 
-/* Handles that come in through a device that is no port are not believed from now on. */
+/* Check handles that come in through a device that is no port from now on. */
 static int bfc_guard_add(struct bfc_switch *sw, struct net_device *dev)
 {
 	struct bfc_guard *guard;
@@ -381,7 +387,7 @@ static int bfc_guard_add(struct bfc_switch *sw, struct net_device *dev)
 }
 
 /**
- * bfc_guard_try() - the same, later if there is no memory now
+ * bfc_guard_try() - guard a device, later if there is no memory now
  * @sw: the namespace's
  * @dev: one of its devices, not a port
  *
@@ -404,7 +410,7 @@ static void bfc_guard_kill(struct bfc_guard *guard)
 }
 
 /**
- * bfc_guard_del() - a device goes, or is a port now
+ * bfc_guard_del() - remove the guard of a device that goes, or is a port now
  * @sw: the namespace's
  * @dev: the device
  *
@@ -432,11 +438,11 @@ static int bfc_guard_all(struct bfc_switch *sw, struct net *net)
 }
 
 /**
- * bfc_guard_retry() - guard what there was no memory for
+ * bfc_guard_retry() - guard devices that there was no memory for
  * @sw: a switch with ports
  *
  * Context: RTNL.
- * Return: whether there is something left to guard.
+ * Return: true if some are left to guard.
  */
 bool bfc_guard_retry(struct bfc_switch *sw)
 {
@@ -456,7 +462,7 @@ bool bfc_guard_retry(struct bfc_switch *sw)
  * @dev: the device
  *
  * Context: RTNL.
- * Return: the port, NULL if the device is none.
+ * Return: the port, NULL if the device is no port.
  */
 struct bfc_port *bfc_port_find(const struct bfc_switch *sw, const struct net_device *dev)
 {
@@ -472,8 +478,8 @@ struct bfc_port *bfc_port_find(const struct bfc_switch *sw, const struct net_dev
 }
 
 /**
- * bfc_port_slot() - the lowest number that is free in the namespace, under RTNL
- * @port: gets it, or BFC_SLOT_NONE, which is what it has now
+ * bfc_port_slot() - assign the lowest slot that is free in the namespace, under RTNL
+ * @port: has BFC_SLOT_NONE, and keeps it if no slot is free
  */
 void bfc_port_slot(struct bfc_port *port)
 {
@@ -545,8 +551,8 @@ struct bfc_switch *bfc_switch_find(struct net *net)
  * bfc_switch_get() - the switch of a namespace, for a port
  * @net: the namespace
  *
- * The port keeps it for good: what holds its qdisc may outlive the device's stay in
- * the namespace, and the namespace.
+ * The port keeps it for its lifetime: a request that holds its qdisc may
+ * outlast the device's stay in the namespace, and the namespace.
  *
  * Context: RTNL.
  * Return: the switch with one more user, or NULL.
@@ -563,7 +569,7 @@ struct bfc_switch *bfc_switch_get(struct net *net)
 }
 
 /**
- * bfc_switch_join() - a new port
+ * bfc_switch_join() - add a port
  * @port: its device and its switch are set
  *
  * Context: RTNL.
@@ -586,7 +592,7 @@ int bfc_switch_join(struct bfc_port *port)
 }
 
 /**
- * bfc_switch_leave() - a port is none any more
+ * bfc_switch_leave() - remove a port
  * @port: the port
  *
  * Context: RTNL.

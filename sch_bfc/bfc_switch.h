@@ -16,11 +16,11 @@
 
 #define BFC_HANDLE_SHIFT	3	/* handles are given out in runs of 8 */
 #define BFC_HANDLE_RUNS		(65536 >> BFC_HANDLE_SHIFT)
-#define BFC_HANDLE_LOST		1	/* in none: which port it was is not known */
+#define BFC_HANDLE_LOST		1	/* of no port: the ingress port is not known */
 #define BFC_ABOVE		8	/* devices on top of a port that are remembered */
 #define BFC_SLOTS		BFC_CAPFC_PORTS	/* ports of a namespace told apart */
 #define BFC_SLOT_NONE		BFC_CAPFC_NO_PORT
-#define BFC_DEST_PORTS		(BFC_SLOTS + 2)	/* and what has none: bfc_dest.c */
+#define BFC_DEST_PORTS		(BFC_SLOTS + 2)	/* and packets without a slot: bfc_dest.c */
 
 struct bfc_fafc;
 struct bfc_ingress;
@@ -33,23 +33,23 @@ struct sk_buff;
 
 /**
  * struct bfc_switch - the ports of a namespace
- * @handles: whose handles these are, by run; entries are set and cleared under
- *	     bfc_handle_lock and read under RCU
+ * @handles: the counters that own each run of handles; entries are set and
+ *	     cleared under bfc_handle_lock and read under RCU
  * @runs_used: runs that are given out, under bfc_handle_lock
- * @runs: how many that are, likewise
+ * @runs: number of these, likewise
  * @dead: counters that packets may still hold, likewise
  * @fafc: what each egress predicts, by slot; RCU
  * @long_queues: by priority, bit k: the queue of egress k is over its th_c, or was
  *		 when a packet last left it
- * @paused: by priority, bit i: ingress i has slots that may not be over
- * @hrtt: the longest of its ports', as measured or asked for, ns; 0: none is known;
- *	  written under RTNL
- * @hrtt_changed: when, jiffies; RTNL
- * @users: the namespace, ports, and counters
+ * @paused: by priority, bit i: ingress i has time slots (bfc_slots.h) that may not be over
+ * @hrtt: longest HRTT of its ports, measured or configured, ns; 0: none is
+ *	  known; written under RTNL
+ * @hrtt_changed: when @hrtt changed, jiffies; RTNL
+ * @users: references: of the namespace, of ports, and of counters
  * @nports: entries of @ports
  * @ports: written under RTNL, and read under it or RCU
  * @guards: on devices that are no ports, RTNL
- * @unguarded: there was no memory for some; RTNL
+ * @unguarded: some devices have no guard yet, for want of memory; RTNL
  * @buffers: memory that ports share, RTNL
  * @list: of the switches that have ports, RTNL
  */
