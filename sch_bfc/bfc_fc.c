@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The flow-control modes by their number in netlink, and the one that does nothing.
+ * The flow-control modes by their number in netlink, and `fc none`.
  */
 #include "bfc.h"
 
@@ -22,7 +22,7 @@ static const struct bfc_fc_ops * const bfc_fc_table[__BFC_FC_MAX] = {
 /* End of modes */
 
 /**
- * bfc_fc_of() - the mode that a user asked for
+ * bfc_fc_of() - the mode of the options
  * @p: options, checked
  *
  * Return: the mode.

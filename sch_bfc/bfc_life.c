@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Life of a scheduler: made, configured, reset, freed. A device has one, or each of its TX
- * queues has (bfc_mq.c).
+ * Life of a scheduler: init, configure, reset, free. A device has one, or each of its TX queues
+ * has one (bfc_mq.c).
  */
 #include <linux/bfc_int.h>
 
 #include "bfc.h"
 
 /**
- * bfc_sched_init() - a scheduler that can be destroyed
+ * bfc_sched_init() - init a scheduler as far as it can be destroyed
  * @sch: its qdisc
  */
 void bfc_sched_init(struct Qdisc *sch)
@@ -29,8 +29,8 @@ void bfc_sched_init(struct Qdisc *sch)
 	qdisc_watchdog_init(&q->watchdog, sch);
 }
 
-/* A flow table with so many entries, and overflow entries for so many classes behind them. What
- * is not made is NULL.
+/* Allocate a flow table of @entries entries, followed by overflow entries for @classes classes,
+ * and their @ports. A table is NULL if there was no memory for it.
  */
 static struct bfc_flow *bfc_flows_alloc(unsigned int entries, u8 classes,
 					struct bfc_overflow **ports)
@@ -46,11 +46,12 @@ static struct bfc_flow *bfc_flows_alloc(unsigned int entries, u8 classes,
 }
 
 /**
- * bfc_flows_grow() - overflow entries for traffic classes, if there were none yet
+ * bfc_flows_grow() - add overflow entries for traffic classes, if there are none yet
  * @sch: qdisc of a scheduler, not of a root that has none
  * @cfg: the configuration, not in use yet
  *
- * They stay until bfc_sched_free(). Packets have the index of their entry, which stays, too.
+ * They stay until bfc_sched_free(). Queued packets hold the index of their entry, which does not
+ * change.
  *
  * Context: RTNL.
  * Return: 0 or -ENOMEM.
@@ -83,9 +84,9 @@ int bfc_flows_grow(struct Qdisc *sch, const struct bfc_cfg *cfg)
 	return err;
 }
 
-/* Zeroed memory in cache lines of its own: if another TX queue's scheduler had something in
- * one of them, each CPU would wait for the other at nearly every packet. kmalloc() aligns what
- * is a power of 2.
+/* Allocate zeroed memory in cache lines of its own: if the scheduler of another TX queue used
+ * one of them, the CPUs would contend for it at nearly every packet. kmalloc() aligns sizes that
+ * are a power of 2.
  */
 static void *bfc_lines_alloc(size_t n, size_t size)
 {
@@ -114,12 +115,12 @@ static bool bfc_bits_alloc(struct bfc_sched *q, unsigned int queues)
 }
 
 /**
- * bfc_sched_alloc() - queues and tables of a scheduler
+ * bfc_sched_alloc() - allocate queues and tables of a scheduler
  * @q: the scheduler
- * @p: how many
+ * @p: their sizes
  *
  * Context: process, before it is used.
- * Return: 0 or -ENOMEM: bfc_sched_free() frees what there is then.
+ * Return: 0 or -ENOMEM; in that case, too, bfc_sched_free() frees what was allocated.
  */
 int bfc_sched_alloc(struct bfc_sched *q, const struct bfc_params *p)
 {
@@ -149,17 +150,19 @@ int bfc_sched_alloc(struct bfc_sched *q, const struct bfc_params *p)
 }
 
 /**
- * bfc_keeps_egress() - does the mode keep something of an egress port?
+ * bfc_keeps_egress() - does the mode keep a state of the egress port?
  * @cfg: the configuration
  *
- * Return: not at a NIC, which sends no pauses.
+ * Return: true if so; false at a NIC, which sends no pauses.
  */
 bool bfc_keeps_egress(const struct bfc_cfg *cfg)
 {
 	return cfg->role == BFC_ROLE_SWITCH && cfg->fc->egress_new;
 }
 
-/* Forget storms of a mode that pauses priorities, or does not. Each was told, so its end is. */
+/* Forget all storms. @prios: the mode that they are of pauses priorities. Programs were told of
+ * each storm, so they are told of its end.
+ */
 static void bfc_watch_reset(struct bfc_sched *q, bool prios)
 {
 	unsigned int prio;
@@ -172,7 +175,7 @@ static void bfc_watch_reset(struct bfc_sched *q, bool prios)
 	q->storm.due = U64_MAX;
 }
 
-/* What was found out of the packets in the queues does not hold with other lossless priorities. */
+/* Reset the cursors of early resumes: they do not hold with other lossless priorities. */
 static void bfc_cursors_reset(struct bfc_sched *q)
 {
 	unsigned int qn;
@@ -185,8 +188,8 @@ static void bfc_cursors_reset(struct bfc_sched *q)
  * bfc_sched_apply() - a new configuration takes effect at a scheduler
  * @sch: its qdisc
  * @cfg: the configuration
- * @egress: what its mode keeps of the port, or NULL: it has that already, or keeps nothing;
- *	    result: of the mode before
+ * @egress: state of the egress port for its mode; NULL: the present state goes on, or the mode
+ *	    keeps none; result: the state to free, or NULL
  *
  * Context: RTNL and root lock.
  */
@@ -210,7 +213,7 @@ void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 	q->brim = cfg->limit;
 	if (q->txq.all)
 		bfc_txqs_configured(q);
-	/* Not at each event of the device: a host that was paused stays slow. */
+	/* not at each event of the device: a host that was paused stays slow */
 	if (!old || old->rate != cfg->rate || fc != was || old->role != cfg->role)
 		q->host.paced = 0;
 	if (*egress) {
@@ -236,7 +239,7 @@ void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 	q->stamp.facts = bfc_int_speed_code(cfg->rate) << BFC_STAMP_SPEED_SHIFT;
 	if (cfg->srf && old && !old->srf)
 		bfc_srf_read(q);
-	/* Not at each event of the device: what classes owe is forgotten then. */
+	/* Not at each event of the device: bfc_requeue() resets the deficits of classes. */
 	if ((!old && cfg->srf) ||
 	    (old && (old->strict != cfg->strict || old->srf != cfg->srf ||
 		     bfc_classes_differ(old, cfg))))
@@ -246,7 +249,7 @@ void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 
 /**
  * bfc_sched_reset() - forget all packets
- * @sch: the qdisc; or a root, which has none
+ * @sch: the qdisc; or a root whose TX queues have schedulers, which holds no packets itself
  *
  * Context: RTNL, root lock.
  */
@@ -256,15 +259,15 @@ void bfc_sched_reset(struct Qdisc *sch)
 
 	if (q->queues)
 		bfc_purge(sch);
-	/* The device was deactivated, and may go on at once: a pause that became due
-	 * meanwhile found no qdisc to run.
+	/* The device was deactivated, and may be activated again at once. A pause that became
+	 * due meanwhile found no qdisc to run, so the timer has to look for it.
 	 */
 	if (q->port)
 		bfc_refresh_start(q->port);
 }
 
 /**
- * bfc_sched_free() - the end of a scheduler, or of a root
+ * bfc_sched_free() - free a scheduler, or a root
  * @sch: its qdisc, which may be half made
  *
  * Context: RTNL.

@@ -42,8 +42,8 @@ static u64 bfc_link_rate(struct net_device *dev)
 	return bfc_speed_rate(ecmd.base.speed);
 }
 
-/* Ask for it. A link that is down keeps the speed that it had: it may come back, and until then
- * no other port is to get what is set aside for it in a shared buffer.
+/* Update and return the speed of the link. A link that is down keeps its last speed: it may come
+ * back, and until then no other port is to get what is set aside for it in a shared buffer.
  */
 static u64 bfc_ask_speed(struct bfc_port *port)
 {
@@ -71,7 +71,9 @@ static void bfc_commit(struct Qdisc *sch)
 	local_bh_enable();
 }
 
-/* Ports that have gone may have left a slot since the port was made in another mode. */
+/* The port may have been made in another mode, without a slot; ports removed since then may have
+ * left one.
+ */
 static int bfc_need_slot(struct bfc_port *port, const struct bfc_params *p,
 			 struct netlink_ext_ack *extack)
 {
@@ -85,7 +87,7 @@ static int bfc_need_slot(struct bfc_port *port, const struct bfc_params *p,
 	return -EOPNOTSUPP;
 }
 
-/* Can the mode go on with what it keeps of this port? */
+/* True if the mode can go on with the state that it keeps of this egress port. */
 static bool bfc_egress_serves(const struct bfc_sched *q, const struct bfc_cfg *cfg)
 {
 	const struct bfc_cfg *old = q->cfg;
@@ -94,8 +96,8 @@ static bool bfc_egress_serves(const struct bfc_sched *q, const struct bfc_cfg *c
 	       (!cfg->fc->egress_serves || cfg->fc->egress_serves(old, cfg));
 }
 
-/* Derive a configuration, and put it in the place of the one before, which may be where
- * @p is. @speed: of the link, bytes/s, or 0.
+/* Derive a configuration and replace the current one, which may contain @p.
+ * @speed: of the link, bytes/s, or 0.
  */
 static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p, u64 speed,
 			 struct netlink_ext_ack *extack)
@@ -143,8 +145,9 @@ static int bfc_configure(struct Qdisc *sch, const struct bfc_params *p, u64 spee
 	return 0;
 }
 
-/* Something else than the link has changed. Thresholds for its speed may have been refused; then
- * they are for that of before again, and the port goes on with the speed that there is.
+/* Derive the configuration again, as something other than the link has changed. If thresholds
+ * for the link's speed are refused, as they may have been before, derive them for the speed that
+ * the current ones are for.
  */
 static int bfc_reconfigure(struct Qdisc *sch, const struct bfc_params *p)
 {
@@ -176,10 +179,11 @@ void bfc_update_link(struct Qdisc *sch)
 }
 
 /**
- * bfc_retry_link() - there may be room now for thresholds that were refused
+ * bfc_retry_link() - try thresholds again that were refused
  * @sch: the qdisc
  *
- * Those for the link's speed: in a buffer others may have had what they need.
+ * Thresholds for the link's speed may have been refused because a shared buffer had no room for
+ * them; other ports may have given some back since.
  *
  * Context: RTNL.
  */
@@ -199,7 +203,7 @@ void bfc_retry_link(struct Qdisc *sch)
  * @sch: the qdisc, with `hrtt auto`
  *
  * Context: RTNL.
- * Return: 0 or an error: then all is as it was.
+ * Return: 0, or an error: nothing has changed then.
  */
 int bfc_update_hrtt(struct Qdisc *sch)
 {
@@ -253,19 +257,19 @@ static bool bfc_is_ifb(const struct net_device *dev)
 	return dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, "ifb");
 }
 
-/* What cfg80211 has named so: a station has one neighbour, but the same device may
- * become an access point.
+/* True for a device that cfg80211 has named "wlan". A station has one
+ * neighbour, but the same device may become an access point.
  */
 static bool bfc_is_wlan(const struct net_device *dev)
 {
 	return dev->dev.type && dev->dev.type->name && !strcmp(dev->dev.type->name, "wlan");
 }
 
-/* Backpressure is between one device and the one at the other end of its cable. Frames
- * of a device that stands on others leave through these: there they come from a second
- * talker, and all of BFC's own on that link is off. What can have slaves is such a
- * device even if it has none yet; hardware is not, whatever it is linked with (the
- * ports of a switch chip, Hyper-V's).
+/* Why a device cannot be a port, or NULL if it can. Backpressure works between a device and the
+ * one at the other end of its cable. Frames of a device on top of others leave through these:
+ * the neighbour would hear two talkers on that link, and turn BFC off there. A device that can
+ * have slaves is such a device even if it has none yet; hardware is not, whatever it is linked
+ * with (the ports of a switch chip, Hyper-V's).
  */
 static const char *bfc_why_no_port(const struct Qdisc *sch)
 {
@@ -369,10 +373,10 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 	int err;
 
 	bfc_sched_init(sch);
-	/* Below another qdisc a peek would fix the queue and its length too
-	 * early, and the parent, not we, would decide when a frame leaves. But
-	 * mq decides nothing, and a device whose default qdisc is refused has none
-	 * at all: no options and no handle, that is net.core.default_qdisc.
+	/* Below another qdisc a peek would fix the queue and its length too early, and the
+	 * parent would decide when a frame leaves. But mq does not decide, and a device whose
+	 * default qdisc is refused has none at all: allow a qdisc without options and without a
+	 * handle, which is one of net.core.default_qdisc.
 	 */
 	by_default = !opt && !sch->handle;
 	if (sch->parent != TC_H_ROOT && !by_default) {
@@ -411,9 +415,9 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 		goto out;
 	}
 	q->port = port;
-	/* While another qdisc has the port, what follows may fail yet. A default one is never
-	 * attached: if there is another, it is one that a request held and that has no device any
-	 * more.
+	/* While another qdisc uses the port, this one takes it over in bfc_attach(), as init may
+	 * still fail. A default qdisc gets no call of bfc_attach(): if there is another qdisc, a
+	 * request holds it, and it has no device any more.
 	 */
 	q->life.live = port->life.users == 1 || by_default;
 	if (bfc_is_mq(sch))
@@ -437,9 +441,8 @@ out:
 	return err;
 }
 
-/* Nothing can fail any more: this qdisc has the port. (A default qdisc is not attached
- * in this way, but it has no other before it.) The device is deactivated, or
- * down.
+/* Nothing can fail any more: take over the port. (Not called for a default
+ * qdisc, but that replaces no other.) The device is deactivated, or down.
  */
 static void bfc_attach(struct Qdisc *sch)
 {
@@ -465,8 +468,8 @@ static void bfc_attach(struct Qdisc *sch)
 	}
 }
 
-/* The device sends through so many TX queues (ethtool -L, up). Its driver may be in the
- * middle of that, under a lock of its own, and is asked nothing here.
+/* The number of TX queues in use has changed (ethtool -L, or the device came up). The driver may
+ * be in the middle of that, under a lock of its own: do not ask it for the link's speed here.
  */
 static void bfc_change_real_num_tx(struct Qdisc *sch, unsigned int n)
 {
@@ -491,7 +494,7 @@ static void bfc_destroy(struct Qdisc *sch)
 
 static int bfc_dump_root(struct Qdisc *sch, struct sk_buff *skb)
 {
-	/* The core reads them behind this. */
+	/* the core reads the statistics of the root after this */
 	if (bfc_is_mq(sch))
 		bfc_stats_gather(sch);
 	return bfc_dump(sch, skb);

@@ -33,7 +33,7 @@ int bfc_put_uint(struct sk_buff *skb, int attr, u8 width, u64 v)
 	}
 }
 
-/* What is read under the port's lock, then put without it. */
+/* Statistics read under port->lock, and put into the message without it. */
 struct bfc_port_stats {
 	struct bfc_port_pcpu pcpu;
 	struct bfc_peer peer;
@@ -62,7 +62,7 @@ struct bfc_port_stats {
 	u32 prio_peak[BFC_PRIORITIES];
 };
 
-/* Thresholds in effect, and what is held by them. */
+/* Read the thresholds in effect, and what is held. */
 static void bfc_port_read_conf(struct bfc_port *port, struct bfc_port_stats *s)
 {
 	const struct bfc_cfg *cfg = port->cfg;
@@ -144,8 +144,8 @@ struct bfc_stat {
 	u64 value;
 };
 
-/* Without those that are 0: a notification of a qdisc and the one that it replaces has
- * no more than a page for both.
+/* Put statistics that are not 0: a notification that one qdisc replaces another
+ * has a page for the statistics of both.
  */
 static int bfc_put_stats(struct sk_buff *skb, u8 width,
 			 const struct bfc_stat *stat, unsigned int n)
@@ -202,7 +202,7 @@ static int bfc_put_port_stats(struct sk_buff *skb,
 	       bfc_put_stats(skb, sizeof(u64), u64s, ARRAY_SIZE(u64s));
 }
 
-/* What the neighbour was told. Under port->tx.lock. */
+/* Put the pauses sent to the neighbour. port->tx.lock held. */
 static int bfc_put_tx_stats(struct sk_buff *skb, const struct bfc_port *port)
 {
 	const struct bfc_stat u32s[] = {
@@ -229,8 +229,8 @@ static void bfc_add_counters(u64 *to, const u64 *from, const void *end)
 		*to++ += *from++;
 }
 
-/* The pauses of priorities that the TX queue has obeyed that has obeyed most: one that was
- * not run in time missed some. As of @now.
+/* Pauses of priorities are those of the TX queue that has obeyed most: one that did not run in
+ * time missed some. Times are as of @now.
  */
 static void bfc_stats_add_prios(struct bfc_sched *q, const struct bfc_sched *one, u64 now)
 {
@@ -266,10 +266,10 @@ static void bfc_stats_add(struct bfc_sched *q, const struct bfc_sched *one, u64 
 }
 
 /**
- * bfc_stats_gather() - what all schedulers have counted, into the root
+ * bfc_stats_gather() - add up the statistics of all schedulers in the root
  * @sch: the root
  *
- * Peaks are the sums of those of the TX queues, which need not have been at the same time.
+ * Peaks are sums of the TX queues' peaks, which need not have been at the same time.
  *
  * Context: RTNL.
  */
@@ -297,7 +297,7 @@ void bfc_stats_gather(struct Qdisc *sch)
 		struct bfc_sched *one = qdisc_priv(child);
 
 		spin_lock_bh(qdisc_lock(child));
-		now = ktime_get_ns();	/* not before what it has noted */
+		now = ktime_get_ns();	/* not earlier than its own times: read under its lock */
 		bfc_expire_pauses(one, now);
 		bfc_stats_add(q, one, now);
 		gnet_stats_add_basic(&sch->bstats, NULL, &child->bstats, false);
@@ -307,8 +307,8 @@ void bfc_stats_gather(struct Qdisc *sch)
 	}
 }
 
-/* TX queues that have sent some packet of a flow. One, with a load of many flows: the kernel
- * puts all of them there.
+/* Number of TX queues that have sent a packet of a flow. If it is 1 under a load of many flows,
+ * the kernel puts all of them into one TX queue.
  */
 static unsigned int bfc_stats_sent(const struct bfc_txqs *all)
 {
@@ -322,7 +322,7 @@ static unsigned int bfc_stats_sent(const struct bfc_txqs *all)
 	return sent;
 }
 
-/* Of a root those of its TX queues. */
+/* Put the statistics of a root about its TX queues. */
 static int bfc_put_txqs_stats(struct sk_buff *skb, struct Qdisc *sch)
 {
 	const struct bfc_sched *q = qdisc_priv(sch);
@@ -353,7 +353,7 @@ static int bfc_put_pause_times(struct sk_buff *skb, const struct bfc_sched *q)
 	return 0;
 }
 
-/* Under the root lock, so that the figures belong together. */
+/* Root lock held, so that the numbers are consistent. */
 static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 {
 	const struct bfc_stat u32s[] = {
@@ -414,7 +414,7 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 	       bfc_put_pause_times(skb, q);
 }
 
-/* A pause that still lasts is in the times. Under the root lock. */
+/* The times include a pause that still lasts. Root lock held. */
 static int bfc_put_prio_stats(struct sk_buff *skb, const struct bfc_sched *q,
 			      const struct bfc_port_stats *s, unsigned int prio,
 			      u64 now)
@@ -469,13 +469,13 @@ static int bfc_put_prios(struct sk_buff *skb, const struct bfc_sched *q,
 	return 0;
 }
 
-/* Queues that are looked at in a row: a cache line and more of each comes from memory, if they
- * are idle, and nothing is sent meanwhile.
+/* Queues read under the root lock at a time: for each idle queue at least a cache line comes
+ * from memory, and nothing is sent meanwhile.
  */
 #define BFC_CLASS_ROW	64U
 
 /**
- * struct bfc_class_stats - of a traffic class
+ * struct bfc_class_stats - statistics of a traffic class
  * @sum: what its queues have counted
  * @exhausted: as in &struct bfc_sched_classes
  * @backlog: bytes queued
@@ -492,7 +492,7 @@ struct bfc_class_stats {
 	u32 paused;
 };
 
-/* Under RTNL, so that ranges stay. */
+/* Read the statistics of a class. RTNL held, so that the ranges of queues do not change. */
 static void bfc_class_read(struct Qdisc *sch, unsigned int class, struct bfc_class_stats *s)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
@@ -567,7 +567,7 @@ static int bfc_put_classes(struct sk_buff *skb, struct Qdisc *sch)
 
 /**
  * bfc_dump_stats() - TCA_STATS_APP nest with TCA_BFC_STATS_*
- * @sch: the qdisc: of a port, or of a TX queue, which has no figures of the port
+ * @sch: the qdisc: of a port, or of a TX queue, which reports no statistics of the port
  * @d: dump
  *
  * Return: 0 or -1.
@@ -607,8 +607,8 @@ int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	return 0;
 }
 
-/* ---- classes, to be looked at only: queue q of the port is class q + 1; TX queue t of a
- * root that has a scheduler for each is class t + 1 there, as with mq ----
+/* ---- classes, read-only: queue q of the port is class q + 1; if each TX queue has a scheduler,
+ * TX queue t is class t + 1 of the root, as with mq ----
  */
 
 static struct Qdisc *bfc_txq_of(struct Qdisc *sch, unsigned long cl)
@@ -666,7 +666,8 @@ static int bfc_dump_txq_stats(struct Qdisc *sch, struct gnet_dump *d)
 
 /**
  * struct bfc_oldest - the oldest packet of a queue
- * @from: ifindex of the port that it came in through, 0: it is of this box, or there is none
+ * @from: ifindex of the port that it came in through; 0: it was sent by this box, or the queue
+ *	  is empty
  * @len: bytes of @dst, 0: not told
  * @dst: IPv4, IPv6 or MAC address that it goes to
  */
@@ -676,8 +677,8 @@ struct bfc_oldest {
 	u8 dst[sizeof(struct in6_addr)];
 };
 
-/* Where others' packets go is not for everybody. A dump runs in the process that asks for it.
- * (The answer to a request for a single class, which tc does not make, goes to all that listen.)
+/* True if the reader may see where packets go. A dump runs in the process that asks for it. (The
+ * answer to a request for a single class, which tc does not make, goes to all that listen.)
  */
 static bool bfc_may_see(struct Qdisc *sch)
 {

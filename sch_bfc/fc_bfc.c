@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * fc bfc: Backpressure (BFC §3.3.2). The frame with the set of queues whose pause counter
- * (bfc_count.c) is above 0. When it is sent: bfc_dirty.c.
+ * (bfc_count.c) is above 0. bfc_dirty.c decides when it is sent.
  */
 #include "bfc.h"
 #include "bfc_trace.h"
@@ -16,7 +16,7 @@ static u64 bfc_port_drained(const struct bfc_port *port)
 	return sum;
 }
 
-/* The whole set of paused queues (BFC §3.3.2). */
+/* Build a PAUSE with the whole set of paused queues (BFC §3.3.2). */
 static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 				       struct bfc_ingress *ing,
 				       const struct bfc_cfg *cfg, u64 now)
@@ -53,7 +53,7 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 			bfc_pause_set(skb->data, upq);
 			paused++;
 			if (upq < first || !room) {
-				/* not told now */
+				/* its root id is not in this frame */
 			} else if (roots < room) {
 				smp_rmb();	/* pairs with the counters' atomic ops */
 				bfc_put_root(skb->data, ing->queues, roots++,
@@ -87,7 +87,7 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 	return skb;
 }
 
-/* The set that a PAUSE tells of is stored for dequeue to obey. */
+/* Store the set of a PAUSE for dequeue to obey. */
 static void bfc_queue_receive(struct bfc_port *port, const struct bfc_pause *pause,
 			      const void *frame, u64 now)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fc capfc-max, capfc-cal: PFC, and an egress queue that is too long holds those ports
- * responsible that brought most (E). A port pauses a priority if its own occupancy says
- * so (I), or any E. The arithmetic is in pure/bfc_capfc.c.
+ * fc capfc-max, capfc-cal: PFC, and an egress queue that is too long holds the ports responsible
+ * that brought most of it (E). A port pauses a priority if its own occupancy is over XOFF (I),
+ * or if any egress holds it responsible (E). The arithmetic is in pure/bfc_capfc.c.
  *
  * &bfc_sched.egress is an array of struct bfc_capfc, one for each priority.
  */
@@ -10,7 +10,7 @@
 #include "fc_capfc.h"
 #include "fc_pfc.h"
 
-/* CaPFC's thresholds: those given, and the rest in the paper's proportions. */
+/* Derive CaPFC's thresholds: those given, and the rest in the paper's proportions. */
 static int bfc_capfc_egress(struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	struct netlink_ext_ack *extack = d->extack;
@@ -20,8 +20,8 @@ static int bfc_capfc_egress(struct bfc_cfg *c, const struct bfc_derive *d)
 	if (!bfc_capfc_defaults(t, d->rate, c->hrtt, d->frame, p->egress_max) &&
 	    !(p->egress_max && p->egress_xoff && p->egress_xon))
 		return bfc_cfg_refuse(extack, "bfc: egress-max: too small for frames of this MTU, or hrtt too long");
-	/* The paper's switch has memory of its own at each egress; here it is one,
-	 * and the ingress side bounds what is in it.
+	/* The paper's switch has separate memory at each egress; here all share
+	 * one, which the ingress side bounds.
 	 */
 	t->max = p->egress_max ?: BFC_POOL_MAX;
 	t->xoff = p->egress_xoff ?: t->xoff;
@@ -70,7 +70,7 @@ static void bfc_capfc_free(struct bfc_port *port, void *egress)
 	kvfree(egress);
 }
 
-/* Set or clear our bit at the ports of @set, which told by slot. */
+/* Set or clear this egress port's bit at the ingress ports of @set, a set of slots. */
 static void bfc_capfc_signal(struct bfc_sched *q, unsigned int prio, u64 set, bool on)
 {
 	u64 bit = BIT_ULL(q->port->slot);
@@ -79,7 +79,7 @@ static void bfc_capfc_signal(struct bfc_sched *q, unsigned int prio, u64 set, bo
 	rcu_read_lock();
 	for (; set; set &= set - 1) {
 		ing = bfc_handle_get(q->port->sw, q->share.in[__ffs64(set)]);
-		/* the handle may be another port's by now */
+		/* another port may have the handle by now */
 		if (!ing || ing->dead || ing->slot != __ffs64(set))
 			continue;
 		if (on)
@@ -94,7 +94,7 @@ static void bfc_capfc_signal(struct bfc_sched *q, unsigned int prio, u64 set, bo
 	rcu_read_unlock();
 }
 
-/* Blame by other thresholds, or by another algorithm, is void. */
+/* Release all ports held responsible: other thresholds, or another algorithm, come into effect. */
 static void bfc_capfc_void(struct bfc_sched *q)
 {
 	struct bfc_capfc *c = q->egress;
@@ -121,7 +121,8 @@ static void bfc_capfc_slot(struct bfc_sched *q, unsigned int slot)
  * @prio: priority of the packet
  * @len: bytes
  *
- * What no pause keeps away takes no room there from a packet that had it promised.
+ * A packet whose priority is lossless at its ingress port competes for this room only with
+ * packets that a pause can keep away.
  *
  * Context: under the root lock, RCU.
  * Return: false: drop it.
@@ -137,7 +138,7 @@ bool bfc_capfc_admit(const struct bfc_sched *q, const struct bfc_cfg *cfg, u8 pr
 }
 
 /**
- * bfc_capfc_enqueued() - a packet joined its queue: which ports are responsible?
+ * bfc_capfc_enqueued() - a packet joined its queue: hold ports responsible
  * @q: scheduler of the egress port
  * @skb: the packet
  * @slot: of the port that it came in through, or BFC_SLOT_NONE
@@ -159,10 +160,10 @@ void bfc_capfc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
 }
 
 /**
- * bfc_capfc_dequeued() - a packet left its queue: is the congestion over?
+ * bfc_capfc_dequeued() - a packet left its queue: release ports if the congestion is over
  * @q: scheduler of the egress port
  * @skb: the packet
- * @slot: as when it came
+ * @slot: as in bfc_capfc_enqueued()
  *
  * Context: under the root lock, or the qdisc is not in use.
  */

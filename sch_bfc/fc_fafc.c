@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fc fafc: pauses for a computed time, for those ports alone that fill the queue, and
- * with as little harm to others as can be (FAFC §II, §III). The arithmetic is in
- * bfc_fafc.h and below it; here is what it is about.
+ * fc fafc: pauses for a computed time, only for the ports that fill the queue, and with as
+ * little harm to other egress ports as possible (FAFC §II, §III). The arithmetic is in
+ * bfc_fafc.h and the headers that it includes; this file applies it to ports and packets.
  *
  *   struct bfc_fafc_out   q_ie and q_*e of an egress port, a set for each priority,
  *			   q_*e without what no pause can keep away, and that alone:
@@ -12,8 +12,8 @@
  *			   them, under their lock, the innermost of all
  *   struct bfc_switch	   which of the namespace's ports are worth a look
  *
- * A packet is in both from bfc_hold() until it leaves its queue. Ports may have
- * T_hops of their own: rates are amounts per T_hop, and scaled where they meet.
+ * A packet is in both from bfc_hold() until it leaves its queue. T_hop may differ between ports:
+ * rates are amounts per T_hop of their port, and are scaled to be compared.
  */
 #include <net/inet_ecn.h>
 
@@ -23,15 +23,15 @@
 #include "fc_pfc.h"
 
 /**
- * struct bfc_fafc_problem - what pauses are allocated from
- * @stamp: when rates were as they are in it, ns, a multiple of T_hop; 0: never
+ * struct bfc_fafc_problem - input of an allocation of pauses
+ * @stamp: time that its rates are of, ns, a multiple of T_hop; 0: it has none
  * @again: rates are decreased (Alg. 2 line 9)
  * @out: r^o_*e
  * @alloc: the ports
  * @slot: of each of them
  *
- * Rates change once per T_hop, but each packet that leaves a queue over its threshold
- * asks for an allocation: only pausOf_*e is another each time.
+ * Kept because rates change once per T_hop, but each packet that leaves a queue
+ * over its threshold causes an allocation: only pausOf_*e differs each time.
  */
 struct bfc_fafc_problem {
 	u64 stamp;
@@ -41,10 +41,10 @@ struct bfc_fafc_problem {
 	u8 slot[BFC_ALLOC_PORTS];
 };
 
-/* The packets of an egress port by what a pause can do about them. */
+/* The packets of an egress port: those that a pause can keep away, and the rest. */
 enum {
 	BFC_FAFC_PAUSABLE,	/* q_*e of the paper */
-	BFC_FAFC_REST,		/* the box' own, and of ports that FAFC does not pause */
+	BFC_FAFC_REST,		/* of this box, or of ports that FAFC does not pause */
 	BFC_FAFC_KINDS
 };
 
@@ -63,7 +63,7 @@ struct bfc_fafc_sum {
  * @seq: for readers at other ports
  * @sum: by kind
  * @in: q_ie, by the slot of port i
- * @seen: slots of ports whose @in is not at rest
+ * @seen: slots of ports with packets, or a rate, in @in
  * @last: when it paused last, ns
  * @problem: under the root lock
  */
@@ -77,10 +77,10 @@ struct bfc_fafc_out {
 };
 
 /**
- * struct bfc_fafc - what an egress port predicts
+ * struct bfc_fafc - prediction of an egress port
  * @holt: T_hop and weights
- * @full: other egress ports that are congested: room for the moment, under the root
- *	  lock
+ * @full: scratch memory for other egress ports that are congested, under the
+ *	  root lock
  * @out: of each priority
  */
 struct bfc_fafc {
@@ -93,7 +93,7 @@ struct bfc_fafc {
  * struct bfc_fafc_in - a priority of an ingress port
  * @lock: innermost; BH off
  * @all: q_i* and r_i*
- * @slots: what its pauses keep away
+ * @slots: amounts that its pauses keep away
  */
 struct bfc_fafc_in {
 	spinlock_t lock;	/* of the rest */
@@ -106,7 +106,9 @@ static struct bfc_fafc *bfc_fafc_egress(const struct bfc_sched *q)
 	return q->egress;
 }
 
-/* A root lock may sleep with PREEMPT_RT, and a reader spins until a writer is done. */
+/* On PREEMPT_RT the root lock does not disable preemption, and a reader spins until a writer is
+ * done: the writer must not be preempted.
+ */
 static void bfc_fafc_write_begin(struct bfc_fafc_out *out)
 {
 	preempt_disable_nested();
@@ -119,7 +121,7 @@ static void bfc_fafc_write_end(struct bfc_fafc_out *out)
 	preempt_enable_nested();
 }
 
-/* An amount per T_hop of one port as that of another. */
+/* Convert an amount per T_hop of one port into one per T_hop of another. */
 static u64 bfc_fafc_scale(u64 amount, u32 from, u32 to)
 {
 	u64 rem;
@@ -143,7 +145,7 @@ static void *bfc_fafc_in_new(const struct bfc_cfg *cfg, u64 now)
 	return in;
 }
 
-/* Predict by another T_hop or other weights. */
+/* Restart the prediction if T_hop or weights have changed. */
 static void bfc_fafc_in_retune(void *account, const struct bfc_cfg *old,
 			       const struct bfc_cfg *cfg, u64 now)
 {
@@ -164,10 +166,10 @@ static void bfc_fafc_in_retune(void *account, const struct bfc_cfg *old,
 /**
  * bfc_fafc_held() - a packet came, or left
  * @ing: through this port
- * @cfg: of the port; NULL: it is gone, and does not predict any more
+ * @cfg: of the port; NULL: the port is gone, and nothing is accounted
  * @prio: priority
  * @len: bytes
- * @came: or left
+ * @came: true: it was charged; false: it left
  * @now: ns
  *
  * Context: BH off or process; any root lock may be held.
@@ -177,7 +179,7 @@ void bfc_fafc_held(struct bfc_ingress *ing, const struct bfc_cfg *cfg,
 {
 	struct bfc_fafc_in *in = ing->account;
 
-	/* A change of the mode comes before the object that goes with it. */
+	/* @cfg may be of a new mode already while @ing is still that of FAFC. */
 	if (!cfg || cfg->fc != &bfc_fc_fafc)
 		return;
 	in += prio;
@@ -211,14 +213,14 @@ static struct bfc_fafc_in *bfc_fafc_in_of(const struct bfc_sched *q,
 {
 	*ing = bfc_handle_get(q->port->sw, q->share.in[slot]);
 	*cfg = *ing ? rcu_dereference((*ing)->cfg) : NULL;
-	/* The handle may be another port's by now, or the mode of the port changes. */
+	/* Another port may have the handle by now, or the mode of the port is changing. */
 	if (!*cfg || (*cfg)->fc != &bfc_fc_fafc || (*ing)->slot != slot ||
 	    (*ing)->fc != &bfc_fc_fafc)
 		return NULL;
 	return (struct bfc_fafc_in *)(*ing)->account + prio;
 }
 
-/* pausOf_*e: what comes, or does not, because ports were paused. */
+/* pausOf_*e: the amount by which pauses of ports change what comes in. */
 static s64 bfc_fafc_offset(struct bfc_sched *q, unsigned int prio, u64 now)
 {
 	struct bfc_switch *sw = q->port->sw;
@@ -246,7 +248,7 @@ static s64 bfc_fafc_offset(struct bfc_sched *q, unsigned int prio, u64 now)
 	return offset;
 }
 
-/* Another egress' view of a queue of its @out, as it would be now. */
+/* Read a queue of another egress port, @out, and advance the copy to @now. */
 static void bfc_fafc_peek(const struct bfc_fafc *fafc,
 			  const struct bfc_fafc_out *out,
 			  const struct bfc_holt *queue, u64 now,
@@ -261,7 +263,7 @@ static void bfc_fafc_peek(const struct bfc_fafc *fafc,
 	bfc_holt_advance(h, &fafc->holt, now);
 }
 
-/* What is queued at another egress, of all ports. */
+/* The amount queued at another egress port, from all ports. */
 static s64 bfc_fafc_peek_all(const struct bfc_fafc *fafc, unsigned int prio,
 			     u64 now)
 {
@@ -277,7 +279,7 @@ static s64 bfc_fafc_peek_all(const struct bfc_fafc *fafc, unsigned int prio,
 	return all;
 }
 
-/* Other egress ports that are congested: pausing a port takes nothing from them.
+/* Find other egress ports that are congested: pausing an ingress port does no harm to them.
  *
  * Return: how many there are in &bfc_fafc.full.
  */
@@ -299,10 +301,10 @@ static unsigned int bfc_fafc_full(struct bfc_sched *q, unsigned int prio, u64 no
 	return n;
 }
 
-/* R_i: what port i sends to egress ports that are not congested (Alg. 2 lines
- * 4-7), as what it sends in all, less what goes to those that are, the @full first:
- * this is the smaller sum. A byte less, which is more than rounding leaves: ports
- * without victims are to cost the same, and to be paused together.
+/* R_i: what port i sends to egress ports that are not congested (Alg. 2 lines 4-7): what it
+ * sends in all, less what goes to congested ones, this one and the first @full of
+ * &bfc_fafc.full. There are fewer of these to sum over. One byte less than that, which is more
+ * than rounding leaves, so that ports without victims cost the same and are paused together.
  */
 static u64 bfc_fafc_harm(struct bfc_sched *q, unsigned int prio,
 			 unsigned int slot, u64 total, unsigned int full,
@@ -326,7 +328,7 @@ static u64 bfc_fafc_harm(struct bfc_sched *q, unsigned int prio,
 	return total > less ? total - less : 0;
 }
 
-/* A port is to be paused for @pause: account for it, and tell the neighbour. */
+/* Pause a port for @pause ns: account for it, and have a frame sent. */
 static void bfc_fafc_pause_port(struct bfc_sched *q, unsigned int prio,
 				unsigned int slot, u32 pause, bool again,
 				u64 now)
@@ -357,7 +359,7 @@ static void bfc_fafc_pause_port(struct bfc_sched *q, unsigned int prio,
 		bfc_port_mark_dirty(port);
 }
 
-/* Lines 4 to 10 of Alg. 2: who sends how much to this egress and to others. */
+/* Lines 4 to 10 of Alg. 2: how much each port sends to this egress and to others. */
 static void bfc_fafc_gather(struct bfc_sched *q, unsigned int prio, bool again,
 			    u64 now)
 {
@@ -422,8 +424,8 @@ static void bfc_fafc_pause(struct bfc_sched *q, unsigned int prio, s64 offset,
 			continue;
 		bfc_fafc_pause_port(q, prio, p->slot[i],
 				    p->alloc.port[i].pause, again, now);
-		/* Rates that are decreased may ask for no pause at all: such a
-		 * trigger is none that the next one follows, or they would be
+		/* With decreased rates there may be nothing to pause. Such a
+		 * trigger must not count as the last pause, or rates would be
 		 * decreased for ever while the queue grows.
 		 */
 		out->last = now;
@@ -441,7 +443,7 @@ static struct bfc_fafc_sum *bfc_fafc_sum_of(struct bfc_fafc_out *out,
 }
 
 /**
- * bfc_fafc_check_port() - CheckCong() of Alg. 1: a packet leaves
+ * bfc_fafc_check_port() - CheckCong() of Alg. 1, when a packet leaves
  * @q: scheduler of the egress port
  * @skb: the packet, out of its queue already
  * @now: ns
@@ -533,14 +535,14 @@ void bfc_fafc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
  * bfc_fafc_dequeued() - onDequeue() of Alg. 1, but for the check
  * @q: scheduler of the egress port
  * @skb: the packet
- * @slot: as when it came
+ * @slot: as in bfc_fafc_enqueued()
  *
  * Context: under the root lock, or the qdisc is not in use.
  */
 void bfc_fafc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 		       unsigned int slot)
 {
-	local_bh_disable();	/* no root lock: the qdisc is being destroyed */
+	local_bh_disable();	/* without the root lock if the qdisc is being destroyed */
 	bfc_fafc_count(q, &bfc_fafc_egress(q)->out[bfc_cb(skb)->prio], skb, slot, false,
 		       bfc_now(q));
 	local_bh_enable();
@@ -548,7 +550,7 @@ void bfc_fafc_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 
 /* ---- life ---- */
 
-/* What is queued already is no burst. */
+/* Start the prediction at the present backlog, which is no burst. */
 static void bfc_fafc_adopt(struct bfc_sched *q, u64 now)
 {
 	struct bfc_fafc *fafc = q->egress;
@@ -569,7 +571,7 @@ static void bfc_fafc_adopt(struct bfc_sched *q, u64 now)
 	}
 }
 
-/* Predictors of empty queues. */
+/* Allocate the predictors, of empty queues. */
 static void *bfc_fafc_new(const struct bfc_cfg *cfg, u64 now)
 {
 	struct bfc_fafc *fafc;
@@ -592,19 +594,19 @@ static void *bfc_fafc_new(const struct bfc_cfg *cfg, u64 now)
 	return fafc;
 }
 
-/* Those that run go on, if they would predict the same. */
+/* Running predictors go on if T_hop and weights are the same. */
 static bool bfc_fafc_serves(const struct bfc_cfg *old, const struct bfc_cfg *cfg)
 {
 	return !memcmp(&old->holt, &cfg->holt, sizeof(old->holt));
 }
 
-/* The other ports see what a port predicts. */
+/* Let other ports read the prediction of a port. */
 static void bfc_fafc_publish(struct bfc_port *port, void *egress)
 {
 	rcu_assign_pointer(port->sw->fafc[port->slot], egress);
 }
 
-/* Predictors may have been published; another qdisc may have published its own since. */
+/* The predictors may have been published; another qdisc may have published its own since. */
 static void bfc_fafc_free(struct bfc_port *port, void *egress)
 {
 	struct bfc_switch *sw = port->sw;
@@ -620,7 +622,9 @@ static void bfc_fafc_free(struct bfc_port *port, void *egress)
 	kvfree(egress);
 }
 
-/* T_hop need not be HRTT / 2 to the last: with another one all predictions start over. */
+/* Choose T_hop. The current one stays while it is within HRTT / 4 and HRTT: with another one all
+ * predictions start over.
+ */
 static u64 bfc_fafc_slot(const struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	const struct bfc_cfg *before = d->before;
@@ -633,8 +637,9 @@ static u64 bfc_fafc_slot(const struct bfc_cfg *c, const struct bfc_derive *d)
 	return c->hrtt / 2;
 }
 
-/* Below PFC, the backstop, FAFC has to have room to work in. Hosts tell its pauses from
- * others by their length (bfc_host_paused()).
+/* PFC is the backstop. By default its XOFF is twice th_p, so that FAFC acts first, and its
+ * pauses last at least 3 T_hop: hosts tell FAFC's pauses from others by their length
+ * (bfc_host_paused()).
  */
 static int bfc_fafc_derive(struct bfc_cfg *c, const struct bfc_derive *d)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fc pfc: a priority of the neighbour is paused by what is held of what came in through
- * the port with it (IEEE 802.1Qbb). Also what other modes that pause priorities build
- * upon: thresholds of each (port, priority), and quanta.
+ * fc pfc: a priority of the neighbour is paused by how many bytes that came in
+ * through the port with that priority are held (IEEE 802.1Qbb). Also thresholds
+ * of each (port, priority) and quanta, for all modes that pause priorities.
  */
 #include "bfc.h"
 #include "fc_pfc.h"
 
-/* Quanta of a pause. A neighbour that misses the end of one stands still until they run
- * out: as with BFC's frames they outlast ten lost repetitions, and no more.
+/* Quanta of a pause. They outlast ten lost repetitions, as with BFC's frames,
+ * and no more: a neighbour that misses the XON stays paused until they run out.
  */
 static u16 bfc_pfc_quanta(const struct bfc_params *p, u64 link_rate, u64 hold_least)
 {
@@ -20,7 +20,9 @@ static u16 bfc_pfc_quanta(const struct bfc_params *p, u64 link_rate, u64 hold_le
 	return bfc_ns_to_quanta(p->hold ?: max(hold, hold_least), link_rate);
 }
 
-/* For the longest loop that the link may have, but no more than an egress could queue. */
+/* Headroom for the longest loop that the link may have, but no more than an egress could queue,
+ * and no less than for the loop in use.
+ */
 static u64 bfc_pfc_headroom(const struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	u64 least = bfc_pfc_headroom_auto(d->link_rate, c->loop, d->frame);
@@ -29,14 +31,14 @@ static u64 bfc_pfc_headroom(const struct bfc_cfg *c, const struct bfc_derive *d)
 	return clamp_t(u64, d->p->limit, least, most);
 }
 
-/* PFC's thresholds: those given, and the rest from link and HRTT. */
+/* Derive PFC's thresholds: those given, and the rest from link and HRTT. */
 static int bfc_pfc_ingress(struct bfc_cfg *c, const struct bfc_derive *d, u64 xoff_auto)
 {
 	struct netlink_ext_ack *extack = d->extack;
 	const struct bfc_params *p = d->p;
 	struct bfc_pfc_thresh *t = &c->in;
 	u32 frame = d->frame;
-	/* The neighbour sends at the speed of the link, whatever we shape to. */
+	/* The neighbour sends at the speed of the link, whatever `rate` is. */
 	u64 headroom = p->headroom ?: bfc_pfc_headroom(c, d);
 	u64 xoff = p->xoff;
 
@@ -66,7 +68,7 @@ static int bfc_pfc_ingress(struct bfc_cfg *c, const struct bfc_derive *d, u64 xo
 	case BFC_PFC_OK:
 		break;
 	}
-	/* In a buffer XOFF and the headroom are what counts. */
+	/* In a shared buffer XOFF and headroom are used, and MAX is not. */
 	if (!*p->buffer || !p->max || t->alpha)
 		return 0;
 	if (p->headroom && p->headroom != t->max - t->xoff)
@@ -80,7 +82,7 @@ static int bfc_pfc_ingress(struct bfc_cfg *c, const struct bfc_derive *d, u64 xo
  * @c: result
  * @d: what they follow from
  * @xoff_auto: XOFF if none is given, bytes; 0: from link and HRTT
- * @hold_least: how long a pause lasts at least if no time is given, ns
+ * @hold_least: shortest pause if `hold` is not given, ns
  *
  * Context: RTNL.
  * Return: 0 or -EINVAL.
@@ -97,7 +99,9 @@ int bfc_pfc_derive(struct bfc_cfg *c, const struct bfc_derive *d, u64 xoff_auto,
 		return bfc_cfg_refuse(d->extack, "bfc: dynamic is a share of a buffer, give one");
 	c->lossless = p->lossless;
 	c->quanta = bfc_pfc_quanta(p, d->link_rate, hold_least);
-	/* A link that has become slower has to do with it. */
+	/* Checked for a user's request only: after a change of the link the port goes on with
+	 * it.
+	 */
 	if (d->extack && p->hold && c->quanta < BFC_QUANTA_MAX &&
 	    !(d->before && d->before->quanta == c->quanta) &&
 	    bfc_pfc_longest(c->quanta, d->link_rate, d->mtu) <
