@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Buffers that the ports of a namespace share: who takes part, and what of the memory is
- * not set aside. bfc_pool.h has what packets take of it.
+ * Buffers that the ports of a namespace share: the ports that take part, and the memory that is
+ * left for the pool. bfc_pool.h charges packets to it.
  */
 #include <linux/rtnetlink.h>
 
 #include "bfc.h"
 
-/* What is not set aside is there for all. @going: will not be soon. */
+/* Give the pool the memory that is not set aside. @going: bytes set aside that the caller gives
+ * back soon.
+ */
 static void bfc_buffer_carve(struct bfc_buffer *buffer, u64 going)
 {
 	u64 fixed = buffer->fixed - going;
@@ -33,8 +35,8 @@ void bfc_buffer_put(struct bfc_buffer *buffer)
  * @buffer: the buffer
  * @fixed: bytes that bfc_buffer_join() has set aside for the port
  *
- * A buffer without ports keeps what packets still hold of it, but is not found any
- * more: the namespace may go.
+ * A buffer without ports stays while packets are charged to it, but is in no
+ * list any more: the namespace may go.
  *
  * Context: RTNL.
  */
@@ -44,7 +46,7 @@ void bfc_buffer_leave(struct bfc_buffer *buffer, u64 fixed)
 	buffer->fixed -= fixed;
 	bfc_buffer_carve(buffer, 0);
 	if (fixed)
-		bfc_hrtt_look_later();	/* another may have been refused for want of it */
+		bfc_hrtt_look_later();	/* another port may have been refused for want of it */
 	if (!--buffer->ports)
 		list_del(&buffer->list);
 	bfc_buffer_put(buffer);
@@ -56,8 +58,8 @@ void bfc_buffer_leave(struct bfc_buffer *buffer, u64 fixed)
  * @p: options: name, and size or 0
  * @fixed: reserves and headroom of the port, bytes; the caller gives them back with
  *	   bfc_buffer_leave()
- * @before: what the caller gives back next, or NULL
- * @was: result: size until now, bytes
+ * @before: configuration whose part the caller gives back next, or NULL
+ * @was: result: size before this call, bytes
  * @extack: what is wrong, in words
  *
  * Context: RTNL.

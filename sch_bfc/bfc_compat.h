@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What kernels have under different names, from 6.1 on: the code is written for the
- * newest, and older ones get what they lack from here. BFC_HAVE_X says that probe/x.c
- * compiles (probe/Kbuild); versions say nothing, for stable kernels have backports.
+ * Differences between kernels from 6.1 on: the code is written for the newest one, and this
+ * header has what older ones lack. BFC_HAVE_X means that probe/x.c compiles (probe/Kbuild);
+ * versions are not compared, as stable kernels have backports.
  *
- * For the module and the tests' modules.
+ * Used by the module and by the modules of the tests.
  */
 #ifndef _BFC_COMPAT_H
 #define _BFC_COMPAT_H
@@ -40,8 +40,9 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define system_percpu_wq system_wq
 #endif
 
-/* Does a qdisc keep its packets while tc adds a clsact to its device, or the length of the TX
- * queue is changed? The device is deactivated then, and what wakes the qdisc meets none.
+/* True if a qdisc keeps its packets while tc adds a clsact to its device, or while the length of
+ * the TX queue is changed. The device is deactivated then: a wake-up finds no qdisc to run, and
+ * is lost.
  */
 #ifdef BFC_HAVE_KEEPS		/* 7.0 on */
 #define BFC_KEEPS_BACKLOG true
@@ -53,15 +54,15 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define netif_get_port_parent_id dev_get_port_parent_id
 #endif
 
-/* Of a device whose ops are under its own lock (NICs of Mellanox, Broadcom, Google ...),
- * __ethtool_get_link_ksettings() takes that, which callers of qdiscs and of most
- * notifiers hold.
+/* If the ops of a device are under its own lock (NICs of Mellanox, Broadcom, Google ...),
+ * __ethtool_get_link_ksettings() takes that lock, which callers of qdiscs and of most notifiers
+ * hold already.
  */
 #ifndef BFC_HAVE_KSETTINGS
 #define netif_get_link_ksettings __ethtool_get_link_ksettings
 #endif
 
-/* May the caller of a qdisc, or of a notifier, hold that lock (6.15 on)? */
+/* True if the caller of a qdisc, or of a notifier, may hold that lock (6.15 on). */
 static inline bool bfc_ops_locked(const struct net_device *dev)
 {
 #ifdef BFC_HAVE_OPSLOCK
@@ -71,8 +72,8 @@ static inline bool bfc_ops_locked(const struct net_device *dev)
 #endif
 }
 
-/* The number that qdisc_bstats_update() counts (6.19 on): what makes a packet, or
- * takes one apart, says it.
+/* Set the number of packets that qdisc_bstats_update() counts (6.19 on): to be
+ * called where a packet is made or segmented.
  */
 static inline void bfc_set_pkt_segs(struct sk_buff *skb, u16 segs)
 {
@@ -81,9 +82,9 @@ static inline void bfc_set_pkt_segs(struct sk_buff *skb, u16 segs)
 #endif
 }
 
-/* Frames on the wire that a packet at the qdisc stands for. Where the core has counted them,
- * they are in skb->cb: what enqueues for other CPUs need not fetch the end of each packet's
- * data, where GSO is told.
+/* Frames on the wire that a packet at the qdisc stands for. If the core has counted them, the
+ * number is in skb->cb: a CPU that enqueues packets of other CPUs need not fetch the end of each
+ * packet's data, where the GSO fields are.
  */
 static inline u16 bfc_pkt_segs(const struct sk_buff *skb)
 {
@@ -94,17 +95,19 @@ static inline u16 bfc_pkt_segs(const struct sk_buff *skb)
 #endif
 }
 
-/* Is a packet at the qdisc to be taken apart later on? */
+/* True if a packet at the qdisc will be segmented later. */
 static inline bool bfc_is_gso(const struct sk_buff *skb)
 {
 #ifdef BFC_HAVE_SEGS
-	return bfc_pkt_segs(skb) > 1;	/* one alone is as long whole as cut */
+	return bfc_pkt_segs(skb) > 1;	/* a single segment is no shorter than the packet */
 #else
 	return skb_is_gso(skb);
 #endif
 }
 
-/* 6.6 on: a clsact has places at both sides of a device, whatever is in them. */
+/* 6.6 on: a clsact adds entries at ingress and egress of a device, even without a filter. True
+ * if the entry has a program or a filter.
+ */
 #ifdef BFC_HAVE_TCX
 static inline bool bfc_tcx_runs(struct bpf_mprog_entry *place)
 {
@@ -113,7 +116,7 @@ static inline bool bfc_tcx_runs(struct bpf_mprog_entry *place)
 }
 #endif
 
-/* Does a filter at the ingress of the device see, and change, what it receives? RCU. */
+/* True if a filter at the ingress of the device may see and change what it receives. RCU. */
 static inline bool bfc_ingress_filtered(const struct net_device *dev)
 {
 #if defined(BFC_HAVE_TCX)
@@ -125,7 +128,7 @@ static inline bool bfc_ingress_filtered(const struct net_device *dev)
 #endif
 }
 
-/* Does a clsact egress filter of the device see, and change, what it sends? RCU. */
+/* True if a clsact egress filter of the device may see and change what it sends. RCU. */
 static inline bool bfc_egress_filtered(const struct net_device *dev)
 {
 #if defined(BFC_HAVE_TCX)
@@ -137,7 +140,7 @@ static inline bool bfc_egress_filtered(const struct net_device *dev)
 #endif
 }
 
-#ifndef BFC_HAVE_NETCTX		/* helpers keep their state elsewhere before 6.11 */
+#ifndef BFC_HAVE_NETCTX		/* before 6.11 BPF helpers keep their state elsewhere */
 struct bpf_net_context {
 };
 
@@ -151,8 +154,8 @@ static inline void bpf_net_ctx_clear(struct bpf_net_context *ctx)
 }
 #endif
 
-/* More, or fewer, nested transmissions: with BH off on this CPU, but PREEMPT_RT counts
- * for each task.
+/* Change the nesting level of transmissions: it is per CPU, which BH off
+ * protects, but per task on PREEMPT_RT.
  */
 static inline void bfc_xmit_nest(int levels)
 {
@@ -190,9 +193,9 @@ static int fn##_before(struct net *src_net, struct net_device *dev,	\
 #define BFC_NEWLINK_BEFORE(fn)
 #endif
 
-/* A driver asks for a lock of its own around its ops, as NICs' drivers have it: where it
- * can name those of ethtool's that need RTNL besides, and its addresses are set under
- * that lock, too (7.2).
+/* A driver requests a lock of its own around its ops, as drivers of NICs do: only with kernels
+ * where it can name the ethtool ops that need RTNL as well, and where its addresses are set
+ * under that lock, too (7.2).
  */
 #ifdef BFC_HAVE_OPSRTNL
 #define bfc_request_ops_lock(dev) ((dev)->request_ops_lock = true)
@@ -215,7 +218,7 @@ static inline void netdev_unlock_ops(struct net_device *dev)
 }
 #endif
 
-/* qdisc_from_priv(), which newer kernels have not */
+/* qdisc_from_priv(), which newer kernels lack */
 static inline const struct Qdisc *bfc_qdisc_of(const void *priv)
 {
 	return priv - offsetof(struct Qdisc, privdata);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From options, link speed and MTU to a configuration: what the scheduler needs here,
- * thresholds of the mode there (fc_*.c).
+ * Derive a configuration from options, link speed and MTU: what the scheduler
+ * needs is derived here, thresholds of the mode in fc_*.c.
  */
 #include <linux/rtnetlink.h>
 
 #include "bfc.h"
 
-/* Values that the map leaves open: a PCP is a priority, a DSCP counts by its
- * class selector.
+/* Fill in the values that the map leaves open: a PCP is the priority itself;
+ * the priority of a DSCP is its class selector.
  */
 static void bfc_derive_map(struct bfc_cfg *c, const struct bfc_params *p)
 {
@@ -23,8 +23,8 @@ static void bfc_derive_map(struct bfc_cfg *c, const struct bfc_params *p)
 	}
 }
 
-/* A set of classes has what its weights are of the sum of those that have something to send:
- * looked up for each packet, as is the class of a queue.
+/* Fill in tables that are looked up for each packet: for each set of classes that may have
+ * packets, BFC_SHARE_UNIT by the sum of their weights; and the class of each queue.
  */
 static void bfc_derive_lookup(struct bfc_cfg *c, struct bfc_classes *of)
 {
@@ -42,8 +42,8 @@ static void bfc_derive_lookup(struct bfc_cfg *c, struct bfc_classes *of)
 	c->of = of;
 }
 
-/* Ranges of queues, and turns as long as weights say; that of the smallest is a quantum. They are
- * 255 x BFC_QUANTUM_MAX at most.
+/* Derive ranges of queues, and quanta of classes in proportion to their weights. The smallest is
+ * one quantum of a queue; the others are 255 x BFC_QUANTUM_MAX at most.
  */
 static void bfc_derive_classes(struct bfc_cfg *c, const struct bfc_derive *d)
 {
@@ -72,7 +72,7 @@ static void bfc_derive_classes(struct bfc_cfg *c, const struct bfc_derive *d)
 	bfc_derive_lookup(c, (void *)&c->thresh[p->queues + 1]);
 }
 
-/* Less than what slow links take would make storms of them. */
+/* A time shorter than what a slow link needs would take its pauses for storms. */
 static void bfc_derive_watchdog(struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	u64 refresh = bfc_refresh_auto(d->rate, bfc_pause_most(c));
@@ -82,7 +82,7 @@ static void bfc_derive_watchdog(struct bfc_cfg *c, const struct bfc_derive *d)
 	cfg->watchdog = p->watchdog;
 	if (!p->watchdog)
 		return;
-	/* A neighbour may have that much to empty before it lets us go on. */
+	/* A neighbour may have to drain so many bytes before it sends a resume. */
 	if (p->watchdog == BFC_WATCHDOG_AUTO)
 		cfg->watchdog = max(BFC_WATCHDOG_LEAST,
 				    div64_u64(BFC_WATCHDOG_BYTES *
@@ -143,7 +143,9 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->by_dest = (p->assign == BFC_ASSIGN_DESTINATION || p->assign == BFC_ASSIGN_ROOT) &&
 		     (c->classes == 1 || c->ranged);
 	c->by_root = c->by_dest && p->assign == BFC_ASSIGN_ROOT && c->fc->tags;
-	/* ns in 1024 sticky times are units of 1024 ns in one of them. */
+	/* @root_age is BFC_BEHIND_AGE (1024) sticky times, in units of 1024 ns: as many as a
+	 * sticky time has ns.
+	 */
 	static_assert(BFC_BEHIND_AGE == 1 << BFC_BEHIND_SHIFT);
 	c->root_age = min_t(u64, max(c->sticky, 2 * c->hrtt), S32_MAX);
 	c->elides = p->nelide;
@@ -165,11 +167,11 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 		psched_ratecfg_precompute(&c->pace, &spec, p->rate);
 }
 
-/* What the schedulers of several TX queues share of port and limit. */
+/* Divide port and limit among the schedulers of several TX queues. */
 static void bfc_derive_txqs(struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	u32 fit = BFC_QUEUES_MAX / d->p->queues, limit = d->p->limit;
-	/* Two packets always fit, and two frames of the control band, which are not jumbo. */
+	/* Two packets always fit, and two frames of the control band, which are no jumbo frames. */
 	u32 least = 2 * SKB_TRUESIZE(d->mtu), ctrl_least = 2 * SKB_TRUESIZE(ETH_FRAME_LEN);
 
 	c->port_queues = min(d->txqs, fit) * d->p->queues;
@@ -182,8 +184,8 @@ static void bfc_derive_txqs(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->pool = limit - d->txqs * (c->reserve + c->batch);
 }
 
-/* Th, and what is decided at an egress, is for packets of all ports; what a neighbour sends
- * after XOFF is a matter of its link alone.
+/* @hrtt is for Th, and for decisions at an egress about packets of all ports; @loop and @longest
+ * are for what the neighbour on this link sends after XOFF.
  */
 static void bfc_derive_hrtt(struct bfc_cfg *c, const struct bfc_port *port,
 			    const struct bfc_params *p, u64 link_rate)
@@ -204,11 +206,13 @@ static int bfc_derive_mode(struct bfc_cfg *c, const struct bfc_derive *d)
 	return c->fc->derive ? c->fc->derive(c, d) : 0;
 }
 
-/* Configurations with an elide list, RTNL: with none, a device that goes is looked for nowhere. */
+/* Number of configurations with an elide list, RTNL: if it is 0, no list is searched for a
+ * device that goes.
+ */
 unsigned int bfc_eliders;
 
 /**
- * bfc_cfg_new() - all that follows from options, link speed and MTU
+ * bfc_cfg_new() - derive a configuration from options, link speed and MTU
  * @port: of the qdisc
  * @p: what was asked for
  * @txqs: of a root with several schedulers, or NULL

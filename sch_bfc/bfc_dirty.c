@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ports with something to tell their neighbour: when is a frame built, and how often is
- * it repeated?
+ * Ports that have pauses to send: when a frame is built, and how often it is
+ * repeated.
  *
  * Counting happens under the root lock of the egress port; the frame must
- * leave through the ingress port, whose root lock is out of bounds then. So a
+ * leave through the ingress port, whose root lock must not be taken then. So a
  * change only sets that port's dirty bit, and the frame is sent by whichever
  * comes first:
  *
@@ -23,14 +23,14 @@
  */
 #include "bfc.h"
 
-/* Ports by &bfc_port.id: for what may find a port gone. Written under RTNL. */
+/* Ports by &bfc_port.id, for users that may find a port gone. Written under RTNL. */
 DEFINE_XARRAY_ALLOC1(bfc_port_ids);
 
 /* Ports that this CPU made dirty, by id, until the next packet comes in.
- * Overflow is harmless: NET_TX sees to the rest.
+ * Overflow is harmless: NET_TX runs the others.
  *
- * @lock: bottom halves are off, which keeps others off this CPU's list only where they
- * cannot be preempted; with PREEMPT_RT they can.
+ * @lock: for PREEMPT_RT, where a task with bottom halves off may be preempted;
+ * otherwise bottom halves off protect this CPU's list.
  */
 #define BFC_PENDING_MAX	16
 
@@ -45,10 +45,10 @@ static DEFINE_PER_CPU(struct bfc_pending, bfc_pending) = {
 };
 
 /**
- * bfc_refreshes() - does a port repeat what it pauses?
+ * bfc_refreshes() - does a port repeat its frames?
  * @port: the port
  *
- * Return: false also if it has no counters, as where no priority is lossless.
+ * Return: true if so; false also if it has no counters, as when no priority is lossless.
  */
 bool bfc_refreshes(const struct bfc_port *port)
 {
@@ -58,7 +58,7 @@ bool bfc_refreshes(const struct bfc_port *port)
 }
 
 /**
- * bfc_refresh_start() - look at a port again soon, if it repeats anything
+ * bfc_refresh_start() - start the refresh timer of a port, if it repeats its frames
  * @port: the port
  */
 void bfc_refresh_start(struct bfc_port *port)
@@ -87,8 +87,8 @@ void bfc_port_mark_dirty(struct bfc_port *port)
 	WRITE_ONCE(port->tx.dirty_since, ktime_get_ns());
 	bfc_port_run(port);
 	/* NET_TX forgets a qdisc whose device is deactivated, as it is while tc adds a
-	 * clsact; newer kernels do not reset the qdisc then, so that nothing raises it
-	 * again. A frame that is built goes on with the timer, or ends it.
+	 * clsact; newer kernels do not reset the qdisc then, so that nothing schedules it again.
+	 * The timer does; building a frame restarts or cancels it.
 	 */
 	if (!hrtimer_active(&port->tx.refresh))
 		bfc_refresh_start(port);
@@ -103,11 +103,11 @@ void bfc_port_mark_dirty(struct bfc_port *port)
  * bfc_refresh_timer() - repeat the newest set
  * @timer: of the port
  *
- * Mends lost frames: while anything is paused, and a few times after the last
- * resume.
+ * Makes up for lost frames: repeats while anything is paused, and a few times
+ * after the last resume.
  *
- * Runs until a frame is built that leaves nothing to repeat: a wake-up may get
- * lost while the qdisc is being replaced, or memory be short.
+ * Runs until a frame is built that leaves nothing to repeat: a wake-up may get lost while the
+ * qdisc is being replaced, or there may be no memory for the frame.
  *
  * Return: HRTIMER_NORESTART; it has been started again.
  */
@@ -126,15 +126,15 @@ enum hrtimer_restart bfc_refresh_timer(struct hrtimer *timer)
 }
 
 /**
- * bfc_pause_repeat() - a frame was built that says which priorities are paused until
- * they are told to go on
+ * bfc_pause_repeat() - a frame was built that pauses priorities until XON:
+ * repeat it
  * @port: the port
- * @over: these, bit p: priority p
+ * @over: priorities paused until XON, bit p: priority p
  * @hold: ns: how long such a pause lasts without another frame
  * @now: ns
  *
- * A change is repeated soon, as the frame may get lost; the end of the last pause until
- * that would have ended by itself.
+ * A change is repeated soon, as the frame may get lost. The end of the last
+ * pause is repeated until that pause would have ended by itself.
  *
  * Context: port->tx.lock held, before bfc_pause_sent().
  */
@@ -156,8 +156,8 @@ void bfc_pause_repeat(struct bfc_port *port, u8 over, u64 hold, u64 now)
 /**
  * bfc_pause_sent() - a frame was built: does it have to be repeated?
  * @port: the port
- * @paused: what it pauses: so many queues or priorities
- * @changed: so many of them are others than in the frame before
+ * @paused: number of queues or priorities that it pauses
+ * @changed: number of queues or priorities paused or resumed since the frame before
  * @now: ns
  *
  * Context: port->tx.lock held.
@@ -179,8 +179,9 @@ void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now)
 	}
 }
 
-/* A port without counters has nothing to tell: no packet is to look for it, and the first change
- * is to be news. Counters may have come meanwhile, and have made the port dirty in vain.
+/* Clear the dirty bit of a port without counters, which has no pauses to send: the first change
+ * must find it clear. If new counters were published meanwhile, their mark may have met the old
+ * bit: set it again.
  */
 static void bfc_port_clean(struct bfc_port *port)
 {
@@ -218,11 +219,13 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 		goto out;
 	bfc_refresh_start(port);
 	spin_lock(&port->tx.lock);
-	/* No other scheduler of the port was first, and the neighbour did not go. */
+	/* unless another scheduler of the port was first, or the neighbour has gone */
 	if (bfc_pause_due(port) && READ_ONCE(port->live))
 		skb = cfg->fc->build(port, ing, cfg, now);
 	spin_unlock(&port->tx.lock);
-	/* Others took the place of these counters meanwhile, and made the port dirty in vain. */
+	/* Other counters replaced these meanwhile; the mark for them may have been cleared for
+	 * this frame.
+	 */
 	if (skb && rcu_access_pointer(port->ingress) != ing)
 		bfc_port_mark_dirty(port);
 out:
@@ -230,9 +233,9 @@ out:
 	return skb;
 }
 
-/* The kernel is to put a frame into the first TX queue, if the driver leaves that to it: XPS
- * has no entry for a CPU that there cannot be, and then it is the number of the RX queue. If it
- * takes another one, NET_TX runs the first, only later.
+/* Have the kernel choose the first TX queue for a frame, unless the driver chooses: XPS has no
+ * entry for a CPU that cannot exist, so the recorded RX queue decides. If another TX queue is
+ * chosen, NET_TX still runs the qdisc of the first, but later.
  */
 static void bfc_kick_first(struct sk_buff *skb)
 {
@@ -260,7 +263,7 @@ static void bfc_kick(u32 id)
 }
 
 /**
- * bfc_kick_dirty() - send what this CPU's last packets made due
+ * bfc_kick_dirty() - send the frames that became due by this CPU's last packets
  *
  * NET_TX could come as late as the end of the NET_RX round (8 ms under load).
  *

@@ -8,12 +8,13 @@
 #include "bfc.h"
 
 /**
- * bfc_ramp_hits() - is a packet one of those that are marked?
+ * bfc_ramp_hits() - does the ramp mark this packet?
  * @q: scheduler of the egress port
  * @bytes: the queue that it meets, longer than `ecn`
  *
- * Where all of them are, nothing is drawn. The generator is that of the scheduler: a few shifts
- * of what this CPU has at hand, where get_random_u32() takes a lock and may run ChaCha.
+ * No random number is drawn where all packets are marked. The scheduler's generator takes a few
+ * shifts in a cache line that this CPU has; get_random_u32() would take a lock and may run
+ * ChaCha.
  *
  * Context: under the root lock.
  * Return: true if so.
@@ -26,10 +27,10 @@ bool bfc_ramp_hits(struct bfc_sched *q, u64 bytes)
 }
 
 /**
- * bfc_mark_ce() - a packet met congestion (ECN)
+ * bfc_mark_ce() - mark a packet CE (ECN)
  * @skb: the packet, data at the MAC header
  *
- * Return: whether it could be marked.
+ * Return: true if it could be marked.
  */
 bool bfc_mark_ce(struct sk_buff *skb)
 {
@@ -41,7 +42,7 @@ bool bfc_mark_ce(struct sk_buff *skb)
 	len = bfc_mac_len(skb, &proto);
 	if (proto != htons(ETH_P_IP) && proto != htons(ETH_P_IPV6))
 		return false;
-	/* One that was flooded shares its data with others. */
+	/* A packet that was flooded shares its data with its copies. */
 	if (skb_ensure_writable(skb, min_t(u32, skb->len, len +
 					   sizeof(struct ipv6hdr))))
 		return false;

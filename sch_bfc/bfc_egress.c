@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is queued at an egress port, by priority, where a mode pauses priorities: marks,
- * and what the mode makes of it. All of it is under the root lock: where each TX queue has a
- * scheduler, it is of that TX queue.
+ * Accounts of what is queued at an egress port by priority, with a mode that pauses priorities:
+ * ECN marks, and hooks of the mode. All of it is under the root lock: if each TX queue has a
+ * scheduler, each has its own account.
  */
 #include <linux/indirect_call_wrapper.h>
 
@@ -25,8 +25,8 @@ static unsigned int bfc_egress_slot(const struct bfc_sched *q, const struct bfc_
 	return ing && ing->slot != q->port->slot ? ing->slot : BFC_SLOT_NONE;
 }
 
-/* Is a packet to be marked that meets so much? ECN's thresholds are those of the port. A TX
- * queue with a scheduler of its own has the part of them that it has of the link.
+/* True if a packet that meets @bytes is to be marked. ECN's thresholds are those of the port; of
+ * a TX queue with a scheduler of its own they are the same part as its part of the link.
  */
 static bool bfc_egress_marks(struct bfc_sched *q, u32 bytes)
 {
@@ -40,7 +40,7 @@ static bool bfc_egress_marks(struct bfc_sched *q, u32 bytes)
 	return bfc_ramp_hits(q, all == active ? bytes : div_u64(scaled, active));
 }
 
-/* A slot may have got a new owner: what the old one did is not its fault. */
+/* A slot may belong to a new port: forget what the mode noted about the old one. */
 static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot,
 			    const struct bfc_ingress *ing)
 {
@@ -52,7 +52,7 @@ static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot,
 }
 
 /**
- * bfc_egress_enqueued() - a packet joined its queue: mark it, tell the mode
+ * bfc_egress_enqueued() - a packet joined its queue: mark it, call the mode's hook
  * @q: scheduler of the egress port, with a mode that pauses priorities
  * @skb: the packet
  *
@@ -80,11 +80,11 @@ void bfc_egress_enqueued(struct bfc_sched *q, struct sk_buff *skb)
 }
 
 /**
- * bfc_egress_dequeued() - a packet left its queue: is the congestion over?
+ * bfc_egress_dequeued() - a packet left its queue: call the mode's hook
  * @q: scheduler of the egress port; its mode keeps a state of egress ports, or it paused
  *     priorities when the packet came
- * @skb: the packet, charged still
- * @ing: to this port, or NULL
+ * @skb: the packet, still charged
+ * @ing: the port that it is charged to, or NULL
  *
  * Context: under the root lock, or the qdisc is not in use; RCU.
  */

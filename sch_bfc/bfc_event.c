@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tell programs what happens to ports: generic netlink, one message an event, to those
- * that listen in the port's namespace (include/uapi/linux/bfc_event.h).
+ * Events of ports for user space: generic netlink, one message per event, to programs that
+ * listen in the port's namespace (include/uapi/linux/bfc_event.h).
  *
- * Events happen under the root lock or bfc_port.lock, in softirq; messages take memory
- * and wake processes. So an event only leaves the newest state of its kind, and a work
- * tells it. A neighbour may flap as often as it likes: how many messages a port sends is
- * bounded (BFC_EVENT_PER_SEC), changes that no message tells of are counted in the next
- * one, and the state that is told last is the one that holds.
+ * Events happen under the root lock or bfc_port.lock, in softirq; messages take memory and wake
+ * processes. So an event only stores the newest state of its kind, and a work sends it. A
+ * neighbour may flap at will: the rate of a port's messages is bounded (BFC_EVENT_PER_SEC), each
+ * message counts the changes before it that were not sent, and the last message has the state
+ * that holds.
  *
- * Ports without a neighbour (bfc_port.bare) tell nothing: nothing stops their work before
+ * Ports without a neighbour (bfc_port.bare) send no events, as nothing stops their work before
  * the device leaves its namespace.
  */
 #include <linux/netdevice.h>
@@ -65,10 +65,10 @@ static void bfc_event_note(struct bfc_port *port, unsigned int kind, u8 cmd, u8 
 }
 
 /**
- * bfc_event_neighbour() - is there an agreement with the neighbour?
+ * bfc_event_neighbour() - note whether there is an agreement with the neighbour
  * @port: the port
- * @up: there is one, with so many queues as it says now. With peer on, one that has said no
- *	HELLO counts as having as many as the port
+ * @up: there is one, for the number of queues that the neighbour announced last. With `peer on`
+ *	a neighbour without a HELLO counts as having as many as the port
  *
  * Context: port->lock held.
  */
@@ -77,7 +77,7 @@ void bfc_event_neighbour(struct bfc_port *port, bool up)
 	u16 queues = up ? port->neighbour.peer.queues ?: port->queues : 0;
 
 	lockdep_assert_held(&port->lock);
-	/* One that starts over may be up again, with other queues, by the same HELLO. */
+	/* A neighbour that starts over may be up again, with other queues, by the same HELLO. */
 	if (port->events.up == queues)
 		return;
 	port->events.up = queues;
@@ -87,7 +87,8 @@ void bfc_event_neighbour(struct bfc_port *port, bool up)
 }
 
 /**
- * bfc_event_handles() - are there handles for the neighbour, or for what the port holds?
+ * bfc_event_handles() - note whether there are handles for the neighbour, or for what the port
+ * holds
  * @port: the port
  * @refused: there are none
  *
@@ -106,7 +107,8 @@ void bfc_event_handles(struct bfc_port *port, bool refused)
  * bfc_event_queues() - a new flow found no queue that was empty
  * @port: the port
  *
- * For each such flow: it only counts, but for the first.
+ * Called for each such flow: all are counted, and the first since the last message makes a
+ * notice.
  *
  * Context: under the root lock.
  */
@@ -126,11 +128,12 @@ void bfc_event_queues(struct bfc_port *port)
  * @port: the port
  * @prio: of this priority
  * @prios: the mode has pauses for each priority
- * @storm: ignored
- * @holdoff: for so long, ns
+ * @storm: true: ignored from now on
+ * @holdoff: ns for which they are ignored
  *
- * Each TX queue may have a scheduler, and each of these calls this in turns, storm first. The
- * port's storm lasts from the first of theirs that begins to the last that ends.
+ * If each TX queue has a scheduler, each of these calls this alternately for the begin and the
+ * end of a storm. The port's storm begins with the first of theirs that begins, and ends with
+ * the last that ends.
  *
  * Context: under the root lock.
  */
@@ -156,7 +159,7 @@ static int bfc_event_fill(struct sk_buff *skb, const struct bfc_port *port,
 	bool queues = n->cmd == BFC_CMD_QUEUES_EXHAUSTED;
 	char name[IFNAMSIZ];
 
-	/* Without RTNL the device may be renamed meanwhile: the name may be of both then. */
+	/* Without RTNL the device may be renamed meanwhile: the name may then be a mix of both. */
 	memcpy(name, port->dev->name, sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	if (!hdr ||
@@ -177,7 +180,7 @@ static int bfc_event_fill(struct sk_buff *skb, const struct bfc_port *port,
 	return 0;
 }
 
-/* Return: false: there is no memory, nothing was told. */
+/* Return: false if there is no memory: nothing was sent. */
 static bool bfc_event_tell(struct bfc_port *port, struct bfc_notice *n)
 {
 	struct net *net = dev_net(port->dev);
@@ -190,8 +193,8 @@ static bool bfc_event_tell(struct bfc_port *port, struct bfc_notice *n)
 			return false;
 	}
 	if (n->cmd == BFC_CMD_QUEUES_EXHAUSTED) {
-		/* A flow that comes now is told of here, or makes another notice; or does
-		 * both, and then nothing may be left to tell.
+		/* A flow that comes now is counted in this message, or makes another notice. If
+		 * it does both, that notice may find no flow left.
 		 */
 		atomic_set(&port->events.waits, 0);
 		smp_mb();	/* pairs with that in bfc_event_queues() */
@@ -211,8 +214,8 @@ static bool bfc_event_tell(struct bfc_port *port, struct bfc_notice *n)
 	return true;
 }
 
-/* The oldest kind that waits, but for queues_exhausted if that is not due. @wait: then in so
- * many jiffies.
+/* The kind of the oldest pending notice, except queues_exhausted if that is not due. @wait:
+ * jiffies until it is.
  */
 static unsigned int bfc_event_oldest(const struct bfc_events *e, bool all,
 				     unsigned long *wait)
@@ -231,8 +234,8 @@ static unsigned int bfc_event_oldest(const struct bfc_events *e, bool all,
 	return first;
 }
 
-/* Take the oldest of what may be told; with @all whatever the bounds say. Return: its kind, or
- * BFC_EVENT_MAX: there is none.
+/* Take the oldest notice that may be sent; with @all the bounds are ignored. Return: its kind,
+ * or BFC_EVENT_MAX if there is none.
  */
 static unsigned int bfc_event_take(struct bfc_events *e, struct bfc_notice *n, bool all,
 				   unsigned long *wait)
@@ -261,7 +264,7 @@ static unsigned int bfc_event_take(struct bfc_events *e, struct bfc_notice *n, b
 	return kind;
 }
 
-/* What could not be told waits again; a newer one of its kind counts it. */
+/* Put a notice back that could not be sent; a newer one of its kind counts its changes. */
 static void bfc_event_put_back(struct bfc_events *e, unsigned int kind,
 			       const struct bfc_notice *n)
 {
@@ -293,7 +296,7 @@ static void bfc_event_work(struct work_struct *work)
 }
 
 /**
- * bfc_events_start() - with a new port
+ * bfc_events_start() - init the events of a new port
  * @port: the port
  */
 void bfc_events_start(struct bfc_port *port)
@@ -304,8 +307,8 @@ void bfc_events_start(struct bfc_port *port)
 }
 
 /**
- * bfc_events_stop() - tell what is left, and nothing any more
- * @port: one that is none any more
+ * bfc_events_stop() - send the events that are left, and none after them
+ * @port: one that was taken out of service
  *
  * Context: process, RTNL: the device is still in its namespace.
  */
@@ -319,7 +322,7 @@ void bfc_events_stop(struct bfc_port *port)
 	e->closed = true;
 	spin_unlock_bh(&e->lock);
 	cancel_delayed_work_sync(&e->work);
-	/* Without memory for one it is lost: there is no later. */
+	/* If there is no memory for a message it is lost. */
 	while (bfc_event_take(e, &n, true, &wait) != BFC_EVENT_MAX)
 		bfc_event_tell(port, &n);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What happens to a port and is told to programs that listen (bfc_event.c). */
+/* Events of a port for programs that listen (bfc_event.c). */
 #ifndef _BFC_EVENT_H
 #define _BFC_EVENT_H
 
@@ -13,12 +13,12 @@
 
 struct bfc_port;
 
-#define BFC_EVENT_PER_SEC	2	/* messages of a port, but for queues_exhausted, */
+#define BFC_EVENT_PER_SEC	2	/* messages of a port, except queues_exhausted, */
 #define BFC_EVENT_BURST		16	/* and so many at once */
 #define BFC_EVENT_QUEUES_EVERY	HZ	/* jiffies from one queues_exhausted to the next */
-#define BFC_EVENT_NO_PRIO	0xff	/* the storm is not one of a priority */
+#define BFC_EVENT_NO_PRIO	0xff	/* the storm is of queues, not of a priority */
 
-/* Kinds of messages: of each the newest state waits to be told. */
+/* Kinds of messages: the newest state of each waits to be sent. */
 enum {
 	BFC_EVENT_NEIGHBOUR,
 	BFC_EVENT_HANDLES,
@@ -32,7 +32,7 @@ enum {
  * @time: of the change, ns since 1970
  * @arg: queues of the neighbour, or ns of a storm's hold-off
  * @seq: counts the changes of the port
- * @changes: of this kind, not told yet
+ * @changes: changes of this kind that were not sent yet
  * @cmd: BFC_CMD_*
  * @prio: of a storm, or BFC_EVENT_NO_PRIO
  */
@@ -46,21 +46,21 @@ struct bfc_notice {
 };
 
 /**
- * struct bfc_events - what is to be told of a port
+ * struct bfc_events - events of a port that are to be sent
  * @lock: of @notice to @storms; innermost, bottom halves are off
  * @notice: by kind
- * @pending: bit kind: @notice is to be told
- * @seq: of the newest
+ * @pending: bit kind: @notice is to be sent
+ * @seq: &bfc_notice.seq of the next one
  * @limited: @work waits for @bucket
- * @closed: the port is none any more
- * @bucket: messages that may be sent yet
- * @queues_next: jiffies: when queues_exhausted may be told again
+ * @closed: the port is out of service: no event is noted
+ * @bucket: messages that may be sent now
+ * @queues_next: jiffies: when queues_exhausted may be sent again
  * @storms: schedulers that ignore the neighbour's pauses, by priority
  * @up: the neighbour is up with so many queues; 0: it is not; under &bfc_port.lock
  * @refused: there were no handles for it; likewise
  * @waits: queues_exhausted is pending
- * @flows: new ones that found no queue, not told yet
- * @work: tells
+ * @flows: new flows that found no empty queue, not sent yet
+ * @work: sends the messages
  */
 struct bfc_events {
 	spinlock_t lock;	/* of @notice to @storms */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frames of a port itself: memory and Ethernet header.
+ * Control frames of a port: allocation, and the Ethernet header.
  */
 #include <linux/etherdevice.h>
 
@@ -45,8 +45,10 @@ struct sk_buff *bfc_frame_alloc(struct bfc_port *port, unsigned int len)
  * bfc_is_pause_frame() - is it an empty PAUSE, which only makes the qdisc run?
  * @skb: at egress, data at the MAC header
  *
- * bfc_kick_dirty() sends them. One of a local program has the same effect: the qdisc
- * runs, the frame is dropped.
+ * bfc_kick_dirty() sends them. One from a local program has the same effect: the qdisc runs, the
+ * frame is dropped.
+ *
+ * Return: true if so.
  */
 bool bfc_is_pause_frame(const struct sk_buff *skb)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Say HELLO: fast until both ends have agreed, then now and then. The work only says
- * that it is time; the frame is made by dequeue, as those that pause are. What the
- * neighbour says, and what follows from it: bfc_peer.h.
+ * Send HELLOs: often until both ends have agreed, then seldom. The work only
+ * marks a HELLO due; dequeue builds the frame, as it builds frames that pause.
+ * bfc_peer.h handles the HELLOs of the neighbour.
  */
 #include <linux/netdevice.h>
 #include <linux/workqueue.h>
@@ -32,7 +32,7 @@ struct sk_buff *bfc_hello_build(struct bfc_port *port, u8 flags, u64 now)
 		.classes = port->cfg && port->cfg->ranged ? port->cfg->classes : 1,
 		.queues = port->queues,
 		.incast_queue = BFC_QUEUE_NONE,
-		/* The last BYE of a port may be one of the mode before. */
+		/* The last BYE of a port may be for the mode before. */
 		.modes = port->fc->hello ?: BFC_MODE_BFC,
 	};
 	struct sk_buff *skb;
@@ -67,8 +67,8 @@ struct sk_buff *bfc_hello_frame(struct bfc_port *port, u64 now)
 	return skb;
 }
 
-/* When to say the next HELLO, from now. One that is still waiting to be made is looked
- * for soon: the device may not have our qdisc yet.
+/* Time until the next HELLO, ns. One that dequeue has not built yet is checked
+ * soon: the device may not have this qdisc yet.
  */
 static u64 bfc_hello_next(struct bfc_port *port, u64 now)
 {
@@ -86,11 +86,11 @@ static u64 bfc_hello_next(struct bfc_port *port, u64 now)
 }
 
 /**
- * bfc_hello_work() - let time pass with the neighbour, and say the next HELLO
+ * bfc_hello_work() - expire the neighbour, and have the next HELLO sent
  * @work: &bfc_port.neighbour.hello
  *
- * The port's schedulers run as often, for what they send, and for packets that they kept while
- * nothing could wake them: those may be what keeps all hosts paused that could send another.
+ * It schedules the port's qdiscs each time, to send the HELLO, and packets that were kept while
+ * nothing could wake the qdisc: these may hold all hosts paused that could send another packet.
  */
 void bfc_hello_work(struct work_struct *work)
 {
@@ -111,7 +111,7 @@ void bfc_hello_work(struct work_struct *work)
 	if (run && bfc_carrier(port->dev)) {
 		if (speak)
 			next = bfc_hello_next(port, now);
-		bfc_port_wake(port);	/* as soon as bottom halves do */
+		bfc_port_wake(port);	/* they run once bottom halves are enabled */
 	}
 	spin_unlock_bh(&port->lock);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A host that FAFC pauses sends less for a while (FAFC Alg. 3): its pace is that of the
- * qdisc, for each priority. The arithmetic is in bfc_fafc.c. Everything here runs under
- * the root lock.
+ * A host that FAFC pauses lowers its rate for a while (FAFC Alg. 3): the qdisc
+ * paces each priority. The arithmetic is in bfc_fafc.c. Everything here runs
+ * under the root lock.
  */
 #include "bfc.h"
 
-/* What a host allows itself comes back. */
+/* Let the rate of a priority recover. */
 static void bfc_pace_recover(const struct bfc_sched *q, struct bfc_host *pace,
 			     u64 now)
 {
@@ -16,12 +16,13 @@ static void bfc_pace_recover(const struct bfc_sched *q, struct bfc_host *pace,
 }
 
 /**
- * bfc_host_paused() - PauseReceive() of Alg. 3: a host that was paused sends less of
- * that priority for a while, all flows alike
+ * bfc_host_paused() - PauseReceive() of Alg. 3: a host that was paused lowers
+ * its rate of that priority for a while, for all flows alike
  * @q: scheduler of the host
  * @now: ns
  *
- * A pause longer than any that FAFC computes is the backstop's, and no measure.
+ * A pause longer than any that FAFC computes is one of the PFC backstop: the rate does not
+ * follow from it.
  *
  * Context: under the root lock.
  */

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hrtt auto: each port times its pauses (bfc_hrtt.h). While frames are built it watches one
- * queue of its neighbour at a time, or one priority. What becomes of it: bfc_hrtt_use.c.
+ * hrtt auto: each port times its pauses (bfc_hrtt.h). As it builds frames it picks one queue of
+ * its neighbour at a time to watch, or one priority. bfc_hrtt_use.c applies the results.
  */
 #include <linux/rtnetlink.h>
 #include <linux/workqueue.h>
 
 #include "bfc.h"
 
-/* hrtt-max auto: 100 km of cable there and back, as much again, and a ring. */
+/* hrtt-max auto: twice the time of 100 km of cable there and back, and a TX ring. */
 #define BFC_HRTT_MAX_CABLE	2000000ULL	/* ns */
-/* In a shared buffer a neighbour would take it from others' ports, and so would a host: 10 km. */
+/* 10 km in a shared buffer, where the headroom would be lost to other ports, and for a loop told
+ * by a host, which all ports would use.
+ */
 #define BFC_HRTT_MAX_SHARED	BFC_HRTT_DEFAULT
 #define BFC_HRTT_MAX_FRAMES	16
 
 struct delayed_work bfc_hrtt_look;	/* bfc_hrtt_use.c says what it does */
 
 /**
- * bfc_hrtt_look_soon() - look at all ports: what one of them knows may have changed
+ * bfc_hrtt_look_soon() - check all ports soon, as the measurement of one may have changed
  * @port: one of the namespace
  */
 void bfc_hrtt_look_soon(const struct bfc_port *port)
@@ -28,7 +30,7 @@ void bfc_hrtt_look_soon(const struct bfc_port *port)
 }
 
 /**
- * bfc_hrtt_look_later() - look at all ports: what one of them was refused may be there
+ * bfc_hrtt_look_later() - check all ports later, as there may be room for what one was refused
  */
 void bfc_hrtt_look_later(void)
 {
@@ -36,7 +38,7 @@ void bfc_hrtt_look_later(void)
 }
 
 /**
- * bfc_hrtt_forget() - what was measured is of another neighbour
+ * bfc_hrtt_forget() - forget the measurement, which is of another neighbour
  * @port: the port
  *
  * Context: port->tx.lock held.
@@ -49,7 +51,8 @@ void bfc_hrtt_forget(struct bfc_port *port)
 }
 
 /**
- * bfc_hrtt_another() - there is another neighbour, of which HELLOs have told nothing yet
+ * bfc_hrtt_another() - forget the measurement and the round trip of HELLOs: there is another
+ * neighbour
  * @port: the port
  *
  * Context: BH off.
@@ -64,7 +67,7 @@ void bfc_hrtt_another(struct bfc_port *port)
 }
 
 /**
- * bfc_hrtt_unlearn() - as bfc_hrtt_another(), and nothing that was measured is used any more
+ * bfc_hrtt_unlearn() - as bfc_hrtt_another(), and do not use the measured loop any more
  * @port: the port
  *
  * Context: RTNL.
@@ -78,7 +81,7 @@ void bfc_hrtt_unlearn(struct bfc_port *port)
 	local_bh_enable();
 }
 
-/* hrtt-max of a port; auto: a cable, and a ring. */
+/* hrtt-max of a port; auto: @cable, and the frames of a TX ring. */
 static u64 bfc_hrtt_bound(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate,
 			  u64 cable)
 {
@@ -90,7 +93,7 @@ static u64 bfc_hrtt_bound(const struct bfc_port *port, const struct bfc_params *
 }
 
 /**
- * bfc_hrtt_most() - the longest loop that a port believes in
+ * bfc_hrtt_most() - the longest loop that a port accepts
  * @port: the port
  * @fc: its mode
  * @p: its options
@@ -108,12 +111,12 @@ u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_fc_ops *fc,
 }
 
 /**
- * bfc_hrtt_most_of_host() - the longest loop of a host that the ports of a namespace believe in
+ * bfc_hrtt_most_of_host() - the longest loop of a host that the ports of a namespace accept
  * @port: the port next to the host
  * @p: its options
  * @link_rate: of its MAC, bytes/s
  *
- * HELLOs alone tell it, which a host may answer late. All ports would hold more by it.
+ * It follows from HELLOs alone, which a host may answer late, and would raise Th of all ports.
  *
  * Return: ns.
  */
@@ -123,15 +126,16 @@ u64 bfc_hrtt_most_of_host(const struct bfc_port *port, const struct bfc_params *
 }
 
 /**
- * bfc_hrtt_longest() - how long the loop of a link may be, as far as that is known
+ * bfc_hrtt_longest() - the longest loop that a link may have
  * @port: the port
  * @fc: its mode
  * @p: its options
  * @link_rate: of its MAC, bytes/s
- * @loop: that is in use, ns
+ * @loop: the loop in use, ns
  *
- * Before a loop is known there is room for the longest where that costs nothing. In a shared
- * buffer others would lack it; a neighbour that obeys no pause would only fill it.
+ * Until a loop is measured it is bfc_hrtt_most(), if headroom for that costs nothing. It does
+ * cost in a shared buffer, where other ports would lack it; and a neighbour that does not obey
+ * pauses would only fill it.
  *
  * Context: RTNL.
  * Return: ns.
@@ -155,7 +159,7 @@ static bool bfc_hrtt_is_paused(const struct bfc_port *port)
 	return test_bit(what - 1, port->tx.paused);
 }
 
-/* Is it worth a look at all ports? */
+/* True if the measurement has changed enough to check all ports. */
 static bool bfc_hrtt_is_news(const struct bfc_port *port)
 {
 	const struct bfc_hrtt *h = &port->tx.hrtt;
@@ -167,12 +171,12 @@ static bool bfc_hrtt_is_news(const struct bfc_port *port)
 }
 
 /**
- * bfc_hrtt_told() - a frame that tells what is paused is built
- * @port: the port; port->tx.paused or port->tx.prio_paused has it
+ * bfc_hrtt_told() - a frame that pauses queues or priorities is built
+ * @port: the port; port->tx.paused or port->tx.prio_paused are as in the frame
  * @cfg: its configuration
- * @fresh: what was not paused in the frame before: VLAN id of a queue, BFC_WATCH_PRIO and a
+ * @fresh: one that was not paused in the frame before: VLAN id of a queue, BFC_WATCH_PRIO |
  *	   priority, or BFC_WATCH_NONE
- * @since: when that was to be told, ns: the neighbour has sent since then
+ * @since: when its pause became due, ns: the neighbour has gone on to send since then
  * @now: ns
  *
  * Context: port->tx.lock held, BH off; any root lock may be held.
@@ -201,7 +205,7 @@ void bfc_hrtt_told(struct bfc_port *port, const struct bfc_cfg *cfg, u16 fresh, 
 }
 
 /**
- * bfc_hrtt_over() - the pause of a priority was for a time, and that is over
+ * bfc_hrtt_over() - a timed pause of a priority is over
  * @port: the port
  * @prio: the priority
  * @until: when, ns
@@ -218,7 +222,7 @@ void bfc_hrtt_over(struct bfc_port *port, unsigned int prio, u64 until)
 }
 
 /**
- * bfc_hrtt_came() - a packet came of the queue or the priority that is watched
+ * bfc_hrtt_came() - a packet of the watched queue or priority came in
  * @port: the port
  * @what: as &bfc_port.watched
  *
@@ -244,7 +248,7 @@ out:
 }
 
 /**
- * bfc_hrtt_heard() - a HELLO came, which says how long it took
+ * bfc_hrtt_heard() - a HELLO came in, which has a round trip time
  * @port: the port
  *
  * Context: port->lock held.

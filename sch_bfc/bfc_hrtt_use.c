@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hrtt auto: what follows from the loops that ports have measured (bfc_hrtt.c). The HRTT of the
- * box is the longest of its ports': Th at an egress is one table for packets of all ingress
- * ports (BFC §3.3.2, App. A.9). XOFF and headroom of a port are for its own link. Ports with
- * `hrtt auto` are configured anew if these are others; so is any port whose thresholds for the
- * speed of its link were refused, for something may have changed.
+ * hrtt auto: apply the loops that ports have measured (bfc_hrtt.c). The HRTT of the box is the
+ * longest of its ports', as Th at an egress is one table for packets of all ingress ports (BFC
+ * §3.3.2, App. A.9). XOFF and headroom of a port are for its own link. Ports with `hrtt auto`
+ * are configured anew if one of these changes. So is any port whose thresholds for the speed of
+ * its link were refused, as there may be room now.
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -12,15 +12,19 @@
 
 #include "bfc.h"
 
-#define BFC_HRTT_LOWER		HZ	/* jiffies from a change to a lower one */
-/* A loop is taken over if it differs by a sixteenth: headroom is for one that does not yet. */
+#define BFC_HRTT_LOWER		HZ	/* jiffies: a lower value is applied no sooner after a
+					 * change
+					 */
+/* Part of the loop that is added to it: a loop is applied only if it differs by more than a
+ * sixteenth, and headroom must do for one that differs by less.
+ */
 #define BFC_HRTT_SPARE		16
 
-/* The loop of a port for Th, ns; 0: not known. That of a host is what HELLOs say, not how
- * long it goes on to send. A neighbour can make both look long: hrtt-max is what it can do, of
- * which a host can do less by default.
- * @room: the loop that headroom is for; 0: not measured. What a host goes on to send needs
- * room as well.
+/* The loop of a port for Th, ns; 0: not known. For a host it follows from HELLOs, not from how
+ * long the host goes on to send. A neighbour can make both look long: hrtt-max bounds that, by
+ * default more tightly for a host.
+ * @room: the loop that headroom is for, ns; 0: not measured. It includes what a host goes on to
+ * send.
  */
 static u64 bfc_hrtt_port(struct bfc_port *port, u64 *room)
 {
@@ -59,8 +63,8 @@ static u64 bfc_hrtt_port(struct bfc_port *port, u64 *room)
 	return clamp_t(u64, max(rtt, value), BFC_HRTT_MIN, most);
 }
 
-/* Is it time to take over a loop that was measured? *@again: not yet, look later. A neighbour
- * that keeps changing its mind costs no more than this.
+/* True if a measured loop is to be applied now. *@again: not yet, check later. This bounds the
+ * cost of a neighbour whose loop keeps changing.
  */
 static bool bfc_hrtt_is_due(u64 before, u64 loop, unsigned long changed, bool *again)
 {
@@ -82,7 +86,7 @@ static void bfc_hrtt_keep(struct bfc_port *port, u64 loop, bool *again)
 	port->life.loop_changed = jiffies;
 }
 
-/* Does what is in use follow from what is known? */
+/* True if the configuration in use is derived from the current HRTT and loops. */
 static bool bfc_hrtt_is_used(const struct bfc_port *port, u64 hrtt)
 {
 	const struct bfc_cfg *cfg = port->cfg;
@@ -94,7 +98,7 @@ static bool bfc_hrtt_is_used(const struct bfc_port *port, u64 hrtt)
 					 bfc_cfg_link_rate(cfg), cfg->loop)));
 }
 
-/* Where what follows from it is refused, the port goes on with what it has. */
+/* Apply an HRTT; if the configuration for it is refused, the port keeps the one that it has. */
 static void bfc_hrtt_use(struct bfc_port *port, u64 hrtt)
 {
 	struct Qdisc *sch = rtnl_dereference(port->dev->qdisc);
@@ -113,7 +117,7 @@ static void bfc_hrtt_use(struct bfc_port *port, u64 hrtt)
 	net_warn_ratelimited("bfc: %s: thresholds are those of another HRTT\n", port->dev->name);
 }
 
-/* Return: whether to look again. */
+/* Return: true if it has to be called again. */
 static bool bfc_hrtt_switch(struct bfc_switch *sw)
 {
 	struct bfc_port *port;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The incast label (BFC App. A.7): the sender says which flows are an incast, and these
- * share one queue of each port. They are one flow, with an entry of the flow table like any
- * other, and one destination: what `assign destination` has others share is not theirs.
+ * The incast label (BFC App. A.7): the sender labels the flows of an incast, and these share one
+ * queue of each port. They count as one flow, with a flow table entry like any other, and as one
+ * destination, so that `assign destination` does not let other flows share their queue.
  */
 #include "bfc.h"
 
 /**
- * bfc_is_labelled() - has a packet the incast label?
+ * bfc_is_labelled() - does a packet have the incast label?
  * @q: scheduler of the egress port, with a label
  * @skb: at egress, data at the MAC header
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Load and unload. Apart from bfc_main.c, which bfc_netdev.c calls.
+ * Load and unload of the module. Not in bfc_main.c, which bfc_netdev.c calls.
  */
 #include <linux/module.h>
 #include <net/pkt_sched.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What happens to net devices: links that come and go, MTUs, devices that leave.
+ * Events of net devices: the link changes, the MTU changes, the device goes.
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -9,8 +9,8 @@
 
 #include "bfc.h"
 
-/* The device goes, or leaves the namespace. Its qdiscs went before; but a request from
- * user space may hold one a little longer: then the memory of the port goes with that.
+/* The device goes, or leaves the namespace. Its qdiscs were destroyed before, but a request from
+ * user space may still hold one: then the port is freed with that qdisc.
  */
 static void bfc_netdev_gone(struct bfc_switch *sw, struct net_device *dev,
 			    struct bfc_port *port)
@@ -39,8 +39,9 @@ static void bfc_bare_update_one(struct Qdisc *sch, bool ask)
 		bfc_update_hrtt(sch);	/* for the MTU */
 }
 
-/* Fair queueing of a device without a port, at its root or below mq. Without a carrier TX queues
- * have other qdiscs, and there is nothing to be learnt. @ask: for the speed. Says if there is any.
+/* Update the qdiscs of a device without a port, at its root or below mq. Without a carrier its
+ * TX queues have other qdiscs: nothing is updated. @ask: ask for the link's speed. Returns true
+ * if there is a qdisc to update.
  */
 static bool bfc_bare_update(struct net_device *dev, bool ask)
 {
@@ -74,7 +75,7 @@ static bool bfc_has_port(const struct net_device *dev)
 	return port && port->life.users;
 }
 
-/* What stands on others asks these for its speed. */
+/* Update devices on top of others, which ask these for the link's speed. */
 static void bfc_bare_work(struct work_struct *work)
 {
 	struct net_device *dev;
@@ -92,9 +93,10 @@ static void bfc_bare_work(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(bfc_bare_look, bfc_bare_work);
 
-/* The link or the MTU has changed. What is there before the carrier is knows no speed yet. A
- * device below may be what this is told of, and hold its own lock (6.15 on), which to ask it
- * would take: only a work may.
+/* The link or the MTU of a device without a port has changed: a qdisc made before the carrier
+ * came does not know the speed yet. The event may come from a device below, whose caller may
+ * hold that device's own lock (6.15 on). Asking it for the speed takes that lock, so a work
+ * asks.
  */
 static void bfc_bare_changed(struct net_device *dev)
 {
@@ -104,7 +106,7 @@ static void bfc_bare_changed(struct net_device *dev)
 		queue_delayed_work(system_percpu_wq, &bfc_bare_look, BFC_HRTT_EVERY);
 }
 
-/* Another device may get its index, and is not what was elided. */
+/* Remove a device from the elide lists: another device may get its index. */
 static void bfc_netdev_unlist(struct net *net, int ifindex)
 {
 	struct net_device *dev;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What tc says and sees: options are read, checked and dumped.
+ * Options of the qdisc as netlink attributes: read, check, dump.
  */
 #include <linux/ctype.h>
 #include <linux/if_ether.h>
@@ -152,7 +152,9 @@ static int bfc_parse_map(const struct nlattr *a, struct bfc_params *p,
 	return 0;
 }
 
-/* A mask of 0 is a DSCP's. Packets that nothing has marked have a mark of 0. */
+/* True if the label is a DSCP (its mask is 0), or a mark within its mask. A mark of 0 is
+ * invalid: it is that of packets without a mark.
+ */
 static bool bfc_incast_valid(u64 incast)
 {
 	u32 mask = incast >> 32, mark = incast;
@@ -166,9 +168,9 @@ static void bfc_get_list(u16 *list, const struct nlattr *a)
 		memcpy(list, nla_data(a), BFC_LIST_LEN);
 }
 
-/* Has a list, if it is not automatic, a number for each class, within 1 and @most, and no other?
+/* Check that a list has a number from 1 to @most for each class, and 0 for the rest.
  *
- * Return: their sum, or 0.
+ * Return: the sum of the numbers; 0 if the list is invalid.
  */
 static unsigned int bfc_list_sum(const struct bfc_params *p, const u16 *list, unsigned int most)
 {
@@ -182,7 +184,9 @@ static unsigned int bfc_list_sum(const struct bfc_params *p, const u16 *list, un
 	return sum;
 }
 
-/* What was not given here may not go with what was. */
+/* Check classes against queues, class-queues, weights and strict: options that this request does
+ * not set may not fit those that it sets.
+ */
 static int bfc_check_classes(struct nlattr **tb, const struct bfc_params *p,
 			     struct netlink_ext_ack *extack)
 {
@@ -208,7 +212,7 @@ static int bfc_check_classes(struct nlattr **tb, const struct bfc_params *p,
 	return 0;
 }
 
-/* Likewise. */
+/* Check sched against classes and assign. */
 static int bfc_check_sched(struct nlattr **tb, const struct bfc_params *p,
 			   struct netlink_ext_ack *extack)
 {
@@ -222,7 +226,7 @@ static int bfc_check_sched(struct nlattr **tb, const struct bfc_params *p,
 	return 0;
 }
 
-/* Likewise. */
+/* Check kmax against ecn. */
 static int bfc_check_ramp(struct nlattr **tb, const struct bfc_params *p,
 			  struct netlink_ext_ack *extack)
 {

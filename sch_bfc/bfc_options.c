@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The options: defaults, ranges, and which of them a mode, or another option, has a use for.
+ * The options: defaults, ranges, and which modes and other options use them.
  */
 #include <linux/if_ether.h>
 #include <net/netlink.h>
@@ -374,7 +374,7 @@ static const struct bfc_use bfc_uses[TCA_BFC_MAX + 1] = {
 
 /* End of uses */
 
-/* Words that fewer modes use than their option, which is a u8. */
+/* Values of an option (a u8) that fewer modes use than the option. */
 static const struct {
 	u8 option;
 	u8 value;
@@ -385,11 +385,13 @@ static const struct {
 	  "bfc: peer: on is used by fc bfc and fafc only" },
 	{ TCA_BFC_ASSIGN, BFC_ASSIGN_ROOT, BFC_IN(BFC),
 	  "bfc: assign: root is used by fc bfc only" },
-	/* Those that use sched: it goes with that. */
+	/* modes that use sched, which this value needs */
 	{ TCA_BFC_ASSIGN, BFC_ASSIGN_SIMILAR, BFC_IN(BFC) | BFC_IN(NONE), BFC_FOR_SRF },
 };
 
-/* An option that is not in the table of numbers has a member of its own type. */
+/* True if an option has the same value. Options that are not in bfc_options have members of
+ * other types.
+ */
 static bool bfc_same(const struct bfc_params *was, const struct bfc_params *p,
 		     unsigned int option)
 {
@@ -445,7 +447,7 @@ static bool bfc_is_off(const struct bfc_params *p, unsigned int option)
 	return !*(const u32 *)((const u8 *)p + bfc_options[option].offset);
 }
 
-/* Why an option is not used, whatever its value, or NULL: it is. */
+/* Why an option is not used, whatever its value; NULL if it is used. */
 static const char *bfc_unused_option(const struct bfc_use *use, const struct bfc_params *p)
 {
 	if (!use->msg || (use->buffer && *p->buffer) || (use->classes && p->classes > 1))
@@ -458,7 +460,7 @@ static const char *bfc_unused_option(const struct bfc_use *use, const struct bfc
 	return p->role == BFC_ROLE_NIC ? use->nic : NULL;
 }
 
-/* Why is the value that @has has for an option not used by what @p says, or NULL: it is? */
+/* Why the value of an option in @has is not used with the options @p; NULL if it is used. */
 static const char *bfc_unused(unsigned int option, const struct bfc_params *p,
 			      const struct bfc_params *has)
 {
@@ -474,7 +476,7 @@ static const char *bfc_unused(unsigned int option, const struct bfc_params *p,
 }
 
 /**
- * bfc_refuse() - a request is not to be obeyed
+ * bfc_refuse() - refuse a request
  * @a: the attribute that is wrong
  * @msg: why, in words
  * @extack: receives both
@@ -490,14 +492,14 @@ int bfc_refuse(const struct nlattr *a, const char *msg, struct netlink_ext_ack *
 }
 
 /**
- * bfc_check_used() - is all that was given used by what else is asked for?
- * @tb: what was given
- * @p: what holds with it; result: without what is not used
+ * bfc_check_used() - refuse options that are not used, and reset them to defaults
+ * @tb: attributes of the request
+ * @p: options with the request; result: unused ones have their defaults
  * @extack: what is wrong, in words
  *
- * What the mode does not use has its default: another value is refused if it is given
- * here, and given up if it was given for another mode. So what tc prints is what is in
- * effect, and can be given back, to another port as well.
+ * An option that the mode does not use has its default value: another value is refused if this
+ * request gives it, and reset if it was given for another mode. So what tc prints is in effect,
+ * and can be given to tc again, for another port as well.
  *
  * Return: 0 or -EINVAL.
  */
@@ -519,13 +521,14 @@ int bfc_check_used(struct nlattr **tb, struct bfc_params *p,
 }
 
 /**
- * bfc_params_given_up() - tell what another mode has cost
+ * bfc_params_given_up() - log options that a change of mode has reset
  * @dev: the device
- * @opt: what was asked for, or NULL: a default that was given is no surprise
+ * @opt: attributes of the request, or NULL: an option in it is not logged, as the user has set
+ *	 it to its default
  * @was: options until now
  * @p: options now
  *
- * Return: whether any of them went back to its default for that.
+ * Return: true if any was reset to its default.
  */
 bool bfc_params_given_up(const struct net_device *dev, const struct nlattr *opt,
 			 const struct bfc_params *was, const struct bfc_params *p)

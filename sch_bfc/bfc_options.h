@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The options, for what reads and dumps them.
+ * The options, for the code that reads and dumps them.
  */
 #ifndef _BFC_OPTIONS_H
 #define _BFC_OPTIONS_H
@@ -17,10 +17,10 @@ struct nlattr;
  * struct bfc_option - a number that netlink sets
  * @offset: in struct bfc_params
  * @width: bytes, there and in the attribute
- * @zero: 0 is allowed, too: what tc has a word for, as auto
+ * @zero: 0 is allowed, too; tc has a word for it, as auto
  * @lo: smallest value
  * @hi: largest
- * @msg: what a user is told who is outside
+ * @msg: extack message for a value out of range
  */
 struct bfc_option {
 	u16 offset;
@@ -31,7 +31,7 @@ struct bfc_option {
 	const char *msg;
 };
 
-/* Said of a word, and of what it does not go with. */
+/* Message for a value of assign, and for a value of sched that does not fit it. */
 #define BFC_FOR_SRF	"bfc: assign: similar is for sched srf"
 
 /* bfc_options.c */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tc asks of a qdisc: read, checked and told by bfc_netlink.c and bfc_options.c.
+ * Options of a qdisc as tc gives them: bfc_netlink.c and bfc_options.c read, check and dump
+ * them.
  */
 #ifndef _BFC_PARAMS_H
 #define _BFC_PARAMS_H
@@ -17,7 +18,7 @@
 struct bfc_params {
 	u64 sticky;		/* ns or BFC_STICKY_AUTO */
 	u64 hrtt;		/* ns, 0 = measured */
-	u64 hrtt_max;		/* ns, most that is believed of a neighbour, 0 = auto */
+	u64 hrtt_max;		/* ns, longest measured HRTT that is accepted, 0 = auto */
 	u64 rate;		/* bytes/s, 0 = link speed */
 	u64 refresh;		/* ns, 0 = auto */
 	u64 hold;		/* ns, 0 = auto */
@@ -44,7 +45,7 @@ struct bfc_params {
 	u8 avoid_paused;	/* prefer empty queues that are not paused, and the one that the
 				 * flow had before
 				 */
-	u8 new_first;		/* queues that just got a packet go before the round */
+	u8 new_first;		/* queues that were empty are served before the round */
 	u8 txqs;		/* BFC_TXQS_* */
 	u64 sync;		/* ns */
 	u8 split_gso;		/* BFC_SPLIT_GSO_* */
@@ -82,13 +83,13 @@ struct bfc_params {
 
 	/* Traffic classes. */
 	u32 classes;		/* 1 = none */
-	u8 keep_class;		/* of what comes in, as the neighbour tells it */
+	u8 keep_class;		/* packets keep the class that the neighbour sends */
 	u16 class_queues[BFC_LIST];	/* of each class; [0] is 0: even */
 	u16 weights[BFC_LIST];	/* of each class; [0] is 0: equal */
 
 	/* A shared buffer. */
 	char buffer[BFC_BUFFER_NAMSIZ];	/* name, "" = none */
-	u32 buffer_size;	/* bytes, 0 = as it is; asked for once, not kept */
+	u32 buffer_size;	/* bytes, 0 = keep the size; applied once, not kept */
 	u32 reserve;		/* bytes of each priority */
 	u32 headroom;		/* bytes of each lossless one, 0 = auto */
 	u32 share;		/* millionths of the free buffer, 0 = no limit */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which priority is a packet of?
+ * The priority of a packet, by PCP, DSCP or skb->priority.
  */
 #include <linux/if_vlan.h>
 
@@ -21,7 +21,7 @@ static u8 bfc_pcp_of(const struct sk_buff *skb)
  * bfc_dscp_of() - the DSCP of a packet
  * @skb: at egress, data at the MAC header
  *
- * Return: it; 0: none, or not IP.
+ * Return: the DSCP; 0 if the packet is not IP or too short.
  */
 u8 bfc_dscp_of(const struct sk_buff *skb)
 {

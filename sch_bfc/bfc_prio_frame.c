@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Frames that pause priorities, sent and received: PFC (IEEE 802.1Qbb), and PAUSE with a
- * time for each priority. As with queues, an egress only marks the port dirty; the frame
- * is built when it is sent, from what is held then. It always tells of all lossless
- * priorities, so that one frame mends what others lost.
+ * time for each priority. As with queues, an egress only marks the port dirty; the frame is
+ * built when it is sent, from what is held then. It always has the state of all lossless
+ * priorities, so that one frame makes up for others that were lost.
  */
 #include <linux/etherdevice.h>
 
@@ -23,7 +23,8 @@ static struct sk_buff *bfc_pfc_alloc(struct bfc_port *port,
 }
 
 /**
- * bfc_pfc_resume() - the frame that ends all pauses: we do without them
+ * bfc_pfc_resume() - the frame that ends all pauses of priorities, as the port stops pausing
+ * them
  * @port: the port
  *
  * Return: the frame or NULL.
@@ -36,7 +37,7 @@ struct sk_buff *bfc_pfc_resume(struct bfc_port *port)
 }
 
 /**
- * bfc_pfc_last() - the same frame, if it is due: behind all others of the mode that has ended
+ * bfc_pfc_last() - bfc_pfc_resume(), if it is due: behind all frames of the mode that has ended
  * @q: scheduler of the port that sends it
  *
  * Context: under the root lock, from dequeue.
@@ -82,12 +83,12 @@ static void bfc_put_prio_quanta(struct bfc_port *port, struct sk_buff *skb,
 	port->tx.pfc++;
 }
 
-/* The state as it is now, written so that no change gets lost: see bfc_pfc.h. */
+/* Update &bfc_ingress.state in an order that loses no change: see bfc_pfc.h. */
 static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
 			   const struct bfc_cfg *cfg)
 {
 	unsigned long lossless = cfg->lossless;
-	/* A priority that has become lossy is let go. */
+	/* a priority that has become lossy is resumed */
 	u16 state = ing->state & (lossless | lossless << BFC_PRIORITIES);
 	unsigned int prio;
 	u16 again;
@@ -108,8 +109,8 @@ static u16 bfc_prio_update(struct bfc_port *port, struct bfc_ingress *ing,
 }
 
 /**
- * bfc_tx_prio_end() - no priority of the neighbour is paused any more: no such frames
- * are sent from now on
+ * bfc_tx_prio_end() - account for the end of all pauses of priorities: no such
+ * frames are sent from now on
  * @port: the port
  * @now: ns
  *
@@ -132,7 +133,7 @@ void bfc_tx_prio_end(struct bfc_port *port, u64 now)
 	spin_unlock(&port->tx.lock);
 }
 
-/* Pauses for a time that are over by now: the neighbour went on without a frame. */
+/* Account for timed pauses that are over by now: they end without a frame. */
 static void bfc_prio_expire(struct bfc_port *port, u64 now)
 {
 	unsigned long paused = port->tx.prio_paused;
@@ -151,8 +152,8 @@ static void bfc_prio_expire(struct bfc_port *port, u64 now)
 }
 
 /**
- * bfc_prio_build() - the frame that is due: to a neighbour with bfc, and with FAFC, a
- * PAUSE of so many ns, to any other a PFC frame
+ * bfc_prio_build() - build the frame that is due: with FAFC, to a neighbour
+ * with bfc, a PAUSE with times in ns; else a PFC frame
  * @port: the port that sends it
  * @ing: of the port
  * @cfg: of the port
@@ -200,8 +201,8 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 		}
 	}
 	port->tx.prio_paused = paused;
-	/* A pause for a time ends by itself, and need not be repeated; but quanta
-	 * may not reach as far.
+	/* A timed pause ends by itself and need not be repeated, unless it is
+	 * longer than the quanta of a PFC frame.
 	 */
 	repeat = over;
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
@@ -215,8 +216,9 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 		bfc_put_prio_pause(port, skb->data, ns);
 	else
 		bfc_put_prio_quanta(port, skb, cfg->lossless | before, ns);
-	/* The neighbour has sent since XOFF was crossed. Who has just marked the port dirty
-	 * may not have stored the time yet: then it is that of an earlier frame.
+	/* The neighbour has gone on to send since XOFF was crossed. A CPU that has just marked
+	 * the port dirty may not have stored the time yet: @since is then older than the last
+	 * frame, and is not used.
 	 */
 	bfc_hrtt_told(port, cfg, fresh, since > port->tx.built ? since : now, now);
 	port->tx.built = now;
@@ -231,11 +233,11 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 /* ---- receiving ---- */
 
 /**
- * bfc_prio_paused() - priorities that the neighbour holds paused, and until when
- * @q: scheduler; gets these times, and when to look again
+ * bfc_prio_paused() - get the priorities that the neighbour holds paused
+ * @q: scheduler; gets when each pause ends, and when the first of them does
  * @now: ns
  *
- * The hook may be writing meanwhile: it then wakes us again.
+ * The hook may be writing meanwhile: it schedules the qdisc again then.
  *
  * Context: under the root lock.
  * Return: bit p: priority p.
@@ -259,9 +261,9 @@ u8 bfc_prio_paused(struct bfc_sched *q, u64 now)
 }
 
 /**
- * bfc_rx_prio() - a PAUSE that tells of priorities
+ * bfc_rx_prio() - a PAUSE with times for priorities came in
  * @port: the port
- * @pause: what it says: what remains of each pause, whatever was said before
+ * @pause: its contents: the time that remains of each pause; replaces what earlier frames said
  * @frame: not looked at
  * @now: ns
  *

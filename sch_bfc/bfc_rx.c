@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Control frames from the neighbour: its pauses, and what it says of itself. Pauses are
- * only stored here, for the next dequeue to obey (bfc_obey.c).
+ * Control frames from the neighbour: PAUSE and HELLO. Pauses are only stored
+ * here, for the next dequeue to obey (bfc_obey.c).
  */
 #include <linux/etherdevice.h>
 
 #include "bfc.h"
 
-/* Is a PAUSE the next one? It must be newer than the last, and not far ahead of it, or of
- * the newest HELLO: who sends without hearing the neighbour would guess the epoch of 32 bits
- * in minutes at 10 Gbit/s. With `peer on` there may be no HELLO.
+/* True if a PAUSE is in order. It must be newer than the last one, and not far ahead of it or of
+ * the newest HELLO: a sender that does not hear the neighbour could guess the 32 bits of the
+ * epoch alone in minutes at 10 Gbit/s. With `peer on` it may be any distance ahead, as there may
+ * be no HELLO.
  */
 static bool bfc_rx_in_order(const struct bfc_port *port, u32 seq)
 {
@@ -30,8 +31,9 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 	u8 least;
 
 	lockdep_assert_held(&port->lock);
-	/* One that has not proved that it hears the port got no tags, and has no queue to pause.
-	 * Priorities it may pause all the same, as by PFC: it may be up before the port is.
+	/* A neighbour that has not proved that it hears the port has got no tags, and cannot
+	 * name a queue to pause. It may pause priorities nevertheless, as PFC could: it may be
+	 * up before the port is.
 	 */
 	least = port->fc->tags ? BFC_PEER_STATE_UP : BFC_PEER_STATE_HEARD;
 	if (port->opt.peer == BFC_PEER_AUTO &&
@@ -39,8 +41,8 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 	     port->neighbour.peer.state > BFC_PEER_STATE_UP ||
 	     hdr->epoch != port->neighbour.peer.epoch))
 		return BFC_BAD_EPOCH;
-	/* A tenth of the rate towards the neighbour. Pauses beyond that are not
-	 * obeyed, nor resumes, until the next one that is.
+	/* Frames up to a tenth of the rate towards the neighbour. Those beyond that are ignored,
+	 * with their pauses and resumes, until the next one that is accepted.
 	 */
 	if (!bfc_bucket_take(&port->rx.bucket, now, port->rx.max_pps))
 		return BFC_BAD_RATE;
@@ -66,11 +68,11 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 	return BFC_OK;
 }
 
-/* A neighbour that keeps changing its mind must not use up the handles: old
- * ones come back with the sweep only. It is served with a later HELLO; until then
- * what is held of the port is charged to counters without queues.
+/* New counters for the neighbour's queues. A neighbour that keeps changing its number of queues
+ * must not use up the handles, as only the sweep frees old ones. It gets counters by a later
+ * HELLO; until then packets are charged to counters for no queue.
  *
- * Return: 0, or why not: BFC_REFUSED_*.
+ * Return: 0, or why it gets none now: BFC_REFUSED_*.
  */
 static u8 bfc_rx_layout(struct bfc_port *port, unsigned int queues, u64 now)
 {
@@ -103,8 +105,8 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 	bad = bfc_get_hello(frame, &hello);
 	if (bad)
 		return bad;
-	/* Each may have to be answered. Strangers that do not hear us, whatever
-	 * they send, take nothing from the neighbour.
+	/* Limit the rate, as each HELLO may have to be answered. Senders that do not hear us
+	 * have a bucket of their own, so that they cannot use up the neighbour's.
 	 */
 	known = bfc_peer_knows(&port->neighbour.peer, hdr, &hello, now);
 	if (!bfc_bucket_take_n(&port->neighbour.bucket[known], now, BFC_HELLO_PPS,
@@ -120,7 +122,7 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 	if (events & BFC_EV_LAYOUT)
 		port->rx.seq = hdr->seq;
 	if (!port->fc->tags) {
-		/* what is held does not depend on the neighbour */
+		/* counters do not depend on the neighbour's queues */
 	} else if (events & BFC_EV_LAYOUT) {
 		port->neighbour.refused = bfc_rx_layout(port, hello.queues, now);
 	} else if (port->neighbour.refused && hello.id == port->neighbour.peer.peer_id) {
@@ -156,7 +158,7 @@ void bfc_rx_control(struct bfc_port *port, struct sk_buff *skb)
 	if (!port->cfg || !port->fc->hello ||
 	    port->opt.peer == BFC_PEER_OFF)
 		goto out;
-	/* What is refused by its looks costs no more than the look. */
+	/* Malformed frames cost no more than this check. */
 	bad = bfc_get_hdr(frame, len, &hdr);
 	if (!bad && hdr.type == BFC_FRAME_HELLO) {
 		bad = bfc_rx_hello(port, &hdr, frame, now);

@@ -31,7 +31,7 @@ TRACE_EVENT(bfc_assign,
 		  __entry->collision, __entry->occupied)
 );
 
-/* A PAUSE frame leaves; latency_ns: since the first change that it reports. */
+/* A PAUSE or PFC frame is built; latency_ns: since the first change that it reports. */
 TRACE_EVENT(bfc_pause_tx,
 	TP_PROTO(const struct net_device *dev, u32 seq, u32 paused, u32 changed,
 		 u64 latency_ns),
@@ -72,7 +72,7 @@ TRACE_EVENT(bfc_pause_rx,
 		  __entry->ifindex, __entry->seq, __entry->paused)
 );
 
-/* The scheduler takes note: a local queue is paused or may go on. */
+/* The scheduler pauses or resumes a local queue. */
 DECLARE_EVENT_CLASS(bfc_queue_state,
 	TP_PROTO(const struct net_device *dev, u32 queue, u32 backlog),
 	TP_ARGS(dev, queue, backlog),
@@ -100,7 +100,7 @@ DEFINE_EVENT(bfc_queue_state, bfc_resumed,
 	TP_ARGS(dev, queue, backlog)
 );
 
-/* The neighbour's state machine moved: BFC_PEER_STATE_*. */
+/* State of the neighbour: BFC_PEER_STATE_*. */
 TRACE_EVENT(bfc_peer,
 	TP_PROTO(const struct net_device *dev, u32 state, u32 queues, bool stamp,
 		 bool pop),
@@ -145,7 +145,7 @@ TRACE_EVENT(bfc_storm,
 		  __entry->holdoff)
 );
 
-/* FAFC looked for pause times; bytes that no pause can keep away are left. */
+/* FAFC allocated pause times; left: bytes that no pause can keep away. */
 TRACE_EVENT(bfc_fafc_solve,
 	TP_PROTO(const struct net_device *dev, u32 prio, u32 ports, s64 predicted,
 		 u64 left),

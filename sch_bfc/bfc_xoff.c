@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is a priority of an ingress port over XOFF? The egress that changed what is held asks
- * in order to mark the port dirty, the sender of the frame in order to build it. Order
- * of reads and writes: bfc_pfc.h.
+ * Decide whether a priority of an ingress port is over XOFF: for the egress
+ * that changed what is held, to mark the port dirty, and for the sender of the
+ * frame, to build it. bfc_pfc.h has the order of reads and writes.
  */
 #include "bfc.h"
 
@@ -15,11 +15,11 @@ static u32 bfc_buffer_free(const struct bfc_buffer *buffer)
 }
 
 /**
- * bfc_prio_judge() - is a priority over XOFF, and is it to be paused?
+ * bfc_prio_judge() - decide if a priority is over XOFF, and if it is to be paused
  * @ing: the ingress port
  * @cfg: its thresholds
  * @prio: a lossless priority
- * @state: &bfc_ingress.state, of which that of @prio is the history
+ * @state: &bfc_ingress.state; the bits of @prio in it are the last decision
  *
  * Context: RCU.
  * Return: @state with the bits of @prio as they should be now.
@@ -43,11 +43,12 @@ u16 bfc_prio_judge(const struct bfc_ingress *ing, const struct bfc_cfg *cfg,
 }
 
 /**
- * bfc_prio_look() - something changed for a priority: must the neighbour know?
+ * bfc_prio_look() - mark the port dirty if the pause of a priority has to change
  * @ing: the ingress port
  * @prio: the priority
  *
- * The caller has just changed it by an atomic operation with a full barrier.
+ * The caller has just changed what is held or signalled, with an atomic operation that is a full
+ * barrier.
  *
  * Context: RCU, BH off; any root lock may be held.
  */
