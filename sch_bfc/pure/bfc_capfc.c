@@ -67,7 +67,9 @@ bool bfc_capfc_defaults(struct bfc_capfc_thresh *t, u64 rate, u64 hrtt, u32 mtu,
 	return true;
 }
 
-/* Sorted all the time: the port moves up past those that it has overtaken. */
+/* Count packets of a port. @order stays sorted: the port moves up past those that it has
+ * overtaken.
+ */
 static void bfc_capfc_count(struct bfc_capfc *c, unsigned int in,
 			    unsigned int packets)
 {
@@ -110,7 +112,7 @@ static u64 bfc_capfc_culprits(const struct bfc_capfc *c, u8 cut)
  * @packets: on the wire; more than one for GSO
  *
  * Context: the caller serializes (root lock of the egress).
- * Return: ports whose E became 1: their D may have.
+ * Return: ports whose E became 1: their D may be 1 now, too.
  */
 u64 bfc_capfc_enqueue(struct bfc_capfc *c, const struct bfc_capfc_thresh *t,
 		      enum bfc_capfc_stop stop, u64 backlog, unsigned int in,
@@ -155,7 +157,7 @@ u64 bfc_capfc_clear(struct bfc_capfc *c)
  * @in: the port, less than BFC_CAPFC_PORTS
  *
  * Context: the caller serializes (root lock of the egress).
- * Return: whether its E was 1.
+ * Return: true if its E was 1.
  */
 bool bfc_capfc_forget(struct bfc_capfc *c, unsigned int in)
 {

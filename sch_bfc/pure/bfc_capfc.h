@@ -6,18 +6,18 @@
  *
  *   0 ..... XON <= WARN ...... XOFF ................ MAX
  *
- * An egress queue (port o, priority p) that holds WARN or more counts what comes
- * in, by ingress port i: C(i). Beyond XOFF it holds those responsible who brought
- * most: E(i) = 1, until it is down to XON. Port i pauses its neighbour if its own
- * occupancy says so, or any egress queue of another port: D = I or E(o), o != i.
+ * An egress queue (port o, priority p) that holds WARN or more counts packets by their ingress
+ * port i: C(i). Beyond XOFF it holds the ports responsible that brought most: E(i) = 1, until it
+ * is down to XON. Port i pauses its neighbour if its own occupancy is over XOFF (I), or if an
+ * egress queue of another port holds it responsible: D = I or E(o), o != i.
  *
  * Where the paper leaves it open, or says two things:
  *
  *  - C are reset "below" WARN (§II-D) or at WARN (Alg. 1 line 17): at WARN.
- *  - WARN < XON or not? §III: not below XON, and below XOFF; Table II has them
- *    equal. So XON <= WARN < XOFF < MAX. Then lines 19 and 20, which stand under
- *    line 17 by their indentation, do the same as if they did not.
- *  - argmax (line 11) with equal counters: who got there first. A paused port
+ *  - WARN relative to XON: by §III WARN is not below XON, and below XOFF; Table
+ *    II has the two equal. So XON <= WARN < XOFF < MAX. Then it
+ *    makes no difference that lines 19 and 20 are indented under line 17.
+ *  - argmax (line 11) with equal counters: the port that reached the count first. A paused port
  *    brings no more, so the others pass it "one-by-one as long as congestion
  *    persists" only when they have really brought more.
  *  - The set of Alg. 2 is the smallest whose share reaches CUT, largest first.
@@ -28,8 +28,8 @@
  *    the set any more stays paused till then.
  *  - A port does not send to itself in the paper (o != i in D). Here it can
  *    (hairpin), and local packets have no ingress port at all. Neither can be
- *    paused, so they are not counted: else they would stand in the way of those
- *    that can. They fill the queue like any.
+ *    paused, so they are not counted: else they would take the place of ports
+ *    that can be paused. They fill the queue like other packets.
  *  - A packet that is dropped at MAX (line 2) is not counted.
  *  - Priorities are 1 to 8 in the paper and 0 to 7 here.
  *
@@ -55,10 +55,10 @@ enum bfc_capfc_stop {
 
 /**
  * struct bfc_capfc_thresh - thresholds of an egress queue (CaPFC §II-D, §III)
- * @max: MAX, bytes; a packet that would make it so many is dropped
+ * @max: MAX, bytes; a packet with which the queue would hold so much is dropped
  * @xoff: XOFF, bytes; more than that is congestion
- * @warn: WARN, bytes; from here on is counted
- * @xon: XON, bytes; not more than that is none
+ * @warn: WARN, bytes; packets are counted from here on
+ * @xon: XON, bytes; congestion ends at no more than that
  * @cut: CUT, per cent, for BFC_CAPFC_STOP_CAL
  */
 struct bfc_capfc_thresh {
@@ -74,7 +74,8 @@ struct bfc_capfc_thresh {
  * @BFC_CAPFC_OK: they do
  * @BFC_CAPFC_BAD_WARN: WARN is below XON: counters would not be reset for a long
  *			time (§III)
- * @BFC_CAPFC_BAD_XOFF: XOFF is not above WARN: no fresh picture before blaming
+ * @BFC_CAPFC_BAD_XOFF: XOFF is not above WARN: ports would be held responsible without fresh
+ *			counts
  * @BFC_CAPFC_BAD_MAX: MAX is not above XOFF
  * @BFC_CAPFC_BAD_CUT: CUT is not 1 to 100
  */
@@ -134,7 +135,7 @@ static inline void bfc_capfc_uncount_all(struct bfc_capfc *c)
  * @backlog: bytes in the queue, without the packet
  *
  * Context: the caller serializes (root lock of the egress).
- * Return: ports whose E became 0: their D may have.
+ * Return: ports whose E became 0: their D may be 0 now, too.
  */
 static inline u64 bfc_capfc_dequeue(struct bfc_capfc *c,
 				    const struct bfc_capfc_thresh *t,
@@ -160,7 +161,7 @@ static inline u64 bfc_capfc_dequeue(struct bfc_capfc *c,
  *	     and each egress sets and clears its bit atomically
  * @in: number i of the port, or BFC_CAPFC_NO_PORT
  *
- * Return: whether the neighbour's priority is to be paused.
+ * Return: true if the neighbour's priority is to be paused.
  */
 static inline bool bfc_capfc_decide(bool ingress, u64 signals, unsigned int in)
 {

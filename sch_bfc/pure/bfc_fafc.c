@@ -14,17 +14,17 @@
  * r_*e, in line 2 and on the right of line 13, is taken from the r_i that are on
  * the left: r_*e = sum r_i - r^o_*e. As printed, f_dec shrinks the left alone: a
  * factor that is to prevent overreaction ("an overestimated ingress rate", §III-D)
- * would make pauses longer, as less is kept away by each ns of them but as much is to be
- * kept away. Line 13 is equation (7), sum (T_hop - T_i) r^i <= T_hop r^o, by means of
- * r = r^i - r^o: with hosts that send f_dec r^i by now, (7) has f_dec r^i for r^i, and
- * that is this. So with 0.8 a pause that follows another takes an overload of 25 % for
- * none: hosts send that much less. If they do not, no pause is allocated, and 4 T_hop
- * after the last one rates are believed again (bfc_fafc_again()).
+ * would make pauses longer, as each ns of a pause keeps less away while as much has to be kept
+ * away. Line 13 is equation (7), sum (T_hop - T_i) r^i <= T_hop r^o, by means of r = r^i - r^o:
+ * with hosts that send f_dec r^i by now, (7) has f_dec r^i for r^i, and that is this. So with
+ * 0.8 an overload of up to 25 % causes no pause shortly after another one, as hosts should send
+ * that much less by then. If they do not, no pause is allocated, and 4 T_hop after the last one
+ * rates are used as they are again (bfc_fafc_again()).
  *
  * Measured (with DCTCP and 8 T_hop): 67 flows of 11 873 take five times as long as alone, 75
  * with f_dec on the left alone, 77 without f_dec.
  *
- * Return: the amount that no pause can keep away; 0: all that is needed.
+ * Return: the amount that no pause can keep away; 0: all that is needed is kept away.
  */
 u64 bfc_fafc_solve(struct bfc_alloc *a, u64 out, s64 offset, u32 t_hop)
 {
@@ -81,7 +81,7 @@ u32 bfc_fafc_threshold(u64 rate, u64 hrtt, u32 mtu)
 }
 
 /**
- * bfc_fafc_floor() - what a host sends however it is paused
+ * bfc_fafc_floor() - the rate that pauses leave a host at least
  * @link: speed of its link, bytes/s
  *
  * Return: bytes/s, not 0.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * When FAFC marks and pauses, and what a host makes of it (FAFC §II-E, §III):
- * pure arithmetic, compiled into the module and into the user-space unit tests.
+ * When FAFC marks and pauses, and how a host reacts (FAFC §II-E, §III): pure
+ * arithmetic, compiled into the module and into the user-space unit tests.
  *
  *   bfc_holt.h	  the queues' lengths and rates
  *   bfc_slots.h  what pauses keep away
@@ -28,8 +28,8 @@
 #include "bfc_holt.h"
 #include "bfc_slots.h"
 
-#define BFC_FAFC_AGAIN	4	/* T_hop: pauses as close as this follow another */
-#define BFC_FDEC_MAX	1000U	/* thousandths: rates are believed as they are */
+#define BFC_FAFC_AGAIN	4	/* T_hop: a pause no later than this after another follows it */
+#define BFC_FDEC_MAX	1000U	/* thousandths: rates are used as they are */
 
 /* Chosen here, as the paper gives no value: with beta 0.8 a fifth of a rate that hosts
  * have just lowered is still in its smoothed value a T_hop later.
@@ -90,7 +90,8 @@ static inline unsigned int bfc_fafc_check(const struct bfc_holt *e, s64 offset,
 }
 
 /**
- * bfc_fafc_is_congested() - is it no harm to keep packets away from egress k?
+ * bfc_fafc_is_congested() - is egress k congested, so that it does no harm to keep packets away
+ * from it?
  * @queued: q_*k, all that egress k holds, an amount
  * @threshold: th_c, bytes
  *
@@ -102,7 +103,7 @@ static inline unsigned int bfc_fafc_check(const struct bfc_holt *e, s64 offset,
  * Equation (5) leaves out the egress for which ports are paused; line 6 does
  * not, and prediction may be faster than th_c: that one always counts as congested.
  *
- * Return: whether it holds more than @threshold.
+ * Return: true if it holds more than @threshold.
  */
 static inline bool bfc_fafc_is_congested(s64 queued, u64 threshold)
 {
@@ -128,7 +129,7 @@ static inline bool bfc_fafc_again(u64 now, u64 last, u32 t_hop)
  * @f_dec: of BFC_SHARE_ONE (bfc_share())
  *
  * To be used wherever Alg. 2 has r^i_ie from then on: in r_i and in the r_i* that
- * bfc_slots_pause() gets. That r_*e follows is bfc_fafc_solve()'s matter.
+ * bfc_slots_pause() gets. bfc_fafc_solve() derives r_*e from the decreased rates.
  *
  * Return: amount per T_hop.
  */
@@ -163,7 +164,7 @@ static inline void bfc_ecn_dequeue(u64 *offset, u64 queued)
 }
 
 /**
- * bfc_fafc_recovery() - how long it takes from the floor to the speed of the link
+ * bfc_fafc_recovery() - time that a rate takes from the floor to the speed of the link
  * @t_hop: ns
  *
  * Return: ns.
@@ -174,15 +175,15 @@ static inline u64 bfc_fafc_recovery(u32 t_hop)
 }
 
 /**
- * bfc_fafc_recover() - a host sends more again
+ * bfc_fafc_recover() - let the rate of a host recover
  * @rate: bytes/s, when it was looked at last
  * @link: speed of its link, bytes/s, BFC_RATE_MAX at most
  * @elapsed: ns since then
  * @t_hop: ns, not 0
  *
- * The paper's hosts have a congestion control that raises their rate. Here
- * it may be one of windows, that knows of no rate: so it comes back by itself, in
- * BFC_FAFC_RECOVER T_hop from the floor to the speed of the link.
+ * The paper's hosts have a congestion control that raises their rate. Here it
+ * may be one with windows, which has no rate: so the rate recovers by itself,
+ * in BFC_FAFC_RECOVER T_hop from the floor to the speed of the link.
  *
  * Return: bytes/s, @link at most.
  */

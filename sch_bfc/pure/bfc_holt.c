@@ -89,7 +89,7 @@ void bfc_holt_step(struct bfc_holt *h, const struct bfc_holt_conf *c)
 }
 
 /**
- * bfc_holt_settled() - would a step without packets change nothing?
+ * bfc_holt_settled() - is the predictor at rest, so that a step without packets changes nothing?
  * @h: the predictor, no packets since the last step
  *
  * Return: true if so.
@@ -100,7 +100,7 @@ bool bfc_holt_settled(const struct bfc_holt *h)
 }
 
 /**
- * bfc_holt_steps() - take the steps that are due, of which there is one at least
+ * bfc_holt_steps() - do the steps that are due, at least one
  * @h: the predictor
  * @c: its configuration
  * @now: ns, T_hop after the last step or later

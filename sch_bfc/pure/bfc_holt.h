@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where is a queue going? FAFC's double exponential smoothing after Holt
- * (FAFC §II-B, Alg. 1): pure arithmetic, compiled into the module and into the
- * user-space unit tests.
+ * Prediction of a queue's length: FAFC's double exponential smoothing after
+ * Holt (FAFC §II-B, Alg. 1): pure arithmetic, compiled into the module and into
+ * the user-space unit tests.
  *
  * Amounts are signed, in 1/256 byte, and a rate is the amount of one T_hop: so
  * r x T_hop, which is all that FAFC asks of a rate, costs nothing.
@@ -66,7 +66,7 @@ struct bfc_holt_conf {
  * @raw: q', bytes that are queued now
  * @fresh: bytes that came since @stamp: b^i - bLast of Alg. 1
  * @last: qLast: q' at @stamp, an amount
- * @q: smoothed q at @stamp, an amount; below 0 where it was falling to it
+ * @q: smoothed q at @stamp, an amount; may be below 0 after a fall
  * @r: smoothed buildup rate r, amount per T_hop
  * @in: smoothed ingress rate r^i, amount per T_hop
  *
@@ -107,7 +107,7 @@ bool bfc_holt_settled(const struct bfc_holt *h);
 void bfc_holt_steps(struct bfc_holt *h, const struct bfc_holt_conf *c, u64 now);
 
 /**
- * bfc_holt_advance() - do the steps that time has brought
+ * bfc_holt_advance() - do the steps that are due
  * @h: the predictor
  * @c: its configuration
  * @now: ns; another processor's may have been a little later

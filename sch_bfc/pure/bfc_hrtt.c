@@ -7,15 +7,15 @@
 #include "bfc_hrtt.h"
 #include "bfc_thresh.h"
 
-/* Frames of full length that the loop has beside a HELLO's: the one that the PAUSE waits
- * for, the one that the neighbour has begun, and one in its ring.
+/* Frames of full length by which a loop exceeds the round trip of a HELLO: the one that the
+ * PAUSE waits for, the one that the neighbour has begun, and one in its TX ring.
  */
 #define BFC_HRTT_FRAMES	3
 
 /**
  * bfc_hrtt_begin() - a frame that pauses a queue is sent: watch it
  * @h: the loop
- * @most: of a neighbour that says no HELLO: no loop is longer, ns; else 0
+ * @most: for a neighbour without HELLOs: the longest loop that is accepted, ns; else 0
  * @now: ns
  *
  * Context: the user of @h serializes.
@@ -29,7 +29,7 @@ void bfc_hrtt_begin(struct bfc_hrtt *h, u64 most, u64 now)
 	h->last = now;
 }
 
-/* Of two halves of the window the second longest loop, or 0. */
+/* The second longest loop in both halves of the window, or 0. */
 static u64 bfc_hrtt_second(u64 longest[2][2])
 {
 	const u64 *a = longest[0], *b = longest[1];
@@ -73,8 +73,8 @@ static void bfc_hrtt_add(struct bfc_hrtt *h, u64 ns, u64 now)
 		h->value = second;
 }
 
-/* The watched queue has stopped. The value stays until there are others: without pauses
- * nothing depends on it.
+/* The watched queue has stopped: add its loop. The value stays until other
+ * loops are measured, as nothing depends on it without pauses.
  */
 static void bfc_hrtt_end(struct bfc_hrtt *h, u64 rtt, u64 now)
 {
@@ -94,7 +94,7 @@ static void bfc_hrtt_end(struct bfc_hrtt *h, u64 rtt, u64 now)
 	bfc_hrtt_add(h, h->last - sent, now);
 }
 
-/* Whether the neighbour obeyed a pause. */
+/* Note whether the neighbour obeyed a pause. */
 static void bfc_hrtt_prove(struct bfc_hrtt *h, bool obeyed)
 {
 	if (obeyed && ++h->obeyed >= BFC_HRTT_PROOF) {
@@ -106,7 +106,9 @@ static void bfc_hrtt_prove(struct bfc_hrtt *h, bool obeyed)
 	}
 }
 
-/* It had stopped, and goes on now. One that had nothing to send proves nothing. */
+/* The queue had stopped, and goes on now: true if its loop counts. A queue that had nothing to
+ * send proves nothing.
+ */
 static bool bfc_hrtt_obeyed(struct bfc_hrtt *h, u64 now)
 {
 	u64 loop = h->last - h->sent;
@@ -120,19 +122,19 @@ static bool bfc_hrtt_obeyed(struct bfc_hrtt *h, u64 now)
 }
 
 /**
- * bfc_hrtt_frame() - another frame is sent: is the watched queue paused in it?
+ * bfc_hrtt_frame() - another frame is sent, in which the watched queue is paused or not
  * @h: the loop, of a queue that is watched
- * @paused: whether it is
+ * @paused: true if it is paused
  * @refresh: ns between repetitions that nothing else causes
  * @rtt: the shortest that a pause can take, that of HELLOs, ns
  * @now: ns
  *
- * Frames that follow each other soon say nothing of a loss: whichever of them came
- * first, the error is small. A queue that is paused once more before the gap was seen,
- * though there was time for it, has had one that was too short.
+ * A repetition that follows soon is not noted: whichever of the frames arrived first, the error
+ * is small. If the queue is paused again before its gap was seen, although there was time for
+ * it, the gap was too short to be seen: the queue is not watched any more.
  *
  * Context: the user of @h serializes.
- * Return: whether to go on; false: that was it.
+ * Return: true while the queue is still watched.
  */
 bool bfc_hrtt_frame(struct bfc_hrtt *h, bool paused, u64 refresh, u64 rtt, u64 now)
 {
@@ -158,7 +160,7 @@ bool bfc_hrtt_frame(struct bfc_hrtt *h, bool paused, u64 refresh, u64 rtt, u64 n
  * @now: ns
  *
  * Context: the user of @h serializes.
- * Return: whether to go on; false: that was it.
+ * Return: true while the queue is still watched.
  */
 bool bfc_hrtt_packet(struct bfc_hrtt *h, u64 rtt, u64 now)
 {
@@ -186,8 +188,8 @@ bool bfc_hrtt_packet(struct bfc_hrtt *h, u64 rtt, u64 now)
  * bfc_hrtt_known() - the loop of a link
  * @h: the loop
  *
- * Return: ns; 0: not known, or not to be believed, as the neighbour says no HELLO and has not
- * been seen to obey.
+ * Return: ns; 0: not known, or not proved, as the neighbour sends no HELLO and has not been seen
+ * to obey.
  */
 u64 bfc_hrtt_known(const struct bfc_hrtt *h)
 {
@@ -195,10 +197,10 @@ u64 bfc_hrtt_known(const struct bfc_hrtt *h)
 }
 
 /**
- * bfc_hrtt_room() - the longest loop of a link that there is to be room for
+ * bfc_hrtt_room() - the longest loop of a link, for headroom
  * @h: the loop
  *
- * Return: ns; 0: bfc_hrtt_known() is.
+ * Return: ns; 0 if bfc_hrtt_known() is 0.
  */
 u64 bfc_hrtt_room(const struct bfc_hrtt *h)
 {
@@ -206,7 +208,7 @@ u64 bfc_hrtt_room(const struct bfc_hrtt *h)
 }
 
 /**
- * bfc_hrtt_guess() - the loop of a link on which none was measured
+ * bfc_hrtt_guess() - estimate the loop of a link on which none was measured
  * @rate: of the link, bytes/s, not 0
  * @frame: bytes of a full frame
  * @rtt: of HELLOs, ns
@@ -219,11 +221,11 @@ u64 bfc_hrtt_guess(u64 rate, u32 frame, u64 rtt)
 }
 
 /**
- * bfc_hrtt_differs() - is it worth to change what was derived from an HRTT?
- * @hrtt: the one that it was derived from, ns
+ * bfc_hrtt_differs() - has an HRTT changed enough to derive thresholds again?
+ * @hrtt: the one that they were derived from, ns
  * @other: the new one, ns
  *
- * Return: whether they differ by more than a sixteenth.
+ * Return: true if they differ by more than a sixteenth.
  */
 bool bfc_hrtt_differs(u64 hrtt, u64 other)
 {

@@ -5,25 +5,24 @@
  * follows from it (bfc_pfc_headroom_auto()). Pure arithmetic, compiled into the module and
  * into the user-space unit tests.
  *
- * One queue of the neighbour is watched at a time. From the frame that pauses it on its
- * packets come for a loop, then none for as long as the pause was: the last one before
- * that gap tells the loop. The pause may be over by then: a queue that is not much too
- * fast is resumed before the neighbour has heard of its pause. Where the queue had too
- * little to send the loop looks shorter, never longer; so it is the longest that was seen
- * of late. It has in it what a pause has: the frame in front of the PAUSE, the cable twice,
- * what the neighbour's ring holds.
+ * One queue of the neighbour is watched at a time. After the frame that pauses it, its packets
+ * keep coming for one loop, then stop for as long as the pause lasts: the last packet before
+ * that gap gives the loop. The pause may be over by then, as a queue that is only slightly too
+ * fast is resumed before the neighbour has received its pause. If the queue had too little to
+ * send the loop looks shorter, never longer; so the longest of recent loops counts. A loop
+ * includes all that delays a pause: the frame in front of the PAUSE, the cable twice, and what
+ * the neighbour's TX ring holds.
  *
- * A PAUSE that gets lost is mended by a repetition; the time that this takes is none of
- * the loop's. A packet that is later than a repetition by a round trip counts from that,
- * unless this goes on: then the cable has become longer. What slips through shows once in a
- * while: the second longest is taken. It becomes shorter only when several say so. Headroom
- * has to hold the longest: that fades slowly.
+ * A repetition makes up for a lost PAUSE; the time until it is not part of the loop. So if the
+ * last packet came a round trip or more after a repetition, the loop is measured from that
+ * repetition, unless this happens repeatedly: then the cable has become longer. Loops that are
+ * too long nevertheless are rare, so the second longest is taken. The value is lowered only
+ * after several loops. Headroom must suffice for the longest loop, which is lowered slowly.
  *
- * A neighbour that says no HELLO may be one that knows no pause, and stops for reasons of
- * its own. One that obeys goes on as soon as the resume has reached it: that takes no longer
- * than the loop, which has the neighbour's ring in it as well. Only such loops count, and
- * they prove that it obeys; packets that keep coming, whatever is paused, prove that it does
- * not.
+ * A neighbour without HELLOs may not know pauses, and stop for reasons of its own. One that
+ * obeys goes on as soon as the resume has reached it, which takes no longer than the loop, as
+ * that includes the neighbour's TX ring. Only such loops count, and they prove that it obeys;
+ * packets that keep coming during pauses prove that it does not.
  */
 #ifndef _BFC_HRTT_H
 #define _BFC_HRTT_H
@@ -32,29 +31,31 @@
 
 #define BFC_HRTT_HALF_NS	500000000ULL	/* half of the window */
 #define BFC_HRTT_QUIET_NS	10000000ULL	/* no packet for so long: it has stopped */
-#define BFC_HRTT_LATE		3	/* as many PAUSEs are not lost in turn */
-#define BFC_HRTT_ENOUGH		4	/* loops that say that it has become shorter */
+#define BFC_HRTT_LATE		3	/* so many PAUSEs are not lost in a row */
+#define BFC_HRTT_ENOUGH		4	/* loops after which the value may be lowered */
 #define BFC_HRTT_WATCH_NS	2000000000ULL	/* more than the longest HRTT there is */
-#define BFC_HRTT_PROOF		4	/* loops, in excess of others, that are proof */
+#define BFC_HRTT_PROOF		4	/* surplus of obeyed over disobeyed pauses, or the
+					 * reverse, that is proof
+					 */
 #define BFC_HRTT_PROVES_NS	200000ULL	/* a shorter pause, in what a ring has collected,
 						 * proves no disobedience
 						 */
-#define BFC_HRTT_FADES		64	/* of @room in each half of the window */
+#define BFC_HRTT_FADES		64	/* in each half of the window @room loses this part of it */
 
 /**
- * struct bfc_hrtt - the loop of a link
+ * struct bfc_hrtt - the loop of a link, and its measurement
  * @sent: when the pause of the watched queue was sent, ns; 0: none is watched
- * @again: of its repetitions the first that could have mended a loss, ns, or 0
+ * @again: when the first repetition was sent that could have made up for a loss, ns, or 0
  * @resumed: when it was resumed, ns, or 0
  * @last: when the last packet of the queue came, ns; @sent: none since then
- * @late: so many loops in turn were longer than a repetition and a round trip
+ * @late: number of loops in a row whose last packet came a round trip or more after a repetition
  * @begun: of the present half of the window, ns
  * @longest: the two longest loops of that half, [0], and of the one before, ns
  * @n: loops of these halves
  * @value: the loop, ns; 0: not known yet
- * @room: the longest of late, for headroom, ns
- * @samples: so many were measured
- * @most: of a neighbour that says no HELLO: longer than this no loop is, ns; else 0
+ * @room: the longest recent loop, for headroom, ns
+ * @samples: number of loops measured
+ * @most: for a neighbour without HELLOs: the longest loop that is accepted, ns; else 0
  * @obeyed: pauses that it obeyed, less those that it did not, within BFC_HRTT_PROOF
  * @proved: 1: it obeys pauses, -1: it does not, 0: not known
  */

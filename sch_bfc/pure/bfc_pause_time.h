@@ -12,11 +12,11 @@
 #include <linux/pkt_sch_bfc.h>
 
 /**
- * bfc_pause_time() - where a pause is counted
- * @ns: that it took
+ * bfc_pause_time() - index of the counter for a pause
+ * @ns: time that it took
  *
- * Return: below BFC_PAUSE_TIMES: 0 up to BFC_PAUSE_TIME_LEAST, b up to that << b; the last has
- * no bound.
+ * Return: below BFC_PAUSE_TIMES: 0 up to BFC_PAUSE_TIME_LEAST ns, b up to BFC_PAUSE_TIME_LEAST
+ * << b; the last has no bound.
  */
 static inline unsigned int bfc_pause_time(u64 ns)
 {

@@ -67,7 +67,7 @@ void bfc_peer_restart(struct bfc_peer *p, u64 id, u32 nonce, u64 clock)
 }
 
 /**
- * bfc_peer_tick() - let time pass
+ * bfc_peer_tick() - end a conflict, or forget the neighbour, when its time is over
  * @p: the machine
  * @now: ns
  *
@@ -92,7 +92,7 @@ unsigned int bfc_peer_tick(struct bfc_peer *p, u64 now)
 	return 0;
 }
 
-/* Is the neighbour there, as far as we know? */
+/* True if the neighbour is UP and was heard of late. */
 static bool bfc_peer_is_up(const struct bfc_peer *p, u64 now)
 {
 	return p->state == BFC_PEER_STATE_UP &&
@@ -100,7 +100,7 @@ static bool bfc_peer_is_up(const struct bfc_peer *p, u64 now)
 }
 
 /**
- * bfc_peer_settled() - is a HELLO now and then enough?
+ * bfc_peer_settled() - are HELLOs at the long interval enough?
  * @p: the machine
  * @now: ns
  *
@@ -148,8 +148,8 @@ void bfc_peer_say(struct bfc_peer *p, struct bfc_hello *h, u64 now)
 		p->other_nonce = 0;
 }
 
-/* From when the HELLO left us that it echoes. It may look a little negative, as clocks do not
- * run alike.
+/* Round trip of the HELLO that @h echoes, without the time that the neighbour held it. It may be
+ * slightly negative, as clocks do not run alike.
  */
 static s64 bfc_peer_trip(const struct bfc_peer *p, const struct bfc_hello *h, u64 now)
 {
@@ -165,13 +165,13 @@ static bool bfc_peer_proves(const struct bfc_peer *p, const struct bfc_hello *h,
 }
 
 /**
- * bfc_peer_knows() - can a stranger that does not hear us have sent this HELLO?
+ * bfc_peer_knows() - is a HELLO from a port that hears us, or from the neighbour?
  * @p: the machine
  * @hdr: its header
  * @h: its body
  * @now: ns
  *
- * Return: false if it can.
+ * Return: true if so; false if a sender that does not hear us can have made it.
  */
 bool bfc_peer_knows(const struct bfc_peer *p, const struct bfc_hdr *hdr,
 		    const struct bfc_hello *h, u64 now)
@@ -188,8 +188,8 @@ static void bfc_peer_note_other(struct bfc_peer *p, const struct bfc_hello *h, u
 	p->other_heard_ns = now;
 }
 
-/* A HELLO of another port than the neighbour. Return: BFC_OK if it is to be the
- * neighbour from now on; BFC_BAD_EPOCH: not so.
+/* A HELLO of another port than the neighbour. Return: BFC_OK if that port is the neighbour from
+ * now on, or if @conflict_ns was set; BFC_BAD_EPOCH if it proves nothing.
  */
 static enum bfc_bad bfc_peer_other(struct bfc_peer *p,
 				   const struct bfc_hello *h, u64 now,
@@ -289,7 +289,7 @@ enum bfc_bad bfc_peer_hello(struct bfc_peer *p, const struct bfc_hdr *hdr,
 	p->classes = h->classes;
 	p->heard_ns = now;
 	p->echo_ns = h->sent_ns;
-	/* To another talker: it says nothing of us. */
+	/* The echo is for another port, and says nothing about us. */
 	if (other && h->echo != p->nonce && p->state != BFC_PEER_STATE_SEARCHING)
 		return BFC_OK;
 
@@ -301,8 +301,8 @@ enum bfc_bad bfc_peer_hello(struct bfc_peer *p, const struct bfc_hdr *hdr,
 			state = BFC_PEER_STATE_UP;
 		if (!other && rtt > 0 && rtt <= (s64)BFC_HRTT_MAX)
 			bfc_peer_took(p, rtt);
-		/* It has not heard our echo: an answer is on its way to be lost, or
-		 * was. One that is UP gets none, or the two would never end.
+		/* The neighbour has not heard our echo, so an answer may have been lost: send
+		 * another. A neighbour that is UP gets none, or the two would never stop.
 		 */
 		if (!other && !p->settled)
 			*events |= BFC_EV_REPLY;

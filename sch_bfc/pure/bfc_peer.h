@@ -12,20 +12,20 @@
  * between our echo and its first stamp, a provider's own tag of the same TPID
  * with a VLAN id within the neighbour's queues would be taken for a stamp.)
  *
- * A link may lose and repeat frames, but keeps their order. Where one does
- * not, or the neighbour sends through several TX queues, and it starts over at
- * that moment, an old HELLO that comes late can let us stamp for the one round
- * trip until its answer.
+ * A link may lose and repeat frames, but keeps their order. If it does not, or
+ * if the neighbour sends through several TX queues, an old HELLO that comes
+ * after the neighbour has started over can let us stamp for one round trip,
+ * until the answer to it.
  *
- * A nonce is random, and so is where the clock of HELLOs begins: one that echoes this
- * port's nonce and a time of it that fits comes from one that hears it, and proves it. (The
- * nonce alone has 32 bits, which are guessed in minutes at 10 Gbit/s.) A neighbour that
- * has proved itself is given up only for another proof, its own words (its nonce and
- * epoch, which are as random), or silence: a stranger that sends without hearing us
- * changes nothing. What proves nothing is answered, so that a real port can prove itself:
- * one that starts over, or another talker on the link. The latter gets its echo with
- * BFC_HELLO_F_OTHER: "I hear you, but am not your neighbour". Two that prove themselves
- * are a conflict. All this does not help against a stranger that hears us.
+ * The nonce is random, and so is the offset of the clock in HELLOs: a HELLO that echoes this
+ * port's nonce and a plausible time of its clock proves that its sender hears this port. (The
+ * nonce alone has 32 bits, which can be guessed in minutes at 10 Gbit/s.) A neighbour that has
+ * proved itself is given up only after another proof, a HELLO of its own (with its nonce and
+ * epoch, which are random, too), or silence: a sender that does not hear us changes nothing. A
+ * HELLO that proves nothing is answered, so that a real port can prove itself: one that starts
+ * over, or another talker on the link. The latter gets its echo with BFC_HELLO_F_OTHER: "I hear
+ * you, but am not your neighbour". Two ports that prove themselves are a conflict. All this does
+ * not help against an attacker that hears us.
  */
 #ifndef _BFC_PEER_H
 #define _BFC_PEER_H
@@ -34,11 +34,15 @@
 
 #define BFC_HELLO_FAST_NS	100000000ULL	/* until both are UP, for a while */
 #define BFC_HELLO_SLOW_NS	1000000000ULL	/* then, without a neighbour */
-#define BFC_HELLO_CALM_NS	250000000ULL	/* both are: hrtt auto follows within a second */
+#define BFC_HELLO_CALM_NS	250000000ULL	/* when both are UP; hrtt auto follows within a
+						 * second
+						 */
 #define BFC_HELLO_FAST_TRIES	20
-#define BFC_HELLO_WAIT_NS	10000000ULL	/* for a qdisc to send it */
+#define BFC_HELLO_WAIT_NS	10000000ULL	/* for a qdisc to build it */
 #define BFC_PEER_QUIET_NS	1500000000ULL	/* silent for so long: ask it */
-/* One that had to wait says little; a longer cable shows when as many have come. */
+/* HELLO round trips of which the smallest counts, as HELLOs may have to wait; a longer cable
+ * shows after as many.
+ */
 #define BFC_PEER_RTTS		3
 #define BFC_PEER_DEAD_NS	3500000000ULL	/* silent for so long: gone */
 
@@ -46,7 +50,7 @@
  * struct bfc_peer - what is known of the neighbour
  * @id: of the local port
  * @nonce: of the local port, never 0
- * @clock: what its HELLOs say is its clock, less the clock
+ * @clock: of the local port: added to its clock in HELLOs
  * @state: BFC_PEER_STATE_SEARCHING, _HEARD, _UP or _CONFLICT
  * @proved: the neighbour has echoed our nonce
  * @settled: its newest HELLO says that it is UP, too
@@ -96,7 +100,7 @@ struct bfc_peer {
 	u64 rtt_ns;
 };
 
-/* What a step of the machine asks its owner to do. */
+/* What the port must do after a step of the machine. */
 #define BFC_EV_LAYOUT	0x1	/* new neighbour or layout: new pause counters */
 #define BFC_EV_STATE	0x2	/* state changed: look at stamping and popping */
 #define BFC_EV_REPLY	0x4	/* answer with a HELLO now */

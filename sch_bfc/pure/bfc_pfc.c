@@ -30,7 +30,7 @@ enum bfc_pfc_bad bfc_pfc_check(const struct bfc_pfc_thresh *t)
 }
 
 /**
- * bfc_pfc_headroom_auto() - what may still come after XOFF was crossed
+ * bfc_pfc_headroom_auto() - bytes that may still come after XOFF was crossed
  * @rate: of the link, bytes/s
  * @hrtt: ns from a pause being sent to the last packet having come in; times of
  *	  software, rings and propagation are in it. Frames are added, as the
@@ -61,7 +61,7 @@ u64 bfc_pfc_headroom_auto(u64 rate, u64 hrtt, u32 mtu)
 }
 
 /**
- * bfc_pfc_xoff_auto() - XOFF with which the link does not run dry
+ * bfc_pfc_xoff_auto() - XOFF that keeps the link busy
  * @rate: of the link, bytes/s
  * @hrtt: ns, as of bfc_pfc_headroom_auto()
  * @mtu: largest frame, bytes

@@ -10,15 +10,16 @@
  * A (port, priority) that holds more than XOFF is paused until it holds XON or
  * less. What still comes after that needs headroom, else it is lost.
  *
- * Who uses this on several processors must not lose a change: occupancy is
- * changed by any egress, the decision is made by the one who sends the frame,
- * since a hysteresis needs one history. So:
+ * With several processors no change may get lost: any egress changes the
+ * occupancy, but only the sender of the frame decides, as a hysteresis needs
+ * one history. So:
  *
  *   egress:  change the occupancy; full barrier (an atomic that returns a value
- *	      is one); bfc_pfc_next() on the state as it is now: another one than
- *	      that state? then the port is dirty
+ *	      is one); bfc_pfc_next() on the present state; if the result is
+ *	      another state, mark the port dirty
  *   sender:  clear dirty; full barrier; read the occupancy; bfc_pfc_next(); write
- *	      the state; full barrier; read again: another one? then dirty
+ *	      the state; full barrier; read again; if the result is another state
+ *	      now, mark the port dirty
  */
 #ifndef _BFC_PFC_H
 #define _BFC_PFC_H
@@ -33,7 +34,7 @@
  * @max: MAX, bytes that it may hold, headroom included; 0 = not known
  * @xoff: XOFF, bytes; not used if @alpha
  * @xon: XON, bytes; not used if @alpha
- * @headroom: bytes to be kept free for what comes after XOFF
+ * @headroom: bytes kept free for packets that come after XOFF
  * @alpha: not 0: XOFF is this many millionths of the free shared buffer
  * @gap: with @alpha, XON is so many bytes below XOFF
  */
@@ -95,18 +96,18 @@ static inline u64 bfc_pfc_xon_at(const struct bfc_pfc_thresh *t, u32 free)
 /**
  * bfc_pfc_next() - I, the congestion state of a (port, priority) (CaPFC Fig. 3)
  * @t: the thresholds, checked
- * @xoff: I as it is: true = paused
+ * @xoff: the present I: true = paused
  * @held: bytes held, without the reserve if there is one and without headroom
- * @headroom: of the headroom, bytes taken (0 where they are not told apart)
+ * @headroom: bytes taken of the headroom (0 where these are not counted separately)
  * @free: bytes of the shared buffer that are not taken; any without alpha
  *
- * Paused is what "passes" XOFF (CaPFC), "consumes more than 11 % of the free
- * buffer" (HPCC §5.1): more than, not as much as. What "drops below" XON goes on;
- * taken as not more than it, as Alg. 1 (line 19) has it on the egress side, for
- * XON = 0 means something then. A port whose headroom is not all free again would
- * lose packets at the next XOFF: it stays paused.
+ * A priority is paused if it "passes" XOFF (CaPFC), or "consumes more than 11 % of the free
+ * buffer" (HPCC §5.1): if it holds more, not as much. It is resumed if it "drops below" XON:
+ * taken as holding no more than XON, as in Alg. 1 (line 19) on the egress side, so that XON = 0
+ * has a meaning. A port whose headroom is not all free again would lose packets at the next
+ * XOFF: it stays paused.
  *
- * Return: I as it should be.
+ * Return: the new I.
  */
 static inline bool bfc_pfc_next(const struct bfc_pfc_thresh *t, bool xoff,
 				u64 held, u64 headroom, u32 free)

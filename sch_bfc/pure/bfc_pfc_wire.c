@@ -92,7 +92,7 @@ enum bfc_bad bfc_get_pfc(const void *frame, unsigned int len,
 /* ---- times ---- */
 
 /**
- * bfc_quanta_to_ns() - how long is a pause?
+ * bfc_quanta_to_ns() - length of a pause in ns
  * @quanta: as received
  * @rate: speed of the link in bytes/s: that of the MAC, not of a shaper; 0 is
  *	  taken for 1
@@ -108,12 +108,12 @@ u64 bfc_quanta_to_ns(u16 quanta, u64 rate)
 }
 
 /**
- * bfc_ns_to_quanta() - how is a pause said?
+ * bfc_ns_to_quanta() - length of a pause in quanta
  * @ns: for so long; 0 = XON
  * @rate: speed of the link in bytes/s, at most BFC_RATE_MAX; 0 is taken for 1
  *
- * Return: quanta, rounded up, so that the pause is not shorter than meant; but
- * BFC_QUANTA_MAX at most, and then it is, and has to be refreshed.
+ * Return: quanta, rounded up, so that the pause is not shorter than @ns; but
+ * BFC_QUANTA_MAX at most: then it is shorter, and has to be repeated.
  */
 u16 bfc_ns_to_quanta(u64 ns, u64 rate)
 {
@@ -128,7 +128,7 @@ u16 bfc_ns_to_quanta(u64 ns, u64 rate)
 }
 
 /**
- * bfc_quanta_refresh() - when must a pause be repeated?
+ * bfc_quanta_refresh() - interval at which a pause must be repeated
  * @quanta: as sent
  * @rate: speed of the link in bytes/s; 0 is taken for 1
  * @lead: ns from the moment when the repetition is due until it may at the latest
@@ -153,7 +153,7 @@ u64 bfc_quanta_refresh(u16 quanta, u64 rate, u64 lead, unsigned int losses)
 }
 
 /**
- * bfc_pfc_least() - how often may pauses be repeated?
+ * bfc_pfc_least() - shortest interval at which pauses may be repeated
  * @rate: speed of the link in bytes/s; 0 is taken for 1
  *
  * Return: ns: PFC frames take a tenth of the link then.
@@ -164,7 +164,8 @@ u64 bfc_pfc_least(u64 rate)
 }
 
 /**
- * bfc_pfc_longest() - how often must they, so that two lost frames do no harm?
+ * bfc_pfc_longest() - longest interval at which pauses may be repeated, so that two lost frames
+ * do no harm
  * @quanta: as sent
  * @rate: speed of the link in bytes/s; 0 is taken for 1
  * @frame: of data, bytes, whose end a repetition may have to wait for
@@ -181,15 +182,15 @@ u64 bfc_pfc_longest(u16 quanta, u64 rate, u64 frame)
 }
 
 /**
- * bfc_pfc_refresh() - how often are they repeated?
+ * bfc_pfc_refresh() - interval at which pauses are repeated
  * @quanta: as sent
  * @rate: speed of the link in bytes/s; 0 is taken for 1
  * @frame: of data, bytes, whose end a repetition may have to wait for
- * @refresh: ns: what would be often enough but for the quanta
+ * @refresh: ns: an interval that is short enough but for the quanta
  *
- * Never so often that data has to stand back: a link whose pauses are too short for
- * it may lose some of them. (65535 quanta are long enough up to 670 Gbit/s with a
- * least refresh of 10 us.)
+ * Never shorter than bfc_pfc_least(), which would take too much of the link from data: pauses
+ * that are too short for that may run out before they are repeated. (65535 quanta are long
+ * enough up to 670 Gbit/s with a least refresh of 10 us.)
  *
  * Return: ns.
  */
@@ -204,14 +205,15 @@ u64 bfc_pfc_refresh(u16 quanta, u64 rate, u64 frame, u64 refresh)
 }
 
 /**
- * bfc_pfc_quick() - how often is a change repeated at first?
+ * bfc_pfc_quick() - interval at which a change is repeated at first
  * @rate: speed of the link in bytes/s; 0 is taken for 1
  * @hrtt: ns
- * @refresh: ns: how often pauses are repeated later on
+ * @refresh: ns: interval at which pauses are repeated later on
  *
  * A lost XOFF costs headroom, and a lost XON the link's time, until the next frame
  * gets through: a quarter of the HRTT each is little beside what is set aside for one
- * HRTT anyway. Never so often that data has to stand back.
+ * HRTT anyway. Never shorter than bfc_pfc_least(), which would take too much of the link from
+ * data.
  *
  * Return: ns, @refresh at most.
  */

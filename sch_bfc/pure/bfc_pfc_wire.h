@@ -17,7 +17,7 @@
 #define BFC_MAC_OP_PFC		0x0101
 #define BFC_PFC_LEN		34	/* what a PFC frame needs */
 #define BFC_PFC_FRAME		60	/* what is sent, without FCS */
-#define BFC_PFC_LATE_NS		20000	/* that a timer of a refresh is late */
+#define BFC_PFC_LATE_NS		20000	/* ns that a refresh timer may be late */
 #define BFC_PFC_WIRE		84	/* what it takes of the link, in bytes:
 					 * preamble, FCS and gap included
 					 */
@@ -44,10 +44,10 @@ static_assert(sizeof(struct bfc_wire_mac) == 16);
  */
 struct bfc_wire_pfc {
 	struct bfc_wire_mac	mac;
-	u8	reserved;	/* 0, not looked at */
+	u8	reserved;	/* 0, ignored on receipt */
 	u8	enable;		/* bit p: @quanta of priority p mean something */
 	__be16	quanta[BFC_PRIORITIES];	/* from now on; 0: go on */
-	u8	padding[BFC_PFC_FRAME - BFC_PFC_LEN];	/* 0, not looked at */
+	u8	padding[BFC_PFC_FRAME - BFC_PFC_LEN];	/* 0, ignored on receipt */
 } __packed;
 
 static_assert(offsetof(struct bfc_wire_pfc, quanta) == 18);
@@ -59,12 +59,12 @@ static_assert(sizeof(struct bfc_wire_pfc) == BFC_PFC_FRAME);
 /**
  * enum bfc_mac - what a frame is to MAC control
  * @BFC_MAC_NONE: nothing: it stays in the stream
- * @BFC_MAC_PFC: a PFC frame, be it a broken one
- * @BFC_MAC_PAUSE: a PAUSE frame of IEEE 802.3x, be it a broken one. Obeying it would
- *		   stop what PFC wants to go on, and a link has one of the two (IEEE
- *		   802.1Q clause 36)
- * @BFC_MAC_OTHER: MAC control, but of another opcode, for another station, or too
- *		   short to say: a bridge forwards none of these
+ * @BFC_MAC_PFC: a PFC frame, even a malformed one
+ * @BFC_MAC_PAUSE: a PAUSE frame of IEEE 802.3x, even a malformed one. Obeying
+ *		   it would stop priorities that PFC lets go on, and a link uses
+ *		   only one of the two (IEEE 802.1Q clause 36)
+ * @BFC_MAC_OTHER: MAC control, but with another opcode, for another station, or
+ *		   too short to tell: a bridge forwards none of these
  */
 enum bfc_mac {
 	BFC_MAC_NONE,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is a pause a storm? Steps of the state machine at the top of bfc_watchdog.h.
+ * Detection of pause storms: steps of the state machine at the top of bfc_watchdog.h.
  */
 #include "bfc_watchdog.h"
 
 /**
- * bfc_watchdog_floor() - the shortest time that is not mistaken
+ * bfc_watchdog_floor() - the shortest @watchdog that takes no slow link for a storm
  * @refresh: ns between the frames that carry the progress, 0 = it is seen at once
  * @frame: ns that the neighbour's slowest link takes for its largest frame
  *
  * Two such frames may get lost, and one of data may just have begun.
  *
- * Return: ns; less makes storms of slow links.
+ * Return: ns.
  */
 u64 bfc_watchdog_floor(u64 refresh, u64 frame)
 {
@@ -31,12 +31,12 @@ static u64 bfc_watchdog_holdoff(const struct bfc_watchdog *w,
 }
 
 /**
- * bfc_watchdog_step() - look, at every change of the pause and when due
+ * bfc_watchdog_step() - check a pause; called at every change of it, and when due
  * @w: the machine
  * @cfg: times; may change any time
- * @paused: whether the neighbour wants it so, obeyed or not, and there is something
- *	    to send: no pause stops an idle port
- * @progress: see above
+ * @paused: true if the neighbour pauses the port, obeyed or not, and there is
+ *	    something to send: no pause stops an idle port
+ * @progress: see bfc_watchdog.h
  * @now: ns; another processor's may have been a little later
  *
  * A pause that begins and ends between two steps is not seen; one that is
@@ -76,7 +76,7 @@ unsigned int bfc_watchdog_step(struct bfc_watchdog *w,
 }
 
 /**
- * bfc_watchdog_due() - when to look again, if nothing changes
+ * bfc_watchdog_due() - when the next step is due, if nothing changes
  * @w: the machine
  * @cfg: times
  *

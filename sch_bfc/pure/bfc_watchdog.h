@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Is a pause a storm? A neighbour that keeps this port paused although nothing moves on
- * its side is broken, or part of a deadlock (HPCC §1, "PFC storms"). Then its
- * pauses are not obeyed for a while. No lock, no clock of its own: compiled into
- * the module and into the user-space unit tests.
+ * Detection of pause storms. A neighbour that keeps this port paused although
+ * nothing moves on its side is broken, or part of a deadlock (HPCC §1, "PFC
+ * storms"). Its pauses are then not obeyed for a while. No lock, no clock of
+ * its own: compiled into the module and into the user-space unit tests.
  *
  *	     paused, and for @watchdog no progress
  *   WATCH ---------------------------------------> IGNORE
@@ -12,17 +12,17 @@
  *
  * Progress is a number that changes when the neighbour does something useful:
  *
- *  - a neighbour that tells how much it has drained: that number
- *  - an IEEE neighbour: what was received from it, other than MAC control, plus
- *    what was sent to it, in packets. A slow receiver that empties its buffer and
- *    goes on, however rarely, is no storm; one that lets nothing pass is
+ *  - a neighbour that reports how much it has drained: that number
+ *  - another neighbour: the number of packets that could be sent to it. A slow
+ *    receiver that empties its buffer and goes on, however rarely, is no storm;
+ *    one that lets nothing pass is
  *
  * The hold-off always ends, and the neighbour is obeyed again: one that was only
  * very slow gets its buffer back, one that still storms stops us for another
- * @watchdog. Each storm that follows on the last one, not later after its hold-off
- * than that had lasted, doubles the hold-off, up to a bound; a later one starts
- * from the beginning. So a neighbour that is broken for good stops us for a part
- * watchdog / (watchdog + holdoff_max) of the time, and does not flap.
+ * @watchdog. A pause that begins no later after the end of a hold-off than that hold-off lasted,
+ * and becomes a storm, doubles the hold-off, up to a bound; a later one starts with @holdoff
+ * again. So a neighbour that is broken for good stops us for a part watchdog / (watchdog +
+ * holdoff_max) of the time, and does not flap.
  */
 #ifndef _BFC_WATCHDOG_H
 #define _BFC_WATCHDOG_H
@@ -33,7 +33,7 @@
 #define BFC_HOLDOFF_DOUBLED	64	/* the longest, in that: 0.8 % stopped */
 #define BFC_WATCHDOG_NEVER	(~0ULL)
 
-/* What a step of the machine tells its owner. */
+/* What a step of the machine returns. */
 #define BFC_WD_STORM	0x1	/* from now on do not obey, and count it */
 #define BFC_WD_RESTORE	0x2	/* obey again what the neighbour last said */
 

@@ -37,7 +37,7 @@ unsigned int bfc_pause_len(unsigned int queues)
  * @type: BFC_FRAME_*
  * @len: of the frame, bytes
  * @epoch: of the sender
- * @seq: sequence within it
+ * @seq: sequence number of the frame
  */
 void bfc_put_hdr(void *frame, u8 type, u16 len, u32 epoch, u32 seq)
 {
@@ -55,7 +55,7 @@ void bfc_put_hdr(void *frame, u8 type, u16 len, u32 epoch, u32 seq)
  * bfc_put_hello() - write a HELLO behind the Ethernet header
  * @frame: BFC_HELLO_LEN bytes; the first 14 are left alone
  * @epoch: of the sender
- * @seq: sequence within it
+ * @seq: sequence number of the frame
  * @h: values
  */
 void bfc_put_hello(void *frame, u32 epoch, u32 seq, const struct bfc_hello *h)
@@ -83,7 +83,7 @@ void bfc_put_hello(void *frame, u32 epoch, u32 seq, const struct bfc_hello *h)
  * bfc_put_pause() - write a PAUSE behind the Ethernet header
  * @frame: bfc_pause_len() bytes; the first 14 are left alone
  * @epoch: of the sender
- * @seq: sequence within it
+ * @seq: sequence number of the frame
  * @p: values of the fixed part
  *
  * The bitmap is cleared; the caller sets bits with bfc_pause_set().
@@ -107,7 +107,7 @@ void bfc_put_pause(void *frame, u32 epoch, u32 seq, const struct bfc_pause *p)
 /**
  * bfc_put_root() - write the id of a root
  * @frame: from bfc_put_pause(), with room for bfc_roots_len() bytes behind the bitmap
- * @queues: as told there
+ * @queues: as in that frame
  * @i: which one
  * @root: the id
  */
@@ -119,10 +119,10 @@ void bfc_put_root(void *frame, unsigned int queues, unsigned int i, u32 root)
 }
 
 /**
- * bfc_put_roots() - say that a PAUSE has ids of roots
+ * bfc_put_roots() - write the header of the root ids of a PAUSE
  * @frame: from bfc_put_pause(), all @count ids written
- * @queues: as told there
- * @first: queue that the first one may be about
+ * @queues: as in that frame
+ * @first: queue from which on the ids are in the order of paused queues
  * @count: ids
  *
  * Return: length of the frame.
@@ -156,7 +156,9 @@ u32 bfc_get_root(const void *frame, unsigned int queues, unsigned int i)
 	return be32_to_cpu(w->root[i]);
 }
 
-/* There are no more ids than paused queues that they can be about. */
+/* Read the header of the root ids. There must be no more ids than paused queues from the first
+ * one on.
+ */
 static enum bfc_bad bfc_get_roots(const void *frame, unsigned int len, struct bfc_pause *p)
 {
 	unsigned int at = bfc_pause_len(p->queues), i, paused = 0;
@@ -189,7 +191,7 @@ static enum bfc_bad bfc_get_roots(const void *frame, unsigned int len, struct bf
  * The EtherType is for local experiments (IEEE 802), of any kind: frames without the
  * magic stay in the stream.
  *
- * Return: true if the frame is a control frame of BFC, be it a broken one.
+ * Return: true if the frame is a control frame of BFC, even a malformed one.
  */
 bool bfc_is_ours(const void *frame, unsigned int len)
 {
@@ -208,6 +210,8 @@ bool bfc_is_ours(const void *frame, unsigned int len)
  * @len: bytes there are
  *
  * Such a frame makes a port's qdisc run.
+ *
+ * Return: true if so.
  */
 bool bfc_is_empty_pause(const void *frame, unsigned int len)
 {

@@ -90,8 +90,8 @@ struct bfc_wire_pause {
 } __packed;
 
 /**
- * struct bfc_wire_roots - behind the bitmap: where the congestion is that queues are paused
- * for
+ * struct bfc_wire_roots - behind the bitmap: ids of the roots, the ports whose congestion queues
+ * are paused for
  */
 struct bfc_wire_roots {
 	__be16	first;		/* queue */
@@ -180,12 +180,13 @@ struct bfc_hello {
 
 /**
  * struct bfc_pause - the whole set of paused queues
- * @hold_ns: the set is void after this time without another frame
+ * @hold_ns: the set expires after this time without another frame
  * @queues: valid bits in the bitmap
  * @prio_ns: remaining pause per priority
- * @drained: bytes of counted packets that left the sender since its epoch began
+ * @drained: bytes of counted packets that have left the sender; it never decreases while the
+ *	     sender's port exists
  * @limit: link credit, 0 = not in use
- * @roots: ids of roots that are told
+ * @roots: number of root ids in the frame
  * @roots_first: the first queue that they are about
  */
 struct bfc_pause {
