@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * What happens to ports of the qdisc bfc, for programs that listen: the generic netlink
- * family "bfc" sends a message BFC_CMD_*, with attributes BFC_A_EVENT_*, to its multicast
- * group "events" in the network namespace of the port. Who may open a netlink socket there
- * may listen.
+ * Events of ports of the qdisc bfc: the generic netlink family "bfc" sends a message BFC_CMD_*,
+ * with attributes BFC_A_EVENT_*, to its multicast group "events" in the network namespace of the
+ * port. A program that may open a netlink socket there may listen.
  *
- * Of each port 2 messages a second at most, after 16 at once, but for queues_exhausted,
- * which comes once a second. What is told last always holds.
+ * A port sends at most 2 messages a second, after a burst of 16. queues_exhausted is not among
+ * these, and comes at most once a second. The last message always has the state that holds.
  */
 #ifndef _UAPI_LINUX_BFC_EVENT_H
 #define _UAPI_LINUX_BFC_EVENT_H
@@ -35,11 +34,11 @@ enum {
 	BFC_A_EVENT_IFINDEX,	/* u32 of the port */
 	BFC_A_EVENT_IFNAME,	/* string its name */
 	BFC_A_EVENT_TIME,	/* u64 ns since 1970 */
-	BFC_A_EVENT_HELD,	/* u32 changes before this one that no message told of */
-	BFC_A_EVENT_PRIO,	/* u8 storm, restore: of this priority; absent: of all */
+	BFC_A_EVENT_HELD,	/* u32 changes before this one that were not sent */
+	BFC_A_EVENT_PRIO,	/* u8 storm, restore: of this priority; absent: of queues */
 	BFC_A_EVENT_HOLDOFF,	/* u64 storm: ns for which no pause is obeyed */
-	BFC_A_EVENT_QUEUES,	/* u32 neighbour-up: those of the neighbour */
-	BFC_A_EVENT_FLOWS,	/* u32 queues-exhausted: new ones since the last message */
+	BFC_A_EVENT_QUEUES,	/* u32 neighbour-up: number of queues of the neighbour */
+	BFC_A_EVENT_FLOWS,	/* u32 queues-exhausted: such flows since the last message */
 	__BFC_A_EVENT_MAX
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
  * In-band network telemetry (INT) of HPCC (Li et al., SIGCOMM 2019, §4.1 and
- * Fig. 7), and the facts that a program gets which stamps it.
+ * Fig. 7), and the values that the qdisc hands to a program that stamps packets.
  *
  * Pure functions on bytes, for kernel, user space and eBPF: no skb, no locks, no
  * bit-fields. On the wire, big-endian:
@@ -9,13 +9,13 @@
  *	head:	nHop 4 | pathID 12
  *	hop:	B 4 | TS 24 | txBytes 20 | qLen 16	first hop first
  *
- * nHop counts the hops that the packet has come through, also those that found no
- * room for their record: more hops than there are records says so. It stops at 15.
- * A record that has not been filled is zero. pathID is the XOR of the ids of these
- * hops; another path gives another number but in one of 4095 cases.
+ * nHop counts the hops that the packet has passed, including those that found
+ * no room for their record: nHop is above the number of records then. It stops
+ * at 15. A record that has not been filled is zero. pathID is the XOR of the
+ * ids of these hops; two paths have the same number in one of 4095 cases.
  *
- * Each hop tells of its egress port at the moment the packet leaves its queue: TS,
- * the bytes sent before it, and what stays queued behind it.
+ * Each hop records its egress port's state when the packet leaves its queue:
+ * TS, the bytes sent before it, and the bytes queued behind it.
  *
  * Carriers:
  *  - TCP: option BFC_INT_TCP_RECORD that the sender reserves and hops fill in
@@ -24,17 +24,16 @@
  *	kind 8 | length 8 | ExID 16, then for each hop
  *	B 4 | TS 24 | txBytes 20 | qLen 12 | id 4
  *
- *    28 bytes are left beside timestamps. With an experiment identifier (ExID,
- *    RFC 6994) three hops take all of them, and none are left for the head: nHop is
- *    the number of records that are not zero, the ids (never 0) make pathID, and
- *    BFC_INT_TCP_EXID_MORE says that there were more hops than records. The room for
- *    an id is qLen's, a small floating point number here: below 80 kB it is exact,
- *    above it is short by less than 1/512.
+ *    Timestamps leave 28 bytes for the option. With an experiment identifier (ExID, RFC 6994)
+ *    three records take all of them, and the head does not fit: nHop is the number of records
+ *    that are not zero, pathID follows from the ids (never 0), and BFC_INT_TCP_EXID_MORE says
+ *    that there were more hops than records. To make room for an id qLen is a small floating
+ *    point number here: exact below 80 kB, above that rounded down by less than 1/512.
  *    Hops touch neither SYNs nor options of another ExID or length; on SYNs the
  *    option has length BFC_INT_TCP_LEN(0) and says that the sender of it echoes.
  *  - RoCEv2: between UDP header and BTH, the UDP destination port being
- *    BFC_INT_UDP_PORT instead of 4791. The sender's head is appended to hop by
- *    hop; the receiver takes all of it off and puts the port back.
+ *    BFC_INT_UDP_PORT instead of 4791. Each hop appends its record to the
+ *    sender's head; the receiver removes all of it and restores the port.
  */
 #ifndef _UAPI_LINUX_BFC_INT_H
 #define _UAPI_LINUX_BFC_INT_H
@@ -103,18 +102,19 @@ struct bfc_int_tcp_opt {
 #define BFC_STAMP_F_SUM		0x08000000U	/* TCP's or UDP's checksum is there */
 #define BFC_STAMP_F_NATIVE	0x10000000U	/* set by the program: see below */
 
-/* A program that is to write a tag pushes it, bpf_skb_vlan_push(), or sets
- * BFC_STAMP_F_NATIVE: then the qdisc writes it, once the program has ended, as with
- * `stamp native`. That costs less. Set without BFC_STAMP_F_TAG it means nothing. It is
- * one or the other: with both there are two tags. So this word is not for notes.
+/* If BFC_STAMP_F_TAG is set, a program has to write a tag: it either pushes it with
+ * bpf_skb_vlan_push(), or sets BFC_STAMP_F_NATIVE: then the qdisc writes it after the program,
+ * as with `stamp native`. That costs less. With both there are two tags. Without
+ * BFC_STAMP_F_TAG, BFC_STAMP_F_NATIVE has no effect. So a program must not keep data of its own
+ * in this word.
  *
  * A program may make a packet longer, up to the MTU. If it moved the transport
- * header forward by that much, it says so with BFC_STAMP_F_MOVED, or a device that
- * fills in the checksum would look for it where it was.
+ * header forward by that much, it must set BFC_STAMP_F_MOVED, or a device that
+ * fills in the checksum would look for the header at its old place.
  *
- * Without BFC_STAMP_F_SUM the transport checksum is left to the device, and what
- * there is now is of the pseudo-header only: what a program changes behind that must
- * not change it. bpf_l4_csum_replace() knows by itself.
+ * Without BFC_STAMP_F_SUM the device computes the transport checksum, and the
+ * field holds that of the pseudo-header only: a program must not update it for
+ * what it changes behind that. bpf_l4_csum_replace() takes care of this itself.
  */
 
 /**
@@ -271,11 +271,11 @@ static inline __u32 bfc_int_tx_delta(__u32 now, __u32 before)
 }
 
 /**
- * bfc_int_pass_bits() - one hop more, whether or not there is room for its record
+ * bfc_int_pass_bits() - count a hop, whether or not there is room for its record
  * @bits: of a head, from bfc_int_head_bits()
  * @id: of the hop, 1 to 4095
  *
- * Return: of the head behind that hop.
+ * Return: bits of the head behind that hop.
  */
 static inline __u16 bfc_int_pass_bits(__u32 bits, __u32 id)
 {
@@ -285,7 +285,7 @@ static inline __u16 bfc_int_pass_bits(__u32 bits, __u32 id)
 }
 
 /**
- * bfc_int_pass() - the same for a head that is no number
+ * bfc_int_pass() - bfc_int_pass_bits() for a decoded head
  * @head: changed
  * @id: of the hop, 1 to 4095
  */
@@ -326,7 +326,8 @@ static inline __u32 bfc_int_key_id(__u32 x)
  * @node: a number of the switch, the same for all its ports
  * @port: a number of the port there: its ifindex
  *
- * Of ports, not of switches as in the paper: parallel links are other paths, too.
+ * Ids are those of ports, not of switches as in the paper, so that parallel links are different
+ * paths.
  *
  * Return: 1 to 4095.
  */
@@ -412,7 +413,7 @@ static inline __u32 bfc_int_tcp_qlen(__u32 code)
  * @hop: value; what does not fit its field is cut
  * @id: of the port, 1 to 4095
  *
- * Return: it, never 0.
+ * Return: the number, never 0.
  */
 static inline __u64 bfc_int_tcp_hop_bits(const struct bfc_int_hop *hop, __u32 id)
 {
@@ -448,8 +449,8 @@ static inline void bfc_int_tcp_get_hop(const __u8 *p, struct bfc_int_hop *hop)
  * @head: of the records before it, 3 at most; changed
  * @p: BFC_INT_HOP_LEN bytes, of a record that is used
  *
- * Each id has four bits of pathID, the fourth those of the first: a change of one port
- * shows in 14 of 15 cases, one of two in 224 of 225.
+ * Each id has four bits of pathID, the fourth id those of the first: a change
+ * of one port shows in 14 of 15 cases, a change of two in 224 of 225.
  */
 static inline void bfc_int_tcp_pass(struct bfc_int_head *head, const __u8 *p)
 {
@@ -463,9 +464,9 @@ static inline void bfc_int_tcp_pass(struct bfc_int_head *head, const __u8 *p)
  * bfc_int_speed_rate() - the speed that a code stands for
  * @code: B of a record
  *
- * The codes are the speeds of ethtool but 14 Gbit/s.
+ * The codes are the speeds of ethtool, without 14 Gbit/s.
  *
- * Return: bytes/s, 0 for code 0 and what is none.
+ * Return: bytes/s; 0 for code 0 and for an invalid code.
  */
 static inline __u64 bfc_int_speed_rate(__u32 code)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * The remaining size of a flow, as packets tell it to ports with `sched srf` (BFC
- * App. A.2): what the sender has yet to send, this packet included.
+ * The remaining size of a flow, which packets carry for ports with `sched srf` (BFC App. A.2):
+ * the bytes that the sender has yet to send, including this packet.
  *
  * It is a number of 16 bits, big-endian: 5 bits of exponent e, 11 of mantissa m. It stands
  * for m bytes if e is 0, else for (2048 + m) 2^(e-1). So sizes below 4096 bytes are exact,
@@ -17,14 +17,14 @@
  *
  *	magic 0xbfc35346 | size 16 | 0 16
  *
- *    which the application writes, and reads over.
+ *    which the sending application writes, and the receiving one skips.
  */
 #ifndef _UAPI_LINUX_BFC_SIZE_H
 #define _UAPI_LINUX_BFC_SIZE_H
 
 #include <linux/types.h>
 
-#define BFC_SIZE_NONE		0xffffU	/* no size was told: larger than any */
+#define BFC_SIZE_NONE		0xffffU	/* the packet has no size: larger than any size */
 #define BFC_SIZE_MOST		0xfffeU
 #define BFC_SIZE_MANTISSA	11	/* bits */
 
@@ -37,10 +37,10 @@
 #define BFC_SIZE_UDP_LEN	8
 
 /**
- * bfc_size_code() - a size as packets tell it
+ * bfc_size_code() - encode a size
  * @bytes: the size
  *
- * Return: up to BFC_SIZE_MOST; of a larger @bytes never a smaller one.
+ * Return: the code, at most BFC_SIZE_MOST; a larger @bytes never has a smaller code.
  */
 static inline __u16 bfc_size_code(__u64 bytes)
 {

@@ -48,7 +48,7 @@
 #define BFC_ELIDE_MAX		64U
 #define BFC_PRIO_VALUES		64	/* of a DSCP; a PCP has 8, skb priority 16 */
 #define BFC_PRIO_AUTO		0xff	/* in a map: as by default */
-#define BFC_LIST		8	/* numbers, u16, of the classes */
+#define BFC_LIST		8	/* entries, u16, one per class */
 #define BFC_LIST_LEN		(2 * BFC_LIST)	/* bytes */
 #define BFC_CLASS_WEIGHT_MAX	255
 #define BFC_BUFFER_NAMSIZ	16
@@ -66,13 +66,13 @@
 #define BFC_WATCHDOG_MAX	60000000000ULL		/* 60 s */
 #define BFC_WATCHDOG_AUTO	(~0ULL)		/* the longer of the next two: */
 #define BFC_WATCHDOG_LEAST	200000000ULL		/* 200 ms */
-#define BFC_WATCHDOG_BYTES	(8U << 20)	/* what the link takes for so much */
+#define BFC_WATCHDOG_BYTES	(8U << 20)	/* time that the link takes for so many bytes */
 #define BFC_SYNC_MIN		10000ULL		/* 10 us */
 #define BFC_SYNC_MAX		1000000000ULL		/* 1 s */
 #define BFC_SYNC_DEFAULT	200000ULL		/* 200 us */
 #define BFC_SAMPLE_ALL		100U			/* per cent */
 #define BFC_INCAST_MAX		0xffffffffffffffffULL	/* mask << 32 | mark, of 32 bits each */
-#define BFC_INCAST_DSCP_MAX	63ULL		/* up to that it is a DSCP */
+#define BFC_INCAST_DSCP_MAX	63ULL		/* up to this it is a DSCP */
 
 /* Generated from spec/bfc.yaml: options */
 enum {
@@ -110,8 +110,8 @@ enum {
 	BFC_ASSIGN_STOCHASTIC,	/* by hash, as SFQ: a baseline of the paper */
 	BFC_ASSIGN_SINGLE,	/* one queue for all: the other baseline */
 	BFC_ASSIGN_DESTINATION,	/* dynamic, but a destination's flows share (default) */
-	BFC_ASSIGN_ROOT,	/* likewise, and destinations behind one root are one */
-	BFC_ASSIGN_SIMILAR,	/* dynamic, and sched srf: else that whose size is nearest */
+	BFC_ASSIGN_ROOT,	/* as destination, and destinations behind one root count as one */
+	BFC_ASSIGN_SIMILAR,	/* dynamic, for sched srf: else the queue whose size is nearest */
 	__BFC_ASSIGN_MAX
 };
 
@@ -122,15 +122,15 @@ enum {
 };
 
 enum {
-	BFC_STAMP_NATIVE,	/* upstreamQ, by ourselves (default) */
+	BFC_STAMP_NATIVE,	/* upstreamQ, by the qdisc (default) */
 	BFC_STAMP_PINNED,	/* upstreamQ and more, by an eBPF program */
 	__BFC_STAMP_MAX
 };
 
 enum {
-	BFC_SPLIT_GSO_OFF,	/* none is cut */
-	BFC_SPLIT_GSO_ON,	/* each, into frames */
-	BFC_SPLIT_GSO_AUTO,	/* those longer than Th (default) */
+	BFC_SPLIT_GSO_OFF,	/* no packet is segmented */
+	BFC_SPLIT_GSO_ON,	/* all packets are segmented */
+	BFC_SPLIT_GSO_AUTO,	/* packets longer than Th are (default) */
 	__BFC_SPLIT_GSO_MAX
 };
 
@@ -244,9 +244,9 @@ enum {
 /* 2. Statistics of the qdisc, in a TCA_STATS_APP nest. Readers must skip
  * attributes that they do not know and take absent ones as zero.
  */
-/* TCA_BFC_STATS_PAUSE_TIMES: type b + 1 counts the pauses that took at most
- * BFC_PAUSE_TIME_LEAST << b ns and more than half of that; the first all that were no
- * longer, the last all that were.
+/* TCA_BFC_STATS_PAUSE_TIMES: type b + 1 counts pauses of at most
+ * BFC_PAUSE_TIME_LEAST << b ns, and more than half of that. The first type
+ * counts all shorter pauses as well, the last all longer ones.
  */
 #define BFC_PAUSE_TIMES		22
 #define BFC_PAUSE_TIME_SHIFT	10
@@ -328,7 +328,7 @@ enum {
 	TCA_BFC_STATS_BUFFER_PEAK,	/* u32 bytes taken at most */
 	TCA_BFC_STATS_BUFFER_PORT,	/* u32 bytes held of what came in here */
 	TCA_BFC_STATS_SOLVED,		/* u64 allocations of pause times (FAFC) */
-	TCA_BFC_STATS_UNSOLVED,		/* u64 of these, not enough to pause */
+	TCA_BFC_STATS_UNSOLVED,		/* u64 of these, with too little that could be paused */
 	TCA_BFC_STATS_STORMS,		/* u64 pauses that were taken for a storm */
 	TCA_BFC_STATS_RESTORED,		/* u64 storms whose hold-off is over */
 	TCA_BFC_STATS_STORM_TX,		/* u64 packets sent meanwhile */
@@ -337,36 +337,36 @@ enum {
 	/* stamp pinned: what the programs have done */
 	TCA_BFC_STATS_STAMP_RUNS,	/* u64 packets that one was run on */
 	TCA_BFC_STATS_STAMP_DROPS,	/* u64 packets that it dropped */
-	TCA_BFC_STATS_STAMP_REDIRECTS,	/* u64 dropped: wanted somewhere else */
+	TCA_BFC_STATS_STAMP_REDIRECTS,	/* u64 dropped: the program wanted a redirect */
 	TCA_BFC_STATS_STAMP_GROWN,	/* u64 packets that it made longer */
 	TCA_BFC_STATS_STAMP_SHRUNK,	/* u64 packets that it made shorter */
-	TCA_BFC_STATS_STAMP_BAD_LEN,	/* u64 of these, dropped: over the MTU, no frame */
+	TCA_BFC_STATS_STAMP_BAD_LEN,	/* u64 dropped: longer than the MTU, or no frame any more */
 	TCA_BFC_STATS_STAMP_UNTAGGED,	/* u64 without the upstreamQ that was due */
-	TCA_BFC_STATS_STAMP_UNKNOWN,	/* u64 verdicts that are none */
+	TCA_BFC_STATS_STAMP_UNKNOWN,	/* u64 unknown verdicts */
 	TCA_BFC_STATS_REFUSED,		/* u32, BFC_REFUSED_*: why the peer is refused */
 	/* the band that is never paused */
 	TCA_BFC_STATS_CTRL_EXCESS,	/* u64 packets over its share of the link */
 	/* assign destination */
-	TCA_BFC_STATS_TOLD_TO_SHARE,	/* u64 flows that got one of their destination */
-	TCA_BFC_STATS_JOINED,		/* u64 queues that went to the end of another */
+	TCA_BFC_STATS_TOLD_TO_SHARE,	/* u64 flows put in a queue of their destination or port */
+	TCA_BFC_STATS_JOINED,		/* u64 queues appended to another one */
 	/* a device with a scheduler for each TX queue */
 	TCA_BFC_STATS_TXQS,		/* u32 TX queues in use */
-	TCA_BFC_STATS_TXQS_SENT,	/* u32 of these, those that have sent packets of flows */
+	TCA_BFC_STATS_TXQS_SENT,	/* u32 of these, those that have sent a packet of a flow */
 	/* measured HRTT */
 	TCA_BFC_STATS_HRTT_MEASURED,	/* u64 ns, HRTT by this port's own pauses, 0 = none yet */
 	TCA_BFC_STATS_HRTT_SAMPLES,	/* u64 pauses of this port that were timed */
 	/* assign root */
 	TCA_BFC_STATS_LEARNED,		/* u64 times that a destination was found behind a root */
 	/* pauses of queues, or of priorities, by the neighbour that have ended */
-	TCA_BFC_STATS_PAUSED_NS,	/* u64 ns that they took, all of them together */
-	TCA_BFC_STATS_PAUSE_TIMES,	/* nest of u64: pauses that took so long, see above */
+	TCA_BFC_STATS_PAUSED_NS,	/* u64 ns, sum of their times */
+	TCA_BFC_STATS_PAUSE_TIMES,	/* nest of u64: these pauses by their time, see above */
 	/* sample, incast */
 	TCA_BFC_STATS_UNSAMPLED,	/* u64 packets left out of flow table and pause counters */
 	TCA_BFC_STATS_LABELLED,		/* u64 packets with the incast label */
 	/* sched srf */
-	TCA_BFC_STATS_SIZED,		/* u64 packets that told what their flow has yet to send */
+	TCA_BFC_STATS_SIZED,		/* u64 packets with the remaining size of their flow */
 	/* a link with a speed that the options do not fit */
-	TCA_BFC_STATS_REFUSED_RATE,	/* u64 bytes/s of the link, if thresholds are for others */
+	TCA_BFC_STATS_REFUSED_RATE,	/* u64 bytes/s of a link whose thresholds were refused */
 	/* traffic classes */
 	TCA_BFC_STATS_CLASSES,		/* nest of a nest of TCA_BFC_TCLASS_* for each class */
 	__TCA_BFC_STATS_MAX
@@ -392,13 +392,13 @@ enum {
 
 #define TCA_BFC_PRIO_STATS_MAX (__TCA_BFC_PRIO_STATS_MAX - 1)
 
-/* Of a traffic class, whose nest has its number + 1 as type: sums over its queues, but for
- * what they had counted when they were of another class.
+/* Of a traffic class; the nest of class c has the type c + 1. Sums over its queues, without
+ * what these counted while they belonged to another class.
  */
 enum {
 	TCA_BFC_TCLASS_UNSPEC,
 	TCA_BFC_TCLASS_PAD,
-	TCA_BFC_TCLASS_QUEUES,		/* u32 that it has */
+	TCA_BFC_TCLASS_QUEUES,		/* u32 its queues */
 	TCA_BFC_TCLASS_OCCUPIED,	/* u32 of these, with packets */
 	TCA_BFC_TCLASS_PAUSED,		/* u32 of these, paused by the neighbour */
 	TCA_BFC_TCLASS_BACKLOG,		/* u32 bytes queued */
@@ -406,9 +406,9 @@ enum {
 	TCA_BFC_TCLASS_BYTES,		/* u64 sent */
 	TCA_BFC_TCLASS_PACKETS,		/* u64 sent */
 	TCA_BFC_TCLASS_DROPS,		/* u32 packets, wraps */
-	TCA_BFC_TCLASS_EXHAUSTED,	/* u64 new flows for which none was left empty */
+	TCA_BFC_TCLASS_EXHAUSTED,	/* u64 new flows that found none of its queues empty */
 	TCA_BFC_TCLASS_PAUSES,		/* u64 of its queues, by the neighbour */
-	TCA_BFC_TCLASS_PAUSED_NS,	/* u64 ns that they took, all of them together */
+	TCA_BFC_TCLASS_PAUSED_NS,	/* u64 ns, sum of their times */
 	__TCA_BFC_TCLASS_MAX
 };
 
@@ -423,18 +423,18 @@ enum {
 	BFC_PEER_STATE_REFUSED,		/* neighbour's layout cannot be served */
 };
 
-/* Why a neighbour's layout cannot be served: it is queued for, but not paused. */
+/* Why a neighbour's layout cannot be served: its packets are queued, but it is not paused. */
 enum {
 	BFC_REFUSED_NOT,	/* it is served */
 	BFC_REFUSED_QUEUES,	/* more queues than a port can have */
 	BFC_REFUSED_HANDLES,	/* the handles of the namespace are used up */
 	BFC_REFUSED_MTU,	/* its PAUSE frames do not fit the MTU */
 	BFC_REFUSED_MEMORY,
-	BFC_REFUSED_WAIT,	/* until packets of the queues before have left */
+	BFC_REFUSED_WAIT,	/* old queues still hold packets, or it changes them too often */
 };
 
 /* Statistics of a class (queue q has the minor number q + 1), same nest. Their
- * numbers stand apart from the qdisc's: tc hands either nest to one function.
+ * numbers differ from the qdisc's: tc passes both nests to the same function.
  */
 enum {
 	TCA_BFC_CLASS_UNSPEC = 128,
@@ -468,7 +468,7 @@ enum {
 
 /* HELLO flags */
 #define BFC_HELLO_F_BYE		0x01	/* sender leaves: stop stamping now */
-#define BFC_HELLO_F_OTHER	0x02	/* echo for one that is not its neighbour */
+#define BFC_HELLO_F_OTHER	0x02	/* echo for a port that is not the sender's neighbour */
 #define BFC_HELLO_F_UP		0x04	/* sender has heard the echo of its nonce */
 
 /* HELLO modes understood, a bit mask */
