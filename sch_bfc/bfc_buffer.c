@@ -58,7 +58,7 @@ void bfc_buffer_leave(struct bfc_buffer *buffer, u64 fixed)
  * @p: options: name, and size or 0
  * @fixed: reserves and headroom of the port, bytes; the caller gives them back with
  *	   bfc_buffer_leave()
- * @before: configuration whose part the caller gives back next, or NULL
+ * @before: the configuration that the caller gives back next, or NULL
  * @was: result: size before this call, bytes
  * @extack: what is wrong, in words
  *

@@ -4,8 +4,8 @@
  * repeated.
  *
  * Counting happens under the root lock of the egress port; the frame must
- * leave through the ingress port, whose root lock must not be taken then. So a
- * change only sets that port's dirty bit, and the frame is sent by whichever
+ * leave through the ingress port, and its root lock must not be taken then. So
+ * a change only sets that port's dirty bit, and the frame is sent by whichever
  * comes first:
  *
  *  - the ingress hook, which runs for the next packet of the same NAPI round
@@ -18,8 +18,8 @@
  * misses sets the bit again. The wire thus always carries the newest set, and
  * changes in between coalesce.
  *
- * Where each TX queue has a scheduler, any of them may be the one whose dequeue builds the
- * frame; with modes that pause priorities only that of the first (bfc_port_in_order()).
+ * Where each TX queue has a scheduler, the dequeue of any of them may build the frame; with
+ * modes that pause priorities only that of the first (bfc_port_in_order()).
  */
 #include "bfc.h"
 
@@ -86,9 +86,9 @@ void bfc_port_mark_dirty(struct bfc_port *port)
 		return;
 	WRITE_ONCE(port->tx.dirty_since, ktime_get_ns());
 	bfc_port_run(port);
-	/* NET_TX forgets a qdisc whose device is deactivated, as it is while tc adds a
-	 * clsact; newer kernels do not reset the qdisc then, so that nothing schedules it again.
-	 * The timer does; building a frame restarts or cancels it.
+	/* NET_TX forgets the qdisc of a deactivated device, as it is while tc adds a clsact;
+	 * newer kernels do not reset the qdisc then, so that nothing schedules it again. The
+	 * timer does; building a frame restarts or cancels it.
 	 */
 	if (!hrtimer_active(&port->tx.refresh))
 		bfc_refresh_start(port);

@@ -102,7 +102,7 @@ void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 
 /**
  * bfc_egress_adopt() - account for what is queued already
- * @q: scheduler of the egress port, whose mode has a new state
+ * @q: scheduler of the egress port; its mode has a new state
  * @now: ns
  *
  * Context: under the root lock.

@@ -14,7 +14,7 @@
 struct bfc_port;
 
 #define BFC_EVENT_PER_SEC	2	/* messages of a port, except queues_exhausted, */
-#define BFC_EVENT_BURST		16	/* and so many at once */
+#define BFC_EVENT_BURST		16	/* and this many at once */
 #define BFC_EVENT_QUEUES_EVERY	HZ	/* jiffies from one queues_exhausted to the next */
 #define BFC_EVENT_NO_PRIO	0xff	/* the storm is of queues, not of a priority */
 
@@ -56,7 +56,7 @@ struct bfc_notice {
  * @bucket: messages that may be sent now
  * @queues_next: jiffies: when queues_exhausted may be sent again
  * @storms: schedulers that ignore the neighbour's pauses, by priority
- * @up: the neighbour is up with so many queues; 0: it is not; under &bfc_port.lock
+ * @up: number of queues of a neighbour that is up; 0: it is not up; under &bfc_port.lock
  * @refused: there were no handles for it; likewise
  * @waits: queues_exhausted is pending
  * @flows: new flows that found no empty queue, not sent yet

@@ -160,8 +160,8 @@ bool bfc_keeps_egress(const struct bfc_cfg *cfg)
 	return cfg->role == BFC_ROLE_SWITCH && cfg->fc->egress_new;
 }
 
-/* Forget all storms. @prios: the mode that they are of pauses priorities. Programs were told of
- * each storm, so they are told of its end.
+/* Forget all storms. @prios: the mode that they are of pauses priorities. An event was sent for
+ * each storm, so one is sent for its end.
  */
 static void bfc_watch_reset(struct bfc_sched *q, bool prios)
 {
@@ -249,7 +249,7 @@ void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 
 /**
  * bfc_sched_reset() - forget all packets
- * @sch: the qdisc; or a root whose TX queues have schedulers, which holds no packets itself
+ * @sch: the qdisc; or a root with a scheduler for each TX queue, which holds no packets itself
  *
  * Context: RTNL, root lock.
  */

@@ -374,8 +374,8 @@ static int bfc_init(struct Qdisc *sch, struct nlattr *opt,
 
 	bfc_sched_init(sch);
 	/* Below another qdisc a peek would fix the queue and its length too early, and the
-	 * parent would decide when a frame leaves. But mq does not decide, and a device whose
-	 * default qdisc is refused has none at all: allow a qdisc without options and without a
+	 * parent would decide when a frame leaves. But mq does not decide, and if its default
+	 * qdisc is refused a device has none at all: allow a qdisc without options and without a
 	 * handle, which is one of net.core.default_qdisc.
 	 */
 	by_default = !opt && !sch->handle;

@@ -11,10 +11,10 @@
 
 #define BFC_LINGER	(5 * HZ)	/* over BFC_PEER_DEAD_NS */
 
-/* True if the port has counters. Ports without pauses have none: a NIC (BFC §5), and a port that
- * has lost its qdisc, whose qdisc is not configured yet, or whose device has gone while a
- * request holds the qdisc. Without a neighbour there are counters for no queue: their handle
- * tells egress ports which port brought a packet, so that a host without bfc shares queues with
+/* True if the port has counters. Ports that send no pauses have none: a NIC (BFC §5), and a port
+ * without a qdisc, with one that is not configured yet, or with one that a request holds after
+ * the device has gone. Without a neighbour there are counters for no queue: their handle tells
+ * egress ports which port brought a packet, so that a host without bfc shares queues with
  * itself. In a mode that pauses priorities a port with counters sends frames: it has none if
  * nothing is charged to it.
  */
@@ -24,7 +24,7 @@ static bool bfc_port_counts(const struct bfc_port *port)
 	       !port->life.unplugged && (!port->cfg->fc->prios || bfc_cfg_holds(port->cfg));
 }
 
-/* True if a user has to know that there are no counters for so many queues. */
+/* True if it must be reported that there are no counters for @queues queues. */
 static bool bfc_port_needs(const struct bfc_port *port, unsigned int queues)
 {
 	return queues || bfc_cfg_holds(port->cfg);

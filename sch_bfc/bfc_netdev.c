@@ -94,7 +94,7 @@ static void bfc_bare_work(struct work_struct *work)
 static DECLARE_DELAYED_WORK(bfc_bare_look, bfc_bare_work);
 
 /* The link or the MTU of a device without a port has changed: a qdisc made before the carrier
- * came does not know the speed yet. The event may come from a device below, whose caller may
+ * came does not know the speed yet. The event may be one of a device below, and its caller may
  * hold that device's own lock (6.15 on). Asking it for the speed takes that lock, so a work
  * asks.
  */

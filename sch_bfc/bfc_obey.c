@@ -298,7 +298,7 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 }
 
 /**
- * bfc_expire_pauses() - end the pauses whose time is over, accounted up to that time
+ * bfc_expire_pauses() - end the pauses that have expired, accounted up to their expiry
  * @q: scheduler
  * @now: ns
  *

@@ -237,15 +237,15 @@ const struct bfc_option bfc_options[TCA_BFC_MAX + 1] = {
 
 /**
  * struct bfc_use - an option that not every mode uses
- * @modes: bit fc: used by that
- * @buffer: used by the others, too, with a shared buffer
+ * @modes: bit fc: modes that use it
+ * @buffer: the other modes use it as well, with a shared buffer
  * @classes: likewise, with traffic classes
- * @assigns: bit assign: used with that only; 0: with each
+ * @assigns: bit assign: used with these only; 0: with all
  * @drr: used with `sched drr` only
  * @measured: used with `hrtt auto` only
- * @beside: used beside this option only, a u32 that is not "off" then; 0: none is needed
- * @msg: what a user of another mode or assignment is told
- * @nic: what a user of role nic is told, which sends no pauses; NULL: it is used there, too
+ * @beside: used only if this option, a u32, is not "off"; 0: no such option
+ * @msg: extack message with another mode or assignment
+ * @nic: extack message with role nic, which sends no pauses; NULL: that uses the option, too
  */
 struct bfc_use {
 	u8 modes;

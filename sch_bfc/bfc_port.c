@@ -2,7 +2,7 @@
 /*
  * Life of a port, one object per network device: attach, configure, detach, sweep.
  *
- * A port whose agreement with the neighbour ends, or that loses its last qdisc,
+ * A port that ends the agreement with its neighbour, or loses its last qdisc,
  * goes on to pop tags for a few seconds (BFC_LINGER), until the neighbour has
  * noticed, too. Without a qdisc the hook alone still works then.
  */
@@ -451,8 +451,8 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
  * bfc_port_detach() - a qdisc gives its port up
  * @port: the port
  *
- * The last qdisc sends a BYE; the sweep removes the port later. A port whose
- * device has gone before is freed here: a request still held its qdisc then.
+ * The last qdisc sends a BYE; the sweep removes the port later. If the device
+ * has gone before, the port is freed here: a request still held its qdisc then.
  *
  * Context: RTNL.
  */

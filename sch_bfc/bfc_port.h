@@ -119,7 +119,7 @@ struct bfc_tx {
 	u32 npaused;		/* queues or priorities in the newest frame */
 	u32 layout;		/* &bfc_ingress.layout that @paused is about */
 	u32 last;		/* repetitions left after the last resume */
-	u16 roots_next;		/* first queue whose root id the next frame carries */
+	u16 roots_next;		/* queue at which the root ids in the next frame begin */
 	DECLARE_BITMAP(paused, BFC_WIRE_QUEUES_MAX);	/* in the newest frame */
 	u64 pauses;		/* queues or priorities paused */
 	u64 resumes;		/* queues or priorities resumed */
@@ -181,8 +181,8 @@ struct bfc_port_life {
 
 /**
  * struct bfc_port - one network device and the neighbour behind it
- * @lock: protects @rx to @each, and members whose comment names it; taken by the hook, by works
- *	  and under RTNL; never with hard interrupts off
+ * @lock: protects @rx to @each, and members if their comments name it; taken by the hook, by
+ *	  works and under RTNL; never with hard interrupts off
  *
  * The hook, enqueue and dequeue read the first cache line for each packet. It is seldom written:
  * under @lock, with WRITE_ONCE(), but for @flags, which is atomic, and @watched, which is
@@ -208,7 +208,7 @@ struct bfc_port {
 				 * upper device, and for each qdisc below mq
 				 */
 	u8 slot;		/* number in the namespace, or BFC_SLOT_NONE */
-	u16 watched;		/* VLAN id of the neighbour's queue whose pause is timed, or
+	u16 watched;		/* the pause that is timed: VLAN id of the neighbour's queue, or
 				 * BFC_WATCH_*
 				 */
 
@@ -352,7 +352,7 @@ static inline void bfc_port_run(const struct bfc_port *port)
  * bfc_port_wake() - schedule all qdiscs of a port, as pauses may have ended
  * @port: the port
  *
- * A scheduler whose TX queue is stopped runs when that is woken. A scheduler of all TX queues is
+ * The scheduler of a stopped TX queue runs when that is woken. A scheduler of all TX queues is
  * run by any of them that is not stopped.
  */
 static inline void bfc_port_wake(const struct bfc_port *port)

@@ -264,7 +264,7 @@ u8 bfc_prio_paused(struct bfc_sched *q, u64 now)
  * bfc_rx_prio() - a PAUSE with times for priorities came in
  * @port: the port
  * @pause: its contents: the time that remains of each pause; replaces what earlier frames said
- * @frame: not looked at
+ * @frame: not used
  * @now: ns
  *
  * Context: port->lock held.

@@ -668,7 +668,7 @@ static int bfc_dump_txq_stats(struct Qdisc *sch, struct gnet_dump *d)
  * struct bfc_oldest - the oldest packet of a queue
  * @from: ifindex of the port that it came in through; 0: it was sent by this box, or the queue
  *	  is empty
- * @len: bytes of @dst, 0: not told
+ * @len: bytes of @dst, 0: not known, or the reader may not see it
  * @dst: IPv4, IPv6 or MAC address that it goes to
  */
 struct bfc_oldest {

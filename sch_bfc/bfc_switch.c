@@ -31,8 +31,9 @@
  * through a socket of this namespace. All of these are configured in the namespace of the ports:
  * docs/deployment.md says what to do. Nor do they detect a clsact egress filter on a device on
  * top of the egress port: it may write the handle of another port below the device that received
- * the packet, and a packet whose handle it clears is not counted. Looking for such filters for
- * each packet would cost more than the harm that they do, and nothing announces a new one.
+ * the packet, and a packet is not counted if the filter clears its handle. Looking for such
+ * filters for each packet would cost more than the harm that they do, and nothing announces a
+ * new one.
  */
 #include <linux/netfilter_netdev.h>
 #include <linux/rtnetlink.h>

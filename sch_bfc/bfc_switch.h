@@ -18,7 +18,7 @@
 #define BFC_HANDLE_RUNS		(65536 >> BFC_HANDLE_SHIFT)
 #define BFC_HANDLE_LOST		1	/* of no port: the ingress port is not known */
 #define BFC_ABOVE		8	/* devices on top of a port that are remembered */
-#define BFC_SLOTS		BFC_CAPFC_PORTS	/* ports of a namespace told apart */
+#define BFC_SLOTS		BFC_CAPFC_PORTS	/* ports of a namespace that have a slot */
 #define BFC_SLOT_NONE		BFC_CAPFC_NO_PORT
 #define BFC_DEST_PORTS		(BFC_SLOTS + 2)	/* and packets without a slot: bfc_dest.c */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fc bfc: Backpressure (BFC §3.3.2). The frame with the set of queues whose pause counter
- * (bfc_count.c) is above 0. bfc_dirty.c decides when it is sent.
+ * fc bfc: Backpressure (BFC §3.3.2). The frame with the set of queues that have a pause counter
+ * (bfc_count.c) above 0. bfc_dirty.c decides when it is sent.
  */
 #include "bfc.h"
 #include "bfc_trace.h"

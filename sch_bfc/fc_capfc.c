@@ -121,7 +121,7 @@ static void bfc_capfc_slot(struct bfc_sched *q, unsigned int slot)
  * @prio: priority of the packet
  * @len: bytes
  *
- * A packet whose priority is lossless at its ingress port competes for this room only with
+ * A packet of a priority that is lossless at its ingress port competes for this room only with
  * packets that a pause can keep away.
  *
  * Context: under the root lock, RCU.

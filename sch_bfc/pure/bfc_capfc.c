@@ -112,7 +112,7 @@ static u64 bfc_capfc_culprits(const struct bfc_capfc *c, u8 cut)
  * @packets: on the wire; more than one for GSO
  *
  * Context: the caller serializes (root lock of the egress).
- * Return: ports whose E became 1: their D may be 1 now, too.
+ * Return: ports with an E that became 1: their D may be 1 now, too.
  */
 u64 bfc_capfc_enqueue(struct bfc_capfc *c, const struct bfc_capfc_thresh *t,
 		      enum bfc_capfc_stop stop, u64 backlog, unsigned int in,
@@ -140,7 +140,7 @@ u64 bfc_capfc_enqueue(struct bfc_capfc *c, const struct bfc_capfc_thresh *t,
  * @c: of the queue
  *
  * Context: the caller serializes (root lock of the egress).
- * Return: ports whose E became 0.
+ * Return: ports with an E that became 0.
  */
 u64 bfc_capfc_clear(struct bfc_capfc *c)
 {

@@ -20,7 +20,7 @@
  *  - argmax (line 11) with equal counters: the port that reached the count first. A paused port
  *    brings no more, so the others pass it "one-by-one as long as congestion
  *    persists" only when they have really brought more.
- *  - The set of Alg. 2 is the smallest whose share reaches CUT, largest first.
+ *  - The set of Alg. 2 is the smallest that reaches CUT, largest share first.
  *    "Passes" cannot mean "more than": CUT = 1 would never be reached. With CUT = 1
  *    these are all that were counted, not "every input port with a packet inside"
  *    (§II-D): the queue may still hold packets of others from before WARN.
@@ -135,7 +135,7 @@ static inline void bfc_capfc_uncount_all(struct bfc_capfc *c)
  * @backlog: bytes in the queue, without the packet
  *
  * Context: the caller serializes (root lock of the egress).
- * Return: ports whose E became 0: their D may be 0 now, too.
+ * Return: ports with an E that became 0: their D may be 0 now, too.
  */
 static inline u64 bfc_capfc_dequeue(struct bfc_capfc *c,
 				    const struct bfc_capfc_thresh *t,

@@ -37,11 +37,10 @@
 #define BFC_FDEC_DEFAULT	800U
 
 /* T_hop: bfc_fafc_recover(). The paper has no such number. Measured (docs/results-fafc.md):
- * with DCTCP, whose windows come back by themselves, of 11 873 flows to hosts without an
- * incast 146 take five times as long as alone with 64, 87 with 32, 69 with 8, and as many
- * if hosts do not slow down at all (PFC: 222). Without a congestion control a flow beside
- * three that flood another egress gets 84 % of its link with 64, 76 % with 32, and 38 %
- * with 8 (PFC: 49 %).
+ * with DCTCP (its windows recover by themselves), of 11 873 flows to hosts without an incast 146
+ * take five times as long as alone with 64, 87 with 32, 69 with 8, and as many if hosts do not
+ * slow down at all (PFC: 222). Without a congestion control a flow beside three that flood
+ * another egress gets 84 % of its link with 64, 76 % with 32, and 38 % with 8 (PFC: 49 %).
  */
 #define BFC_FAFC_RECOVER	32
 
@@ -142,7 +141,7 @@ static inline u64 bfc_fafc_decrease(u64 rate, u32 f_dec)
  * bfc_ecn_enqueue() - onEnqueueECN() of Alg. 4
  * @offset: ECNof of the egress, bytes; 0 at first
  * @len: bytes of the packet that comes
- * @paused: whether the egress is paused by its neighbour now
+ * @paused: true if the neighbour of the egress pauses it now
  *
  * What piles up because of the pause is no congestion of this port (§III-C).
  */
@@ -176,7 +175,7 @@ static inline u64 bfc_fafc_recovery(u32 t_hop)
 
 /**
  * bfc_fafc_recover() - let the rate of a host recover
- * @rate: bytes/s, when it was looked at last
+ * @rate: bytes/s, at the last update
  * @link: speed of its link, bytes/s, BFC_RATE_MAX at most
  * @elapsed: ns since then
  * @t_hop: ns, not 0

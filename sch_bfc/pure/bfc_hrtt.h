@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The HRTT of a link, measured: from a PAUSE of a queue to the last packet that the
- * neighbour still sent of it (BFC §3.3.2 sizes Th by it); or of a priority, whose headroom
- * follows from it (bfc_pfc_headroom_auto()). Pure arithmetic, compiled into the module and
- * into the user-space unit tests.
+ * neighbour still sent of it (BFC §3.3.2 sizes Th by it); or of a priority, to derive its
+ * headroom (bfc_pfc_headroom_auto()). Pure arithmetic, compiled into the module and into the
+ * user-space unit tests.
  *
  * One queue of the neighbour is watched at a time. After the frame that pauses it, its packets
  * keep coming for one loop, then stop for as long as the pause lasts: the last packet before
@@ -31,7 +31,7 @@
 
 #define BFC_HRTT_HALF_NS	500000000ULL	/* half of the window */
 #define BFC_HRTT_QUIET_NS	10000000ULL	/* no packet for so long: it has stopped */
-#define BFC_HRTT_LATE		3	/* so many PAUSEs are not lost in a row */
+#define BFC_HRTT_LATE		3	/* no more PAUSEs than this get lost in a row */
 #define BFC_HRTT_ENOUGH		4	/* loops after which the value may be lowered */
 #define BFC_HRTT_WATCH_NS	2000000000ULL	/* more than the longest HRTT there is */
 #define BFC_HRTT_PROOF		4	/* surplus of obeyed over disobeyed pauses, or the
@@ -48,7 +48,7 @@
  * @again: when the first repetition was sent that could have made up for a loss, ns, or 0
  * @resumed: when it was resumed, ns, or 0
  * @last: when the last packet of the queue came, ns; @sent: none since then
- * @late: number of loops in a row whose last packet came a round trip or more after a repetition
+ * @late: number of loops in a row with a last packet a round trip or more after a repetition
  * @begun: of the present half of the window, ns
  * @longest: the two longest loops of that half, [0], and of the one before, ns
  * @n: loops of these halves

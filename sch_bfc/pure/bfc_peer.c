@@ -117,7 +117,7 @@ bool bfc_peer_settled(const struct bfc_peer *p, u64 now)
 /**
  * bfc_peer_say() - fill in what a HELLO says of this port, and of the one it hears
  * @p: the machine
- * @h: our HELLO; its flags say already whether it is a BYE
+ * @h: our HELLO; BFC_HELLO_F_BYE in its flags is set already if it is a BYE
  * @now: ns
  */
 void bfc_peer_say(struct bfc_peer *p, struct bfc_hello *h, u64 now)

@@ -102,7 +102,7 @@ struct bfc_peer {
 
 /* What the port must do after a step of the machine. */
 #define BFC_EV_LAYOUT	0x1	/* new neighbour or layout: new pause counters */
-#define BFC_EV_STATE	0x2	/* state changed: look at stamping and popping */
+#define BFC_EV_STATE	0x2	/* state changed: update stamping and popping */
 #define BFC_EV_REPLY	0x4	/* answer with a HELLO now */
 
 void bfc_peer_restart(struct bfc_peer *p, u64 id, u32 nonce, u64 clock);

@@ -36,7 +36,7 @@
  * @xon: XON, bytes; not used if @alpha
  * @headroom: bytes kept free for packets that come after XOFF
  * @alpha: not 0: XOFF is this many millionths of the free shared buffer
- * @gap: with @alpha, XON is so many bytes below XOFF
+ * @gap: with @alpha, bytes that XON is below XOFF
  */
 struct bfc_pfc_thresh {
 	u32 max;
@@ -104,8 +104,8 @@ static inline u64 bfc_pfc_xon_at(const struct bfc_pfc_thresh *t, u32 free)
  * A priority is paused if it "passes" XOFF (CaPFC), or "consumes more than 11 % of the free
  * buffer" (HPCC §5.1): if it holds more, not as much. It is resumed if it "drops below" XON:
  * taken as holding no more than XON, as in Alg. 1 (line 19) on the egress side, so that XON = 0
- * has a meaning. A port whose headroom is not all free again would lose packets at the next
- * XOFF: it stays paused.
+ * has a meaning. A port would lose packets at the next XOFF while its headroom is not all free
+ * again: it stays paused.
  *
  * Return: the new I.
  */

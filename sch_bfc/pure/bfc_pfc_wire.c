@@ -135,7 +135,7 @@ u16 bfc_ns_to_quanta(u64 ns, u64 rate)
  *	  have reached the neighbour, compared with the frame before: a timer that
  *	  is late, the frame of data that has just begun (an MTU), and
  *	  BFC_PFC_WIRE bytes
- * @losses: so many repetitions in a row may get lost
+ * @losses: number of repetitions that may get lost in a row
  *
  * The pause runs from the moment the neighbour has got the frame, which is one
  * propagation delay later for the repetition as well.
@@ -168,7 +168,7 @@ u64 bfc_pfc_least(u64 rate)
  * do no harm
  * @quanta: as sent
  * @rate: speed of the link in bytes/s; 0 is taken for 1
- * @frame: of data, bytes, whose end a repetition may have to wait for
+ * @frame: bytes of a data frame that a repetition may have to wait for
  *
  * Return: ns; 0 if the pause is too short for that.
  */
@@ -185,7 +185,7 @@ u64 bfc_pfc_longest(u16 quanta, u64 rate, u64 frame)
  * bfc_pfc_refresh() - interval at which pauses are repeated
  * @quanta: as sent
  * @rate: speed of the link in bytes/s; 0 is taken for 1
- * @frame: of data, bytes, whose end a repetition may have to wait for
+ * @frame: bytes of a data frame that a repetition may have to wait for
  * @refresh: ns: an interval that is short enough but for the quanta
  *
  * Never shorter than bfc_pfc_least(), which would take too much of the link from data: pauses

@@ -259,7 +259,7 @@ enum bfc_bad bfc_get_hdr(const void *frame, unsigned int len, struct bfc_hdr *h)
 
 /**
  * bfc_get_hello() - read and check a HELLO
- * @frame: one whose header bfc_get_hdr() accepted
+ * @frame: one with a header that bfc_get_hdr() accepted
  * @h: result
  *
  * Return: BFC_OK or BFC_BAD_RANGE.
@@ -290,7 +290,7 @@ enum bfc_bad bfc_get_hello(const void *frame, struct bfc_hello *h)
 
 /**
  * bfc_get_pause() - read and check the fixed part of a PAUSE
- * @frame: one whose header bfc_get_hdr() accepted
+ * @frame: one with a header that bfc_get_hdr() accepted
  * @len: the header's length
  * @max_queues: queues that the receiver has
  * @p: result; if BFC_OK, @frame holds the whole bitmap, and the ids of roots, as well

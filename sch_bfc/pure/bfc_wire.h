@@ -90,8 +90,8 @@ struct bfc_wire_pause {
 } __packed;
 
 /**
- * struct bfc_wire_roots - behind the bitmap: ids of the roots, the ports whose congestion queues
- * are paused for
+ * struct bfc_wire_roots - behind the bitmap: ids of the roots: of the congested ports that
+ * queues are paused for
  */
 struct bfc_wire_roots {
 	__be16	first;		/* queue */

@@ -111,7 +111,7 @@ enum {
 	BFC_ASSIGN_SINGLE,	/* one queue for all: the other baseline */
 	BFC_ASSIGN_DESTINATION,	/* dynamic, but a destination's flows share (default) */
 	BFC_ASSIGN_ROOT,	/* as destination, and destinations behind one root count as one */
-	BFC_ASSIGN_SIMILAR,	/* dynamic, for sched srf: else the queue whose size is nearest */
+	BFC_ASSIGN_SIMILAR,	/* dynamic, for sched srf: else the queue of the nearest size */
 	__BFC_ASSIGN_MAX
 };
 
@@ -330,7 +330,7 @@ enum {
 	TCA_BFC_STATS_SOLVED,		/* u64 allocations of pause times (FAFC) */
 	TCA_BFC_STATS_UNSOLVED,		/* u64 of these, with too little that could be paused */
 	TCA_BFC_STATS_STORMS,		/* u64 pauses that were taken for a storm */
-	TCA_BFC_STATS_RESTORED,		/* u64 storms whose hold-off is over */
+	TCA_BFC_STATS_RESTORED,		/* u64 of these, obeyed again after the hold-off */
 	TCA_BFC_STATS_STORM_TX,		/* u64 packets sent meanwhile */
 	TCA_BFC_STATS_STORM_DROPS,	/* u64 packets dropped meanwhile */
 	TCA_BFC_STATS_PRIOS,		/* nest of 8 nests of TCA_BFC_PRIO_STATS_* */
@@ -366,7 +366,7 @@ enum {
 	/* sched srf */
 	TCA_BFC_STATS_SIZED,		/* u64 packets with the remaining size of their flow */
 	/* a link with a speed that the options do not fit */
-	TCA_BFC_STATS_REFUSED_RATE,	/* u64 bytes/s of a link whose thresholds were refused */
+	TCA_BFC_STATS_REFUSED_RATE,	/* u64 bytes/s of a link, if its thresholds were refused */
 	/* traffic classes */
 	TCA_BFC_STATS_CLASSES,		/* nest of a nest of TCA_BFC_TCLASS_* for each class */
 	__TCA_BFC_STATS_MAX
