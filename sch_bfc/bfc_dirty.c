@@ -45,7 +45,7 @@ static DEFINE_PER_CPU(struct bfc_pending, bfc_pending) = {
 };
 
 /**
- * bfc_refreshes() - does a port repeat its frames?
+ * bfc_refreshes() - check if a port repeats its frames
  * @port: the port
  *
  * Return: true if so; false also if it has no counters, as when no priority is lossless.
@@ -154,7 +154,7 @@ void bfc_pause_repeat(struct bfc_port *port, u8 over, u64 hold, u64 now)
 }
 
 /**
- * bfc_pause_sent() - a frame was built: does it have to be repeated?
+ * bfc_pause_sent() - a frame was built: repeat it, or stop the refresh timer
  * @port: the port
  * @paused: number of queues or priorities that it pauses
  * @changed: number of queues or priorities paused or resumed since the frame before

@@ -8,7 +8,7 @@
 #include "bfc.h"
 
 /**
- * bfc_ramp_hits() - does the ramp mark this packet?
+ * bfc_ramp_hits() - decide if the ramp marks a packet
  * @q: scheduler of the egress port
  * @bytes: the queue that it meets, longer than `ecn`
  *

@@ -42,7 +42,7 @@ struct sk_buff *bfc_frame_alloc(struct bfc_port *port, unsigned int len)
 }
 
 /**
- * bfc_is_pause_frame() - is it an empty PAUSE, which only makes the qdisc run?
+ * bfc_is_pause_frame() - check for an empty PAUSE, which only makes the qdisc run
  * @skb: at egress, data at the MAC header
  *
  * bfc_kick_dirty() sends them. One from a local program has the same effect: the qdisc runs, the

@@ -7,7 +7,7 @@
 #include "bfc.h"
 
 /**
- * bfc_is_labelled() - does a packet have the incast label?
+ * bfc_is_labelled() - check if a packet has the incast label
  * @q: scheduler of the egress port, with a label
  * @skb: at egress, data at the MAC header
  *

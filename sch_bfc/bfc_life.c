@@ -150,7 +150,7 @@ int bfc_sched_alloc(struct bfc_sched *q, const struct bfc_params *p)
 }
 
 /**
- * bfc_keeps_egress() - does the mode keep a state of the egress port?
+ * bfc_keeps_egress() - check if the mode keeps a state of the egress port
  * @cfg: the configuration
  *
  * Return: true if so; false at a NIC, which sends no pauses.

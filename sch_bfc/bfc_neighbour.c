@@ -36,7 +36,7 @@ static bool bfc_pause_fits(const struct bfc_port *port, unsigned int queues)
 }
 
 /**
- * bfc_port_outgrown() - do PAUSE frames for the port's counters exceed the MTU by now?
+ * bfc_port_outgrown() - check if PAUSE frames for the port's counters exceed the MTU by now
  * @port: the port
  *
  * Context: port->lock held.

@@ -289,7 +289,7 @@ static inline unsigned int bfc_port_txqs(const struct bfc_port *port)
 }
 
 /**
- * bfc_port_in_order() - must the port's frames keep their order?
+ * bfc_port_in_order() - check if the port's frames must keep their order
  * @port: the port
  *
  * PFC frames have no sequence number. If an XON overtook the XOFF before it, the neighbour would
@@ -450,10 +450,12 @@ void bfc_pause_repeat(struct bfc_port *port, u8 over, u64 hold, u64 now);
 void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now);
 
 /**
- * bfc_may_log() - may a message that a user can cause at will go to the kernel log?
+ * bfc_may_log() - check if a message that a user can cause at will may be logged
  * @dev: what it is about
  *
  * Root of a user namespace may be any user, and must not flood the log.
+ *
+ * Return: true if it may.
  */
 static inline bool bfc_may_log(const struct net_device *dev)
 {

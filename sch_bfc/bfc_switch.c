@@ -65,7 +65,7 @@ struct bfc_guard {
 	struct rcu_head rcu;
 };
 
-/* Where the pointer to the namespace's switch is. */
+/* Data of a namespace: its switch, or NULL. */
 struct bfc_net {
 	struct bfc_switch *sw;
 };
@@ -181,7 +181,7 @@ void bfc_switch_topology(void)
  * @skb: the packet, which is being enqueued
  *
  * Context: under the root lock of the egress port, RCU.
- * Return: see there.
+ * Return: as bfc_brought_by().
  */
 struct bfc_ingress *bfc_prove(const struct bfc_sched *q, const struct sk_buff *skb)
 {
@@ -208,7 +208,7 @@ struct bfc_ingress *bfc_prove(const struct bfc_sched *q, const struct sk_buff *s
  * @skb: the packet
  *
  * Context: under the root lock of the egress port, RCU.
- * Return: see there.
+ * Return: as bfc_brought_by().
  */
 struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb)
 {
@@ -236,7 +236,7 @@ void bfc_vet(struct bfc_sched *q, struct sk_buff *skb)
 }
 
 /**
- * bfc_elided() - is an ingress port never paused from here? (BFC App. B)
+ * bfc_elided() - check if an ingress port is never paused from here (BFC App. B)
  * @p: of the egress port
  * @ifindex: of the ingress port
  *

@@ -10,10 +10,10 @@
 #include "bfc_thresh.h"
 
 /**
- * bfc_capfc_check() - do thresholds fit together?
+ * bfc_capfc_check() - check that thresholds fit together
  * @t: the thresholds
  *
- * Return: the first relation that does not hold.
+ * Return: BFC_CAPFC_OK, or the first relation that does not hold.
  */
 enum bfc_capfc_bad bfc_capfc_check(const struct bfc_capfc_thresh *t)
 {

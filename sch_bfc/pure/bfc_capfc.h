@@ -109,11 +109,11 @@ struct bfc_capfc {
 };
 
 /**
- * bfc_capfc_admits() - may a packet be queued? (Alg. 1 line 2)
+ * bfc_capfc_admits() - check if a packet may be queued (Alg. 1 line 2)
  * @t: the thresholds
  * @backlog: B+, bytes in the queue with the packet
  *
- * Return: false: drop it.
+ * Return: true if so; false: drop it.
  */
 static inline bool bfc_capfc_admits(const struct bfc_capfc_thresh *t,
 				    u64 backlog)

@@ -9,7 +9,7 @@
  *
  * At each dequeue of egress e (Alg. 1 line 7), of one priority:
  *
- *   bfc_fafc_check(): qPred over the thresholds? ECN mark, pause?
+ *   bfc_fafc_check(): qPred over th_e: ECN mark; over th_p and growing: pause
  *   pause: for all i: r_i = bfc_fafc_decrease(r^i_ie) if e did so a moment ago
  *		       R_i = sum of r^o_ik over k, but for those that
  *			     bfc_fafc_is_congested() tells
@@ -89,8 +89,8 @@ static inline unsigned int bfc_fafc_check(const struct bfc_holt *e, s64 offset,
 }
 
 /**
- * bfc_fafc_is_congested() - is egress k congested, so that it does no harm to keep packets away
- * from it?
+ * bfc_fafc_is_congested() - check if egress k is congested: then keeping packets away from it
+ * does no harm
  * @queued: q_*k, all that egress k holds, an amount
  * @threshold: th_c, bytes
  *
@@ -110,7 +110,7 @@ static inline bool bfc_fafc_is_congested(s64 queued, u64 threshold)
 }
 
 /**
- * bfc_fafc_again() - is this pause one that follows another?
+ * bfc_fafc_again() - check if a pause follows another one
  * @now: ns
  * @last: when the same egress paused last, ns; 0: never
  * @t_hop: ns

@@ -89,7 +89,7 @@ void bfc_holt_step(struct bfc_holt *h, const struct bfc_holt_conf *c)
 }
 
 /**
- * bfc_holt_settled() - is the predictor at rest, so that a step without packets changes nothing?
+ * bfc_holt_settled() - check if a step without packets would change nothing
  * @h: the predictor, no packets since the last step
  *
  * Return: true if so.

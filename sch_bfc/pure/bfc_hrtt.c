@@ -221,7 +221,7 @@ u64 bfc_hrtt_guess(u64 rate, u32 frame, u64 rtt)
 }
 
 /**
- * bfc_hrtt_differs() - has an HRTT changed enough to derive thresholds again?
+ * bfc_hrtt_differs() - check if an HRTT has changed enough to derive thresholds again
  * @hrtt: the one that they were derived from, ns
  * @other: the new one, ns
  *

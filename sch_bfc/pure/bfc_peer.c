@@ -100,7 +100,7 @@ static bool bfc_peer_is_up(const struct bfc_peer *p, u64 now)
 }
 
 /**
- * bfc_peer_settled() - are HELLOs at the long interval enough?
+ * bfc_peer_settled() - check if HELLOs at the long interval are enough
  * @p: the machine
  * @now: ns
  *
@@ -165,7 +165,7 @@ static bool bfc_peer_proves(const struct bfc_peer *p, const struct bfc_hello *h,
 }
 
 /**
- * bfc_peer_knows() - is a HELLO from a port that hears us, or from the neighbour?
+ * bfc_peer_knows() - check if a HELLO is from a port that hears us, or from the neighbour
  * @p: the machine
  * @hdr: its header
  * @h: its body

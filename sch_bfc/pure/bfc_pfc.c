@@ -9,10 +9,10 @@
 #include "bfc_thresh.h"
 
 /**
- * bfc_pfc_check() - do thresholds fit together?
+ * bfc_pfc_check() - check that thresholds fit together
  * @t: the thresholds
  *
- * Return: the first relation that does not hold.
+ * Return: BFC_PFC_OK, or the first relation that does not hold.
  */
 enum bfc_pfc_bad bfc_pfc_check(const struct bfc_pfc_thresh *t)
 {

@@ -10,7 +10,7 @@
 /* ---- encoding and decoding ---- */
 
 /**
- * bfc_mac_kind() - is this a MAC control frame, and of which kind?
+ * bfc_mac_kind() - the kind of MAC control frame that a frame is, if any
  * @frame: from the destination address on, without VLAN tags
  * @len: bytes there are
  * @own: address of the port, or NULL

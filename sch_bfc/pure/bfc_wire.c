@@ -184,7 +184,7 @@ static enum bfc_bad bfc_get_roots(const void *frame, unsigned int len, struct bf
 }
 
 /**
- * bfc_is_ours() - does a frame of EtherType 0x88B5 carry the magic of BFC?
+ * bfc_is_ours() - check if a frame of EtherType 0x88B5 has the magic of BFC
  * @frame: from the destination address on
  * @len: bytes there are
  *
@@ -205,7 +205,7 @@ bool bfc_is_ours(const void *frame, unsigned int len)
 }
 
 /**
- * bfc_is_empty_pause() - is it a PAUSE with length 0, which is never sent?
+ * bfc_is_empty_pause() - check for a PAUSE with length 0, which is never sent
  * @frame: from the destination address on
  * @len: bytes there are
  *

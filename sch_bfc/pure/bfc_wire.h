@@ -214,7 +214,7 @@ static inline void bfc_pause_set(void *frame, unsigned int queue)
 }
 
 /**
- * bfc_pause_is_set() - is a queue paused?
+ * bfc_pause_is_set() - check if a queue is paused
  * @frame: a PAUSE with a bitmap
  * @queue: below the number of queues in it
  *

@@ -337,8 +337,10 @@ static inline __u32 bfc_int_hop_id(__u32 node, __u32 port)
 }
 
 /**
- * bfc_int_tcp_len_ok() - is a TCP option of this length one that hops fill?
+ * bfc_int_tcp_len_ok() - check if hops fill a TCP option of this length
  * @len: its second byte
+ *
+ * Return: not 0 if so.
  */
 static inline int bfc_int_tcp_len_ok(__u32 len)
 {
@@ -361,8 +363,10 @@ static inline __u32 bfc_int_tcp_hops(__u32 len)
 }
 
 /**
- * bfc_int_tcp_exid_ok() - does an experimental TCP option carry INT?
+ * bfc_int_tcp_exid_ok() - check if an experimental TCP option carries INT
  * @exid: its third and fourth byte
+ *
+ * Return: not 0 if so.
  */
 static inline int bfc_int_tcp_exid_ok(__u32 exid)
 {
@@ -425,8 +429,10 @@ static inline __u64 bfc_int_tcp_hop_bits(const struct bfc_int_hop *hop, __u32 id
 }
 
 /**
- * bfc_int_tcp_used() - has a hop filled this record?
+ * bfc_int_tcp_used() - check if a hop has filled a record
  * @p: BFC_INT_HOP_LEN bytes
+ *
+ * Return: not 0 if so.
  */
 static inline int bfc_int_tcp_used(const __u8 *p)
 {
