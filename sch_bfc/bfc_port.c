@@ -451,8 +451,8 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
  * bfc_port_detach() - a qdisc gives its port up
  * @port: the port
  *
- * The last qdisc sends a BYE; the sweep removes the port later. If the device
- * has gone before, the port is freed here: a request still held its qdisc then.
+ * The last qdisc sends a BYE; the sweep removes the port later. A bare port is
+ * freed here, as is one that was unplugged while a request held its qdisc.
  *
  * Context: RTNL.
  */
