@@ -321,7 +321,7 @@ static bool bfc_port_pauses_prios(const struct bfc_port *port)
  */
 static void bfc_port_stopped(struct bfc_port *port)
 {
-	if (bfc_refreshes(port))
+	if (port->fc->prios && bfc_refreshes(port))
 		return;
 	set_bit(BFC_PORT_RESUME, &port->flags);
 	bfc_port_wake(port);
