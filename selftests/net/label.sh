@@ -98,12 +98,16 @@ test_no_label() {
 	at_least "queues of x" "$(count_used sw1 x)" 10
 }
 
-# A mark is what a rule of this box gives: of sw1 here; sw2 knows nothing of it.
+# A mark is what a rule of this box gives: of sw1 here; sw2 knows nothing of it. tc's filters at
+# ingress see the tag of upstreamQ: for them these packets are not of IP.
 test_mark() {
 	topology
 	tc -n sw1 qdisc change dev x root bfc incast mark:0x30/0xf0
 	tc -n sw1 qdisc add dev p1 clsact
-	tc -n sw1 filter add dev p1 ingress matchall action skbedit mark 0x3a
+	tc -n sw1 filter add dev p1 ingress pref 1 protocol ip flower ip_proto udp \
+		action skbedit mark 0x4a
+	tc -n sw1 filter add dev p1 ingress pref 2 protocol 802.1ad flower vlan_ethtype ipv4 \
+		ip_proto udp action skbedit mark 0x3a
 	tc -n sw1 qdisc add dev p2 clsact
 	tc -n sw1 filter add dev p2 ingress matchall action skbedit mark 0x4a
 	traffic 0
