@@ -436,7 +436,7 @@ echoes() {
 	echo $(($(of_queues sw2 "$1" 3 0 16) - $(received "$1" 5000 .packets)))
 }
 
-# With a shared buffer a class is what is charged for.
+# With a shared buffer the packet's own priority is charged: its class, if no other was told
 test_a_class_is_charged() {
 	local port
 	line_to_n buffer b size 1mb queues 8 classes 2 prio dscp
@@ -453,6 +453,18 @@ test_a_class_is_charged() {
 	wait_for 5 drained sw pn || fail "not drained"
 	equal "held at last" "$(stat sw ph 'prios[1].held')" 0
 	frames close
+}
+
+# A class that is told by the tag alone is not: these packets have priority 0.
+test_a_told_class_is_not_charged() {
+	two_hops classes 2 buffer b size 2mb
+	send h1 10.0.0.102 5000 -f 4 -t 2 -s 1000 -P 1
+	sleep 1
+	at_least "queued of class 1" "$(of_queues sw2 r2 6 8 8)" 4
+	at_least "held of priority 0" "$(stat sw2 x 'prios[0].held')" 4000
+	equal "held of priority 1" "$(stat sw2 x 'prios[1].held')" 0
+	finish "$bg"
+	all_idle
 }
 
 # The same through routers: skb->priority is lost there, as IP sets it by TOS.
@@ -748,7 +760,7 @@ is_paused() { [ "$(stat sw pn paused)" = "$1" ]; }
 run_tests strict_goes_first strict_is_at_once weights_hold weights_beside_a_strict_class \
 	a_class_that_comes_and_goes even_and_the_last_class prio_and_map shares_are_of_a_class \
 	change_under_traffic queues_of_another_class overflow_and_priorities change_of_mode \
-	a_pause_is_of_one_class a_class_is_charged a_class_goes_through_a_router \
-	other_numbers_of_classes the_tag_tells_the_class a_class_is_taken_if_it_is_told \
-	thresholds_are_of_a_class refused statistics statistics_of_what_waits -- ranges_hold \
-	change_of_something_else
+	a_pause_is_of_one_class a_class_is_charged a_told_class_is_not_charged \
+	a_class_goes_through_a_router other_numbers_of_classes the_tag_tells_the_class \
+	a_class_is_taken_if_it_is_told thresholds_are_of_a_class refused statistics \
+	statistics_of_what_waits -- ranges_hold change_of_something_else
