@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What user space tells the hosts' programs.
+ * Configuration that user space writes for the hosts' eBPF programs.
  */
 #ifndef BFC_INT_CONF_H
 #define BFC_INT_CONF_H
@@ -10,8 +10,9 @@
 #define BFC_INT_PREFIXES	16
 
 /**
- * struct bfc_int_prefix - addresses that begin alike
- * @addr: of IPv6, big-endian; IPv4 is ::ffff:a.b.c.d; 0 where @mask is 0
+ * struct bfc_int_prefix - an address prefix
+ * @addr: of IPv6, big-endian; IPv4 is ::ffff:a.b.c.d; bits are 0 where those of
+ *	  @mask are 0
  * @mask: bits that count
  */
 struct bfc_int_prefix {
@@ -20,12 +21,13 @@ struct bfc_int_prefix {
 };
 
 /**
- * struct bfc_int_config - of all sockets of a cgroup: the map "bfc_int_config". Of it only the
- *			   prefixes are used where INT is not in TCP
- * @every: one segment in so many has room for a record, 1 = each
- * @hops: so many records at most, 0 = as many as fit
+ * struct bfc_int_config - configuration of all sockets of a cgroup: the value
+ *			   of the map "bfc_int_config". Only bfc_int_tcp.bpf.c
+ *			   uses members other than the prefixes
+ * @every: one segment in @every has room for a record, 1 = each segment
+ * @hops: records that an option has room for, 0 = as many as fit
  * @cc: congestion control of connections that agreed on INT, "" = unchanged
- * @cgroup: its inode number, not 0
+ * @cgroup: inode number of the cgroup, not 0
  * @prefixes: valid entries of @to
  * @reserved: 0
  * @to: peers that INT is for; the option goes to no other

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is kept with each TCP socket that takes part in INT: the value of the
- * map "bfc_int_sk" (BPF_MAP_TYPE_SK_STORAGE), pinned where bfcctl puts it.
+ * INT state of a TCP socket: the value of the map "bfc_int_sk"
+ * (BPF_MAP_TYPE_SK_STORAGE), which bfcctl pins.
  *
- * bfc_int_tcp.bpf.c writes it, with the socket locked: a socket has one exactly
- * if its handshake agreed on INT. Congestion control (struct_ops or sockops)
- * reads it, also under the socket's lock, when an ACK is processed: the option
- * is parsed before tcp_ack() runs. User space reads it through sock_diag.
+ * bfc_int_tcp.bpf.c writes it, with the socket locked: a socket has one if and
+ * only if its handshake agreed on INT. Congestion control (struct_ops or
+ * sockops) reads it, also under the socket's lock, when an ACK is processed:
+ * the option is parsed before tcp_ack() runs. User space reads it through
+ * sock_diag.
  *
  *	struct bfc_int_sk *is = bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0);
  *
@@ -23,11 +24,11 @@
 
 #define BFC_INT_SK_HOPS		4	/* BFC_INT_TCP_HOPS_MAX */
 
-/* What a packet takes along. */
+/* The INT option that a packet carries */
 enum {
 	BFC_INT_SK_NOTHING,
 	BFC_INT_SK_RECORD,	/* room for the hops to write to */
-	BFC_INT_SK_ECHO,	/* what they wrote to the peer's packets */
+	BFC_INT_SK_ECHO,	/* what hops wrote into the peer's packets */
 };
 
 /**
@@ -38,7 +39,7 @@ enum {
  * @hops: valid entries of @hop; less than nHop if the path has more hops than
  *	  the option had room for (the last ones are then missing)
  * @slots: hops that the option had room for
- * @overflows: records of more hops than there was room for
+ * @overflows: records of paths with more hops than the option had room for
  * @stale: records that were not newer than the one that is kept
  * @hop: 64 bits a hop as on the wire, for bfc_int_tcp_get_hop(), in the path's order;
  *	 entries from @hops on are 0
@@ -59,17 +60,17 @@ struct bfc_int_sk_record {
  * @echo: for the sender: what the network wrote into our segments, as the peer
  *	  sent it back on an ACK
  * @seen: for the receiver: what the network wrote into the peer's segments
- * @cgroup: &bfc_int_config.cgroup of the program whose connection it is
- * @echoed: @seen.count at the newest ACK that took it along
+ * @cgroup: &bfc_int_config.cgroup of the program that owns the connection
+ * @echoed: @seen.count when the last echo was sent
  * @slots: hops that our segments have room for
- * @reserved: bytes of options that the MSS leaves for us at present: a segment
- *	      with data has no more of them
+ * @reserved: bytes that the current MSS leaves for INT: the longest option of a
+ *	      segment with data
  * @credit: segments since the last one with room for a record ("every N")
  * @sent: packets (of one or, with GSO, several segments) sent with such room
  * @acked: packets sent with an echo
  * @no_room: packets that should have taken INT along but had other options
- * @next: BFC_INT_SK_*, agreed on for the packet that is being built
- * @last: BFC_INT_SK_*, what went last if both were due
+ * @next: BFC_INT_SK_*, chosen for the packet that is being built
+ * @last: BFC_INT_SK_*, the last one chosen: if both are due, they alternate
  */
 struct bfc_int_sk {
 	struct bfc_int_sk_record	echo;

@@ -2,8 +2,9 @@
 /*
  * bfc_int_tcp - INT in TCP options: the hosts' side, as a sockops program
  *
- * A sender leaves room in its segments that the hops fill in place; what arrives
- * is echoed on the ACKs, and the sender finds it in the socket's storage:
+ * A sender leaves room in its segments, which the hops fill in place. The
+ * receiver echoes on its ACKs what arrived, and the sender keeps the echo in
+ * the socket's storage:
  *
  *	sender				hops		receiver
  *	SYN	RECORD(0)	------------------->	has the program, too?
@@ -12,27 +13,29 @@
  *	data	RECORD(3)	-- 1 -- 2 -- 3 ---->	storage.seen
  *	storage.echo		<-------------------	ACK ECHO(3)
  *
- * Numbers in brackets are records that fit. Sockets whose peer does not answer on
- * its SYN-ACK are left alone from then on; so are those that begin with a SYN
- * cookie, which has no memory of the SYN. A listener must have been opened after
- * the program was attached.
+ * Numbers in brackets are records that fit. If the peer's SYN-ACK has no
+ * option, the program leaves the socket alone from then on. It also leaves
+ * connections alone that begin with a SYN cookie, since the SYN is not kept
+ * then. A listener must have been opened after the program was attached.
  *
- * Peers outside the configured prefixes never see the option. Boxes on the way may
- * drop packets for it: a SYN is sent again without, and if that one was answered,
- * connections to the peer begin without it for a while. SYN-ACKs are sent again
- * with it once.
+ * Peers outside the configured prefixes never see the option. Middleboxes may
+ * drop packets that have it. So a SYN is retransmitted without it, and if the
+ * peer answers only that one, connections to the peer begin without it for a
+ * while. A SYN-ACK is retransmitted with it once.
  *
- * SACK goes first: the kernel asks for options of programs when its own are placed, and
- * what does not fit then is left out. The MSS always accounts for a record of this
- * side or an echo of the peer's, whichever is longer, also if only one in N segments has
- * one: it must not change from packet to packet. What the MSS has not left room for,
- * segments with data do without, or they would be longer than the MTU.
+ * The kernel places its own options, such as SACK, first, and asks programs for
+ * theirs afterwards: an option that no longer fits is left out. The MSS always
+ * accounts for a record of this side or an echo of the peer's, whichever is
+ * longer, even if only one in N segments has one: it must not change from
+ * packet to packet. A segment with data goes without an option that the MSS has
+ * left no room for: it would be longer than the MTU.
  *
- * Sockets run the programs of their cgroup and of those around it, in this order. A
- * connection is that of the first; the others leave it alone.
+ * A socket runs the programs of its cgroup, then those of the cgroups around
+ * it. The first program that agrees on INT owns the connection; the others
+ * leave it alone.
  *
- * All callbacks but those for SYN-ACKs run with the socket locked; so does the
- * congestion control, and the ACK's options are parsed before it looks.
+ * All callbacks but those for SYN-ACKs run with the socket locked. So does
+ * congestion control, which runs after the ACK's options are parsed.
  */
 #include <linux/bpf.h>
 #include <linux/tcp.h>
@@ -61,14 +64,15 @@
 /* Two records this far apart (half the range of their time) cannot be ordered. */
 #define ORDER_NS	8000000ULL
 
-/* A peer whose SYN-ACK came only without the option is not asked for so long, twice
- * as long the next time, and so on: one loss costs little, and a box that drops them
- * delays one connection in 85 minutes, by a second.
+/* A peer that has answered only a SYN without the option is sent none for this
+ * time. The time doubles with each repetition, up to SILENCE_DOUBLED times: one
+ * loss costs little, and a middlebox that drops the option delays one
+ * connection in 85 minutes, by a second.
  */
 #define SILENCE_NS	10000000000ULL
 #define SILENCE_DOUBLED	9
 
-/* TCP's first time-out is a second. */
+/* TCP's first timeout is a second. */
 #define SYNACK_AGAIN_NS	500000000ULL
 #define SYNACKS		2
 
@@ -85,9 +89,9 @@ struct {
 	__type(value, struct silence);
 } bfc_int_silent SEC(".maps");
 
-/* Until a connection is established its SYNs and SYN-ACKs have no other memory: a request
- * has no storage. @last, @sent: SYN-ACKs; @room: the packet that is being built has room that
- * this program has reserved.
+/* State of a handshake: a request socket has no storage. @last: when the last
+ * SYN-ACK that counted was built, ns; @sent: number of these; @room: this
+ * program has reserved room in the packet that is being built.
  */
 struct handshake {
 	__u64 last;
@@ -95,8 +99,9 @@ struct handshake {
 	__u32 room;
 };
 
-/* By the cookie of the request, or of the socket that connects: no two ever have the same, and a
- * request's is its socket's, too, but for TCP Fast Open: there it stays until others push it out.
+/* The key is the cookie of the request socket, or of the socket that connects.
+ * Cookies are unique, and a socket has the cookie of its request, except with
+ * TCP Fast Open: then the entry stays until the LRU evicts it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -107,8 +112,8 @@ struct {
 
 _Static_assert(BFC_INT_SK_HOPS == BFC_INT_TCP_HOPS_MAX, "records of an option");
 
-/* An option with all records that there can be. One without, struct bfc_int_tcp_opt, is
- * what SYNs have, and the ACK of the handshake.
+/* An option with the largest number of records. SYNs and the ACK of the
+ * handshake have one without records, struct bfc_int_tcp_opt.
  */
 struct option {
 	struct bfc_int_tcp_opt head;
@@ -120,7 +125,7 @@ _Static_assert(sizeof(struct option) == BFC_INT_TCP_LEN(BFC_INT_TCP_HOPS_MAX),
 
 #define EXID_BYTES(exid)	{ (exid) >> 8, (exid) & 0xff }
 
-/* Of a connection of this program's cgroup. */
+/* INT state of a connection that this program owns, else NULL */
 static __always_inline struct bfc_int_sk *storage(struct bpf_sock_ops *skops)
 {
 	const struct bfc_int_config *conf = config();
@@ -146,7 +151,8 @@ static __always_inline int is_silent(const struct address *a)
 	return s && bpf_ktime_get_ns() < s->until;
 }
 
-/* The peer has answered: @agreed, with the option. If it was not asked, that says
+/* Remember whether the peer answers SYNs with the option: @agreed if its
+ * SYN-ACK has it. For a silent peer the SYN had none, so the answer says
  * nothing.
  */
 static __always_inline void learn(struct bpf_sock_ops *skops, int agreed)
@@ -196,12 +202,14 @@ static __always_inline void end_handshake(struct bpf_sock_ops *skops)
 	bpf_map_delete_elem(&bfc_int_shakes, &cookie);
 }
 
-/* Has the SYN-ACK to be sent without the option, as those with it have no answer? */
+/* Returns 1 if the SYN-ACK must be sent without the option, since SYNACKS with
+ * it were not answered.
+ */
 static __always_inline int synack_again(struct handshake *h)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	/* Only what a time-out has sent again counts. */
+	/* Only the first SYN-ACK and those after a timeout count. */
 	if (!h->sent || now - h->last > SYNACK_AGAIN_NS) {
 		h->last = now;
 		h->sent++;
@@ -209,10 +217,10 @@ static __always_inline int synack_again(struct handshake *h)
 	return h->sent > SYNACKS;
 }
 
-/* --- what comes ----------------------------------------------------------- */
+/* --- received options ----------------------------------------------------- */
 
-/* Did the packet with @was leave the first hop after that with @is? Their paths
- * are the same, and they came within ORDER_NS.
+/* Returns 1 if the packet with @is left the first hop before the packet with
+ * @was. Both have the same path and arrived within ORDER_NS.
  */
 static __always_inline int is_older(const void *is, const void *was)
 {
@@ -223,9 +231,9 @@ static __always_inline int is_older(const void *is, const void *was)
 	return bfc_int_ts_delta(a.ts, b.ts) > BFC_INT_TS_MASK / 2;
 }
 
-/* Where an option of INT starts in the TCP header, in bytes; 0 if there is none.
- * A packet has one of them at most. bpf_load_hdr_opt() would look for each kind and
- * ExID, one after the other.
+/* Offset of the INT option in the TCP header, bytes; 0 if there is none. A
+ * packet has at most one. bpf_load_hdr_opt() would search the header once for
+ * each kind and ExID.
  */
 static __always_inline __u32 find(struct bpf_sock_ops *skops)
 {
@@ -254,9 +262,9 @@ static __always_inline __u32 find(struct bpf_sock_ops *skops)
 	return 0;
 }
 
-/* Keep what the packet brings, if anything. A record in a packet that was overtaken
- * is not the newest; nor is one that no hop wrote to, since hops may choose one
- * segment in N, but the first of these says that records can arrive.
+/* Keep the record or echo of a packet, unless a newer packet has overtaken this
+ * one. A record that no hop wrote to is kept only if it is the first: hops may
+ * choose one segment in N, but the first one says that records can arrive.
  */
 static __always_inline void take(struct bpf_sock_ops *skops,
 				 struct bfc_int_sk *is, __u32 at)
@@ -316,7 +324,7 @@ static __always_inline void take(struct bpf_sock_ops *skops,
 	rec->count++;
 }
 
-/* --- what goes ------------------------------------------------------------ */
+/* --- sent options --------------------------------------------------------- */
 
 static __always_inline int syn_agrees(struct bpf_sock_ops *skops, __u64 flags)
 {
@@ -329,7 +337,7 @@ static __always_inline int syn_agrees(struct bpf_sock_ops *skops, __u64 flags)
 	return bpf_load_hdr_opt(skops, &opt, sizeof(opt), flags) == sizeof(opt);
 }
 
-/* SYNs and SYN-ACKs: the latter only in answer to a SYN that has the option. */
+/* Reserve room in a SYN, or in a SYN-ACK if the SYN had the option. */
 static __always_inline void reserve_syn(struct bpf_sock_ops *skops, __u32 flags)
 {
 	struct handshake *h = handshake(skops);
@@ -361,7 +369,10 @@ static __always_inline __u32 segments(const struct bpf_sock_ops *skops)
 	return mss && len > mss ? (len + mss - 1) / mss : 1;
 }
 
-/* "every N": of all segments, those of whole packets make up one in N. */
+/* "every N": returns 1 if the @segs segments of this packet get room for a
+ * record. GSO copies the option to all segments of a packet, so a packet gets
+ * it after N - 1 times as many segments have gone without.
+ */
 static __always_inline int record_due(const struct bfc_int_sk *is, __u32 segs)
 {
 	const struct bfc_int_config *conf = config();
@@ -370,8 +381,8 @@ static __always_inline int record_due(const struct bfc_int_sk *is, __u32 segs)
 	return !is->sent || is->credit >= (every - 1) * segs;
 }
 
-/* The longest option that data may have to take along; the echo's only once it is
- * known that the peer sends records.
+/* Reserve the longest option that a segment with data may carry. Echoes count
+ * once the peer has sent records.
  */
 static __always_inline void reserve_mss(struct bpf_sock_ops *skops,
 					struct bfc_int_sk *is)
@@ -410,7 +421,7 @@ static __always_inline void reserve(struct bpf_sock_ops *skops)
 	if (is->seen.count)
 		echo = is->seen.count != is->echoed;
 	else
-		echo = !segs;	/* we do take part */
+		echo = !segs;	/* says that this side takes part */
 	is->credit += segs;
 	if (record && echo)
 		next = is->last == BFC_INT_SK_RECORD ? BFC_INT_SK_ECHO :
@@ -431,7 +442,9 @@ static __always_inline void reserve(struct bpf_sock_ops *skops)
 		is->next = next;
 }
 
-/* What another program has reserved may be all the room that there is. */
+/* Only if this program has reserved room: the header's room may be another
+ * program's.
+ */
 static __always_inline void write_syn(struct bpf_sock_ops *skops)
 {
 	struct handshake *h = handshake(skops);
@@ -495,7 +508,9 @@ static __always_inline int has_timestamp(struct bpf_sock_ops *skops)
 	return bpf_load_hdr_opt(skops, opt, sizeof(opt), 0) > 0;
 }
 
-/* Unless it is that of another cgroup's program, or tells sizes (bfc_size.bpf.c). */
+/* End the calls for headers, unless another cgroup's program owns the
+ * connection, or bfc_size.bpf.c needs the calls.
+ */
 static __always_inline void leave(struct bpf_sock_ops *skops)
 {
 	struct bpf_sock *sk = skops->sk;
@@ -520,7 +535,7 @@ static __always_inline void agree(struct bpf_sock_ops *skops)
 		return;
 	}
 	if (!conf || is->cgroup)
-		return;		/* it is that of a cgroup inside this one */
+		return;		/* owned by the program of a cgroup inside this one */
 	is->cgroup = conf->cgroup;
 	is->slots = BFC_INT_TCP_HOPS_MAX - !!has_timestamp(skops);
 	set_flags(skops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG |
@@ -533,7 +548,9 @@ static __always_inline void agree(struct bpf_sock_ops *skops)
 	}
 }
 
-/* A packet that may have an option; that which ends the handshake must have one. */
+/* A packet that may have an INT option. The ACK that ends the handshake must
+ * have one, or the connection is left alone.
+ */
 static __always_inline void receive(struct bpf_sock_ops *skops)
 {
 	__u32 at = find(skops);
@@ -574,12 +591,12 @@ int bfc_int_tcp(struct bpf_sock_ops *skops)
 
 	switch (skops->op) {
 	case BPF_SOCK_OPS_TCP_LISTEN_CB:
-		/* For SYN-ACKs that are sent again */
+		/* syn_agrees() reads the SYN for retransmitted SYN-ACKs, too. */
 		bpf_setsockopt(skops, SOL_TCP, TCP_SAVE_SYN, &one, sizeof(one));
 		set_flags(skops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
 		break;
 	case BPF_SOCK_OPS_TCP_CONNECT_CB:
-		/* Of a connection that the socket had before */
+		/* Drop the state of a connection that the socket had before. */
 		if (skops->sk)
 			bpf_sk_storage_delete(&bfc_int_sk, skops->sk);
 		if (peer_is_inside(skops))

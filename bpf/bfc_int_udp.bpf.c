@@ -5,22 +5,26 @@
  *	Ethernet | IP | UDP, port 4791             | BTH ...
  *	Ethernet | IP | UDP, port BFC_INT_UDP_PORT | head | records | BTH ...
  *
- * Egress asks for INT: it changes the port and puts an empty head behind the UDP
- * header. The hops append to it. Ingress takes all of it off before the stack sees
- * the packet, keeps by flow what the hops wrote, and puts lengths, port and checksum
- * back as the sender had them: RoCEv2's own checksum (ICRC) covers them. A packet
- * that has no whole INT behind its UDP header is left alone, and counted.
+ * Egress asks for INT: it changes the port and puts an empty head behind the
+ * UDP header. The hops append to it. Ingress removes head and records before
+ * the stack sees the packet, keeps the newest records of each flow, and
+ * restores lengths, port and checksum to the sender's values, which RoCEv2's
+ * own checksum (ICRC) covers. A packet without complete INT behind its UDP
+ * header is left alone, and counted.
  *
- * RoCEv2 has no UDP checksum, over IPv6 neither. What has one is not marked, and is of
- * another program if it comes in: INT's port is one of those that the system gives out.
+ * RoCEv2 has no UDP checksum, not even over IPv6. Egress does not mark a packet
+ * that has one. Ingress leaves such a packet alone, as that of another program:
+ * INT's port is one of the ephemeral ports.
  *
- * Peers outside the configured prefixes are sent no INT, and what they send to INT's port stays
- * there: it must not become RoCEv2 behind whatever keeps that out. So this end has to be inside as
- * well, or what it sends would stay there at a peer with the same prefixes.
+ * Peers outside the configured prefixes are sent no INT, and packets that they
+ * send to INT's port are not changed: they must not become RoCEv2 behind a
+ * filter that keeps RoCEv2 out. The local address must be in a prefix, too:
+ * otherwise a peer with the same prefixes would not change packets from here
+ * back into RoCEv2.
  *
- * Not marked is what has a VLAN tag: it may come in with the tag in the packet, behind
- * that of upstreamQ, where a packet cannot be made shorter. The VLAN's own device sees
- * packets without a tag, at both ends.
+ * Packets with a VLAN tag are not marked: they may arrive with the tag in the
+ * packet, behind the tag of upstreamQ, where a packet cannot be shortened. The
+ * VLAN's own device sees packets without a tag, at both ends.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -37,7 +41,7 @@
 #include "bfc_peer.h"
 #include "ip_len.h"
 
-#define IP_FRAGMENT	0x3fff	/* more of them, or an offset */
+#define IP_FRAGMENT	0x3fff	/* more fragments, or an offset */
 
 _Static_assert(BFC_INT_UDP_HOPS == BFC_INT_HOPS_MAX, "records of a packet");
 
@@ -55,7 +59,9 @@ struct {
 	__type(value, __u64);
 } bfc_int_udp_count SEC(".maps");
 
-/* Filled in before the load: bpf_get_netns_cookie() is not for tc in Linux 6.1. */
+/* bfcctl sets it before it loads the program: in Linux 6.1 tc programs cannot
+ * call bpf_get_netns_cookie().
+ */
 const volatile __u64 bfc_int_netns;
 
 /* INT as it is in the packet */
@@ -69,7 +75,7 @@ static __always_inline void count(__u32 what)
 	__u64 *n = bpf_map_lookup_elem(&bfc_int_udp_count, &what);
 
 	if (n)
-		__sync_fetch_and_add(n, 1);	/* tasks of a CPU share it: PREEMPT_RT */
+		__sync_fetch_and_add(n, 1);	/* with PREEMPT_RT tasks of a CPU share it */
 }
 
 /* Where the UDP header starts if this is UDP to @port, else 0. Fills in the key. */
@@ -111,7 +117,7 @@ static __always_inline __u32 udp_offset(struct __sk_buff *skb, __u16 port,
 	return at;
 }
 
-/* Is INT for @addr, one of those in @key? */
+/* Returns 1 if @addr, one of the addresses in @key, is in a configured prefix. */
 static __always_inline int end_is_inside(const struct bfc_int_udp_key *key, const __u8 *addr)
 {
 	struct address a = { .word[2] = bpf_htonl(0xffff) };
@@ -120,7 +126,7 @@ static __always_inline int end_is_inside(const struct bfc_int_udp_key *key, cons
 		__builtin_memcpy(&a.word[3], addr, sizeof(a.word[3]));
 	} else {
 		__builtin_memcpy(&a, addr, sizeof(a));
-		/* It would pass for IPv4. */
+		/* An IPv4-mapped address would match prefixes of IPv4. */
 		if (!a.word[0] && !a.word[1] && a.word[2] == bpf_htonl(0xffff))
 			return 0;
 	}
@@ -177,7 +183,7 @@ int bfc_int_udp_ingress(struct __sk_buff *skb)
 	if (bpf_skb_load_bytes(skb, from, in.head, len))
 		goto bad;
 
-	/* The UDP header goes to where INT ends; what is before that goes. */
+	/* Copy the UDP header to the end of INT, then cut out the bytes before. */
 	udp.dest = bpf_htons(BFC_INT_ROCE_PORT);
 	udp.len = bpf_htons(bpf_ntohs(udp.len) - len);
 	if (ip_len_add(skb, sizeof(struct ethhdr), key.family, -(__s32)len) ||

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What bfc_int_udp.bpf.c keeps of INT that came in UDP packets (RoCEv2): the map
+ * INT that bfc_int_udp.bpf.c has received in UDP packets (RoCEv2): the map
  * "bfc_int_udp", which user space reads.
  */
 #ifndef BFC_INT_UDP_H
 #define BFC_INT_UDP_H
 
 #define BFC_INT_UDP_HOPS	5	/* BFC_INT_HOPS_MAX */
-#define BFC_INT_UDP_FLOWS	4096	/* the least recently used one gives way */
+#define BFC_INT_UDP_FLOWS	4096	/* then the least recently used one is replaced */
 
 /**
- * struct bfc_int_udp_key - a flow, as ECMP would tell them apart
- * @netns: cookie of the network namespace, which no other ever has
- * @ifindex: of the device it came in through, a number of that namespace
+ * struct bfc_int_udp_key - a flow, as ECMP distinguishes flows
+ * @netns: cookie of the network namespace, never used again
+ * @ifindex: of the ingress device, in that namespace
  * @family: 4 or 6
  * @sport: UDP source port, host order: with RoCEv2 it stands for the queue pair
  * @src: address; of IPv4 the first four bytes
@@ -30,8 +30,8 @@ struct bfc_int_udp_key {
 /**
  * struct bfc_int_udp_flow - newest record of a flow
  * @time: bpf_ktime_get_ns() when it came
- * @packets: with INT, so far
- * @overflows: of these, with more hops than records
+ * @packets: packets received with INT
+ * @overflows: of these, packets that passed more hops than there are records
  * @path: bfc_int_head_bits()
  * @hops: valid entries of @hop
  * @hop: as on the wire, in the path's order; entries from @hops on are 0

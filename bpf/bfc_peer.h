@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Peers inside of the configured prefixes: what hosts' programs write is for no other.
+ * Peers in the configured prefixes: the hosts' programs write options only for
+ * these.
  */
 #ifndef BFC_PEER_H
 #define BFC_PEER_H
@@ -13,8 +14,9 @@
 
 #define AF_INET		2
 
-/* Of sockets that tell sizes: a callback that nothing is done in. A program that is called
- * for each header and has nothing to write does not end these calls then.
+/* Marks sockets that send sizes (bfc_size.bpf.c): the flag of a callback that
+ * no program here uses. If it is set, a program that has nothing to write does
+ * not end the calls for headers.
  */
 #define BFC_SIZE_MARK	BPF_SOCK_OPS_RETRANS_CB_FLAG
 
@@ -56,7 +58,7 @@ static __always_inline int is_inside(const struct address *a)
 	return 0;
 }
 
-/* Of a TCP connection */
+/* The peer's address of a TCP connection */
 static __always_inline void peer_of(const struct bpf_sock_ops *skops,
 				    struct address *a)
 {
@@ -72,8 +74,9 @@ static __always_inline void peer_of(const struct bpf_sock_ops *skops,
 		a->word[1] = skops->remote_ip6[1];
 		a->word[2] = skops->remote_ip6[2];
 		last = skops->remote_ip6[3];
-		/* Else the compiler loads either at an address that it computes, which
-		 * the verifier does not allow.
+		/* Without this the compiler computes the address of either
+		 * field and loads from there, which the verifier does not
+		 * allow.
 		 */
 		asm volatile("" : "+r"(last));
 	}

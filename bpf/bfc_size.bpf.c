@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfc_size - segments tell what their connection has yet to send, for ports with
- * `sched srf` (BFC App. A.2), as a sockops program
+ * bfc_size - each segment says how many bytes its connection has yet to send,
+ * for ports with `sched srf` (BFC App. A.2), as a sockops program
  *
- * That is what the application has written and was not sent when this segment was,
- * the segment included: write_seq - seq. What the application will write later no one
- * knows: the first segments of a write leave before it is done and tell less, the first of all
- * tells itself alone. And the socket's buffer bounds what there can be: a long flow that
- * writes as its buffer empties tells about the size of that until the last of it.
+ * The size is write_seq - seq: bytes that the application has written and that
+ * were not sent before this segment, the segment included. Later writes are not
+ * known: the first segments of a write leave before it has ended and report
+ * less, the first of all reports only itself. The socket's send buffer is an
+ * upper bound: a long flow that refills its buffer reports about the buffer's
+ * size until the end of its last write.
  *
- * A segment that is sent again tells what is behind it as well. One without data tells
- * nothing: ports take it for the smallest. Of a packet that is cut into segments each
- * tells what the first one has yet to send.
+ * A retransmitted segment counts all that is behind it as well. A segment
+ * without data has no option: ports take it for the smallest. All segments of a
+ * GSO packet report what the first one has yet to send.
  *
- * There is nothing to agree on: receivers skip the option. Peers outside the configured
- * prefixes never see it. Where other options leave no room for it a segment goes without,
- * and would wait for all others: beside INT and timestamps there is room for two hops.
+ * There is no handshake: receivers skip the option. Peers outside the
+ * configured prefixes never see it. If other options leave no room for it, a
+ * segment goes without, and ports serve it after all others: beside INT and
+ * timestamps there is room for two hops.
  */
 #include <linux/bpf.h>
 #include <linux/tcp.h>
@@ -31,7 +33,9 @@
 #define TCP_HLEN	20
 #define TCP_SEQ		4	/* offset in the header */
 
-/* A connection that tells: the options that are placed next have room for it, or not. */
+/* A connection that sends sizes. @room: the header that is built next has room
+ * for the option.
+ */
 struct size_sk {
 	__u32 room;
 };
@@ -58,8 +62,8 @@ static __always_inline void begin(struct bpf_sock_ops *skops)
 					  BFC_SIZE_MARK);
 }
 
-/* A socket that is used again: its new peer may be one that is told nothing. INT may need the
- * calls for headers.
+/* A socket connects again: its new peer may be outside the prefixes. The calls
+ * for headers go on, since INT may need them.
  */
 static __always_inline void forget(struct bpf_sock_ops *skops)
 {
@@ -68,8 +72,8 @@ static __always_inline void forget(struct bpf_sock_ops *skops)
 	bpf_sock_ops_cb_flags_set(skops, skops->bpf_sock_ops_cb_flags & ~BFC_SIZE_MARK);
 }
 
-/* Another program's options must not lose what they have reserved: so it is kept whether
- * this one has. Here the packet has no header yet: what it has is data.
+/* @room keeps whether this program has reserved room: write() must not use that
+ * of another program. The packet has no header yet here: skb_len is data only.
  */
 static __always_inline void reserve(struct bpf_sock_ops *skops)
 {
@@ -98,7 +102,7 @@ static __always_inline void write(struct bpf_sock_ops *skops)
 	    (const void *)(th + TCP_HLEN) > (const void *)skops->skb_data_end)
 		return;
 	ss->room = 0;
-	/* by bytes: not every machine may load what is not aligned */
+	/* by bytes: not every machine can load unaligned words */
 	th += TCP_SEQ;
 	seq = (__u32)th[0] << 24 | th[1] << 16 | th[2] << 8 | th[3];
 	tp = bpf_skc_to_tcp_sock(sk);
@@ -109,7 +113,7 @@ static __always_inline void write(struct bpf_sock_ops *skops)
 	case BPF_TCP_FIN_WAIT1:
 	case BPF_TCP_CLOSING:
 	case BPF_TCP_LAST_ACK:
-		left--;		/* a FIN has a number, too */
+		left--;		/* a FIN takes a sequence number, too */
 	}
 	bfc_size_put_tcp(opt, bfc_size_code(left));
 	bpf_store_hdr_opt(skops, opt, sizeof(opt), 0);

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfc_stamp - what a packet takes along as it leaves a port: upstreamQ, and INT
+ * bfc_stamp - writes upstreamQ and INT into packets as they leave a port
  *
- * The qdisc runs it on each packet at dequeue (`stamp pinned`), with the facts in
- * cb[]: <linux/bfc_int.h>.
+ * The qdisc runs it on each packet at dequeue (`stamp pinned`), with its
+ * arguments in cb[]: <linux/bfc_int.h>.
  *
- *  - upstreamQ: the qdisc is asked for the tag that `stamp native` writes.
- *  - INT in TCP: fills the next record of the sender's option in place; headers
- *    stay where they are, so that GSO packets need no care: what is written into
- *    their header goes to each segment.
- *  - INT in UDP (RoCEv2): the packet grows by a record. RoCEv2 has no UDP checksum:
- *    a packet that has one is of another program, which got INT's port from
- *    those that the system gives out.
+ *  - upstreamQ: asks the qdisc for the tag that `stamp native` writes.
+ *  - INT in TCP: fills the next record of the sender's option in place. Headers
+ *    stay where they are, so that GSO packets are no special case: segmentation
+ *    copies the header to each segment.
+ *  - INT in UDP (RoCEv2): the packet grows by a record. RoCEv2 has no UDP
+ *    checksum: a packet that has one is of another program, which got INT's
+ *    port as an ephemeral port.
  *
- * Only what the kernel promises to user space is used, no type of its own: nothing
- * to relocate, so that it loads with and without BTF, on any kernel from 5.13 on.
+ * The program uses only types of the UAPI, none of the kernel: there is nothing
+ * to relocate, so it loads with and without BTF, on any kernel from 5.13 on.
  *
- *  - At an edge (mode strip) INT is taken out instead: options in TCP become NOPs, and
- *    records in UDP zeroes, so that no hop's state leaves the network.
+ *  - At an edge (mode strip) it removes INT instead: options in TCP become
+ *    NOPs, and records in UDP zeroes, so that no hop's state leaves the
+ *    network.
  *
- * Not touched: fragments; IPv6 with extension headers; more than two VLAN tags in
- * the packet; what is inside another header (PPPoE, MPLS, tunnels). But a router behind
- * the hops may cut an IPv4 packet that they have written into: at an edge fragments are
- * looked at, too.
+ * Not touched: fragments; IPv6 with extension headers; more than two VLAN tags
+ * in the packet; packets inside another header (PPPoE, MPLS, tunnels). But a
+ * router behind the hops may fragment an IPv4 packet that they have written
+ * into: an edge looks at fragments, too.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -43,7 +44,7 @@
 #define PULL		128	/* bytes: all headers of most packets */
 #define VLAN_TAGS	2
 
-/* Lengths of headers without options, as the verifier likes them: 32 bits */
+/* Lengths of headers without options, 32 bits for the verifier's sake */
 #define IP4_HLEN	((__u32)sizeof(struct iphdr))
 #define IP6_HLEN	((__u32)sizeof(struct ipv6hdr))
 #define TCP_HLEN	((__u32)sizeof(struct tcphdr))
@@ -55,10 +56,10 @@
 #define IP4_FRAG_MASK	0x3fff	/* more fragments, or not the first */
 #define IP4_OFFSET	0x1fff	/* units of 8 bytes */
 #define TCP_HLEN_MAX	60
-#define TCP_OPTIONS	16	/* looked at, NOPs as well; Linux sends 8 at most */
+#define TCP_OPTIONS	16	/* options looked at, NOPs included; Linux sends 8 at most */
 #define TCP_OPT_END	0
 #define TCP_OPT_NOP	1
-#define TCP_TS		0x0101080a	/* two NOPs, and timestamps begin */
+#define TCP_TS		0x0101080a	/* two NOPs, kind and length of timestamps */
 #define TCP_TS_LEN	12
 
 /* What lies behind the EtherType of a VLAN tag. */
@@ -67,8 +68,9 @@ struct vlan {
 	__be16 proto;
 };
 
-/* The only variable in .data, so that this map, "bfc_stam.data", has its bytes: the
- * program reads them without looking them up, and they may change while it runs.
+/* The only variable in .data, so it is all of the map "bfc_stam.data": the
+ * program reads it without a lookup, and user space may change it while the
+ * program runs.
  */
 struct bfc_stamp_config bfc_stamp_config SEC(".data");
 
@@ -79,8 +81,8 @@ struct {
 	__type(value, __u64);
 } bfc_stamp_count SEC(".maps");
 
-/* The last id, with its port's key in the high half: for the next packet, if each
- * port has an instance of the program, as bfcctl does it.
+/* The last id, with its port's key in the high half. The next packet can use it
+ * if each port has its own instance of the program, as bfcctl loads it.
  */
 static __u64 last_id;
 
@@ -101,11 +103,11 @@ static void count(__u32 what)
 	__u64 *n = bpf_map_lookup_elem(&bfc_stamp_count, &what);
 
 	if (n)
-		__sync_fetch_and_add(n, 1);	/* tasks of a CPU share it: PREEMPT_RT */
+		__sync_fetch_and_add(n, 1);	/* with PREEMPT_RT tasks of a CPU share it */
 }
 
-/* A packet, as far as it is known. Offsets are from the MAC header. @frag: of IPv4,
- * with IP4_FRAG_MASK; 0 = whole.
+/* Headers of a packet. Offsets are from the MAC header. @frag: of IPv4, with
+ * IP4_FRAG_MASK; 0 = not a fragment.
  */
 struct packet {
 	__u32 l3;
@@ -115,13 +117,15 @@ struct packet {
 	__u8 proto;
 };
 
-/* A word of a packet as it lies there, at an even offset from the IP header. */
+/* A 16-bit word of a packet in network byte order, at an even offset from the
+ * IP header.
+ */
 static __always_inline __u32 word16(const __u8 *p)
 {
 	return *(const __u16 *)p;
 }
 
-/* The members of struct ethhdr are packed: read by bytes. */
+/* struct ethhdr is packed, so the compiler would read its members by bytes. */
 static __always_inline __u32 ethertype(const __u8 *data)
 {
 	return word16(data + offsetof(struct ethhdr, h_proto));
@@ -132,8 +136,8 @@ static __always_inline __u32 get16(const __u8 *p)
 	return (__u32)p[0] << 8 | p[1];
 }
 
-/* The Internet checksum's sum of words of 16 or 32 bits, as they lie in memory: less
- * than 2^36.
+/* Fold the Internet checksum's sum of 16-bit or 32-bit words in network byte
+ * order, less than 2^36, to 16 bits.
  */
 static __always_inline __u32 fold36(__u64 sum)
 {
@@ -154,7 +158,7 @@ static __always_inline void hop_here(const struct __sk_buff *skb,
 
 /* ---- TCP ---- */
 
-/* Where the option is, from the TCP header; 0 if there is none. */
+/* Offset of the option from the TCP header, bytes; 0 if there is none. */
 static __always_inline __u32 find_record(const __u8 *tcp, const __u8 *data_end,
 					 __u32 hlen)
 {
@@ -173,8 +177,9 @@ static __always_inline __u32 find_record(const __u8 *tcp, const __u8 *data_end,
 		if (at + BFC_INT_TCP_LEN(1) > hlen)
 			return 0;
 		p = tcp + at;
-		/* Read by @opt alone: beside a read by @p the compiler has another
-		 * copy of the byte, and the verifier six times as much to look at.
+		/* Read only through @opt: with a read through @p, too, the
+		 * compiler keeps another copy of the byte, and the verifier has
+		 * six times as much to check.
 		 */
 		opt = (const struct bfc_int_tcp_opt *)p;
 		if (p + offsetof(struct bfc_int_tcp_opt, exid) > data_end ||
@@ -183,8 +188,8 @@ static __always_inline __u32 find_record(const __u8 *tcp, const __u8 *data_end,
 		if (opt->kind == BFC_INT_TCP_RECORD && p + sizeof(*opt) <= data_end &&
 		    bfc_int_tcp_exid_ok(get16(opt->exid)))
 			return at;
-		/* Without a branch, which would double what there is to verify
-		 * with each turn.
+		/* Without a branch, which would double the verifier's work with
+		 * each iteration.
 		 */
 		nop = ((opt->kind ^ TCP_OPT_NOP) - 1U) >> 31;
 		asm volatile("" : "+r"(nop));
@@ -196,7 +201,10 @@ static __always_inline __u32 find_record(const __u8 *tcp, const __u8 *data_end,
 	return 0;
 }
 
-/* One in @every: the same at all hops. Who stamped first has decided. */
+/* Returns 1 if this hop stamps the segment: one in @every, chosen by its
+ * sequence number so that all hops choose the same. If an earlier hop has
+ * stamped it, this one does so, too.
+ */
 static __always_inline int is_chosen(const struct tcphdr *tcp, __u32 nhop)
 {
 	__u32 every = bfc_stamp_config.every, seq;
@@ -218,14 +226,15 @@ static __always_inline __u64 tcp_int_sum(const struct tcp_int *t)
 	return (__u64)t->hop[0] + t->hop[1] + t->exid;
 }
 
-/* Fills the record, if there is @room for it; else the ExID says that there was none.
+/* Fill this hop's record if there is @room for it; else set the ExID that says
+ * that there was none.
  *
- * Return: what that changes in the sum of the packet's words.
+ * Return: the change of the sum of the packet's words.
  */
 static __always_inline __u64 pass_tcp(const struct __sk_buff *skb,
 				      struct tcp_int *t, int room)
 {
-	/* a multiple of 0xffff, which is 0, and more than any old sum */
+	/* a multiple of 0xffff, which counts as 0, and more than any old sum */
 	__u64 sum = 0xffffffffULL * 4 - tcp_int_sum(t);
 	struct bfc_int_hop hop;
 	__u64 bits;
@@ -241,7 +250,7 @@ static __always_inline __u64 pass_tcp(const struct __sk_buff *skb,
 	return sum + tcp_int_sum(t);
 }
 
-/* Where words cannot be read, or the checksum is not all there yet.
+/* For options that are not aligned, and packets with an incomplete checksum.
  *
  * @exid, @hop: where they are, from the MAC header
  */
@@ -256,10 +265,10 @@ static __always_inline int stamp_tcp_anywhere(struct __sk_buff *skb,
 	    bpf_skb_load_bytes(skb, hop, t.hop, sizeof(t.hop)))
 		return TC_ACT_OK;
 	diff = fold36(pass_tcp(skb, &t, room));
-	/* What is at an odd offset counts with its bytes swapped. */
+	/* Words at an odd offset count with their bytes swapped. */
 	if ((exid - l4) & 1)
 		diff = (diff & 0xff) << 8 | diff >> 8;
-	/* The last one knows if the checksum is left to the device. */
+	/* bpf_l4_csum_replace() knows if the checksum is left to the device. */
 	if (bpf_skb_store_bytes(skb, exid, &t.exid, sizeof(t.exid), 0) ||
 	    bpf_skb_store_bytes(skb, hop, t.hop, sizeof(t.hop), 0) ||
 	    bpf_l4_csum_replace(skb, l4 + offsetof(struct tcphdr, check), 0, diff, 0)) {
@@ -269,7 +278,8 @@ static __always_inline int stamp_tcp_anywhere(struct __sk_buff *skb,
 	return TC_ACT_OK;
 }
 
-/* Records that hops have filled; more than there are if that cannot be seen.
+/* Number of records that hops have filled; more than BFC_INT_TCP_HOPS_MAX if
+ * the records cannot be read.
  *
  * @seen: all of the option is known to be there
  */
@@ -290,7 +300,7 @@ static __always_inline __u32 filled(const struct bfc_int_tcp_opt *opt,
 	return n;
 }
 
-/* The option is @at bytes into the TCP header.
+/* Stamp the option @at bytes into the TCP header.
  *
  * @seen: all of it is known to be there
  */
@@ -321,8 +331,9 @@ static __always_inline int stamp_record(struct __sk_buff *skb, struct tcphdr *tc
 					  offsetof(struct bfc_int_tcp_opt, exid),
 					  l4 + at + BFC_INT_TCP_LEN(nhop), room);
 
-	/* As nearly all are. The mask is for the verifier; a compiler that knows it to be
-	 * without effect (clang 19) must not leave it out.
+	/* Aligned, as nearly all options are. The mask tells the verifier the
+	 * bounds; the asm keeps a compiler that knows that the mask has no
+	 * effect (clang 19) from dropping it.
 	 */
 	if (!seen)
 		asm volatile("" : "+r"(at));
@@ -359,9 +370,10 @@ static __always_inline int stamp_tcp(struct __sk_buff *skb, __u32 l4)
 	return stamp_record(skb, tcp, l4, at, 0);
 }
 
-/* The headers that nearly all packets with INT have, at offsets that the compiler
- * knows and the verifier need not see checked one by one: no VLAN tag in the packet, no
- * IP options, timestamps and then the record. The first PULL bytes are there.
+/* Fast path: returns 1 if the packet has the headers that nearly all packets
+ * with INT have: no VLAN tag in the packet, no IP options, timestamps and then
+ * the record. Offsets are constants, so the verifier needs no check of each.
+ * The first PULL bytes are readable.
  */
 static __always_inline int usual_tcp(const struct tcphdr *tcp)
 {
@@ -401,11 +413,11 @@ static __always_inline int stamp_usual(struct __sk_buff *skb, __u8 *data, __u32 
 /* A UDP header and the INT behind it. */
 struct udp_int {
 	struct udphdr udp;
-	__u8 rec[BFC_INT_LEN(7)];	/* whatever udp_len() says */
+	__u8 rec[BFC_INT_LEN(7)];	/* the most that udp_len() returns */
 };
 
-/* Both together. The verifier of 6.1 forgets the bounds of what has been spilled
- * to the stack: they are made anew where they are needed.
+/* Length of the UDP header and INT. The verifier of 6.1 forgets the bounds of
+ * values that are spilled to the stack: the mask sets them anew.
  */
 static __always_inline __u32 udp_len(__u32 nhop)
 {
@@ -413,7 +425,7 @@ static __always_inline __u32 udp_len(__u32 nhop)
 	return UDP_HLEN + BFC_INT_LEN(nhop & 7);
 }
 
-/* Only the head changes: there are as many records as there can be. */
+/* Change only the head: all records are in use. */
 static __always_inline int pass_udp(struct __sk_buff *skb, __u32 l4,
 				    const __u8 *head)
 {
@@ -467,7 +479,7 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 	}
 	if (len < udp_len(nhop) ||
 	    bpf_skb_load_bytes(skb, l4, &u, udp_len(nhop)))
-		return TC_ACT_OK;	/* shorter than it says */
+		return TC_ACT_OK;	/* shorter than its header says */
 
 	/* Room behind the IP header; the UDP header moves to the front of it. */
 	if (bpf_skb_adjust_room(skb, BFC_INT_HOP_LEN, BPF_ADJ_ROOM_NET,
@@ -492,7 +504,7 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 
 /* ---- an edge ---- */
 
-/* INT may be in it, and cannot be taken out. */
+/* Drop a packet that may have INT in it that cannot be taken out. */
 static __always_inline int strip_failed(void)
 {
 	count(BFC_STAMP_FAILED);
@@ -508,8 +520,8 @@ struct options {
 	__u8 now[OPTS_ROOM];
 };
 
-/* 1 if a < b, without a branch: each would double what there is to verify. Both are
- * below 2^31.
+/* 1 if a < b, both below 2^31. Without a branch: each would double the
+ * verifier's work.
  */
 static __always_inline __u32 below(__u32 a, __u32 b)
 {
@@ -524,7 +536,7 @@ static __always_inline __u32 same(__u32 a, __u32 b)
 	return below(a ^ b, 1);
 }
 
-/* The same number, of which the verifier of 6.1 knows that it is not 0. */
+/* Returns @n, 1 to OPTS_ROOM, so that the verifier of 6.1 knows that it is not 0. */
 static __always_inline __u32 bytes(__u32 n)
 {
 	n--;
@@ -532,7 +544,7 @@ static __always_inline __u32 bytes(__u32 n)
 	return (n & (OPTS_ROOM - 1)) + 1;
 }
 
-/* INT on its way to the receiver, or back? 0 or 1 */
+/* 1 if the option at @p is INT, a record or an echo, else 0 */
 static __always_inline __u32 is_int(const __u8 *p)
 {
 	const struct bfc_int_tcp_opt *opt = (const void *)p;
@@ -542,9 +554,9 @@ static __always_inline __u32 is_int(const __u8 *p)
 	       below((exid - BFC_INT_TCP_EXID) & 0xffff, 2);
 }
 
-/* NOPs take the place of INT, wherever and however often it is in @n bytes of options.
+/* Replace all INT in @n bytes of options by NOPs.
  *
- * Return: options that were INT.
+ * Return: number of options that were INT.
  */
 static __always_inline __u32 blank(struct options *o, __u32 n)
 {
@@ -556,7 +568,9 @@ static __always_inline __u32 blank(struct options *o, __u32 n)
 		nop = same(kind, TCP_OPT_NOP);
 		len = (o->old[at + 1] & (nop - 1)) + nop;
 		m = 0 - same(at, next);
-		/* What does not end in the header is no option, for hops neither. */
+		/* An option that does not end in the header is none; hops skip
+		 * it, too.
+		 */
 		yes = is_int(o->old + at) & below(BFC_INT_TCP_LEN(0) - 1, len) &
 		      below(at + len, n + 1) & m;
 		until = (until & (yes - 1)) | ((at + len) & (0 - yes));
@@ -585,7 +599,7 @@ static __always_inline int strip_tcp(struct __sk_buff *skb, __u32 l4)
 	__builtin_memset(&o, 0, sizeof(o));
 	if (n > OPTS)
 		return TC_ACT_OK;
-	/* A header longer than its packet: hops have written into what there is. */
+	/* The packet ends within its header: hops may have written into it. */
 	if (bpf_skb_load_bytes(skb, l4 + TCP_HLEN, o.old, n))
 		return strip_failed();
 	if (!blank(&o, n))
@@ -623,7 +637,9 @@ static __always_inline int strip_udp(struct __sk_buff *skb, const struct packet 
 	n = bytes(n * BFC_INT_HOP_LEN);
 	if (n > sizeof(zero))
 		return TC_ACT_OK;
-	/* Shorter than it says: no hop has written into it, unless that was cut off. */
+	/* Shorter than its head says: no hop has written into it, unless it was
+	 * cut off, as in a fragment.
+	 */
 	if (bpf_skb_store_bytes(skb, l4 + UDP_HLEN + BFC_INT_HEAD_LEN, zero, n, 0))
 		return pkt->frag ? strip_failed() : TC_ACT_OK;
 	count(BFC_STAMP_STRIPPED);
@@ -634,8 +650,9 @@ _Static_assert(TCP_HLEN_MAX <= 64 &&
 	       sizeof(struct udphdr) + BFC_INT_LEN(BFC_INT_HOPS_MAX) <= 64,
 	       "hops write into no later byte");
 
-/* What hops write into ends within 64 bytes of TCP or UDP. A fragment that begins there
- * has no header to find it by, and is smaller than any link makes it (RFC 3128).
+/* Hops write only into the first 64 bytes of TCP or UDP. A fragment that begins
+ * within these has no header to find INT by, and the one before it is smaller
+ * than any link makes it (RFC 3128).
  */
 static __always_inline int strip_fragment(const struct packet *pkt)
 {
@@ -692,8 +709,8 @@ static __always_inline int parse(const struct __sk_buff *skb, struct packet *pkt
 	return 0;
 }
 
-/* Asked where it matters: what is remembered of the answer doubles what there is to
- * verify in between.
+/* Called wherever it is needed, not kept in a variable: for a variable the
+ * verifier would check the code in between twice.
  */
 static __always_inline int strips(void)
 {
@@ -713,7 +730,7 @@ static __always_inline int stamp_int(struct __sk_buff *skb)
 		if (!strips() && usual_ip6(data))
 			return stamp_usual(skb, data, ETH_HLEN + IP6_HLEN);
 	} else {
-		/* Headers can be anywhere, if not in what the driver copied. */
+		/* The driver may have left headers outside the linear data. */
 		if (bpf_skb_pull_data(skb, skb->len < PULL ? skb->len : PULL) &&
 		    strips())
 			return strip_failed();

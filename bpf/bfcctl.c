@@ -85,7 +85,7 @@ static const char usage_end[] =
 	"RATE: 10gbit, 100mbit  TIME: 50us, 1ms\n"
 	"bfcctl(8) explains them.\n";
 
-/* Ends the program, as "bfcctl: why". */
+/* Print a message and end the program with exit code 1. */
 void fail(const char *fmt, ...)
 {
 	va_list args;
@@ -101,7 +101,7 @@ void fail(const char *fmt, ...)
 	exit(1);
 }
 
-/* Ends the program: the command line makes no sense, or a line of a file. */
+/* End the program with exit code 2: the command line, or a line of a file, is invalid. */
 void usage_fail(const char *fmt, ...)
 {
 	va_list args;
@@ -114,7 +114,7 @@ void usage_fail(const char *fmt, ...)
 }
 
 /**
- * note() - say what is no failure, but good to know
+ * note() - print a message that is not about an error
  * @fmt: as printf
  */
 void note(const char *fmt, ...)
@@ -133,7 +133,7 @@ void die(const char *what)
 	fail("%s: %s", what, strerror(errno));
 }
 
-/* What stands behind "--" */
+/* Words after "--" */
 static struct {
 	int argc;
 	char **argv;
@@ -144,7 +144,7 @@ static struct {
  * @word: of the command line, or of a file
  * @name: of the option
  *
- * Behind "--" none is: a device may have any name.
+ * No word after "--" is one: a device may have any name.
  */
 bool is_option(const char *word, const char *name)
 {
@@ -163,7 +163,7 @@ bool is_option(const char *word, const char *name)
  * @word: of the command line, or of a file
  * @name: the keyword
  *
- * Right behind "--" stands a name.
+ * The first word after "--" is a name.
  */
 bool is_keyword(const char *word, const char *name)
 {
@@ -218,7 +218,7 @@ uint64_t number(const char *name, const char *value, uint64_t lo, uint64_t hi)
  * @units: that it may have
  * @value: result
  *
- * Return: false if it is none.
+ * Return: false if @text is not a number with one of these units.
  */
 bool scaled_arg(const char *text, const struct suffix *units, double *value)
 {
@@ -237,10 +237,10 @@ bool scaled_arg(const char *text, const struct suffix *units, double *value)
 }
 
 /**
- * need_unit() - refuse a number that is alone, as tc's plugin does: what most have in mind
- *		 who write "rtt 10" or "rate 10" is not what tc takes it for
+ * need_unit() - refuse a number without a unit, as tc's plugin does: "rtt 10"
+ *		 or "rate 10" usually does not mean the unit that tc assumes
  * @name: of the option
- * @text: argument; 0 is as much in every unit
+ * @text: argument; 0 needs no unit
  * @small: a unit, for the message
  * @large: another one
  */
@@ -252,7 +252,7 @@ void need_unit(const char *name, const char *text, const char *small, const char
 		usage_fail("%s needs a unit, as %s%s or %s%s", name, text, small, text, large);
 }
 
-/* "10ms": a time in the largest unit of which there is one at least. */
+/* "10ms": a time in the largest unit that is not larger than the time */
 static const char *exact_time(char *buf, size_t room, uint64_t ns)
 {
 	static const struct {
@@ -386,7 +386,7 @@ static void option_set(const struct option *o, const char *value)
 
 /* The words of the command line, without options that all commands have */
 struct words {
-	int argc;	/* to come */
+	int argc;	/* not read yet */
 	char **argv;
 	int n;		/* kept */
 	char **kept;
@@ -435,7 +435,9 @@ static void short_options(struct words *w, char *arg)
 	}
 }
 
-/* Commands read these: a directory may have any name. */
+/* Keep an option that commands read themselves, and its value, as a directory
+ * may have any name. Returns true if @arg is one.
+ */
 static bool command_option(struct words *w, char *arg)
 {
 	static const struct {
@@ -468,7 +470,7 @@ static bool command_option(struct words *w, char *arg)
 	return false;
 }
 
-/* Options stand anywhere, but for what follows "--". A number may be negative. */
+/* Options may be anywhere before "--". A word such as -1 is a number. */
 static void read_options(struct words *w)
 {
 	while (w->argc) {
@@ -508,7 +510,7 @@ static const struct command *find_command(const char *name)
 	usage_fail("what is \"%s\"?", name);
 }
 
-/* Of one command, or of all */
+/* Print the usage of one command, or of all. */
 static void print_usage(FILE *to, const struct command *command)
 {
 	unsigned int i;
@@ -528,7 +530,9 @@ static void no_more(int argc, char **argv)
 		usage_fail("what is \"%s\"?", *argv);
 }
 
-/* "help" and "version" are words or options. Return: whether that was all. */
+/* Handle "help" and "version", which are words or options. Returns true if
+ * there was one.
+ */
 static bool print_help(int argc, char **argv)
 {
 	bool word = argc && !strcmp(*argv, "help");
@@ -555,7 +559,7 @@ int main(int argc, char **argv)
 	struct words w = { .argc = argc - 1, .argv = argv + 1 };
 	const struct command *command;
 
-	/* --file=NAME is two. */
+	/* --file=NAME becomes two words. */
 	w.kept = need(calloc(2 * argc + 1, sizeof(*w.kept)));
 	read_options(&w);
 	if (!w.n && !asked.help && !asked.version) {

@@ -29,12 +29,13 @@ struct bpf_map;
  * struct ctl - options that all commands have
  * @json: print JSON instead of text
  * @pretty: JSON for people
- * @verbose: say what libbpf and the verifier say
+ * @verbose: print messages of libbpf and the verifier
  * @bpffs: where the bpf file system is mounted
- * @netns: the namespace that was asked for, or NULL
- * @where: "FILE:LINE: " of what is being done, for messages
+ * @netns: name of the network namespace given with -n, or NULL
+ * @where: "FILE:LINE: " of the line that is processed, for messages
  * @status: exit code if nothing fails
- * @restore: gives the terminal or standard error back before a message of what fails, or NULL
+ * @restore: restores the terminal or standard error before a message of a
+ *	     failure, or NULL
  */
 struct ctl {
 	bool json;
@@ -62,8 +63,8 @@ bool is_option(const char *word, const char *name);
 bool is_keyword(const char *word, const char *name);
 /**
  * struct suffix - a unit behind a number
- * @name: it, in any case; "" = none; NULL = the end of a table
- * @factor: what one of it is
+ * @name: of the unit, in upper or lower case; "" = none; NULL = the end of a table
+ * @factor: base units in one of this unit
  */
 struct suffix {
 	const char *name;
@@ -165,7 +166,7 @@ const char *size_text(char *buf, size_t room, uint64_t bytes);
  * @packets: sent so far
  * @backlog: bytes queued
  * @qlen: packets queued
- * @drops: so far
+ * @drops: packets dropped so far
  */
 struct counts {
 	uint64_t bytes;
@@ -224,8 +225,9 @@ void queues_each(int ifindex, void (*each)(const struct queue *queue, void *arg)
 void port_stamp(const struct port *port, uint8_t mode, int fd);
 
 /*
- * For bfc.conf(5): X_check() ends the program if the words behind "X", which are those of
- * the command line, make no sense; X_same() says whether what they ask for is so already.
+ * For bfc.conf(5): X_check() ends the program if the words after "X", which are
+ * those of the command line, are invalid; X_same() returns true if they would
+ * change nothing.
  */
 
 /* ---- bfcctl_stamp.c ---- */
@@ -272,9 +274,9 @@ void hpcc_forget(uint64_t cgroup);
  * @cwnd: packets
  * @rtt_us: smoothed
  * @pacing: bytes/s
- * @is: what the programs keep with the socket
- * @has_hpcc: HPCC keeps something, too
- * @hpcc: it
+ * @is: INT state of the socket
+ * @has_hpcc: @hpcc is valid
+ * @hpcc: state of HPCC
  */
 struct flow {
 	int family;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfcctl apply: make the ports of a box as bfc.conf(5) says.
+ * bfcctl apply: configure the ports of a box as bfc.conf(5) says.
  */
 #include <errno.h>
 #include <linux/pkt_sched.h>
@@ -18,7 +18,7 @@
 #include "bfcctl_tc.h"
 #include "rtnl.h"
 
-#define AGAIN	10	/* looks at ports that go and come while apply runs */
+#define AGAIN	10	/* retries for ports that are replaced while apply runs */
 
 static struct conf conf;
 
@@ -37,12 +37,12 @@ static struct {
 } again;
 
 /**
- * struct buffer - what ports of the file share
+ * struct buffer - a buffer that ports of the file share
  * @name: of it
- * @size: it is to have, NULL = as it is
- * @bytes: in bytes
- * @is: size that it has, NULL = there is none yet
- * @last: of its ports that are asked for, by number, 0 = none
+ * @size: the size in the file, NULL = not given: leave it
+ * @bytes: @size in bytes
+ * @is: its present size, NULL = the buffer does not exist yet
+ * @last: ifindex of the last of its ports that are handled, 0 = none
  */
 struct buffer {
 	const char *name;
@@ -57,7 +57,7 @@ static unsigned int n_buffers;
 
 /* ---- asking the kernel ---- */
 
-/* The kernel's warnings are notes: there is a qdisc. */
+/* Send a request. A warning of the kernel becomes a note: the request has succeeded. */
 static const char *ask(struct rtnl_msg *msg, int flags, const struct live *l,
 		       const struct want *want, uint32_t handle)
 {
@@ -99,8 +99,9 @@ static const struct where *blame(const struct want *want, const char *error)
 
 /* ---- the qdisc of a port ---- */
 
-/* Of one bfc that replaces another: with the same it would be a change. In the place of
- * another kind the kernel chooses one that no qdisc of the device has.
+/* Handle of a bfc that replaces another bfc: with the same handle the kernel
+ * would change the old one. For another kind it is 0: the kernel chooses a free
+ * one.
  */
 static uint32_t other_handle(const struct live *l)
 {
@@ -183,7 +184,7 @@ enum {
 	CHILD_WOULD,
 };
 
-/* A command as from the command line, by a child: it may end the program. */
+/* Run a command as from the command line, in a child: it may end the process. */
 static int by_child(const struct where *at, bool (*is_so)(void *arg),
 		    void (*make_so)(void *arg), void *arg)
 {
@@ -196,7 +197,7 @@ static int by_child(const struct where *at, bool (*is_so)(void *arg),
 	if (pid < 0)
 		fail("fork: %s", strerror(errno));
 	if (!pid) {
-		/* Standard output is for what is said. */
+		/* Standard output is for the parent's report. */
 		if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 			_exit(CHILD_FAILED);
 		conf_at(at);
@@ -238,7 +239,7 @@ static bool stamps_so(void *arg)
 {
 	struct on_port *p = arg;
 
-	/* A bfc that replaced another goes on with the program. */
+	/* A bfc that has replaced another keeps its program. */
 	return p->l->pinned && (int)if_nametoindex(p->l->name) == p->l->ifindex &&
 	       stamp_same(p->l->ifindex, p->l->prog_id, p->words->argc - 1, p->words->argv + 1);
 }
@@ -263,7 +264,7 @@ static bool never(void *arg)
 	return false;
 }
 
-/* If a replacement has not done so already */
+/* Unless a replacement of the qdisc has done so already */
 static void stamp_natively(void *arg)
 {
 	struct on_port *p = arg;
@@ -309,7 +310,7 @@ static void make_programs(struct outcome *r, const struct live *l,
 	struct on_port p = { .l = l, .words = want->stamp };
 	int code;
 
-	/* Before its replacement a port may be none that takes a program. */
+	/* A port that waits for its replacement may have no bfc to take a program. */
 	if (want_stamps_by(want, "attach") &&
 	    (!r->left || l->options)) {
 		code = by_child(&want->stamp->at, stamps_so, stamp_so, &p);
@@ -378,7 +379,9 @@ static void make_host(void)
 
 /* ---- all of it ---- */
 
-/* Is it among the ports of the command line, or does its elide list name one? */
+/* true if the port, or one in its elide list, is on the command line, or the
+ * command line has no ports.
+ */
 static bool asked_for(const struct live *l, const struct want *want)
 {
 	const struct setting *elide = want->setting[TCA_BFC_ELIDE];
@@ -399,7 +402,7 @@ static bool asked_for(const struct live *l, const struct want *want)
 	return false;
 }
 
-/* At once, or now that others are replaced */
+/* true if the port has bfc, has no qdisc, or --replace allows to replace its qdisc */
 static bool can_have_bfc(const struct live *l)
 {
 	return !*l->kind || l->options || todo.replace;
@@ -407,7 +410,7 @@ static bool can_have_bfc(const struct live *l)
 
 /* ---- buffers ---- */
 
-/* A request for a size alone */
+/* A request that sets only the size of a buffer */
 static const char *encode_size(struct rtnl_msg *msg, const struct setting *size)
 {
 	char *argv[2] = { "size", size->value };
@@ -417,7 +420,7 @@ static const char *encode_size(struct rtnl_msg *msg, const struct setting *size)
 	return tc_encode(msg, ARRAY_SIZE(argv), argv);
 }
 
-/* In bytes; 0 = "keep" */
+/* A size in bytes; 0 = "keep" */
 static uint64_t size_of(const struct setting *size)
 {
 	uint64_t bytes = 0;
@@ -430,7 +433,7 @@ static uint64_t size_of(const struct setting *size)
 	return bytes;
 }
 
-/* Of a port that is to have one */
+/* Name of the buffer that a port shall share; NULL = none */
 static const struct setting *buffer_name(const struct want *want)
 {
 	const struct setting *name = want->setting[TCA_BFC_BUFFER];
@@ -476,7 +479,7 @@ static struct buffer *add_buffer(const char *name)
 	return b;
 }
 
-/* A buffer has one size: two would take turns. */
+/* Collect all buffers. A buffer has one size: with two, ports would set each in turn. */
 static void look_at_buffers(void)
 {
 	const struct setting *size;
@@ -517,22 +520,23 @@ static bool shrinks(const struct buffer *b)
 	       b->bytes < bytes;
 }
 
-/* The first port of a buffer gives it the size that all of them need, but for a smaller one
- * than it has: that is asked for when all ports have given back what they need no more.
+/* The first port of a buffer sets the size for all of its ports. A size below
+ * the present one waits for shrink_buffer(), until all ports have given back
+ * bytes that they no longer need.
  */
 static void want_size(struct want *want)
 {
 	const struct setting *said = want->setting[TCA_BFC_BUFFER_SIZE];
 	const struct buffer *b = buffer_of(want);
 
-	/* The kernel tells the size that "keep" has kept. */
+	/* For "keep" the kernel reports the present size: they do not compare. */
 	if (said && !strcmp(said->value, said->option->usual))
 		want->setting[TCA_BFC_BUFFER_SIZE] = NULL;
 	if (b && b->size)
 		want->setting[TCA_BFC_BUFFER_SIZE] = shrinks(b) ? NULL : b->size;
 }
 
-/* At the last of its ports */
+/* Reduce the size of a buffer, at the last of its ports. */
 static void shrink_buffer(struct outcome *r, const struct live *l,
 			  const struct want *want)
 {
@@ -573,9 +577,10 @@ static void note_gone(const char *dev)
 		     dev);
 }
 
-/* Under the name that it had in the beginning? Another device that has come under it has
- * its turn again: udev has asked for it, but if what runs here is bfc@PORT.service itself
- * then systemd did not start that once more.
+/* true if the device still has the name that it had at first. If another device
+ * has that name by now, make_again() handles it: udev has asked for it, but if
+ * this process is bfc@PORT.service itself, systemd did not start that once
+ * more.
  */
 static bool is_there(const struct live *l)
 {
@@ -630,7 +635,9 @@ static void make_ports(void)
 		make_port(&live[i]);
 }
 
-/* Ports whose names are those of other devices by now, as if asked for */
+/* Handle devices that have taken the names of ports by now, as if they were on
+ * the command line.
+ */
 static void make_again(void)
 {
 	int p;
@@ -647,7 +654,7 @@ static void make_again(void)
 	make_ports();
 }
 
-/* What matches nothing may come yet. */
+/* A name that matches no device is not an error: the device may come later. */
 static void note_unmatched(void)
 {
 	unsigned int i, k;
@@ -674,7 +681,7 @@ void cmd_apply(int argc, char **argv)
 	bool all;
 	int p;
 
-	/* A reader that has seen enough (grep -q) does not end what is half done. */
+	/* A reader that closes the pipe (grep -q) must not end a change half-way. */
 	signal(SIGPIPE, SIG_IGN);
 	todo.argv = argv;
 	while (argc) {
@@ -689,7 +696,7 @@ void cmd_apply(int argc, char **argv)
 			todo.argv[todo.argc++] = word;
 	}
 	conf_read(&conf, todo.file);
-	/* The boot's and udev's come at the same time. */
+	/* At boot bfc.service and udev run apply at the same time. */
 	if (!todo.dry_run)
 		change_lock();
 	live_look();

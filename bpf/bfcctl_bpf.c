@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loading eBPF objects and keeping them in the bpf file system, with reasons in
- * plain words when that does not work.
+ * Load eBPF objects and keep them in the bpf file system, with error messages
+ * in plain words.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -23,14 +23,14 @@
 
 #define BPF_FS_MAGIC	0xcafe4a11
 #define CGROUP2_MAGIC	0x63677270
-#define NEW		"-new"	/* behind the path of what is to be there */
+#define NEW		"-new"	/* suffix of a pin's path until pin_commit() */
 #define BTF_PATH	"/sys/kernel/btf/vmlinux"
 
 /* The oldest kernel that the programs are tested on. */
 #define KERNEL_MAJOR	6
 #define KERNEL_MINOR	1
 
-/* What libbpf said first: printed only if it fails. */
+/* First warning of libbpf, printed only if it fails */
 static char said[4096];
 
 /* The kernel was asked to load a program, and did not. */
@@ -97,8 +97,8 @@ static void need_bpffs(void)
 		     ctl.bpffs, ctl.bpffs);
 }
 
-/* Any user may make a directory where "mount -t bpf" is all that was said (mode 1777):
- * what is pinned there would be that user's.
+/* A bpf file system that is mounted without a mode has mode 1777: any user may
+ * make the directory, and would control what is pinned there.
  */
 static void need_own_dir(void)
 {
@@ -121,7 +121,7 @@ static void need_own_dir(void)
 }
 
 /**
- * bpf_begin() - what every command needs that touches eBPF
+ * bpf_begin() - check for what every command needs that uses eBPF
  *
  * Ends the program with a message if it is not there.
  */
@@ -135,7 +135,7 @@ void bpf_begin(void)
 }
 
 /**
- * bpf_begin_change() - the same for a command that changes something
+ * bpf_begin_change() - bpf_begin() for a command that changes something: with the lock
  */
 void bpf_begin_change(void)
 {
@@ -146,7 +146,7 @@ void bpf_begin_change(void)
 /**
  * bpf_loaded() - see whether an object was loaded
  * @err: what libbpf returned
- * @what: it is, for messages
+ * @what: the object, for messages
  *
  * Ends the program with a message if not.
  */
@@ -209,8 +209,8 @@ uint64_t netns_id(void)
 }
 
 /**
- * netns_cookie() - another number of this network namespace, which no other gets
- *		    when it has gone
+ * netns_cookie() - the cookie of this network namespace, which is never used
+ *		    again
  */
 uint64_t netns_cookie(void)
 {
@@ -226,8 +226,8 @@ uint64_t netns_cookie(void)
 }
 
 /**
- * pin_device() - a path of bfcctl in the bpf file system that is a device's
- * @what: it is
+ * pin_device() - the path of a pin that belongs to a device
+ * @what: kind of pin
  * @ifindex: of the device, in this network namespace: names are unique in a
  *	     namespace only, and may have dots in them, which this file system refuses
  * @part: of it, or ""
@@ -241,7 +241,7 @@ const char *pin_device(const char *what, int ifindex, const char *part)
 }
 
 /**
- * pin_cgroup() - a path of bfcctl in the bpf file system that is a cgroup's
+ * pin_cgroup() - the path of a pin that belongs to a cgroup
  * @cgroup: its directory
  * @part: of it, or ""
  *
@@ -253,25 +253,25 @@ const char *pin_cgroup(const char *cgroup, const char *part)
 			part);
 }
 
-/* The directory that we made: if that was for nothing, it goes. */
+/* Directory of pin_mkdir(): pin_undo() removes it if it is empty. */
 static char made[256];
 
-/* What pin_new() has put there. */
+/* Pins that wait for pin_commit() */
 static struct {
 	char path[256];
 	char temp[256 + sizeof(NEW)];
 } news[16];
 static unsigned int n_news;
 
-/* Where libbpf pins maps because of pin_share(). */
+/* New pins of pin_share(), which pin_undo() removes */
 static char shares[8][256];
 static unsigned int n_shares;
 
-/* Map of struct_ops that are registered, but not for good yet, or -1 */
+/* Map of struct_ops that pin_undo() unregisters, or -1 */
 static int registered = -1;
 
 /**
- * pin_undo() - something failed: leave no empty directory, and nothing new
+ * pin_undo() - after a failure: remove all that is new, and an empty directory
  */
 void pin_undo(void)
 {
@@ -288,7 +288,7 @@ void pin_undo(void)
 }
 
 /**
- * pin_mkdir() - make a directory there, and that of all of us
+ * pin_mkdir() - make a directory, and that of all of bfcctl
  * @path: may exist
  */
 void pin_mkdir(const char *path)
@@ -296,14 +296,14 @@ void pin_mkdir(const char *path)
 	snprintf(made, sizeof(made), "%s", path);
 	if (mkdir(pin_path("%s", ""), 0755) && errno != EEXIST)
 		fail("%s: %s", pin_path("%s", ""), strerror(errno));
-	/* Another user may have been faster. */
+	/* Another user may have made it first. */
 	need_own_dir();
 	if (mkdir(path, 0755) && errno != EEXIST)
 		fail("%s: %s", path, strerror(errno));
 }
 
 /**
- * pin_rmdir() - remove a directory, and that of all of us, if empty
+ * pin_rmdir() - remove a directory, and that of all of bfcctl, if empty
  * @path: may be absent
  */
 void pin_rmdir(const char *path)
@@ -313,7 +313,7 @@ void pin_rmdir(const char *path)
 }
 
 /**
- * pin_remove() - take something out of the bpf file system
+ * pin_remove() - remove a pin
  * @path: may be absent
  *
  * Return: whether it was there.
@@ -327,7 +327,7 @@ bool pin_remove(const char *path)
 	return false;
 }
 
-/* What is pinned there; to be given to globfree(). */
+/* Pins that match a pattern, to be given to globfree() */
 static glob_t pin_find(const char *pattern)
 {
 	glob_t found = {};
@@ -339,9 +339,9 @@ static glob_t pin_find(const char *pattern)
 }
 
 /**
- * pin_each() - do something with all that is pinned there
+ * pin_each() - call a function for each pin that matches a pattern
  * @pattern: of names below <bpffs>/bfc, as for glob(3)
- * @each: is called with the path of each
+ * @each: is called with the path of the pin
  */
 void pin_each(const char *pattern, void (*each)(const char *path))
 {
@@ -354,7 +354,7 @@ void pin_each(const char *pattern, void (*each)(const char *path))
 }
 
 /**
- * pin_exists() - whether anything is pinned there
+ * pin_exists() - whether a pin matches a pattern
  * @pattern: of names below <bpffs>/bfc, as for glob(3)
  */
 bool pin_exists(const char *pattern)
@@ -367,7 +367,7 @@ bool pin_exists(const char *pattern)
 }
 
 /**
- * pin_open() - what is pinned there
+ * pin_open() - open a pin
  * @path: may be absent
  *
  * Return: a file descriptor, or -1 if there is nothing.
@@ -382,9 +382,9 @@ int pin_open(const char *path)
 }
 
 /**
- * pin_share() - use the map that is pinned there, or pin this one
+ * pin_share() - use a map that is pinned, or pin this one
  * @map: of an object that is not loaded yet
- * @path: where; what is not there yet goes again if it does not come to pin_commit()
+ * @path: of the pin; a new pin is removed again unless pin_commit() is called
  */
 void pin_share(struct bpf_map *map, const char *path)
 {
@@ -399,14 +399,14 @@ void pin_share(struct bpf_map *map, const char *path)
 	snprintf(shares[n_shares++], sizeof(shares[0]), "%s", path);
 }
 
-/* Where something waits until pin_commit() */
+/* Path of a pin until pin_commit() */
 static const char *pin_wait(const char *path)
 {
 	struct stat st;
 
 	if (n_news == ARRAY_SIZE(news))
 		fail("%s: too many", path);
-	/* All else gives way when it comes to that. */
+	/* pin_commit() replaces anything but a directory. */
 	if (!stat(path, &st) && S_ISDIR(st.st_mode))
 		fail("%s: %s", path, strerror(EISDIR));
 	snprintf(news[n_news].path, sizeof(news[0].path), "%s", path);
@@ -416,10 +416,10 @@ static const char *pin_wait(const char *path)
 }
 
 /**
- * pin_new() - put a program, a map or a link there, once all has worked
+ * pin_new() - pin a program, a map or a link, once all has worked
  * @fd: it
- * @path: where; what is there stays until pin_commit(), and if it does not come to
- *	  that
+ * @path: of the pin; an old one stays until pin_commit(), or for good if that
+ *	  is not called
  */
 void pin_new(int fd, const char *path)
 {
@@ -428,9 +428,9 @@ void pin_new(int fd, const char *path)
 }
 
 /**
- * pin_fresh() - put a map there, once all has worked; not one that is there already
+ * pin_fresh() - pin_new() of a map that does not use a pinned one
  * @map: of an object that is not loaded yet
- * @path: where; as with pin_new()
+ * @path: of the pin; as with pin_new()
  */
 void pin_fresh(struct bpf_map *map, const char *path)
 {
@@ -441,7 +441,7 @@ void pin_fresh(struct bpf_map *map, const char *path)
 }
 
 /**
- * pin_new_ops() - pin_new() of struct_ops that are registered: undone, they are not
+ * pin_new_ops() - pin_new() of registered struct_ops, which pin_undo() unregisters
  * @fd: map of them
  * @path: where
  */
@@ -454,7 +454,7 @@ void pin_new_ops(int fd, const char *path)
 }
 
 /**
- * pin_commit() - what pin_new() was told of takes its place, and all of it stays
+ * pin_commit() - move all new pins to their paths, and keep them
  */
 void pin_commit(void)
 {
@@ -488,7 +488,7 @@ int cgroup_open(const char *path)
 }
 
 /**
- * cgroup_id() - the number of a cgroup, which no other gets when it has gone
+ * cgroup_id() - the number of a cgroup, which is never used again
  * @path: its directory
  */
 uint64_t cgroup_id(const char *path)
@@ -505,10 +505,10 @@ uint64_t cgroup_id(const char *path)
 /* ---- maps of one entry ---- */
 
 /**
- * conf_set() - change what programs are told
- * @map: its only entry is that; pinned, or about to be
- * @value: of its type
- * @what: they are, for messages
+ * conf_set() - write the configuration of programs
+ * @map: the configuration is its only entry; pinned, or about to be
+ * @value: the configuration
+ * @what: the programs, for messages
  */
 void conf_set(int map, const void *value, const char *what)
 {
@@ -519,7 +519,7 @@ void conf_set(int map, const void *value, const char *what)
 }
 
 /**
- * conf_fits() - does a map have the layout of this version of bfcctl?
+ * conf_fits() - whether a map has the layout of this version of bfcctl
  * @map: the map
  * @key: bytes of a key
  * @value: bytes of a value
@@ -534,8 +534,8 @@ bool conf_fits(int map, size_t key, size_t value)
 }
 
 /**
- * conf_get_sized() - what programs are told; conf_get() knows the size
- * @map: its only entry is that
+ * conf_get_sized() - read the configuration of programs; conf_get() knows the size
+ * @map: the configuration is its only entry
  * @value: result
  * @size: of it, bytes
  *
@@ -552,7 +552,7 @@ bool conf_get_sized(int map, void *value, size_t size)
 /* ---- versions ---- */
 
 /**
- * sockops_attach() - attach a sockops program to a cgroup, or put it in the place of the one there
+ * sockops_attach() - attach a sockops program to a cgroup, or replace the one that is pinned
  * @prog: the program
  * @cgroup: directory
  * @path: where the attachment is pinned, or is to be
@@ -582,7 +582,7 @@ void sockops_attach(int prog, const char *cgroup, const char *path, const char *
 }
 
 /**
- * object_id() - tell the programs of one bfcctl from those of another
+ * object_id() - a hash that tells the programs of one bfcctl from those of another
  * @elf_bytes: of the skeleton: the object that they are loaded from
  */
 uint64_t object_id(const void *(*elf_bytes)(size_t *size))

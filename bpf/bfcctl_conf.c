@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfc.conf(5): the files are read as a whole, and what can be said about them without
- * a look at the ports is said before anything is changed. Values of options are read
- * by tc's plugin; what they may be beyond that is the kernel's business.
+ * bfc.conf(5): all files are read, and checked as far as possible without the
+ * ports, before anything is changed. tc's plugin parses the values of options;
+ * the kernel checks them further.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -23,8 +23,8 @@
 #define LINE_WORDS	128
 
 /**
- * conf_at() - what fails from now on does so because of this line
- * @at: it, NULL = of none
+ * conf_at() - set the line that messages name from now on
+ * @at: the line, NULL = none
  */
 void conf_at(const struct where *at)
 {
@@ -48,7 +48,9 @@ static void keep_words(struct conf_words *to, int argc, char **argv,
 
 /* ---- words that are not known ---- */
 
-/* Ends the program: no such word; the nearest one, if it is near. */
+/* End the program: the word is unknown. The message names the nearest word, if
+ * one is near.
+ */
 _Noreturn static void unknown(const char *what, const char *word,
 			      const char *const *names, unsigned int n)
 {
@@ -82,7 +84,7 @@ static const struct bfc_option *find_option(const char *word)
  * conf_elide() - the devices of an elide list
  * @setting: of the option "elide"
  * @names: result
- * @room: for so many
+ * @room: entries of @names
  *
  * Ends the program if it is no list of names.
  *
@@ -112,7 +114,7 @@ unsigned int conf_elide(const struct setting *setting, char names[][16],
 	}
 }
 
-/* As far as can be said without the devices. */
+/* Check an option as far as possible without the devices. */
 static void check_setting(const struct setting *setting)
 {
 	const struct bfc_option *o = setting->option;
@@ -241,7 +243,7 @@ static struct section *begin_section(struct conf *conf, int argc, char **argv,
 	return s;
 }
 
-/* Without blanks around it and without what is behind "#" */
+/* A line without blanks around it and without a comment, which begins with "#" */
 static char *trim(char *line)
 {
 	char *end, *p;
@@ -377,11 +379,11 @@ void conf_read(struct conf *conf, const char *path)
 /* ---- ports ---- */
 
 /**
- * conf_matches() - whether a name or pattern of the file is that of a device
+ * conf_matches() - whether a name or pattern of the file matches a device
  * @pattern: of the file
  * @dev: name of the device
  *
- * lo has to be named: "*" means ports.
+ * Only "lo" matches lo: patterns such as "*" are for ports.
  */
 bool conf_matches(const char *pattern, const char *dev)
 {
@@ -391,12 +393,12 @@ bool conf_matches(const char *pattern, const char *dev)
 }
 
 /**
- * conf_want() - what a port is to have
+ * conf_want() - configuration of a port
  * @conf: configuration
  * @dev: name of the port
  * @want: result; points into @conf
  *
- * All sections that match hold; what a later one says of an option holds.
+ * All sections that match apply. If several set an option, the last one counts.
  */
 void conf_want(const struct conf *conf, const char *dev, struct want *want)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The configuration of a box: bfc.conf(5), read.
+ * The configuration of a box, read from bfc.conf(5).
  */
 #ifndef BFCCTL_CONF_H
 #define BFCCTL_CONF_H
@@ -24,9 +24,9 @@ struct where {
 
 /**
  * struct setting - an option that the file gives
- * @option: of the plugin's table, but for "stamp"
+ * @option: entry of the plugin's table; never that of "stamp"
  * @value: as in the file
- * @at: there
+ * @at: its place
  */
 struct setting {
 	const struct bfc_option *option;
@@ -47,14 +47,14 @@ struct conf_words {
 };
 
 /**
- * struct section - what some ports are to have
+ * struct section - configuration of some ports
  * @at: its first line
- * @patterns: their names, as fnmatch(3) has them
- * @ignore: nothing, leave them alone
+ * @patterns: of their names, for fnmatch(3)
+ * @ignore: leave these ports alone
  * @settings: options
  * @n_settings: their number
- * @stamp: behind "stamp"
- * @intel: behind "int"
+ * @stamp: words after "stamp"
+ * @intel: words after "int"
  */
 struct section {
 	struct where at;
@@ -81,9 +81,9 @@ struct conf {
 };
 
 /**
- * struct want - what one port is to have
- * @named: the file says so
- * @ignore: it is to be left alone
+ * struct want - configuration of one port
+ * @named: a section of the file is about it
+ * @ignore: leave the port alone
  * @at: where the last section about it begins
  * @setting: by TCA_BFC_*, NULL = the default
  * @stamp: NULL = natively
@@ -108,7 +108,9 @@ static inline bool want_native(const struct want *want)
 	return !want->stamp || want_stamps_by(want, "native");
 }
 
-/* @option or the next one that the file has as an option: "stamp" is a line of its own there */
+/* @option, or the next one if that is "stamp", which has a line of its own in
+ * the file; NULL at the end of the table
+ */
 static inline const struct bfc_option *conf_option(const struct bfc_option *option)
 {
 	while (option->name && option->attr == TCA_BFC_STAMP)

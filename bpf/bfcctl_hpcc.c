@@ -4,7 +4,7 @@
  *
  *	<bpffs>/bfc/hpcc_net		struct hpcc_net, parameters by cgroup
  *	<bpffs>/bfc/hpcc_sk		struct hpcc_sk, by socket
- *	<bpffs>/bfc/hpcc_trace		struct hpcc_trace, if "trace" was said
+ *	<bpffs>/bfc/hpcc_trace		struct hpcc_trace, if "trace" was given
  *	<bpffs>/bfc/hpcc_ops		registered as "bfc_hpcc"
  *	<bpffs>/bfc/delay_conf		struct delay_conf
  *	<bpffs>/bfc/delay_ops		registered as "bfc_delay"
@@ -29,14 +29,14 @@
 #include "tcp_hpcc.skel.h"
 
 #define AVAILABLE	"/proc/sys/net/ipv4/tcp_available_congestion_control"
-#define WINDOW		"bfc_window"	/* what hpcc_sockops works with */
+#define WINDOW		"bfc_window"	/* congestion control that hpcc_sockops needs */
 
 #define RATE_MIN	1250000ULL		/* bytes/s: 10 Mbit/s */
 #define RATE_MAX	100000000000ULL		/* 800 Gbit/s */
 /* Ethernet 14, IPv4 20, TCP 20, its timestamps 12 */
 #define HEADERS_DEFAULT	66
 #define HEADERS_MAX	256
-#define ETA_MIN		10	/* thousandths; what is less is a ratio: 1 is all of it */
+#define ETA_MIN		10	/* thousandths; a smaller number is a ratio: 1 is 1000 thousandths */
 #define FLOWS_MAX	1000000
 #define PACKET_DEFAULT	1514
 #define PACKET_MIN	64
@@ -83,11 +83,11 @@ static unsigned int word_arg(const char *name, const char *text,
 
 /**
  * struct ops - congestion control as struct_ops
- * @name: that sockets ask for
- * @ops: what is registered, a path for pin_path()
- * @conf: its parameters, likewise
- * @set: changes them
- * @object: its object_id(), likewise
+ * @name: of the congestion control
+ * @ops: pin of the registered map, for pin_path()
+ * @conf: pin of its parameters, likewise
+ * @set: writes parameters
+ * @object: pin of its object_id(), likewise
  * @id: object_id() of this bfcctl
  */
 struct ops {
@@ -99,7 +99,9 @@ struct ops {
 	uint64_t id;
 };
 
-/* Are our programs registered already? Then parameters are all there is to change. */
+/* Change the parameters if the programs of this bfcctl are registered already.
+ * Returns false if they are not.
+ */
 static bool change(const struct ops *o, const void *value)
 {
 	int map;
@@ -115,7 +117,7 @@ static bool change(const struct ops *o, const void *value)
 	return true;
 }
 
-/* Return: whether it was registered. */
+/* Unregister struct_ops. Returns true if they were registered. */
 static bool withdraw(const char *path)
 {
 	const uint32_t zero = 0;
@@ -130,8 +132,9 @@ static bool withdraw(const char *path)
 	return true;
 }
 
-/* It stays registered until it is taken out of the map. What another bfcctl has
- * registered gives way only now: there cannot be two of a name.
+/* Register struct_ops, which stay registered until they are deleted from the
+ * map. Those of another bfcctl are unregistered only now: a name cannot be
+ * registered twice.
  */
 static void enlist(struct bpf_map *map, const struct ops *o)
 {
@@ -152,13 +155,13 @@ static void enlist(struct bpf_map *map, const struct ops *o)
 			o->name);
 }
 
-/* Sockets that use it go on until they are closed. */
+/* Unregister and unpin struct_ops. Sockets that use them do so until they are closed. */
 static bool dismiss(const char *path)
 {
 	return withdraw(path) && pin_remove(path);
 }
 
-/* Congestion control of a cgroup's connections that agree on INT. */
+/* Set the congestion control of a cgroup's connections that agree on INT. */
 static void cgroup_cc(const char *cgroup, const char *cc)
 {
 	struct bfc_int_config conf = { .every = 1 };
@@ -176,7 +179,7 @@ static void need_window(void)
 {
 	FILE *file = fopen(AVAILABLE, "r");
 	char name[32];
-	bool has = !file;	/* who knows */
+	bool has = !file;	/* then it is not known */
 
 	while (file && !has && fscanf(file, "%31s", name) == 1)
 		has = !strcmp(name, WINDOW);
@@ -196,7 +199,7 @@ struct hpcc_entry {
 	struct hpcc_net net;
 };
 
-/* Parameters that only connections of the past have, which go on as Reno then */
+/* Delete parameters that only old connections use; these go on as with Reno. */
 static void purge(int map)
 {
 	uint64_t keys[HPCC_NETS];
@@ -228,7 +231,7 @@ static void net_set(int map, const void *value, const char *what)
  * hpcc_forget() - a cgroup no longer uses HPCC
  * @cgroup: its number
  *
- * Connections that do go on with its parameters.
+ * Its present connections keep their parameters.
  */
 void hpcc_forget(uint64_t cgroup)
 {
@@ -259,7 +262,7 @@ static void hpcc_on_ops(const struct hpcc_entry *e)
 
 	if (change(&o, e))
 		return;
-	/* Programs that give way, but have connections, go on with maps of their own. */
+	/* Programs that are replaced, but have connections, keep their own maps. */
 	pin = access(pin_path("%s", o.ops), F_OK) ? pin_share : pin_fresh;
 	skel = tcp_hpcc__open();
 	if (!skel)
@@ -275,7 +278,7 @@ static void hpcc_on_ops(const struct hpcc_entry *e)
 	tcp_hpcc__destroy(skel);
 }
 
-/* Behind the program that reads INT: programs run in the order of attachment. */
+/* Attach it behind the program that reads INT: programs run in the order of attachment. */
 static void hpcc_on_sockops(const struct hpcc_entry *e, const char *cgroup)
 {
 	struct hpcc_sockops *skel;
@@ -298,9 +301,9 @@ static void hpcc_on_sockops(const struct hpcc_entry *e, const char *cgroup)
 }
 
 /**
- * struct hpcc_args - what stands behind "hpcc on"
+ * struct hpcc_args - words after "hpcc on"
  * @cgroup: directory, or NULL
- * @sockops: with a program in bfc_hpcc's place
+ * @sockops: hpcc_sockops in place of bfc_hpcc
  * @e: parameters; the cgroup's number is not in it
  */
 struct hpcc_args {
@@ -361,7 +364,7 @@ static void hpcc_args(int argc, char **argv, struct hpcc_args *a)
 		usage_fail("\"sockops\" needs --cgroup");
 	hpcc_configure(&net->conf, rate, t, eta, flows);
 	if (wai_arg) {
-		/* No window is below it, nor above the initial one. */
+		/* W_AI is the smallest window, and at most the initial one. */
 		wai = number("wai", wai_arg, 0, net->conf.w_init >> HPCC_W_SHIFT);
 		net->conf.w_ai = wai << HPCC_W_SHIFT;
 		net->conf.w_min = wai ? net->conf.w_ai : 1;
@@ -383,12 +386,14 @@ static void hpcc_on(int argc, char **argv)
 	hpcc_args(argc, argv, &a);
 	bpf_begin_change();
 	tcp_sweep();
-	/* Before anything is registered */
+	/* fails before anything is registered */
 	if (a.cgroup)
 		a.e.cgroup = cgroup_id(a.cgroup);
 	if (a.sockops) {
 		need_window();
-		/* First, so that it runs first; this one chooses bfc_window itself. */
+		/* bfc_int_tcp comes first, so that it runs first; hpcc_sockops
+		 * chooses bfc_window itself.
+		 */
 		cgroup_cc(a.cgroup, "");
 		hpcc_on_sockops(&a.e, a.cgroup);
 	} else {
@@ -403,7 +408,7 @@ static void hpcc_on(int argc, char **argv)
 	}
 }
 
-/* Connections to come of this cgroup use what they would without. */
+/* New connections of this cgroup use the same congestion control as without HPCC. */
 static void clear_cc(const char *path)
 {
 	struct bfc_int_config conf;
@@ -555,7 +560,7 @@ static unsigned int get_entries(int map, struct hpcc_entry *list)
 	return n;
 }
 
-/* What a connection uses: see hpcc_net() of hpcc_bpf.h. */
+/* Parameters that a connection uses: see hpcc_net() of hpcc_bpf.h. */
 static const struct hpcc_entry *entry_of(const struct flow *flow,
 					 const struct hpcc_entry *list,
 					 unsigned int n)
@@ -645,7 +650,7 @@ void hpcc_check(int argc, char **argv)
 	hpcc_args(argc, argv, &a);
 }
 
-/* Are these the parameters? */
+/* true if the parameters are those that are pinned */
 static bool hpcc_entry_same(const struct hpcc_entry *e)
 {
 	int map = pin_open(pin_path("/hpcc_net"));

@@ -62,7 +62,7 @@ static char unescaped(struct reader *r)
 	return n && n < 0x80 ? n : '?';
 }
 
-/* In place: a string is no longer than what it is written as. */
+/* Unescape a string in place: that makes it no longer. */
 static char *string(struct reader *r)
 {
 	char *begin, *end, c;
@@ -152,7 +152,7 @@ static struct json *value(struct reader *r)
 /**
  * json_parse() - read JSON; the program ends if it is none
  * @file: for messages
- * @text: it; is changed, and its strings are used by the result
+ * @text: to read; it is changed, and the result points to strings in it
  */
 struct json *json_parse(const char *file, char *text)
 {

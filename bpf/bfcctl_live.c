@@ -15,8 +15,8 @@
 struct live *live;
 unsigned int n_live;
 
-/* The kernel gives those that it adds itself no handle, and others may take their
- * place.
+/* Qdiscs without a handle are ignored: the kernel adds them itself, and any
+ * other qdisc may take their place.
  */
 static void add_qdisc(const struct port *port, void *arg)
 {
@@ -78,13 +78,13 @@ static void list_devices(void)
 	rtnl_close(&rt);
 }
 
-/* Of devices with these names and numbers, in any order */
+/* true if @live has the same devices, by name and ifindex, in any order */
 static bool lists_same(const struct live *was, unsigned int n_was)
 {
 	unsigned int i, k;
 
 	for (i = 0; i < n_was && n_was == n_live; i++) {
-		/* The order is that of the kernel, as a rule. */
+		/* Both lists usually have the kernel's order. */
 		for (k = 0; k < n_live; k++)
 			if (live[(i + k) % n_live].ifindex == was[i].ifindex)
 				break;
@@ -104,11 +104,12 @@ static void forget(struct live *list, unsigned int n)
 /**
  * live_look() - fill @live, anew
  *
- * The kernel counts devices as it lists them: if one goes meanwhile, the one behind it is left
- * out, and would be taken for one without a qdisc. So all is listed again until no device has
- * come or gone between.
+ * The kernel continues a list by the number of devices that it has listed: if
+ * one is removed meanwhile, the one behind it is left out, and would seem to
+ * have no qdisc. So both lists are read again until no device has come or gone
+ * in between.
  *
- * Ends the program if the kernel does not tell.
+ * Ends the program if that never happens, or the kernel reports an error.
  */
 void live_look(void)
 {

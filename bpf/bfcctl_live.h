@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the devices of a box have.
+ * Devices of this namespace and their root qdiscs.
  */
 #ifndef BFCCTL_LIVE_H
 #define BFCCTL_LIVE_H
@@ -17,7 +17,7 @@ struct rtattr;
  * @ifindex: of it
  * @kind: of its root qdisc; "" = none, or one that the kernel has chosen
  * @handle: of the root qdisc
- * @mq: that is bfc with a scheduler for each TX queue
+ * @mq: the root qdisc is bfc with a scheduler for each TX queue
  * @pinned: it stamps by a program
  * @prog_id: the program
  * @options: TCA_OPTIONS; NULL = none, or no bfc

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One bfcctl at a time changes something: what two have in hand at once (a pin that waits for
- * the rest, a qdisc that is looked at and then changed) would be mixed up.
+ * Only one bfcctl at a time makes changes: two would disturb each other, as
+ * with a pin that waits for pin_commit(), or a qdisc that is read and then
+ * changed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +14,9 @@
 #define LOCK		"/run/bfcctl.lock"
 
 /**
- * change_lock() - wait until no other bfcctl changes anything, and keep them waiting
+ * change_lock() - take the lock that every bfcctl holds while it makes changes
  *
- * Until the program ends; a child that it forks has the lock with it.
+ * The lock is held until the program ends; children share it.
  */
 void change_lock(void)
 {
@@ -24,7 +25,7 @@ void change_lock(void)
 	if (fd >= 0)
 		return;
 	fd = open(LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	/* Users with the capabilities who are not root: pins are all that they share. */
+	/* Not root, but with capabilities: these users share only pins. */
 	if (fd < 0 && (errno == EACCES || errno == EROFS))
 		fd = open(ctl.bpffs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)

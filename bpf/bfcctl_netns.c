@@ -16,7 +16,9 @@
 
 #define NETNS_SELF	"/proc/self/ns/net"
 
-/* The namespace with this number, if it is one of @pattern; or why it was not found. */
+/* Open the namespace with this number, if it is one of @pattern. Returns a
+ * descriptor, NETNS_NONE or NETNS_HIDDEN.
+ */
 static int find(const char *pattern, const struct stat *self, uint64_t id,
 		char *path, size_t room)
 {
@@ -29,7 +31,7 @@ static int find(const char *pattern, const struct stat *self, uint64_t id,
 		return NETNS_NONE;
 	for (i = 0; i < found.gl_pathc && fd < 0; i++) {
 		if (stat(found.gl_pathv[i], &st)) {
-			/* of a process: or it has ended */
+			/* no permission; else the process has ended */
 			if (errno == EACCES || errno == EPERM)
 				fd = NETNS_HIDDEN;
 			continue;
@@ -49,8 +51,8 @@ static int find(const char *pattern, const struct stat *self, uint64_t id,
  * @name: result: as ip-netns(8) has it, "" if it has none there
  * @room: bytes of @name
  *
- * Return: for netns_return(); NETNS_NONE: no process and no name has this namespace;
- * NETNS_HIDDEN: it takes more permissions to see it, or to go there.
+ * Return: a descriptor for netns_return(); NETNS_NONE: no process and no name
+ * has this namespace; NETNS_HIDDEN: no permission to see or to enter it.
  */
 int netns_visit(uint64_t id, char *name, size_t room)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What "bfcctl apply" says of a port, or of a command of the box.
+ * The report of "bfcctl apply" on a port, or on a command of the box.
  */
 #ifndef BFCCTL_OUTCOME_H
 #define BFCCTL_OUTCOME_H
@@ -22,19 +22,19 @@ enum outcome_action {
 #define OUTCOME_CHANGES	64
 
 /**
- * struct outcome - what is done about a port
+ * struct outcome - what was done about a port
  * @dev: name of it; NULL = a command of the box
  * @host: the command
- * @action: about its qdisc
- * @left: it is not as the file says, and stays so: only a replacement helps
+ * @action: on its qdisc
+ * @left: it is not as the file says, which only a replacement can change
  * @failed: something did not work
  * @refused: the qdisc, that is
- * @why: a replacement is needed, if no fixed option is why
+ * @why: reason for a replacement, if that is not a fixed option
  * @n_changes: number of options that differ
  * @n_fixed: of these, fixed while the qdisc lives
- * @changes: options, what they are (NULL = nothing yet) and what they are to be
+ * @changes: options, their present values (NULL = none yet) and the new ones
  * @n_commands: programs to attach or detach
- * @commands: they, as words
+ * @commands: these, as words
  */
 struct outcome {
 	const char *dev;

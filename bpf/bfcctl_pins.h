@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What "bfcctl stamp attach" has pinned, and whether a port stamps by it.
+ * Programs that "bfcctl stamp attach" has pinned, and whether ports stamp by
+ * them.
  */
 #ifndef BFCCTL_PINS_H
 #define BFCCTL_PINS_H

@@ -31,8 +31,9 @@
 /**
  * struct delay_conf - parameters, of all senders of a network
  * @w_init: 1 BDP, 2^-16 packet
- * @w_max: the window at which a flow alone has the target RTT. The paper names
- *	   none, but a sender without much to send would let it grow for ever
+ * @w_max: the window at which a flow alone has the target RTT. The paper has no
+ *	   such limit, but the window of a sender with little to send would grow
+ *	   without end
  * @target: RTTTarget, ns
  * @reserved: 0
  */
@@ -139,7 +140,8 @@ static inline void delay_new_ack(struct delay *s, const struct delay_conf *c,
  * delay_loss() - packets were lost
  * @s: state, changed
  *
- * Once for each repair. Alg. 1 has nothing of this: half, as Reno does.
+ * Called once per recovery. Alg. 1 does not cover loss: halve the window, as
+ * Reno does.
  */
 static inline void delay_loss(struct delay *s)
 {

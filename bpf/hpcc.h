@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * HPCC's sender (Li et al., SIGCOMM 2019, §3.2, Alg. 1): from the INT that an ACK
- * brings to a window W and a pacing rate R. Pure arithmetic, without floating
+ * HPCC's sender (Li et al., SIGCOMM 2019, §3.2, Alg. 1): computes a window W
+ * and a pacing rate R from the INT of an ACK. Pure arithmetic, without floating
  * point: compiled into eBPF programs and into the unit tests.
  *
  * Numbers. U, the normalized inflight bytes, and eta count 2^-24; windows count
@@ -22,8 +22,8 @@
  * 2 + T/tau units, and a U that stops changing is u itself. W is short by less
  * than one unit, R by less than 1 byte/s.
  *
- * W is in bytes on the wire, as INT's txBytes and qLen are. What is below one
- * packet lives on in R: hpcc_packets() is never 0.
+ * W is in bytes on the wire, as INT's txBytes and qLen are. Windows below one
+ * packet take effect through R: hpcc_packets() is never 0.
  *
  * Context of all functions: the socket is locked.
  */
@@ -42,7 +42,7 @@
 #define HPCC_RATE_SCALE		800ULL		/* ... are 1/800 byte/ns */
 #define HPCC_W_RATE		3906250ULL	/* 10^9 / 256 */
 
-/* Half a wrap: what is older is not told from what is newer (DESIGN §8). */
+/* Half a wrap: beyond it older and newer values cannot be told apart (DESIGN §8). */
 #define HPCC_TS_HALF		((BFC_INT_TS_MASK + 1) / 2)
 #define HPCC_TX_HALF		((BFC_INT_TX_MASK + 1) / 2)
 
@@ -70,8 +70,9 @@ enum hpcc_react {
  * enum hpcc_result - what became of an ACK
  * @HPCC_VOID: nothing: no INT, not of all hops, INT that has been seen before or
  *	       that is older, or not this ACK's turn (HPCC_PER_RTT)
- * @HPCC_BEGUN: old records, if any, were void: this one is the first. After a silence
- *		a new window and reference
+ * @HPCC_BEGUN: there were no records that could be used; those of this ACK are
+ *		the first. After a silence there is a new window, too, which is
+ *		the new reference
  * @HPCC_STAYED: a new window, from the same reference
  * @HPCC_TURNED: a new window, which is the new reference: once an RTT
  */
@@ -85,8 +86,8 @@ enum hpcc_result {
 /**
  * struct hpcc_conf - parameters, of all senders of a network
  * @w_init: W_init, 1/256 byte: that of B_NIC x T (§3.2)
- * @w_max: largest W. The paper names none, but a sender without much to send
- *	   would let it grow for ever
+ * @w_max: largest W. The paper has no such limit, but W of a sender with little
+ *	   to send would grow without end
  * @w_min: smallest W
  * @w_ai: W_AI
  * @eta: 1 to HPCC_ONE
@@ -113,7 +114,7 @@ struct hpcc_conf {
  * @w: W, 1/256 byte
  * @wc: W^c, the reference window
  * @u: U
- * @slow: W of before a time-out, up to which it doubles once an RTT; 0: none
+ * @slow: W before a timeout, up to which W doubles once an RTT; 0: none
  * @stamp: when @hop came, ns
  * @update_seq: lastUpdateSeq
  * @stage: incStage
@@ -152,14 +153,14 @@ struct hpcc_ack {
 
 /**
  * hpcc_configure() - parameters by the paper's rules
- * @c: result; to be changed further as one likes, and tested by hpcc_conf_ok()
+ * @c: result; the caller may change it, and then calls hpcc_conf_ok()
  * @rate: of the host's link, B_NIC, bytes/s, up to 800 Gbit/s
  * @t: T, ns, HPCC_T_MIN to HPCC_T_MAX
  * @eta: thousandths, 1 to 1000
- * @flows: N, as many flows at once on a link keep its queue near zero, not 0
+ * @flows: N, not 0: with up to N flows on a link its queue stays near zero
  *
- * W_AI = W_init (1 - eta) / N (§3.3). No window is below W_AI, since line 13 adds
- * it: so that is the smallest one.
+ * W_AI = W_init (1 - eta) / N (§3.3). Line 13 adds W_AI to each window, so W_AI
+ * is the smallest one.
  */
 static inline void hpcc_configure(struct hpcc_conf *c, __u64 rate, __u32 t,
 				  __u32 eta, __u32 flows)
@@ -179,8 +180,8 @@ static inline void hpcc_configure(struct hpcc_conf *c, __u64 rate, __u32 t,
 }
 
 /**
- * hpcc_conf_ok() - whether parameters may be used
- * @c: they
+ * hpcc_conf_ok() - check parameters
+ * @c: parameters
  *
  * Return: the name of the first that is not in its range, NULL if all are.
  */
@@ -238,9 +239,10 @@ static inline void hpcc_record(struct hpcc *s, const struct hpcc_ack *a)
 
 /*
  * "It throws away the existing status records of the flow and builds up new
- * records" (§4.1). Nothing is known of the links then: U = 1 is a path that is
- * just full. W stays, and W^c waits for what is sent from now on. After a time-out
- * U = 1 would be a queue that has not been seen.
+ * records" (§4.1). Nothing is known of the links then, so U = 1: a path that is
+ * just full. W stays, and W^c does not change until packets sent from now on
+ * are acknowledged. After a timeout U = 0: U = 1 would stand for a load that
+ * was not measured.
  */
 static inline void hpcc_begin(struct hpcc *s, const struct hpcc_ack *a)
 {
@@ -250,9 +252,9 @@ static inline void hpcc_begin(struct hpcc *s, const struct hpcc_ack *a)
 	s->update_seq = a->snd_nxt;
 }
 
-/* clang 19 knows that nhop is no more than hops there are, and then leaves out the bound of a
- * loop that the verifier sees, but not that of nhop, which is in another register: so that it
- * does not know what @i is.
+/* Hide the bounds of @i from the compiler. clang 19 knows that nhop is at most
+ * BFC_INT_HOPS_MAX and drops the loop's constant bound, the only one that the
+ * verifier sees: the bound of nhop is in another register.
  */
 static inline __u32 hpcc_opaque(__u32 i)
 {
@@ -260,7 +262,7 @@ static inline __u32 hpcc_opaque(__u32 i)
 	return i;
 }
 
-/* Whether all hops of the path have written something. */
+/* true if all hops of the path have written their record. */
 static inline _Bool hpcc_complete(const struct hpcc_ack *a)
 {
 	__u32 i;
@@ -277,14 +279,16 @@ static inline _Bool hpcc_complete(const struct hpcc_ack *a)
 	return 1;
 }
 
-/* Whether the records that are kept are those of another path. */
+/* true if the records that are kept are those of another path. */
 static inline _Bool hpcc_moved(const struct hpcc *s, const struct hpcc_ack *a)
 {
 	__u32 i;
 
 	if (s->nhop != a->head.nhop || s->path != a->head.path)
 		return 1;
-	/* No end at nhop: clang 21 makes of it one the verifier of 6.1 does not see. */
+	/* The loop does not end at nhop: clang 21 would make of that a bound
+	 * that the verifier of 6.1 does not see.
+	 */
 	for (i = 0; i < BFC_INT_HOPS_MAX; i++) {
 		if (i < a->head.nhop && s->hop[i].speed != a->hop[i].speed)
 			return 1;
@@ -292,7 +296,9 @@ static inline _Bool hpcc_moved(const struct hpcc *s, const struct hpcc_ack *a)
 	return 0;
 }
 
-/* Whether they are so old that the counters of one hop may be half around. */
+/* true if the records that are kept are so old that a counter of some hop may
+ * have gone half its range.
+ */
 static inline _Bool hpcc_stale(const struct hpcc *s, const struct hpcc_ack *a)
 {
 	__u64 passed = a->now - s->stamp;
@@ -322,8 +328,8 @@ static inline __u64 hpcc_queued(const struct hpcc_conf *c, __u64 k,
 }
 
 /*
- * u' of line 5: a hop's normalized inflight bytes. rxRate is not in INT, but
- * what came in is what went out and what the queue has grown by.
+ * u' of line 5: a hop's normalized inflight bytes. INT has no rxRate, but bytes
+ * received are bytes sent plus the growth of the queue.
  */
 static inline __u64 hpcc_inflight(const struct hpcc_conf *c,
 				  const struct bfc_int_hop *new,
@@ -346,14 +352,16 @@ static inline __u64 hpcc_inflight(const struct hpcc_conf *c,
 }
 
 /*
- * MeasureInflight(), lines 1 to 10. A hop whose clock has not moved since its
- * last record tells nothing new; of an average over time it has no part. The queues
- * between hop and sender make its clock go on by more or less than the sender's:
- * whether it is ahead or was overtaken is told by which of both is nearer to half of
- * what has passed here, which leaves room on either side.
+ * MeasureInflight(), lines 1 to 10. A hop with the same time as in its last
+ * record tells nothing new, and has no weight in an average over time. Between
+ * two records a hop's clock advances by more or less than the sender's, since
+ * the queues between them change. A difference modulo the range of the clock is
+ * negative, that is the ACK was overtaken, from half the range plus half of the
+ * time that has passed at the sender: this leaves the same margin on both
+ * sides.
  *
- * Return: 0 if there is nothing to measure: no clock has moved, or one has moved
- * back: the ACK was overtaken by one with newer records.
+ * Return: 0 if there is nothing to measure: no clock has advanced, or one has
+ * gone back, since the ACK was overtaken by one with newer records.
  */
 static inline _Bool hpcc_measure(struct hpcc *s, const struct hpcc_conf *c,
 				 const struct hpcc_ack *a)
@@ -402,10 +410,10 @@ static inline void hpcc_set(struct hpcc *s, const struct hpcc_conf *c, __u64 w,
 }
 
 /*
- * The same path after a silence. What went out meanwhile is not known, but if a
- * queue was there before and is there now, the link was full; if not, it takes more:
- * W_AI once per silence. A sender whose packets are further apart than the
- * counters tell hears of nothing else, and its W would never change again.
+ * The same path after a silence. The bytes sent meanwhile are not known. But if
+ * a hop had a queue before and has one now, its link was full. If no hop has, W
+ * grows by W_AI, once per silence: the W of a sender with longer pauses than
+ * the counters cover would otherwise never change again.
  */
 static inline void hpcc_resume(struct hpcc *s, const struct hpcc_conf *c,
 			       const struct hpcc_ack *a)
@@ -439,7 +447,7 @@ static inline void hpcc_window(struct hpcc *s, const struct hpcc_conf *c,
 
 	if (s->slow) {
 		if (s->u < c->eta)
-			return;		/* hpcc_acked() has it grow */
+			return;		/* W grows in hpcc_acked() */
 		s->slow = 0;
 	}
 	if (s->u >= c->eta || s->stage >= c->max_stage) {
@@ -498,15 +506,15 @@ static inline enum hpcc_result hpcc_new_ack(struct hpcc *s,
 }
 
 /**
- * hpcc_timeout() - TCP has waited for ACKs in vain: what was in flight is lost
+ * hpcc_timeout() - TCP's retransmission timer has expired: packets in flight are lost
  * @s: the sender's state, changed
  * @c: parameters
  * @packet: bytes of a full packet on the wire
  *
- * The paper's network loses nothing. Where this happens, a link was down or a buffer
- * was full; of the links nothing is known that still holds, and all senders that were
- * hit begin again at the same time. So W is one packet, as TCP has it (RFC 5681), and
- * hpcc_acked() has it grow.
+ * The paper's network is lossless. Here a link was down or a buffer was full:
+ * earlier INT no longer holds, and all senders that were hit begin again at the
+ * same time. So W is one packet, as TCP has it (RFC 5681), and grows in
+ * hpcc_acked().
  */
 static inline void hpcc_timeout(struct hpcc *s, const struct hpcc_conf *c,
 				__u32 packet)
@@ -522,10 +530,10 @@ static inline void hpcc_timeout(struct hpcc *s, const struct hpcc_conf *c,
  * hpcc_acked() - an ACK, with INT or without
  * @s: the sender's state, changed
  * @c: parameters
- * @bytes: that it acknowledges for the first time, on the wire
+ * @bytes: bytes on the wire that it acknowledges for the first time
  *
- * After a time-out W grows by these, up to what it was, or until INT says that a link
- * is full: then hpcc_new_ack() takes over.
+ * After a timeout W grows by @bytes, up to its value before, or until INT says
+ * that a link is full: then hpcc_new_ack() takes over.
  *
  * Return: whether W has changed.
  */
@@ -563,7 +571,7 @@ static inline __u64 hpcc_rate(const struct hpcc *s, const struct hpcc_conf *c)
  * @s: state
  * @packet: bytes of a full packet on the wire, not 0
  *
- * Rounded up, since R holds back what that is too much.
+ * Rounded up: pacing at R makes up for the difference.
  *
  * Return: 1 at least.
  */

@@ -21,15 +21,16 @@ struct {
 	__type(value, struct hpcc_net);
 } bfc_hpcc_net SEC(".maps");
 
-/* Filled only if struct hpcc_net says so; then a program has to read it. */
+/* Filled only if &hpcc_net.trace is set; then a program has to read it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 18);
 } bfc_hpcc_trace SEC(".maps");
 
 /*
- * Parameters of a connection: of the cgroup that it takes part in INT for, if that
- * has some, else of those that ask by name. @is may be NULL.
+ * Parameters of a connection: those of the cgroup that owns its INT, if that
+ * cgroup has some, else those of connections that ask for bfc_hpcc by name. @is
+ * may be NULL.
  */
 static __always_inline const struct hpcc_net *
 hpcc_net(const struct bfc_int_sk *is)
@@ -67,10 +68,9 @@ static __always_inline void hpcc_trace(const struct hpcc_sk *hs,
 }
 
 /*
- * An ACK has come: look for INT that it brought. The window is to be had from @hs
- * afterwards.
+ * Process the INT of an ACK, if it has some. @hs has the window afterwards.
  *
- * Return: whether there was new INT, good for something or not.
+ * Return: 1 if there was new INT, even if it was of no use.
  */
 static __always_inline int hpcc_sk_ack(struct hpcc_sk *hs,
 				       const struct hpcc_net *net,

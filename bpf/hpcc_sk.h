@@ -22,7 +22,7 @@
  * @headers: bytes that a full packet has beside the MSS, with those of Ethernet:
  *	     windows and rates are in bytes on the wire
  * @trace: every ACK with INT goes to the ring buffer "bfc_hpcc_trace"
- * @off: only for connections that have begun with it
+ * @off: HPCC is off for the cgroup: only old connections use these parameters
  * @reserved: 0
  */
 struct hpcc_net {
@@ -42,7 +42,7 @@ struct hpcc_net {
  * @turned: updates of W^c
  * @stayed: updates of W alone
  * @begun: times that records were dropped: path changes, silences
- * @blind: INT that did not tell of all hops
+ * @blind: INT without the records of some hops
  * @delivered: packets delivered so far, for Reno
  * @ca_state: TCP_CA_*
  * @una: TCP's snd_una at the last ACK
@@ -64,7 +64,7 @@ struct hpcc_sk {
 };
 
 /**
- * struct hpcc_trace - an ACK, and what was made of it
+ * struct hpcc_trace - an ACK and its result
  * @ack: as hpcc_new_ack() got it
  * @w: W afterwards
  * @wc: W^c
@@ -129,7 +129,8 @@ static inline void hpcc_sk_timeout(struct hpcc_sk *hs, const struct hpcc_net *ne
  * @una: TCP's snd_una
  * @mss: bytes of payload of a full packet without INT: TCP's mss_cache
  *
- * Of one ACK two packets count (RFC 3465): it may tell of a gap that is closed.
+ * At most two packets of an ACK count (RFC 3465): one that closes a gap
+ * acknowledges many.
  *
  * Return: whether the window has changed.
  */
@@ -181,7 +182,7 @@ static inline enum hpcc_result hpcc_sk_new_ack(struct hpcc_sk *hs,
 }
 
 /**
- * hpcc_sk_pace() - R of the payload, as TCP itself counts when it paces
+ * hpcc_sk_pace() - R in bytes of payload, which TCP's own pacing counts
  * @hs: state
  * @net: parameters
  * @mss: bytes of payload of a full packet without INT

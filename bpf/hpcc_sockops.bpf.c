@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * HPCC for kernels without struct_ops: the simulator's. The same arithmetic as
- * bfc_hpcc, run when the option of an ACK is parsed, just before TCP looks at the
- * ACK itself. What it computes goes through socket options, and congestion control
- * "bfc_window" (lab/simcc) takes it from there:
+ * bfc_hpcc, run when the option of an ACK is parsed, just before TCP looks at
+ * the ACK itself. It passes its results through socket options to congestion
+ * control "bfc_window" (lab/simcc):
  *
  *	TCP_BPF_SNDCWND_CLAMP	W in packets
  *	SO_MAX_PACING_RATE	R, in HPCC_PACE_UNIT: the option has 32 bits
@@ -36,7 +36,7 @@ static __always_inline void apply(struct bpf_sock_ops *skops,
 	int packets = hs->packets;
 	__u32 rate;
 
-	/* ~0 would mean none */
+	/* ~0 would mean no limit */
 	rate = pace < ~0U ? pace : ~0U - 1;
 	if (!rate)
 		rate = 1;
@@ -57,7 +57,7 @@ static __always_inline void begin(struct bpf_sock_ops *skops)
 
 	is = sk ? bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0) : NULL;
 	if (!is)
-		return;		/* not agreed on: left alone */
+		return;		/* the handshake did not agree on INT */
 	net = hpcc_net(is);
 	if (!net || !net->headers)
 		return;
@@ -92,7 +92,7 @@ static __always_inline void parse(struct bpf_sock_ops *skops)
 	if ((const void *)(th + TCP_HLEN) > (const void *)skops->skb_data_end ||
 	    !sk)
 		return;
-	/* by bytes: not every machine may load what is not aligned */
+	/* by bytes: not every machine can load unaligned words */
 	th += TCP_ACK_SEQ;
 	seq = (__u32)th[0] << 24 | th[1] << 16 | th[2] << 8 | th[3];
 	/* snd_una as it will be: TCP has not looked at the ACK yet */

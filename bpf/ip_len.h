@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The length in an IP header, for eBPF programs that move what comes behind it. */
+/* Change the length in an IP header, for eBPF programs that move the bytes behind it. */
 #ifndef BFC_IP_LEN_H
 #define BFC_IP_LEN_H
 
@@ -11,8 +11,8 @@
 #include <bpf/bpf_helpers.h>
 
 /*
- * Add @more to the length in the IP header at @l3 of @version 4 or 6, and mend its
- * checksum.
+ * Add @more to the length in the IP header at @l3 of @version 4 or 6, and
+ * update its checksum.
  *
  * Return: 0, or negative; the packet may be changed half-way then.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel's log has of bfc: lines that name it, and reports (oopses, warnings, KASAN,
- * lockdep, lockups, stalls) that do in some line, whole. Other lines stay out: the log of
- * a box tells more than a bug report needs.
+ * Lines of the kernel's log about bfc: lines that name it, and whole reports
+ * (oopses, warnings, KASAN, lockdep, lockups, stalls) that name it in some
+ * line. Other lines stay out: the log has more than a bug report needs.
  *
  * A report begins with a title, and has the trace of a stack, or several. Few kinds have a last
  * line of their own. The others end with the last trace before the next title, or before a
@@ -17,11 +17,11 @@
 
 #define HEAD_MAX	80	/* lines from a title to its trace: registers of arm64 are 40 */
 #define TAIL_MAX	200	/* from a trace to the next, or to the last line: KASAN's are 60 */
-#define PAUSE		3.0	/* s without a line: what comes then is about something else */
+#define PAUSE		3.0	/* s without a line: the report has ended */
 
 /**
  * struct line - of the log
- * @text: behind what syslog(2) puts before it: <6>[   12.345678][  T123] and a blank
+ * @text: behind the prefix of syslog(2): <6>[   12.345678][  T123] and a blank
  * @end: behind its newline
  * @time: s, of the first brackets; negative: printk.time is off
  */
@@ -31,7 +31,9 @@ struct line {
 	double time;
 };
 
-/* The brackets at @p with digits, dots, blanks, T and C in them. Return: behind them, or NULL. */
+/* Returns the position behind brackets at @p, if these have only digits, dots,
+ * blanks, T and C in them, or NULL.
+ */
 static const char *brackets(const char *p)
 {
 	size_t len;
@@ -72,7 +74,7 @@ static bool starts(const struct line *line, const char *word)
 	return !strncmp(line->text, word, strlen(word));
 }
 
-/* ==== */
+/* true for a line of "=" */
 static bool is_rule(const struct line *line)
 {
 	size_t len = strspn(line->text, "=");
@@ -104,20 +106,26 @@ static bool is_second(const struct line *before, const struct line *line)
 	       has(before, "[ cut here ]") || has(before, "kernel BUG at ");
 }
 
-/* A function on the stack, or where one stack ends in it: "</TASK>" */
+/* true for a line of a stack trace: a function, or the end of a stack:
+ * "</TASK>"
+ */
 static bool is_frame(const struct line *line)
 {
 	return (*line->text == ' ' || *line->text == '\t') &&
 	       (has(line, "+0x") || has(line, "</"));
 }
 
-/* KASAN's and such end with a rule, others begin with one alone. */
+/* true if a report with this title ends with a line of "=" (KASAN and such), as
+ * others only begin
+ */
 static bool ends_with_rule(const struct line *line)
 {
 	return starts(line, "BUG: K") || starts(line, "UBSAN: ");
 }
 
-/* Where the report ends whose title this is, or NULL: there is no trace, it is a line alone. */
+/* End of the report with this title, or NULL if it has no trace: then it is
+ * this line alone.
+ */
 static const char *report_end(const struct line *title)
 {
 	bool ruled = ends_with_rule(title), traced = false;
@@ -148,12 +156,12 @@ static bool names_bfc(const char *from, const char *to)
 }
 
 /**
- * klog_filter() - write what the kernel's log has of bfc
+ * klog_filter() - write the lines of the kernel's log that are about bfc
  * @log: as syslog(2) gives it
  * @to: result
  *
- * A report names it in its trace, or, as a module that is there, in "Modules linked in": what
- * broke elsewhere may have been broken by it.
+ * A report names bfc in its trace, or in "Modules linked in": bfc may have
+ * caused a fault elsewhere.
  */
 void klog_filter(const char *log, FILE *to)
 {

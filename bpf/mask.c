@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Addresses in a text replaced, the same by the same: "mac1", "ipv4-1", "ipv6-1". What
- * says nothing of a network stays: no address, localhost, broadcast, and the group
- * addresses of bridges.
+ * Replace addresses in a text, each by its own name: "mac1", "ipv4-1",
+ * "ipv6-1". Addresses that say nothing of a network stay: all zero, localhost,
+ * broadcast, and the group addresses of bridges.
  *
- * They are found as tc(8), ip(8), ethtool(8), bfcctl(8) and the kernel write them:
+ * Addresses are found in the forms that tc(8), ip(8), ethtool(8), bfcctl(8) and
+ * the kernel write:
  *   - MAC addresses with colons, with one or two digits in a group, also behind "8000." in
  *     the id of a bridge, and of more than 6 bytes (InfiniBand);
- *   - those found so far also as 12 digits in a row: in names of devices (enx525400123456)
- *     and ids of a switch;
+ *   - MAC addresses found so far, also as 12 digits in a row: in names of
+ *     devices (enx525400123456) and ids of a switch;
  *   - the upper 12 digits of a port's id behind "id", which are its MAC address.
  */
 #define _GNU_SOURCE	/* open_memstream, memmem */
@@ -32,9 +33,9 @@ enum kind { MAC, IPV4, IPV6, __KINDS };
 
 /**
  * struct known - addresses of a kind found so far
- * @name: what stands for them, before their number
- * @n: their number
- * @bytes: they, with zeros behind
+ * @name: replaces an address, followed by its number
+ * @n: entries of @bytes
+ * @bytes: the addresses, padded with zeros
  */
 static struct known {
 	const char *name;
@@ -117,7 +118,7 @@ static size_t match_mac(const char *s, uint8_t bytes[MAC_MOST])
 			return 0;
 		bytes[n++] = hex(p, len);
 		p += len;
-		/* A colon behind which nothing follows is that of a list. */
+		/* A colon without another group behind it is punctuation. */
 		if (*p != ':' || (p[1] != ':' && !digits(p + 1, 1)))
 			break;
 		p++;
@@ -177,13 +178,13 @@ static bool ends_with(const char *from, const char *at, const char *word)
 	return (size_t)(at - from) >= len && !memcmp(at - len, word, len);
 }
 
-/* An address may begin behind what is no part of one. */
+/* true if an address may begin at @at: the character before is not part of one. */
 static bool begins(const char *text, const char *at)
 {
 	return at == text || (!isalnum((unsigned char)at[-1]) && !strchr(":._", at[-1]));
 }
 
-/* Of the address at @at, which is part of @text. Returns its length. */
+/* Find an address at @at, which is part of @text. Returns its length, 0 = none. */
 static size_t match(const char *text, const char *at, enum kind *kind, uint8_t bytes[MAC_MOST])
 {
 	size_t len;
@@ -248,9 +249,10 @@ static char *pass(const char *text)
  * mask_text() - a text without addresses
  * @text: of any length
  *
- * Twice, for a name that is made of an address may stand before that.
+ * In two passes: a device name that contains an address may stand before the
+ * address itself.
  *
- * Return: it, to be freed.
+ * Return: the text without addresses, to be freed.
  */
 char *mask_text(const char *text)
 {
@@ -259,7 +261,7 @@ char *mask_text(const char *text)
 }
 
 /**
- * mask_forget() - addresses found so far
+ * mask_forget() - forget the addresses found so far
  */
 void mask_forget(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that a program cannot do without.
+ * Allocations: the program ends if there is no memory.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "memory.h"
 
 /**
- * need() - memory that a caller cannot do without
+ * need() - end the program if an allocation has failed
  * @memory: what malloc() or its like has returned
  *
  * Return: @memory; the program ends if there is none.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory that a program cannot do without.
+ * Allocations: the program ends if there is no memory.
  */
 #ifndef MEMORY_H
 #define MEMORY_H

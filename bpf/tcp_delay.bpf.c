@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfc_delay - the simple end-to-end congestion control that goes with BFC (BFC
- * App. A.1, Alg. 1) as TCP's. All arithmetic is in delay.h.
+ * bfc_delay - the simple end-to-end congestion control for BFC (BFC App. A.1,
+ * Alg. 1), as a congestion control of TCP. All arithmetic is in delay.h.
  *
- * cwnd = w, rounded down; no pacing, and slow start only where the kernel has set cwnd
- * back: to one packet after a timeout, to the first window after an idle time (if
- * tcp_slow_start_after_idle says so). The RTT is TCP's own measurement, in microseconds.
- * On loss w is halved, of which the paper does not speak: BFC keeps queues short, but
- * promises no lossless network.
+ * cwnd = w, rounded down. No pacing, and slow start only after the kernel has
+ * reset cwnd: to one packet after a timeout, to the initial window after an
+ * idle time (if tcp_slow_start_after_idle is set). The RTT is TCP's own
+ * measurement, in microseconds. Loss halves w, which the paper does not cover:
+ * BFC keeps queues short, but promises no lossless network.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>
@@ -75,8 +75,9 @@ void BPF_PROG(bfc_delay_pkts_acked, struct sock *sk,
 		      sample->pkts_acked);
 }
 
-/* Not called in recovery: the kernel reduces cwnd to ssthresh then. Else ssthresh is
- * cwnd, and cwnd is only less where the kernel has set it back.
+/* Not called in recovery: the kernel reduces cwnd to ssthresh then. Otherwise
+ * ssthresh equals cwnd, and cwnd is below it only after the kernel has reset
+ * cwnd.
  */
 SEC("struct_ops/bfc_delay_cong_avoid")
 void BPF_PROG(bfc_delay_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)

@@ -2,15 +2,15 @@
 /*
  * bfc_hpcc - HPCC (Li et al., SIGCOMM 2019) as TCP's congestion control
  *
- * cwnd = W / packet, rounded up, and pacing at R = W / T, which also holds back
- * what is below one packet. All arithmetic is in hpcc.h. INT comes from the map
+ * cwnd = W / packet, rounded up, and pacing at R = W / T, which also enforces
+ * windows below one packet. All arithmetic is in hpcc.h. INT comes from the map
  * "bfc_int_sk": the option of an ACK is parsed before cong_control() runs.
  *
- * HPCC does not react to loss: in the network it is made for there is none, and
- * INT tells of congestion first. After a time-out it starts from one packet. Where INT
- * does not come, or not of all hops, or has not come for half a wrap of its clock, the
- * connection goes on as Reno would, from the window that it has and without slow start
- * (HPCC starts at line rate), until INT comes again.
+ * HPCC does not react to loss: its network has none, and INT shows congestion
+ * first. After a timeout it starts from one packet. If there is no INT, or not
+ * of all hops, or none for half a wrap of its clock, the connection goes on as
+ * with Reno, from its present window and without slow start (HPCC starts at
+ * line rate), until INT arrives again.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>
@@ -92,7 +92,7 @@ static __always_inline void reno(struct sock *sk, const struct hpcc_sk *hs,
 			tp->snd_cwnd = ssthresh;
 		break;
 	default:
-		/* not if cwnd is not what holds it back */
+		/* cwnd grows only if it limits the sender */
 		if (!acked || cwnd >= 2 * tp->max_packets_out)
 			break;
 		if (cwnd < ssthresh)

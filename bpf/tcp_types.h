@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What congestion control in eBPF needs of the kernel's types: fields are found by
- * name when the program is loaded (CO-RE), so neither their order nor what lies
+ * Kernel types that congestion control in eBPF uses. libbpf finds fields by
+ * name when it loads the program (CO-RE), so neither their order nor what lies
  * between matters, and no vmlinux.h is needed.
  */
 #ifndef BFC_TCP_TYPES_H
@@ -98,7 +98,7 @@ static __always_inline void tcp_set_cwnd(struct tcp_sock *tp, __u32 packets)
 	tp->snd_cwnd = packets < clamp ? packets : clamp;
 }
 
-/* Bytes/s; not beyond SO_MAX_PACING_RATE, whose "none" is ~0UL. */
+/* Bytes/s; not beyond SO_MAX_PACING_RATE, where ~0UL means no limit. */
 static __always_inline void tcp_set_pace(struct sock *sk, unsigned long rate)
 {
 	unsigned long max = sk->sk_max_pacing_rate;
