@@ -417,7 +417,7 @@ static const char *pin_wait(const char *path)
 
 /**
  * pin_new() - pin a program, a map or a link, once all has worked
- * @fd: it
+ * @fd: descriptor of it
  * @path: of the pin; an old one stays until pin_commit(), or for good if that
  *	  is not called
  */
@@ -443,7 +443,7 @@ void pin_fresh(struct bpf_map *map, const char *path)
 /**
  * pin_new_ops() - pin_new() of registered struct_ops, which pin_undo() unregisters
  * @fd: map of them
- * @path: where
+ * @path: of the pin
  */
 void pin_new_ops(int fd, const char *path)
 {
@@ -599,8 +599,8 @@ uint64_t object_id(const void *(*elf_bytes)(size_t *size))
 
 /**
  * object_pin() - pin_new() of an object_id()
- * @id: it
- * @path: where
+ * @id: the id
+ * @path: of the pin
  */
 void object_pin(uint64_t id, const char *path)
 {
@@ -616,7 +616,7 @@ void object_pin(uint64_t id, const char *path)
 
 /**
  * object_is() - whether this object_id() is pinned there
- * @id: it
+ * @id: the id
  * @path: may be absent
  */
 bool object_is(uint64_t id, const char *path)

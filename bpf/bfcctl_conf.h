@@ -37,7 +37,7 @@ struct setting {
 /**
  * struct conf_words - a line of the file that is a command, or a part of it
  * @argc: number of words, 0 = not given
- * @argv: they
+ * @argv: the words
  * @at: where
  */
 struct conf_words {

@@ -639,8 +639,8 @@ static void need_on(const char *what, int *argc, char ***argv)
 
 /**
  * hpcc_check() - "hpcc" in bfc.conf(5)
- * @argc: words behind it
- * @argv: they
+ * @argc: words after it
+ * @argv: the words
  */
 void hpcc_check(int argc, char **argv)
 {
@@ -668,8 +668,8 @@ static bool hpcc_entry_same(const struct hpcc_entry *e)
 
 /**
  * hpcc_same() - whether HPCC is on as this "hpcc on" would have it
- * @argc: words behind "hpcc"
- * @argv: they
+ * @argc: words after "hpcc"
+ * @argv: the words
  */
 bool hpcc_same(int argc, char **argv)
 {
@@ -772,8 +772,8 @@ static void delay_on(int argc, char **argv)
 
 /**
  * delay_check() - "delay" in bfc.conf(5)
- * @argc: words behind it
- * @argv: they
+ * @argc: words after it
+ * @argv: the words
  */
 void delay_check(int argc, char **argv)
 {
@@ -785,8 +785,8 @@ void delay_check(int argc, char **argv)
 
 /**
  * delay_same() - whether bfc_delay is on as this "delay on" would have it
- * @argc: words behind "delay"
- * @argv: they
+ * @argc: words after "delay"
+ * @argv: the words
  */
 bool delay_same(int argc, char **argv)
 {

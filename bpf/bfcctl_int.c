@@ -23,7 +23,7 @@
 #include "bfcctl.h"
 #include "bfcctl_view.h"
 
-/* Our filter at clsact ingress: no other has this number. */
+/* bfcctl's filters at clsact ingress and egress: no other filter has this handle. */
 #define FILTER_HANDLE	0xbfc
 #define FILTER_PRIORITY	1
 
@@ -48,7 +48,7 @@ static const struct {
 	{ BPF_TC_EGRESS, "egress" },
 };
 
-/* How many of bfcctl were there */
+/* Detach bfcctl's filters. Returns their number. */
 static unsigned int udp_unhook(int ifindex, const char *name)
 {
 	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex);
@@ -74,7 +74,7 @@ static unsigned int udp_unhook(int ifindex, const char *name)
 	return was;
 }
 
-/* Devices share the maps. */
+/* Unpin the maps that devices share, if no device is left. */
 static void udp_unshare(void)
 {
 	if (pin_exists("/int-*"))
@@ -95,7 +95,7 @@ static void unpin_gone(const char *path)
 }
 
 /**
- * int_sweep() - unpin what devices of this namespace have left that are gone
+ * int_sweep() - unpin what removed devices of this namespace have left
  */
 void int_sweep(void)
 {
@@ -173,8 +173,8 @@ static void udp_detach(const char *name)
 
 /* ---- int ---- */
 
-/* Peers that telemetry is for if nothing is said: those that no packet from or to the
- * Internet has (RFC 1918, 3927, 4193, 4291).
+/* Peers that telemetry is for by default: private addresses, which no packet
+ * from or to the Internet has (RFC 1918, 3927, 4193, 4291).
  */
 static const char * const private_prefixes[] = {
 	"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16",
@@ -215,7 +215,7 @@ static void add_prefix(struct bfc_int_config *conf, const char *text)
 /**
  * int_scope() - peers that INT is for
  * @conf: changed
- * @text: another prefix, "any", or NULL: private addresses
+ * @text: a prefix to add, "any", or NULL: private addresses
  */
 void int_scope(struct bfc_int_config *conf, const char *text)
 {
@@ -231,7 +231,7 @@ void int_scope(struct bfc_int_config *conf, const char *text)
 	}
 }
 
-/* HPCC, if it is on there, stays on. */
+/* HPCC stays on if the cgroup uses it. */
 static void tcp_attach(const char *cgroup, struct bfc_int_config *conf)
 {
 	struct bfc_int_config was;
@@ -245,10 +245,10 @@ static void tcp_attach(const char *cgroup, struct bfc_int_config *conf)
 }
 
 /**
- * struct int_args - what stands behind "int attach" or "int detach"
+ * struct int_args - words after "int attach" or "int detach"
  * @cgroup: directory, or NULL
  * @dev: device, or NULL
- * @conf: of either
+ * @conf: configuration of the cgroup or the device
  */
 struct int_args {
 	const char *cgroup;
@@ -256,7 +256,7 @@ struct int_args {
 	struct bfc_int_config conf;
 };
 
-/* With @dev, of that device; else the words have a device or a cgroup. */
+/* @dev: the device, or NULL: then the words have a device or a cgroup */
 static void int_args(const char *dev, int argc, char **argv, bool attach, struct int_args *a)
 {
 	const char *word;
@@ -310,7 +310,7 @@ static void int_attach(int argc, char **argv, bool attach)
 		fail("%s: the TCP program is not attached", a.cgroup);
 }
 
-/* "int" of [host]: cgroups only. */
+/* "int" of [host], for cgroups only. Returns true for "attach". */
 static bool host_args(int argc, char **argv, struct int_args *a)
 {
 	const char *word = next_word(&argc, &argv, "int");
@@ -327,8 +327,8 @@ static bool host_args(int argc, char **argv, struct int_args *a)
 
 /**
  * int_check() - "int" in bfc.conf(5), section [host]
- * @argc: words behind it
- * @argv: they
+ * @argc: words after it
+ * @argv: the words
  */
 void int_check(int argc, char **argv)
 {
@@ -339,10 +339,10 @@ void int_check(int argc, char **argv)
 
 /**
  * int_same() - whether a cgroup has INT as this "int attach" would have it
- * @argc: words behind "int"
- * @argv: they
+ * @argc: words after "int"
+ * @argv: the words
  *
- * With "int detach": whether it has none.
+ * With "int detach": true if it has none.
  */
 bool int_same(int argc, char **argv)
 {
@@ -353,13 +353,13 @@ bool int_same(int argc, char **argv)
 		return !tcp_config(a.cgroup, &is);
 	if (!tcp_config(a.cgroup, &is) || !tcp_is_current(a.cgroup))
 		return false;
-	/* hpcc's */
+	/* set by HPCC */
 	memcpy(a.conf.cc, is.cc, sizeof(is.cc));
 	a.conf.cgroup = is.cgroup;
 	return !memcmp(&a.conf, &is, sizeof(is));
 }
 
-/* "int" of [port]: without the device, which is @dev. */
+/* "int" of [port], without the device, which is @dev. Returns true for "attach". */
 static bool port_args(const char *dev, int argc, char **argv, struct int_args *a)
 {
 	bool attach = argc && !strcmp(*argv, "attach");
@@ -376,8 +376,8 @@ static bool port_args(const char *dev, int argc, char **argv, struct int_args *a
 
 /**
  * int_port_check() - "int" in bfc.conf(5), section [port]
- * @argc: words behind it
- * @argv: they
+ * @argc: words after it
+ * @argv: the words
  */
 void int_port_check(int argc, char **argv)
 {
@@ -389,8 +389,8 @@ void int_port_check(int argc, char **argv)
 /**
  * int_port() - do what "int" in section [port] says
  * @dev: name of the device
- * @argc: words behind "int"
- * @argv: they
+ * @argc: words after "int"
+ * @argv: the words
  */
 void int_port(const char *dev, int argc, char **argv)
 {
@@ -403,8 +403,8 @@ void int_port(const char *dev, int argc, char **argv)
 /**
  * int_port_same() - whether a device has the programs for RoCEv2 as this "int" would have it
  * @dev: name of it
- * @argc: words behind "int"
- * @argv: they
+ * @argc: words after "int"
+ * @argv: the words
  */
 bool int_port_same(const char *dev, int argc, char **argv)
 {
@@ -506,7 +506,7 @@ static const struct port *old_port(const struct port_list *list, int ifindex)
 	return NULL;
 }
 
-/* Since @was, @seconds ago; counters of a qdisc that was replaced start over. */
+/* Rate since @was, @seconds ago; 0 if the counter has started over with a new qdisc. */
 static double per_second(uint64_t is, uint64_t was, double seconds)
 {
 	return is < was || seconds <= 0 ? 0 : (is - was) / seconds;
@@ -588,7 +588,7 @@ void cmd_watch(int argc, char **argv)
 			gap = interval;
 		} else if (gap < interval) {
 			wait_ns(interval - gap);
-			/* The first sample is as old as the gap. */
+			/* Sample again: the first sample must be no older than the gap. */
 			views_free(&before);
 			views_get(&before, is.ifindex);
 		} else {

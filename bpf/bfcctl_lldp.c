@@ -21,7 +21,7 @@
 #include "bfcctl.h"
 #include "topology.h"
 
-/* What a box hears at a device */
+/* A neighbour that a box hears at a device */
 struct neighbour {
 	char *file;
 	uint32_t box;
@@ -62,7 +62,9 @@ static char *copy(const char *s)
 	return s ? need(strdup(s)) : NULL;
 }
 
-/* Names of strangers are shown on terminals. */
+/* Copy a name, with "?" for what is not printable: names of other boxes are
+ * shown on terminals.
+ */
 static char *printable(const char *s)
 {
 	char *name = copy(s), *p;
@@ -170,7 +172,9 @@ void lldp_read(struct topology *t, const char *box, const char *file, char *text
 	json_free(all);
 }
 
-/* The same name, but for the domain that one of them lacks? Two with domains are two. */
+/* true if two names are the same, but for a domain that one of them lacks.
+ * Names with different domains differ.
+ */
 static bool same_short(const char *a, const char *b)
 {
 	size_t n = strcspn(a, ".");
@@ -196,7 +200,9 @@ static uint32_t known(const struct topology *t, const struct neighbour *h)
 	return b;
 }
 
-/* Hosts may have the same name; their ids differ. Those below @first were declared. */
+/* The box of an earlier entry with the same name and id: hosts may have the
+ * same name, but their ids differ. Boxes below @first were declared.
+ */
 static uint32_t same_host(const struct neighbour *h, uint32_t first)
 {
 	const struct neighbour *o;
@@ -240,7 +246,7 @@ static bool calls_it(const struct neighbour *h, const char *dev)
 	       (h->port[1] && !strcmp(h->port[1], dev));
 }
 
-/* What the neighbour hears of the same cable */
+/* The neighbour's entry for the same cable, NULL = none */
 static struct neighbour *other_end(const struct neighbour *h)
 {
 	struct neighbour *o;
@@ -249,7 +255,7 @@ static struct neighbour *other_end(const struct neighbour *h)
 		if (o->box == h->other && o->other == h->box && calls_it(h, o->dev) &&
 		    calls_it(o, h->dev))
 			return o;
-	/* A port may be called by a description that its owner has given it. */
+	/* A port's description may be any text: then the names match at one end only. */
 	for (o = heard; o < heard + n_heard; o++)
 		if (o->box == h->other && o->other == h->box &&
 		    (calls_it(h, o->dev) || calls_it(o, h->dev)))
@@ -257,7 +263,7 @@ static struct neighbour *other_end(const struct neighbour *h)
 	return NULL;
 }
 
-/* Only one end was heard: the device is what the neighbour says. */
+/* Only one end was heard: the device that the neighbour names. */
 static const char *said_device(const struct topology *t, const struct neighbour *h)
 {
 	int i;
@@ -272,7 +278,7 @@ static const char *said_device(const struct topology *t, const struct neighbour 
 }
 
 /**
- * lldp_join() - all is read: cables
+ * lldp_join() - add the cables, after all files were read
  * @t: topology
  */
 void lldp_join(struct topology *t)

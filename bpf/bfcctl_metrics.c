@@ -14,9 +14,9 @@
 
 /**
  * struct sample - a port with a bfc qdisc
- * @port: it
- * @pauses: of its queues, by the neighbour
- * @paused_ns: how long they were, all of them together
+ * @port: the port
+ * @pauses: pauses of its queues by the neighbour
+ * @paused_ns: time that its queues were paused, all of them together
  */
 struct sample {
 	struct port port;
@@ -29,18 +29,18 @@ struct samples {
 	unsigned int n;
 };
 
-/* Divided by this many: seconds of ns */
+/* Unit of a value; SECONDS: the value is in ns, and printed in seconds. */
 enum unit { ONE, SECONDS };
 
 /**
- * struct metric - of a port
+ * struct metric - a metric of a port, a priority or a class
  * @name: without "bfc_"
- * @help: of the name
- * @counter: else it is a gauge
+ * @help: HELP text of the name
+ * @counter: a counter, not a gauge
  * @unit: of the value
  * @attr: TCA_BFC_STATS_*, TCA_BFC_PRIO_STATS_* of a priority, TCA_BFC_TCLASS_* of a class;
  *	  0: @get
- * @get: reads it
+ * @get: returns the value if @attr is 0
  * @reason: a label; metrics of the same name follow each other
  */
 struct metric {
@@ -221,8 +221,9 @@ static void read_all(struct samples *all)
 
 /* ---- writing ---- */
 
-/* What a label has as \xHH: bytes that are no UTF-8, or no text; and for no two names to have
- * one label, a backslash that would look so.
+/* true for a byte that a label shows as \xHH: it is not UTF-8 or a control
+ * character, or it is a backslash that would look like one of these, so that no
+ * two names have the same label.
  */
 static bool is_coded(const char *value, unsigned int n)
 {
@@ -304,7 +305,7 @@ static void put_port_metrics(FILE *to, const struct samples *all, const char *ne
 	}
 }
 
-/* One line of a histogram that is no bucket */
+/* A line of a histogram other than a bucket */
 static void put_pause_line(FILE *to, const char *what, const struct sample *s,
 			   const char *netns, enum unit unit, uint64_t value)
 {
@@ -314,7 +315,7 @@ static void put_pause_line(FILE *to, const char *what, const struct sample *s,
 	put_value(to, &m, value);
 }
 
-/* Each bucket has those of the ones before it, too. */
+/* Buckets are cumulative. */
 static void put_pause_times(FILE *to, const struct samples *all, const char *netns)
 {
 	static const struct metric bucket = { .name = PAUSE_TIME "_bucket" };
@@ -427,7 +428,7 @@ static void put_all(FILE *to, const struct samples *all, const char *netns)
 	put_each(to, all, netns, &each_class);
 }
 
-/* A collector of files must not find half of one. */
+/* Write a temporary file first: a collector must not find half a file. */
 static void put_file(const char *path, const struct samples *all, const char *netns)
 {
 	size_t room = strlen(path) + 16;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfcctl monitor: what happens to ports, as the module tells it by generic netlink.
+ * bfcctl monitor: print events of ports, which the module sends by generic
+ * netlink.
  */
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -21,8 +22,8 @@
  * struct monitor - the command
  * @nl: the socket
  * @family: number of the module's family, 0: it is not loaded
- * @dev: only of this device, or NULL
- * @all: of all namespaces that have an id in this one
+ * @dev: print only events of this device, or NULL
+ * @all: print events of all namespaces that have an id in this one
  * @left: events to print yet
  */
 struct monitor {
@@ -67,7 +68,7 @@ static void join(struct monitor *m, const struct nlattr *groups)
 	}
 }
 
-/* What the kernel says of generic netlink's families: that of the module. */
+/* A message about the families of generic netlink: keep that of the module. */
 static int family(const struct nlmsghdr *h, void *data)
 {
 	const struct nlattr *attrs[CTRL_ATTR_MCAST_GROUPS + 1] = {};
@@ -87,7 +88,7 @@ static int family(const struct nlmsghdr *h, void *data)
 	return MNL_CB_OK;
 }
 
-/* Ask for the family; if there is none, the kernel tells when it comes. */
+/* Ask for the family; if there is none, the kernel sends a message when it is added. */
 static void find_family(struct monitor *m)
 {
 	char buf[MNL_SOCKET_BUFFER_SIZE];
@@ -182,7 +183,7 @@ static void end(struct monitor *m)
 	m->left--;
 }
 
-/* What the socket itself has to say. */
+/* Print an event that is not from the module. */
 static void print_own(struct monitor *m, const char *event)
 {
 	struct timespec now;
@@ -233,7 +234,7 @@ static void print_event(struct monitor *m, const struct nlmsghdr *h, int nsid)
 	end(m);
 }
 
-/* Is an event of this namespace? If not, its id is the number of the event's. */
+/* Id of the namespace that an event is from, NO_NSID = this one */
 static int nsid_of(struct msghdr *msg)
 {
 	const struct cmsghdr *c;
@@ -250,7 +251,7 @@ static void take(struct monitor *m, const struct nlmsghdr *h, int nsid)
 	uint16_t was = m->family;
 
 	if (h->nlmsg_type == GENL_ID_CTRL) {
-		/* It is told in each namespace. */
+		/* Each namespace gets this message: use that of this one. */
 		if (nsid != NO_NSID)
 			return;
 		family(h, m);
@@ -261,7 +262,9 @@ static void take(struct monitor *m, const struct nlmsghdr *h, int nsid)
 	}
 }
 
-/* One datagram. Where memory for what was to come was short, events are missing. */
+/* Receive one datagram. With ENOBUFS there was no room in the socket's buffer:
+ * events are missing.
+ */
 static void receive(struct monitor *m)
 {
 	char buf[MNL_SOCKET_BUFFER_SIZE] __attribute__((aligned(NLMSG_ALIGNTO)));

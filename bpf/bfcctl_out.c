@@ -17,7 +17,7 @@ static int depth;
 static bool first = true;
 
 /**
- * out_flush() - what was printed so far must have got there
+ * out_flush() - flush standard output, and end the program if that fails
  */
 void out_flush(void)
 {
@@ -38,10 +38,10 @@ static void newline(void)
 }
 
 /**
- * out_utf8() - the character that a text begins with
+ * out_utf8() - length of the character that a text begins with
  * @s: the text: the kernel takes any bytes as the name of a device
  *
- * Return: its bytes in UTF-8 (RFC 3629), 0 if it is none.
+ * Return: bytes of the character in UTF-8 (RFC 3629), 0 if it is not UTF-8.
  */
 unsigned int out_utf8(const char *s)
 {
@@ -50,7 +50,7 @@ unsigned int out_utf8(const char *s)
 			 *p < 0xf5 ? 4 : 0;
 	unsigned int i;
 
-	/* Too long a form; a surrogate; behind U+10FFFF */
+	/* overlong; a surrogate; beyond U+10FFFF */
 	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
 	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f))
 		return 0;
@@ -61,11 +61,11 @@ unsigned int out_utf8(const char *s)
 }
 
 /**
- * out_control() - is it a control character?
- * @s: what begins with one in UTF-8: terminals take U+0080 to U+009F for such, too, and
- *     9b begins a sequence
+ * out_control() - the control character that a text begins with
+ * @s: the text: terminals take U+0080 to U+009F for control characters, too,
+ *     and U+009B begins a sequence
  *
- * Return: its number, or 0
+ * Return: its number, 0 if it is none.
  */
 unsigned int out_control(const char *s)
 {
@@ -126,7 +126,7 @@ void out_open(const char *key, char bracket)
 }
 
 /**
- * out_close() - end it
+ * out_close() - end an object or an array
  * @bracket: '}' or ']'
  */
 void out_close(char bracket)
@@ -161,7 +161,9 @@ void out_number(const char *key, uint64_t value)
 	printf("%llu", (unsigned long long)value);
 }
 
-/* Of a time in ns, to the microsecond: a double takes no more of the time since 1970. */
+/* Print a time in seconds, with microseconds: a double holds no more digits of
+ * a time since 1970.
+ */
 void out_seconds(const char *key, uint64_t ns)
 {
 	if (!ctl.json)
@@ -188,10 +190,10 @@ void out_bool(const char *key, bool value)
 }
 
 /**
- * out_printable() - a text that a terminal takes for nothing else
- * @s: the text; control characters and what is no UTF-8, which names of devices may have,
- *     become question marks
- * @keep: but for this one, end of line and tabulator
+ * out_printable() - make a text safe for a terminal
+ * @s: the text; control characters and bytes that are not UTF-8, which names of
+ *     devices may have, become question marks
+ * @keep: a control character that stays, as newline and tab do
  */
 void out_printable(char *s, char keep)
 {
@@ -223,7 +225,7 @@ void out_message(const char *where, const char *fmt, va_list args)
 	free(all);
 }
 
-/* For people. */
+/* Print text, unless the output is JSON. */
 void text(const char *fmt, ...)
 {
 	char *said = NULL;

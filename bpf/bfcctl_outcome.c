@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What "bfcctl apply" says: a line for each port, as text or in JSON.
+ * The report of "bfcctl apply": a line for each port, as text or in JSON.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static const struct {
 };
 
 /**
- * outcome_note() - what is no failure, but good to know
+ * outcome_note() - print a message that is not about an error
  * @at: place in the file
  * @fmt: as printf
  */
@@ -53,7 +53,7 @@ void outcome_note(const struct where *at, const char *fmt, ...)
 }
 
 /**
- * outcome_reason() - a message of the qdisc without its name, which is no news
+ * outcome_reason() - a message of the qdisc without the prefix "bfc: "
  * @text: message
  */
 const char *outcome_reason(const char *text)
@@ -65,7 +65,7 @@ const char *outcome_reason(const char *text)
 }
 
 /**
- * outcome_error() - what did not work
+ * outcome_error() - record and print an error
  * @r: of the port
  * @at: place in the file
  * @error: why
@@ -85,12 +85,12 @@ static char *keep(const char *text)
 }
 
 /**
- * outcome_change() - an option is to have another value
+ * outcome_change() - record that an option gets another value
  * @r: of the port
  * @name: of the option
  * @from: value, NULL = there is no qdisc yet
  * @to: value
- * @fixed: while the qdisc lives
+ * @fixed: the option is fixed while the qdisc lives
  */
 void outcome_change(struct outcome *r, const char *name, const char *from,
 		    const char *to, bool fixed)
@@ -105,11 +105,11 @@ void outcome_change(struct outcome *r, const char *name, const char *from,
 }
 
 /**
- * outcome_command() - a program is attached, or detached
+ * outcome_command() - record that a program is attached, or detached
  * @r: of the port
  * @name: of the command
- * @argc: words behind it
- * @argv: they
+ * @argc: words after it
+ * @argv: the words
  */
 void outcome_command(struct outcome *r, const char *name, int argc, char **argv)
 {
@@ -125,7 +125,7 @@ void outcome_command(struct outcome *r, const char *name, int argc, char **argv)
 	r->commands[r->n_commands++] = keep(text);
 }
 
-/* Those that are fixed, or the others */
+/* Print the changes of fixed options, or of the others. */
 static void print_changes(const struct outcome *r, bool fixed)
 {
 	const char *sep = " ";
@@ -221,7 +221,7 @@ static void print_port(const struct outcome *r)
 }
 
 /**
- * outcome_forget() - it will not be printed, or has been
+ * outcome_forget() - free what an outcome holds
  * @r: of a port or a command
  */
 void outcome_forget(struct outcome *r)
@@ -237,7 +237,7 @@ void outcome_forget(struct outcome *r)
 }
 
 /**
- * outcome_print() - print it, and forget it
+ * outcome_print() - print an outcome, and free what it holds
  * @r: of a port or a command
  * @dry_run: nothing was done
  */
@@ -263,8 +263,8 @@ void outcome_print(struct outcome *r, bool dry_run)
 /**
  * outcome_status() - the exit code
  *
- * Return: 1 if something did not work; 3 if something is not as the file says and nothing
- * was done about it; 0.
+ * Return: 1 if something did not work; 3 if something is not as the file says
+ * and nothing was done about it; else 0.
  */
 int outcome_status(void)
 {

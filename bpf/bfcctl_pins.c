@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which ports stamp by what "bfcctl stamp attach" has pinned for them: the qdisc may
- * have gone since then, or been added anew, and the device or its network namespace may
- * have gone. Pins stay in all these cases, those of a device that has gone until the next
- * "stamp attach" or "sweep".
+ * Whether ports stamp by the programs that "bfcctl stamp attach" has pinned for
+ * them: since then the qdisc may have been deleted or added anew, and the
+ * device or its network namespace may have gone. Pins stay in all these cases,
+ * those of a device that has gone until the next "stamp attach" or "sweep".
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -31,14 +31,16 @@ static const struct {
 /**
  * stamp_path() - the path of the program that a port of this namespace stamps by
  * @ifindex: of the device
- * @part: "", or "-config" and so on: of what belongs to it
+ * @part: "", or "-config" and so on for the pins that belong to it
  */
 const char *stamp_path(int ifindex, const char *part)
 {
 	return pin_device("stamp", ifindex, part);
 }
 
-/* Does a program have this name? Then it names a device of a namespace. */
+/* Read namespace and device from the name of a pinned program. Returns false if
+ * it is another name.
+ */
 static bool parse(const char *name, unsigned long long *netns, int *ifindex)
 {
 	int end = 0;
@@ -62,7 +64,7 @@ bool pin_is_name(const char *name)
 /**
  * struct about - what the program was pinned for, beside the numbers in its path
  * @dev: name of the device, for when it is gone
- * @netns_cookie: of its namespace: the number in the path may get to another one
+ * @netns_cookie: of its namespace: the number in the path may be used again
  * @object: object_id() of the program
  */
 struct about {
@@ -72,7 +74,7 @@ struct about {
 };
 
 /**
- * pin_about() - pin_new() of what the program of a port is pinned for
+ * pin_about() - pin_new() of the struct about of a port's program
  * @port: in this namespace
  * @object: object_id() of the program
  */
@@ -90,7 +92,9 @@ void pin_about(const struct port *port, uint64_t object)
 	close(map);
 }
 
-/* What pin_about() has pinned. Return: false if that was another version, or nothing. */
+/* Read what pin_about() has pinned. Returns false if there is nothing, or
+ * another version of bfcctl has pinned it.
+ */
 static bool get_about(const struct pin *pin, struct about *about)
 {
 	char path[sizeof(pin->path) + sizeof("-dev")];
@@ -121,9 +125,7 @@ static uint32_t get_prog_id(const char *path)
 	return info.id;
 }
 
-/* Ports of a namespace, listed once for all its pins: each answer of the kernel has all of
- * them, whichever is asked for.
- */
+/* Ports of a namespace, listed once for all its pins: the kernel always lists all ports. */
 static struct {
 	uint64_t netns_id;	/* 0 = of none yet */
 	struct port *ports;
@@ -143,7 +145,9 @@ static void list_forget(void)
 	memset(&list, 0, sizeof(list));
 }
 
-/* In the namespace of the pin. Return: NULL if the device has no root qdisc. */
+/* The port of a pin; called in the pin's namespace. NULL if the device has no
+ * root qdisc.
+ */
 static const struct port *find_port(const struct pin *pin)
 {
 	unsigned int i;
@@ -159,7 +163,7 @@ static const struct port *find_port(const struct pin *pin)
 	return NULL;
 }
 
-/* In the namespace that has the number of the device's. */
+/* State of a pin; called in the namespace that has the number in its path. */
 static enum pin_state get_state(struct pin *pin, const struct about *about)
 {
 	const struct port *port;
@@ -176,7 +180,7 @@ static enum pin_state get_state(struct pin *pin, const struct about *about)
 	return port->prog_id == pin->prog_id ? PIN_IN_EFFECT : PIN_OTHER;
 }
 
-/* Goes there, if it is not here. */
+/* State of a pin; enters its namespace if that is another one. */
 static enum pin_state look(struct pin *pin)
 {
 	struct about about = {};
@@ -199,7 +203,7 @@ static enum pin_state look(struct pin *pin)
 
 static struct pins *all;
 
-/* What is in its path. Return: false if it is that of something else. */
+/* Fill in what the path says. Returns false if it is not the path of a stamping program. */
 static bool init(struct pin *pin, const char *path)
 {
 	unsigned long long netns;
@@ -249,7 +253,7 @@ void pins_free(struct pins *pins)
 }
 
 /**
- * unpin() - the program of a port, and what belongs to it
+ * unpin() - unpin the program of a port, and what belongs to it
  * @path: of the program
  *
  * Return: whether there was one.
@@ -308,10 +312,11 @@ static void unpin_gone(const char *path)
 }
 
 /**
- * pins_sweep() - unpin what devices of this namespace have left that are gone
- * @dev: those that were called so; NULL: all, and those of a namespace that had its number
+ * pins_sweep() - unpin what removed devices of this namespace have left
+ * @dev: only of devices that had this name; NULL: of all, and of those of an
+ *	 earlier namespace that had the same number
  *
- * A device that comes back has another number.
+ * A device that comes back has another ifindex.
  *
  * Return: whether there was anything.
  */
@@ -324,8 +329,8 @@ bool pins_sweep(const char *dev)
 }
 
 /**
- * cmd_sweep() - unpin all that devices of this namespace have left that are gone: what udev
- *		 calls when one goes
+ * cmd_sweep() - unpin all that removed devices of this namespace have left;
+ *		 udev runs it when a device is removed
  */
 void cmd_sweep(int argc, char **argv)
 {
@@ -347,12 +352,12 @@ bool pin_is_of(const struct pin *pin, const char *dev)
 	return pin->here && !strcmp(pin->dev, dev);
 }
 
-/* How to stamp again, and how to be rid of the pin. */
+/* Print how to stamp again, and how to remove the pin. */
 static void print_remedy(const struct pin *pin)
 {
 	const char *way = *pin->netns ? " -n " : "";
 
-	/* There is no name to go there by: nsenter(1) does. */
+	/* The namespace has no name for "bfcctl -n"; nsenter(1) can enter it. */
 	if (!pin->here && !*pin->netns && pin->state != PIN_NO_NETNS)
 		return;
 	text(" (");
@@ -366,8 +371,8 @@ static void print_remedy(const struct pin *pin)
 }
 
 /**
- * pin_show() - print a pin, unless it has been as a port's of this namespace
- * @pin: it
+ * pin_show() - print a pin, unless it was printed with its port in this namespace
+ * @pin: the pin
  */
 void pin_show(const struct pin *pin)
 {

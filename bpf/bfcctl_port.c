@@ -221,7 +221,9 @@ static void visit_queue(const struct nlmsghdr *h, void *arg)
 	if (!bfc || !stats)
 		return;
 	get_stats(stats, &queue.counts, &app);
-	/* A TX queue's class, of a root that has a scheduler for each, has none. */
+	/* The class of a TX queue, below a root with a scheduler for each, has
+	 * no statistics of bfc.
+	 */
 	if (!app || !bfc_class_stats_read(&queue.stats, app))
 		return;
 	queue.number = TC_H_MIN(tcm->tcm_handle) - 1;
@@ -298,8 +300,8 @@ void port_need_bfc(struct port *port, const char *name)
  * @ifindex: of the device
  * @name: of the device
  *
- * Ends the program with a message if it has not. An ingress qdisc takes filters for
- * both ways, and has one list for them.
+ * Ends the program with a message if it has not. An ingress qdisc takes filters
+ * for both directions, but has only one list for them.
  */
 void port_need_clsact(int ifindex, const char *name)
 {

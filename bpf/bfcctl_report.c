@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfcctl report: what a bug report needs, in one archive: what tc, ip, ethtool, modinfo,
- * the kernel's log and bfcctl itself say of the ports that have a bfc qdisc.
+ * bfcctl report: collect what a bug report needs in one archive: the output of
+ * tc, ip, ethtool, modinfo and bfcctl itself about the ports that have a bfc
+ * qdisc, and the kernel's log.
  *
- * All of it is collected in memory first: then there is the whole archive, or none.
+ * All of it is collected in memory first: the archive is complete, or there is
+ * none.
  */
 #define _GNU_SOURCE	/* memfd_create, pipe2 */
 #include <errno.h>
@@ -28,7 +30,7 @@
 #define EVENTS_DEFAULT	3000000000ULL	/* ns */
 #define EVENTS_MAX	60000000000ULL
 #define PATIENCE	10000000000ULL	/* ns that a command may take */
-#define NOT_FOUND	127		/* exit code of one that is not there */
+#define NOT_FOUND	127		/* exit code if there is no such program */
 #define KLOG_READ_ALL	3		/* syslog(2) */
 #define KLOG_SIZE	10
 #define TAR_BLOCK	512
@@ -50,7 +52,7 @@ static struct {
 	unsigned int n;
 	const char *missing[8];	/* tools */
 	unsigned int n_missing;
-	bool addresses;	/* as they are */
+	bool addresses;	/* not replaced */
 	char name[32];	/* directory in the archive, and the archive's default name */
 } report;
 
@@ -81,7 +83,7 @@ static uint64_t now_ns(void)
 
 /* ---- parts ---- */
 
-/* Addresses in the name of a part are those in the name of a device. */
+/* The path of a part may have an address in it, as part of a device's name. */
 static void add(const char *path, const char *content, const char *said, bool plain)
 {
 	bool mask = !report.addresses && !plain;
@@ -140,8 +142,9 @@ static pid_t fork_with_pipe(int fds[2])
 	return pid;
 }
 
-/* What it prints; what it says of errors goes to @err. One that goes on and on is asked to end
- * when @watch ns have passed, one that does not end by itself, 0, is killed. Return: wait status.
+/* Run a command: its standard output goes to @to, its standard error to @err.
+ * After @watch ns it gets SIGTERM. With @watch 0 it must end by itself, and is
+ * killed after PATIENCE. Returns its wait status.
  */
 static int run(const char *const *argv, uint64_t watch, FILE *to, int err)
 {
@@ -183,8 +186,8 @@ static void join(char *line, size_t room, const char *const *argv)
 		len += snprintf(line + len, room - len, "%s%s", len ? " " : "", *argv);
 }
 
-/* How a command ended: its exit code, and what it said of it. @by_itself: no signal was to
- * end it
+/* Describe how a command ended: its exit code or signal, and its standard
+ * error. @by_itself: no signal was meant to end it.
  */
 static char *how_it_ended(const char *const *argv, int status, bool by_itself, int err)
 {
@@ -208,8 +211,8 @@ static char *how_it_ended(const char *const *argv, int status, bool by_itself, i
 	return need(said);
 }
 
-/* @watch: as of run(); @self: it is bfcctl itself; @plain: there are no addresses, but versions
- * like some
+/* @watch: as for run(); @self: run bfcctl itself; @plain: do not replace
+ * addresses: there are only versions that look like some.
  */
 static void add_command(const char *path, const char *const *argv, uint64_t watch, bool self,
 			bool plain)
@@ -315,7 +318,7 @@ static void add_port(const char *dev)
 
 	snprintf(path, sizeof(path), "ports/%s/qdisc.json", dev);
 	add_tool(path, WORDS("tc", "-s", "-d", "-j", "qdisc", "show", "dev", dev));
-	/* iproute2 6.1 has text of plugins in classes, -j or not. */
+	/* tc of iproute2 6.1 prints the plugin's text for classes even with -j. */
 	snprintf(path, sizeof(path), "ports/%s/class.txt", dev);
 	add_tool(path, WORDS("tc", "-s", "-d", "class", "show", "dev", dev));
 	for (i = 0; i < ARRAY_SIZE(ethtool); i++) {
@@ -388,7 +391,7 @@ static void put_part(FILE *to, const struct part *p)
 	octal(h.gid, sizeof(h.gid), 0);
 	octal(h.size, sizeof(h.size), len);
 	octal(h.mtime, sizeof(h.mtime), time(NULL));
-	h.sum[7] = ' ';	/* it counts as blanks */
+	h.sum[7] = ' ';	/* the sum itself counts as blanks */
 	for (i = 0; i < sizeof(h); i++)
 		sum += ((const unsigned char *)&h)[i];
 	octal(h.sum, 7, sum);
@@ -441,7 +444,7 @@ static bool is_there(const char *tool)
 	return there;
 }
 
-/* What root finds by itself, others may not: ethtool is in /usr/sbin. */
+/* Add directories of root's PATH, which other users may lack: ethtool is in /usr/sbin. */
 static void set_path(void)
 {
 	const char *path = getenv("PATH");
@@ -453,7 +456,7 @@ static void set_path(void)
 
 static void collect(uint64_t events)
 {
-	/* First, so that their MAC addresses are known in names of devices. */
+	/* First: then their MAC addresses are found in names of devices, too. */
 	add_tool("link.json", WORDS("ip", "-d", "-j", "link", "show"));
 	add_kernel();
 	add_command("modinfo.txt", WORDS("modinfo", "sch_bfc"), 0, false, true);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What "bfcctl apply" asks the kernel for.
+ * Requests of "bfcctl apply" to the kernel.
  *
- * What a port is to have is written down as tc would ask for it, all options, with the
- * default of those that the file does not give, and compared attribute by attribute with
- * what the kernel says that it has: there defaults are words ("auto"), not what follows
- * from them. Only what differs is sent, and of a new qdisc only what the file gives: a
- * module older than this program refuses options that it does not know.
+ * The configuration of a port is encoded as tc would send it: all options, with
+ * the defaults of those that the file does not give. It is compared, attribute
+ * by attribute, with the options that the kernel reports. There, defaults are
+ * words ("auto"), not the values that follow from them. A change has only
+ * options that differ, and a new qdisc only those that the file gives: a module
+ * older than this program refuses options that it does not know.
  */
 #include <bpf/bpf.h>
 #include <linux/pkt_sched.h>
@@ -23,7 +24,9 @@
 
 #define STAMP_WORDS	8	/* stamp pinned id N name NAME tag TAG */
 
-/* Devices of an elide list that are there; the others come in when they appear. */
+/* Devices of an elide list that exist, to be freed; the others are added when
+ * they appear.
+ */
 static char *elide_value(const struct setting *setting, const char *dev)
 {
 	char names[ELIDE_NAMES][16];
@@ -43,17 +46,17 @@ static char *elide_value(const struct setting *setting, const char *dev)
 	if (!*value)
 		strcpy(value, "none");
 	else if (!strcmp(value, "none"))
-		strcpy(value, "none,none");	/* a device: alone it would be the word */
+		strcpy(value, "none,none");	/* a device of this name: alone it would mean no device */
 	return value;
 }
 
 /**
  * request_all() - all options of a port, as a request that tc would send
  * @msg: result
- * @want: what the port is to have
+ * @want: configuration of the port
  * @l: the port
  *
- * Return: NULL, or why they make no sense, until the next call.
+ * Return: NULL, or what is wrong with them, valid until the next call.
  */
 const char *request_all(struct rtnl_msg *msg, const struct want *want,
 			const struct live *l)
@@ -66,7 +69,7 @@ const char *request_all(struct rtnl_msg *msg, const struct want *want,
 	for_each_option(o) {
 		const struct setting *setting = want->setting[o->attr];
 
-		/* The qdisc shows the size that the buffer has by another port. */
+		/* The qdisc reports the buffer's size even if another port has set it. */
 		if (!setting && o->attr == TCA_BFC_BUFFER_SIZE)
 			continue;
 		argv[argc++] = (char *)o->name;
@@ -139,8 +142,9 @@ static void copy_attr(struct rtnl_msg *msg, const struct rtattr *attr)
  * request_new() - for a new qdisc: what the file gives
  * @msg: result
  * @to: options of request_all()
- * @want: what the port is to have
- * @l: what it has: the program of a bfc that is replaced stays if nothing is said of it
+ * @want: configuration of the port
+ * @l: the port: unless told otherwise, a new bfc keeps the program of the bfc
+ *     that it replaces
  */
 void request_new(struct rtnl_msg *msg, const struct rtattr *to,
 		 const struct want *want, const struct live *l)
@@ -174,7 +178,7 @@ static bool in_list(uint32_t ifindex, const struct rtattr *nest)
 	return false;
 }
 
-/* The same devices, in any order? */
+/* true if both lists have the same length, and @b has all devices of @a */
 static bool list_same(const struct rtattr *a, const struct rtattr *b)
 {
 	const struct rtattr *attr;
@@ -199,7 +203,7 @@ static bool same(const struct rtattr *is, const struct rtattr *to)
 	       !memcmp(RTA_DATA(is), RTA_DATA(to), RTA_PAYLOAD(is));
 }
 
-/* "auto" that has come to one scheduler */
+/* true if one scheduler is wanted and "auto" has resulted in one */
 static bool has_one(const struct live *l, const struct rtattr *is,
 		    const struct rtattr *to)
 {
@@ -210,7 +214,7 @@ static bool has_one(const struct live *l, const struct rtattr *is,
 	       bfc_attr_number(to, &b) && b == BFC_TXQS_ONE;
 }
 
-/* Of the program that "stamp pinned" names */
+/* Id of the program that "stamp pinned" names, 0 = none */
 static uint32_t prog_id(const struct rtattr *options)
 {
 	const struct rtattr *attr = request_attr(options, TCA_BFC_STAMP_FD);
@@ -225,7 +229,7 @@ static uint32_t prog_id(const struct rtattr *options)
 }
 
 /**
- * request_value() - what tc calls a value
+ * request_value() - a value as tc shows it
  * @o: the option
  * @attr: its attribute, or NULL
  *
@@ -242,21 +246,22 @@ char *request_value(const struct bfc_option *o, const struct rtattr *attr)
 	return need(text);
 }
 
-/* Is it the default? Then it need not be said of a new qdisc. */
+/* true for the default, which need not be reported for a new qdisc */
 static bool is_default(const struct bfc_option *o, const char *text)
 {
 	return !strcmp(text, o->usual);
 }
 
 /**
- * request_change() - what differs: in what is said, and in a request for it
- * @r: what is said of the port
- * @l: what it has
- * @want: what it is to have
+ * request_change() - options that differ: report them, and make a request for them
+ * @r: report on the port
+ * @l: the port
+ * @want: configuration of the port
  * @to: options of request_all()
- * @change: result, without what is fixed while the qdisc lives
+ * @change: result: the request, without options that are fixed while the qdisc
+ *	    lives
  *
- * An option that the kernel does not tell of, its module does not know.
+ * An option that the kernel does not report is not known to its module.
  */
 void request_change(struct outcome *r, const struct live *l,
 		    const struct want *want, const struct rtattr *to,

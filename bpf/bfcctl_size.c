@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfcctl size: the TCP connections of a cgroup tell what they have yet to send.
+ * bfcctl size: the TCP connections of a cgroup send what remains of them
+ * (bfc_size.bpf.c).
  *
  *	<bpffs>/bfc/size-<cgroup>		attachment to a cgroup
  *	<bpffs>/bfc/size-<cgroup>-config	peers that are told
@@ -52,8 +53,8 @@ static void size_off(const char *cgroup)
 }
 
 /**
- * struct size_args - what stands behind "size on" or "size off"
- * @on: which of both
+ * struct size_args - words after "size on" or "size off"
+ * @on: "on", not "off"
  * @cgroup: directory
  * @conf: peers
  */
@@ -99,8 +100,8 @@ void cmd_size(int argc, char **argv)
 
 /**
  * size_check() - "size" in bfc.conf(5), section [host]
- * @argc: words behind it
- * @argv: they
+ * @argc: words after it
+ * @argv: the words
  */
 void size_check(int argc, char **argv)
 {
@@ -111,10 +112,10 @@ void size_check(int argc, char **argv)
 
 /**
  * size_same() - whether a cgroup's connections tell sizes as this "size on" would have it
- * @argc: words behind "size"
- * @argv: they
+ * @argc: words after "size"
+ * @argv: the words
  *
- * With "size off": whether they tell none.
+ * With "size off": true if they tell none.
  */
 bool size_same(int argc, char **argv)
 {

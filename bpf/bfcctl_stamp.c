@@ -4,7 +4,7 @@
  *
  *	<bpffs>/bfc/stamp-<netns>-<ifindex>		the program
  *	<bpffs>/bfc/stamp-<netns>-<ifindex>-config	struct bfc_stamp_config
- *	<bpffs>/bfc/stamp-<netns>-<ifindex>-count	what went wrong
+ *	<bpffs>/bfc/stamp-<netns>-<ifindex>-count	counters of packets
  *	<bpffs>/bfc/stamp-<netns>-<ifindex>-dev		which device, and which version
  *
  * The qdisc holds the program by itself; the pins are for looking at its maps, for
@@ -55,8 +55,8 @@ static uint8_t mode_arg(const char *word)
 	usage_fail("illegal \"%s\" for \"int\": give on, off or strip", word);
 }
 
-/* A number of this machine and namespace that stays the same: each simulated or
- * real switch has another one.
+/* Default node number: a hash of machine id and network namespace, so that it
+ * stays the same, and each real or simulated switch has another one.
  */
 static uint32_t default_node(void)
 {
@@ -71,7 +71,7 @@ static uint32_t default_node(void)
 	return (hash ^ netns_id()) * 16777619U;
 }
 
-/* What stands behind "stamp attach DEV" */
+/* Read the words after "stamp attach DEV". */
 static void attach_args(int argc, char **argv, struct bfc_stamp_config *conf)
 {
 	bool node_given = false;
@@ -137,7 +137,7 @@ static void attach(int argc, char **argv)
 	bfc_stamp__destroy(skel);
 }
 
-/* Stamp again by what is pinned: a qdisc that was added anew does so natively. */
+/* Stamp by the pinned programs again: a qdisc that was added anew stamps natively. */
 static void restore(int argc, char **argv)
 {
 	const char *dev = argc ? next_word(&argc, &argv, "restore") : NULL;
@@ -182,7 +182,7 @@ static void restore(int argc, char **argv)
 	pins_free(&pins);
 }
 
-/* By the name of the pin, also of a network namespace that is gone. */
+/* Unpin a program by the name of its pin, even if its network namespace is gone. */
 static void unpin_named(const char *name)
 {
 	const char *path = pin_path("/%s", name);
@@ -202,7 +202,7 @@ static void unpin_named(const char *name)
 	pins_free(&pins);
 }
 
-/* If the qdisc or the device has gone in the meantime, what it left is to go as well. */
+/* Also removes the pins if the qdisc or the device has gone in the meantime. */
 static void detach(int argc, char **argv)
 {
 	const char *dev = next_word(&argc, &argv, "detach");
@@ -229,8 +229,8 @@ static void detach(int argc, char **argv)
 	fail("%s stamps natively already", dev);
 }
 
-/* What stands behind "pinned": a path, or what tc shows of a program. tc's plugin reads it
- * again for each port.
+/* Check the words after "pinned": a path, or a program as tc shows it. tc's
+ * plugin reads them again for each port.
  */
 static void pinned_args(int argc, char **argv)
 {
@@ -254,7 +254,7 @@ static void pinned_args(int argc, char **argv)
 
 /**
  * stamp_check() - "stamp" in bfc.conf(5)
- * @argc: words behind it
+ * @argc: words after it
  * @argv: native, pinned and a program, or attach and what follows DEV on the command line
  */
 void stamp_check(int argc, char **argv)
@@ -273,7 +273,9 @@ void stamp_check(int argc, char **argv)
 		usage_fail("what is \"%s\"?", *argv);
 }
 
-/* Of the program that is pinned for a port. Return: false if there is none. */
+/* Configuration of the program that is pinned for a port. Returns false if
+ * there is none.
+ */
 static bool pinned_config(int ifindex, struct bfc_stamp_config *conf)
 {
 	int fd = pin_open(stamp_path(ifindex, "-config"));
@@ -291,8 +293,8 @@ static bool pinned_config(int ifindex, struct bfc_stamp_config *conf)
  *		  the program of this version
  * @ifindex: of the port
  * @prog_id: of the program that it stamps by
- * @argc: words behind "attach"
- * @argv: they
+ * @argc: words after "attach"
+ * @argv: the words
  */
 bool stamp_same(int ifindex, uint32_t prog_id, int argc, char **argv)
 {
@@ -317,7 +319,7 @@ bool stamp_is_native(const char *dev)
 	return port.stamp != BFC_STAMP_PINNED && access(stamp_path(port.ifindex, ""), F_OK);
 }
 
-/* Of all processors. */
+/* Sum of a counter over all processors */
 static uint64_t get_count(int fd, uint32_t what)
 {
 	int cpu, cpus = libbpf_num_possible_cpus();
@@ -331,7 +333,9 @@ static uint64_t get_count(int fd, uint32_t what)
 	return sum;
 }
 
-/* Of the program that we attached; another one has maps of its own. */
+/* Show configuration and counters of bfcctl's program; another program has maps
+ * of its own.
+ */
 static void show_ours(const struct port *port)
 {
 	int prog = pin_open(stamp_path(port->ifindex, ""));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Options of the qdisc in the words of tc(8). tc's plugin (tc_bfc/q_bfc.c) reads and
- * prints them, here as there; what it calls in tc is below, and behaves as in iproute2
- * (lib/utils.c, lib/libnetlink.c, tc/tc_util.c), but for what is printed: that is kept.
+ * Options of the qdisc in the words of tc(8). tc's plugin (tc_bfc/q_bfc.c)
+ * reads and prints them, as it does in tc. The functions of tc that it calls
+ * are below. They behave as in iproute2 (lib/utils.c, lib/libnetlink.c,
+ * tc/tc_util.c), but keep what is printed.
  */
 #include <errno.h>
 #include <limits.h>
@@ -181,7 +182,7 @@ int print_color_u64(enum output_type t, enum color_attr color, const char *key,
 	return 0;
 }
 
-/* JSON is bfcctl's own. */
+/* Nothing: bfcctl prints JSON itself. */
 int print_color_bool(enum output_type t, enum color_attr color, const char *key,
 		     const char *fmt, bool value)
 {
@@ -227,14 +228,14 @@ void close_json_object(void)
 
 /* ---- reading and printing ---- */
 
-static FILE *said;	/* standard error, while the plugin has another */
+static FILE *said;	/* standard error, while the plugin writes to a buffer */
 
 static void give_back(void)
 {
 	stderr = said;
 }
 
-/* The first line without its end, and without what names the plugin */
+/* The first line without its end, and without the plugin's prefix */
 static const char *first_line(char *text)
 {
 	static const char prefix[] = "bfc: ";
@@ -251,9 +252,10 @@ static const char *first_line(char *text)
  * @argc: words
  * @argv: pairs of option and value, as behind "bfc" on tc's command line
  *
- * A descriptor that it has of a program ("stamp pinned") is good until the next call.
+ * The descriptor of a program in it ("stamp pinned") is valid until the next
+ * call.
  *
- * Return: NULL, or why they make no sense, until the next call.
+ * Return: NULL, or what is wrong with them, valid until the next call.
  */
 const char *tc_encode(struct rtnl_msg *msg, int argc, char **argv)
 {
@@ -262,7 +264,7 @@ const char *tc_encode(struct rtnl_msg *msg, int argc, char **argv)
 	size_t len;
 	int err;
 
-	/* The plugin says there what is wrong. */
+	/* The plugin writes its errors to stderr. */
 	said = stderr;
 	ctl.restore = give_back;
 	stderr = need(open_memstream(&text, &len));
@@ -281,7 +283,7 @@ const char *tc_encode(struct rtnl_msg *msg, int argc, char **argv)
  * @attr: of TCA_OPTIONS
  * @name: of the option
  *
- * Return: it, to be freed; "" if tc shows none.
+ * Return: the value, to be freed; "" if tc shows none.
  */
 char *tc_value(const struct rtattr *attr, const char *name)
 {
@@ -300,7 +302,7 @@ char *tc_value(const struct rtattr *attr, const char *name)
 	fputc(' ', out);
 	bfc_print_opt(NULL, NULL, nest);
 	fclose(out);
-	/* Some are shown even if they are not there. */
+	/* Some options are shown even without their attribute. */
 	snprintf(pattern, sizeof(pattern), " %s ", name);
 	at = text ? strstr(text, pattern) : NULL;
 	if (at) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * INT of TCP connections: the program that a cgroup's sockets run, and what it
- * keeps with them, which sock_diag(7) hands out together with the addresses.
+ * INT of TCP connections: the program that a cgroup's sockets run, and the
+ * sockets' storage, which sock_diag(7) reports together with the addresses.
  *
  *	<bpffs>/bfc/int_sk			the sockets' storage, shared by all
  *	<bpffs>/bfc/cgroup-<id>/link		attachment to a cgroup
@@ -35,11 +35,11 @@ static const char *storage_path(void)
 /**
  * tcp_on() - have the sockets of a cgroup take part in INT
  * @cgroup: its directory
- * @conf: how
+ * @conf: its configuration
  *
- * Of connections that begin from now on; a listener must be opened from now on.
- * If the cgroup has the program, it gets this one instead, with this configuration for all
- * its sockets. The caller says pin_commit().
+ * Only connections that begin, and listeners that are opened, from now on take
+ * part. If the cgroup has the program already, this one replaces it, with this
+ * configuration for all its sockets. The caller calls pin_commit().
  */
 void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 {
@@ -71,8 +71,8 @@ void tcp_on(const char *cgroup, const struct bfc_int_config *conf)
 /**
  * tcp_release() - take the storage out of the bpf file system if no program needs it
  *
- * Not while bfc_hpcc is registered: it would go on looking into this map, and
- * connections to come would have another.
+ * Not while bfc_hpcc is registered: it would go on using this map, and new
+ * connections would have another one.
  */
 void tcp_release(void)
 {
@@ -82,7 +82,7 @@ void tcp_release(void)
 	pin_rmdir(pin_path("%s", ""));
 }
 
-/* Return: whether there was something to forget. */
+/* Remove the pins of a cgroup. Returns true if it had the program. */
 static bool forget(uint64_t cgroup)
 {
 	unsigned long long id = cgroup;
@@ -90,7 +90,7 @@ static bool forget(uint64_t cgroup)
 
 	pin_remove(pin_path("/cgroup-%llu/config", id));
 	pin_remove(pin_path("/cgroup-%llu/object", id));
-	/* HPCC as a program of the cgroup has nothing to work with any more. */
+	/* hpcc_sockops has no INT to work with any more. */
 	pin_remove(pin_path("/cgroup-%llu/hpcc", id));
 	pin_remove(pin_path("/cgroup-%llu/hpcc_object", id));
 	hpcc_forget(cgroup);
@@ -101,8 +101,8 @@ static bool forget(uint64_t cgroup)
 	return was;
 }
 
-/* The kernel lets go of a link when its cgroup has been removed and the last of the
- * sockets has gone.
+/* The kernel detaches a link from its cgroup when the cgroup has been removed
+ * and its last socket has gone.
  */
 static void sweep(const char *path)
 {
@@ -121,7 +121,7 @@ static void sweep(const char *path)
 /**
  * tcp_sweep() - undo tcp_on() where the cgroup has been removed
  *
- * Before anything is pinned: what is not in use goes as well.
+ * To be called before anything is pinned: pins that are not in use go as well.
  */
 void tcp_sweep(void)
 {
@@ -197,9 +197,9 @@ static void copy_attr(void *to, size_t room, const struct rtattr *attr)
 	memcpy(to, RTA_DATA(attr), len < room ? len : room);
 }
 
-/* What one map keeps with the socket.
+/* Copy what one map keeps with the socket.
  *
- * Return: whether it is the map with INT: the socket takes part.
+ * Return: true if it is the map with INT: the socket takes part.
  */
 static bool get_storage(const struct flow_list *list,
 			const struct rtattr *storage, struct flow *flow)
@@ -253,7 +253,7 @@ static void get_info(const struct rtattr *attr, struct flow *flow)
 	flow->pacing = info.tcpi_pacing_rate;
 }
 
-/* A socket for IPv6 may talk IPv4. */
+/* An IPv6 socket may have a connection over IPv4. */
 static void unmap(struct flow *flow)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A terminal that a command has for itself: a screen of its own, keys as they are typed, and
- * all as it was before when the program ends, however that is. The few sequences are those of
- * ECMA-48 and xterm, which the console of Linux and all that take themselves for xterm know.
+ * Full-screen use of a terminal: the alternate screen, keys as they are typed,
+ * and the old state when the program ends, also by a signal. It uses a few
+ * sequences of ECMA-48 and xterm, which the Linux console and all terminals
+ * compatible with xterm know.
  */
 #define _GNU_SOURCE	/* ppoll */
 #include <errno.h>
@@ -17,7 +18,7 @@
 #include "bfcctl.h"
 #include "bfcctl_term.h"
 
-#define ENTER	"\033[?1049h\033[?25l"	/* the other screen, no cursor */
+#define ENTER	"\033[?1049h\033[?25l"	/* the alternate screen, no cursor */
 #define LEAVE	"\033[?25h\033[?1049l"
 #define HOME	"\033[H"
 #define REVERSE	"\033[7m"
@@ -30,7 +31,7 @@ static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
 static struct {
 	bool open;
 	struct termios was;
-	sigset_t waiting;	/* signals that are not let through while it waits */
+	sigset_t waiting;	/* signals that stay blocked in ppoll() */
 } term;
 
 static volatile sig_atomic_t end, resized;
@@ -70,8 +71,8 @@ static void term_close(void)
 /**
  * term_open() - take the terminal of standard input and output
  *
- * Ends the program with a message if there is none. What follows waits for signals in
- * term_wait() alone.
+ * Ends the program with a message if there is none. From now on signals are
+ * only handled in term_wait().
  */
 void term_open(void)
 {
@@ -98,7 +99,7 @@ void term_open(void)
 	raw.c_lflag &= ~(ICANON | ECHO);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
-	raw.c_cc[VSUSP] = _POSIX_VDISABLE;	/* the other screen would stay */
+	raw.c_cc[VSUSP] = _POSIX_VDISABLE;	/* the alternate screen would stay */
 	term.open = true;
 	ctl.restore = term_close;
 	atexit(term_close);
@@ -123,7 +124,7 @@ void term_size(unsigned int *rows, unsigned int *columns)
 
 /**
  * term_draw() - show these lines, from the top on, and nothing else
- * @lines: each ends with a newline; what is too long, or too many, is cut
+ * @lines: each ends with a newline; long lines are cut, and lines below the screen
  */
 void term_draw(const char *lines)
 {

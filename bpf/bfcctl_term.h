@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A terminal that a command has for itself.
+ * Full-screen use of a terminal.
  */
 #ifndef BFCCTL_TERM_H
 #define BFCCTL_TERM_H

@@ -27,12 +27,12 @@ struct top_class {
 
 /**
  * struct top_port - a port, at some time
- * @port: it
+ * @port: the port
  * @first: its queues in &struct sample
  * @n: their number
  * @rate: bit/s sent since the sample before, or -1: not known
- * @paused_rate: pauses a second by the neighbour
- * @pausing_rate: pauses a second of the neighbour
+ * @paused_rate: pauses of its queues by the neighbour, a second
+ * @pausing_rate: its pauses of queues of the neighbour, a second
  * @drop_rate: packets a second
  * @class: its traffic classes
  */
@@ -49,7 +49,7 @@ struct top_port {
 
 /**
  * struct top_queue - a queue, at some time
- * @queue: it
+ * @queue: the queue
  * @port: index of its port
  * @rate: bit/s sent since the sample before, or -1
  * @paused: part of the time since then that it was paused, or -1
@@ -81,7 +81,7 @@ struct sample {
  * struct pair - a port pauses its neighbour, or the other way round
  * @port: index of the port
  * @pauses: it pauses the neighbour
- * @queues: so many of its queues, or priorities, now
+ * @queues: queues, or priorities, that are paused now
  * @rate: pauses a second, or -1
  */
 struct pair {
@@ -94,7 +94,7 @@ struct pair {
 /**
  * struct destination - where packets go
  * @name: address
- * @queues: that hold such a packet as their oldest one
+ * @queues: queues with a packet to it as their oldest one
  * @backlog: bytes in these
  */
 struct destination {
@@ -190,7 +190,7 @@ static void forget(struct sample *s)
 
 /* ---- what has changed since the one before ---- */
 
-/* -1: a counter starts over when the qdisc is made anew. */
+/* -1 if the counter has started over with a new qdisc. */
 static double rate_of(uint64_t is, uint64_t was, uint64_t ns)
 {
 	return is < was || !ns ? -1 : (is - was) * 1e9 / ns;
@@ -203,7 +203,7 @@ static void set_queue_rates(struct top_queue *q, const struct top_queue *was, ui
 		q->rate *= 8;
 	q->paused = rate_of(q->queue.stats.value[TCA_BFC_CLASS_PAUSED_NS],
 			    was->queue.stats.value[TCA_BFC_CLASS_PAUSED_NS], ns) / 1e9;
-	/* The clock of the sample is not that of the queue. */
+	/* The time of the sample is not exactly that of the queue's counter. */
 	if (q->paused > 1)
 		q->paused = 1;
 }
@@ -342,7 +342,7 @@ static int order_dests(const void *x, const void *y)
 	       strcmp(a->name, b->name);
 }
 
-/* Ports, by their index: others refer to that. */
+/* Orders indices of ports: pairs and queues refer to ports by index. */
 static int order_ports(const void *x, const void *y)
 {
 	const struct top_port *a = &top.now.port[*(const unsigned int *)x];
@@ -359,7 +359,7 @@ static int order_ports(const void *x, const void *y)
 	return order ?: strcmp(a->port.name, b->port.name);
 }
 
-/* Those with packets and those that are paused, in order; to be freed. */
+/* Queues that have packets or are paused, in order; to be freed. */
 static struct top_queue *busy_queues(unsigned int *n)
 {
 	struct top_queue *busy = NULL;
@@ -455,7 +455,7 @@ static const char *device(char *buf, int ifindex)
 	return ifindex && if_indextoname(ifindex, buf) ? buf : "-";
 }
 
-/* Has what came in through a port, and waits, its place in this egress port? */
+/* true if packets that came in through port @from wait in a queue of this egress port. */
 static bool waits_at(const struct top_port *egress, int from)
 {
 	unsigned int i;
@@ -580,7 +580,7 @@ static void print_dest(FILE *to, const struct destination *d)
 	fprintf(to, "%6u %8s %s\n", d->queues, size_text(a, sizeof(a), d->backlog), d->name);
 }
 
-/* Lines for each part, of so many: what one does not need is for the others. */
+/* Share @room lines between the parts: lines that one does not need are for the others. */
 static void share_lines(const unsigned int need_of[__PARTS], unsigned int room,
 			unsigned int lines[__PARTS])
 {
@@ -600,7 +600,7 @@ static void share_lines(const unsigned int need_of[__PARTS], unsigned int room,
 	}
 }
 
-/* @rows: of the terminal, 0 = as many as there are */
+/* @rows: of the terminal, 0 = no limit */
 static char *frame(unsigned int rows)
 {
 	unsigned int *port = need(calloc(top.now.n_ports + 1, sizeof(*port)));
@@ -786,7 +786,7 @@ static void draw(void)
 	free(lines);
 }
 
-/* What a key asks for. Return: false: to end. */
+/* Act on a key. Returns false to end. */
 static bool obey(int key, bool *now)
 {
 	unsigned int i;
@@ -804,7 +804,7 @@ static bool obey(int key, bool *now)
 	return true;
 }
 
-/* Show the sample until the next one is due. Return: false: to end. */
+/* Show the sample until the next one is due. Returns false to end. */
 static bool show(void)
 {
 	bool now = false;
@@ -845,7 +845,7 @@ static void print_once(void)
 	free(lines);
 }
 
-/* The first rates are soon there. */
+/* Wait for the first rates, FIRST ns at most. Returns false to end. */
 static bool begin(void)
 {
 	uint64_t due = now_ns() + (top.interval < FIRST ? top.interval : FIRST), t;

@@ -13,7 +13,7 @@
 #define FILE_MAX	(64 << 20)	/* bytes */
 #define WORDS_MAX	1024		/* of a line */
 
-/* What a shell reads as it is */
+/* Letters that need no quotes in a shell */
 #define PLAIN_LETTERS	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" \
 			"0123456789_.-"
 
@@ -28,7 +28,7 @@ static struct line *lines;
 static uint32_t n_lines;
 
 /**
- * is_device() - may a device have this name, and a shell read it as it is?
+ * is_device() - whether a device may have this name, and it needs no quotes in a shell
  * @name: name
  */
 bool is_device(const char *name)
@@ -51,7 +51,7 @@ static void check_name(const char *name, const char *where)
 }
 
 /**
- * topology_find() - the box of a name
+ * topology_find() - the box with this name
  * @t: topology
  * @name: name
  *
@@ -72,7 +72,7 @@ uint32_t topology_find(const struct topology *t, const char *name)
  * @t: topology
  * @name: of the box
  * @kind: what it does
- * @where: file, for messages; NULL: any name will do
+ * @where: file, for messages; NULL: do not check the name
  */
 uint32_t topology_add(struct topology *t, const char *name, enum box_kind kind,
 		      const char *where)
@@ -94,7 +94,9 @@ static bool is_host(const struct topology *t, uint32_t box)
 	return t->net.kind[box] == BOX_HOST;
 }
 
-/* Hosts may be several at a port, behind something that is not a box here. */
+/* A port has one cable, but several hosts may share a port, behind something
+ * that is not a box here.
+ */
 static void check_port(const struct topology *t, uint32_t box, const char *dev,
 		       uint32_t other, const char *where)
 {
@@ -234,7 +236,7 @@ static void read_path(struct topology *t, const struct line *l)
 	}
 }
 
-/* Return: KIND_UNKNOWN: the line does not name boxes. */
+/* Kind of the boxes that a line declares; KIND_UNKNOWN = it declares none */
 static uint8_t kind_of(const char *word)
 {
 	if (!strcmp(word, "switch"))
@@ -244,7 +246,7 @@ static uint8_t kind_of(const char *word)
 	return strcmp(word, "plain") ? KIND_UNKNOWN : BOX_PLAIN;
 }
 
-/* Boxes may be named behind the lines, or in another file than those, that use them. */
+/* Boxes may be declared behind the lines that use them, or in another file. */
 static void read_lines(struct topology *t)
 {
 	const struct line *l, *end = lines + n_lines;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfcctl topology: which turns elide pauses so that these never run in a circle.
+ * bfcctl topology: which turns to elide so that pauses never run in a circle.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "bfcctl.h"
 #include "topology.h"
 
-#define EXAMPLE_WORK	100000000ULL	/* looks at an edge, for a shortest cycle */
+#define EXAMPLE_WORK	100000000ULL	/* edges visited in search of a shortest cycle */
 
 static const char *const which_names[] = {
 	[TURNS_AUTO] = "auto", [TURNS_ROUTES] = "routes", [TURNS_ALL] = "all",
@@ -80,7 +80,7 @@ struct view {
 	uint32_t *component;
 	uint32_t components;
 	bool *circle;		/* of each component */
-	bool *gone;		/* turns that are not looked at */
+	bool *gone;		/* turns that are left out */
 	bool routed;		/* turns of the routes only */
 };
 
@@ -109,7 +109,9 @@ static void view_free(struct view *v)
 	free(v->gone);
 }
 
-/* A shortest cycle of a component, as long as the search is quick. */
+/* Find a shortest cycle of a component: the shortest one within EXAMPLE_WORK.
+ * Returns its length.
+ */
 static uint32_t shortest_cycle(const struct view *v, uint32_t c, uint32_t *best)
 {
 	const struct digraph *g = &v->turns->g;
@@ -143,7 +145,7 @@ static const char *way_dev(const struct topology *t, uint32_t way)
 	return t->dev[way / 2][way % 2];
 }
 
-/* The device at which a way ends: where it is an ingress */
+/* The device at the end of a way, its ingress port */
 static const char *way_ingress(const struct topology *t, uint32_t way)
 {
 	return way_dev(t, way ^ 1);
@@ -236,7 +238,7 @@ static void show_cycles(const struct topology *t, const struct turns *turns)
 
 /* ---- lists ---- */
 
-/* A turn by its egress, for those of a port to stand together */
+/* A turn, to be sorted by its egress port */
 struct listed {
 	const struct turn *turn;
 	const struct topology *t;
@@ -353,7 +355,7 @@ static void check_lengths(const struct topology *t, const struct turns *turns)
 	free(list);
 }
 
-/* @box: of one box only, and lines alone; NULL: of all */
+/* @box: print only the lines of this box; NULL: all boxes, with headings */
 static void show_lists(const struct topology *t, const struct turns *turns,
 		       const char *box)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The live view of the hops: records are collected from the TCP sockets and from
- * the map of the UDP carrier, twice, for a rate takes two records.
+ * The live view of the hops: records are collected from the TCP sockets and
+ * from the map of the UDP carrier, twice, since a rate needs two records.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -16,9 +16,7 @@
 #include "bfc_int_udp.h"
 #include "bfcctl_view.h"
 
-/* Of the 134 MB after which a hop's count of bytes is back where it was, so many
- * may pass between two samples.
- */
+/* Bytes that a hop may send between two samples: its counter wraps after 134 MB. */
 #define BYTES_BETWEEN	100e6
 #define GAP_MIN		1000000ULL
 #define GAP_MAX		200000000ULL
@@ -71,7 +69,9 @@ static void add_tcp(struct views *views, const struct flow *flow, bool sender)
 	set_hops(v, rec->hop, rec->hops, bfc_int_tcp_get_hop);
 }
 
-/* IPv4 addresses have a label, which may be "name:what" as well. */
+/* true if a label is that of the device: the label of an IPv4 address may be
+ * "name:text".
+ */
 static bool is_of(const char *label, const char *name)
 {
 	size_t len = strcspn(label, ":");
@@ -79,7 +79,7 @@ static bool is_of(const char *label, const char *name)
 	return len == strlen(name) && !memcmp(label, name, len);
 }
 
-/* Is it the address of a socket on this device? */
+/* true if the local address of the socket is one of this device */
 static bool is_local(const struct ifaddrs *list, const char *name,
 		     const struct flow *flow)
 {
@@ -142,9 +142,10 @@ static void add_udp(struct views *views, const struct bfc_int_udp_key *key,
 	set_hops(v, value->hop, value->hops, bfc_int_get_hop);
 }
 
-/* The map is that of all devices, of all namespaces: only those of @ifindex, or
- * of any device that is here. If the last key has given way to another flow, the map
- * begins anew: then some come twice and some not at all, but it comes to an end.
+/* Add flows of device @ifindex, or of all devices of this namespace if that is
+ * 0: the map has those of all namespaces. If the last key has been evicted, the
+ * kernel starts from the first one again: then some flows come twice and some
+ * not at all, but the loop is bounded.
  */
 static void add_map(struct views *views, int ifindex)
 {
@@ -196,7 +197,7 @@ void views_free(struct views *views)
  * views_gap() - for how long to wait for the second sample
  * @views: the first
  *
- * Return: ns: as long as no counter of bytes can come round; 0: no need to wait.
+ * Return: ns, in which no counter of bytes can wrap; 0: no need to wait.
  */
 uint64_t views_gap(const struct views *views)
 {
@@ -232,8 +233,8 @@ static const struct view *find(const struct views *views, const struct view *v)
 	return NULL;
 }
 
-/* Bytes per second that left hop @h between two records; negative: not known.
- * The hop's own clock measures; the local one tells how often it came round.
+/* The time is that of the hop's own clock; the local clock says how often that
+ * has wrapped.
  */
 static double hop_rate(const struct view *was, const struct view *is,
 		       unsigned int h)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What INT says of the hops of a flow, whatever its carrier. */
+/* INT about the hops of a flow, for all carriers. */
 #ifndef BFCCTL_VIEW_H
 #define BFCCTL_VIEW_H
 
@@ -10,15 +10,16 @@
 /**
  * struct view - newest record of one direction of a flow
  * @carrier: "tcp" or "udp"
- * @side: "sender": our packets' way, as echoed; "receiver": the peer's packets'
- * @src: who sends, address
- * @dst: who receives, address
+ * @side: "sender": the path of our packets, from echoes; "receiver": that of
+ *	  the peer's packets
+ * @src: address of the sender
+ * @dst: address of the receiver
  * @sport: of @src
  * @dport: of @dst
  * @time: when the record came, ns of CLOCK_MONOTONIC
  * @count: records so far
- * @overflows: of these, of more hops than there was room for
- * @stale: that came, but were not newer than the one before
+ * @overflows: of these, of paths with more hops than there was room for
+ * @stale: records that were not newer than the one before
  * @path: bfc_int_head_bits()
  * @hops: valid entries of @hop
  * @hop: records

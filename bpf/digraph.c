@@ -14,7 +14,7 @@ static uint32_t *numbers(size_t n)
 }
 
 /**
- * digraph_init() - a graph whose edges the caller writes to @from and @to
+ * digraph_init() - allocate a graph; the caller writes its edges to @from and @to
  * @g: graph
  * @nodes: their number
  * @edges: their number
@@ -48,7 +48,7 @@ static void sort_by(const uint32_t *key, uint32_t nodes, uint32_t edges,
 }
 
 /**
- * digraph_index() - all edges are written: find them by their nodes
+ * digraph_index() - index the edges by their nodes, after all are written
  * @g: graph
  */
 void digraph_index(struct digraph *g)
@@ -163,11 +163,11 @@ uint32_t digraph_components(const struct digraph *g, const bool *gone,
 }
 
 /**
- * digraph_circles() - which components have cycles?
+ * digraph_circles() - find the components that have cycles
  * @g: graph
  * @gone: edges that are not there, or NULL
  * @component: from digraph_components()
- * @circle: of each component
+ * @circle: by component; becomes true for these, the caller has cleared it
  */
 void digraph_circles(const struct digraph *g, const bool *gone,
 		     const uint32_t *component, bool *circle)
@@ -301,7 +301,7 @@ static void nest_node(struct nest *s, const struct digraph *g, const bool *gone,
 			unite(s, v, g->from[g->in[i]]);
 }
 
-/* Sources, what is between, sinks: one list, which is in the midst of a larger piece. */
+/* Join sources, inner nodes and sinks in one list, the inner nodes of a larger piece. */
 static void close_piece(struct nest *s, uint32_t piece)
 {
 	append(s, piece, SOURCES, piece, INNER);
@@ -372,14 +372,15 @@ static void nest_all(struct nest *s, const struct digraph *g, const bool *gone,
 }
 
 /**
- * digraph_nest() - an order as that of digraph_order(), of one piece after another
+ * digraph_nest() - an order like that of digraph_order(), one piece after another
  * @g: graph
  * @gone: edges that are not there
  * @order: nodes, first to last
  *
- * A piece is what edges join, whichever way they lead. In it are first its sources, last
- * its sinks, and between them the pieces that are left without both, in the same way: what
- * leads through one is not mixed with what leads through another.
+ * A piece is a set of nodes that edges join, in either direction. Its sources
+ * are first, its sinks last, and between them the pieces that are left without
+ * both, in the same way: paths through one are not mixed with paths through
+ * another.
  *
  * Return: false if there is none: the graph has a cycle.
  */
@@ -407,7 +408,7 @@ bool digraph_nest(const struct digraph *g, const bool *gone, uint32_t *order)
 struct search {
 	uint32_t *by;		/* edge that a node was found by; or DIGRAPH_NONE */
 	uint32_t *queue;
-	uint64_t looks;		/* at edges */
+	uint64_t looks;		/* edges visited */
 };
 
 static uint32_t trace(const struct digraph *g, const struct search *s,
@@ -420,7 +421,7 @@ static uint32_t trace(const struct digraph *g, const struct search *s,
 		e = s->by[v];
 		cycle[n++] = e;
 	}
-	/* Backwards from behind the first edge: turn it round. */
+	/* All but the first edge are in reverse order. */
 	for (i = 1; i < n - i; i++) {
 		e = cycle[i];
 		cycle[i] = cycle[n - i];
@@ -463,7 +464,7 @@ static bool breadth_first(const struct digraph *g, const bool *gone,
  * @edge: the edge
  * @longest: look for cycles of so many edges at most
  * @cycle: its edges, @edge first; room for all nodes
- * @work: grows by the time that it takes, in looks at an edge; or NULL
+ * @work: grows by the number of edges visited; or NULL
  *
  * Return: number of edges, 0 if there is no such cycle.
  */

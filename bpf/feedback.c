@@ -2,16 +2,17 @@
 /*
  * Small feedback edge sets.
  *
- * An order of the nodes has edges that lead back in it: without these there is no
+ * In an order of the nodes, some edges lead back: without these there is no
  * cycle, and the cheapest set belongs to an order. In each component up to
- * FEEDBACK_EXACT nodes are ordered by dynamic programming over their subsets. More
- * are ordered by several starts (Eades, Lin and Smyth 1993; the caller's hints; what
- * the cycles below leave over), each improved: a node at a time is moved to its
- * best place, then edges are put back in, those that no longer close a cycle
- * (Pearce and Kelly 2006 keep the order).
+ * FEEDBACK_EXACT nodes are ordered by dynamic programming over their subsets.
+ * More are ordered by several starts (Eades, Lin and Smyth 1993; the caller's
+ * hints; the graph without the cycles below), each improved: a node at a time
+ * is moved to its best place, then edges are put back in that no longer close a
+ * cycle (Pearce and Kelly 2006 keep the order).
  *
- * What no set can do without follows from cycles that share no edge: each costs one
- * of its edges (with weights: the local ratio of Demetrescu and Finocchi 2003).
+ * The lower bound follows from cycles that share no edge: each set has an edge
+ * of each of them (with weights: the local ratio of Demetrescu and Finocchi
+ * 2003).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 #include "feedback.h"
 #include "memory.h"
 
-/* Looks at an edge, altogether: some seconds. A large graph has to do with less. */
+/* Edges visited, altogether: some seconds. A large graph has to do with less. */
 #define WORK_IMPROVE	400000000ULL
 #define WORK_PACK	300000000ULL
 #define ROUNDS		200	/* starts after the first ones, of small components */
@@ -44,7 +45,7 @@ struct part {
 
 	/* for the improvement */
 	uint32_t *heap;
-	uint32_t *seen;		/* in this search, if it is @search */
+	uint32_t *seen;		/* equals @search if this search has seen the node */
 	uint32_t search;
 	uint32_t *front;	/* nodes of two searches */
 	uint32_t *slot;
@@ -60,7 +61,7 @@ static uint32_t random_below(struct part *p, uint32_t n)
 
 /* ---- the cheapest order, by subsets ---- */
 
-/* Of edges from @v back to nodes of @set, which stand before it */
+/* Weight of the edges from @v back to nodes of @set, which stand before it */
 static uint64_t back_weight(const struct part *p, uint32_t v, uint32_t set)
 {
 	const struct digraph *g = &p->g;
@@ -149,7 +150,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Search onward from @v, up to the place @limit. Return: false: it came to @target. */
+/* Search onward from @v, up to the place @limit. Returns false if it comes to @target. */
 static bool search_on(struct part *p, uint32_t v, uint32_t target, uint32_t limit,
 		      uint32_t *found)
 {
@@ -215,7 +216,7 @@ static void sort_places(struct part *p, uint32_t first, uint32_t end)
 		p->front[i] = p->order[p->front[i]];
 }
 
-/* What leads to the edge goes before what it leads to, in the places of both. */
+/* Nodes that lead to the edge go before nodes that it leads to, in the places of both. */
 static void reorder(struct part *p, uint32_t on, uint32_t all)
 {
 	uint32_t i, n = 0;
@@ -249,7 +250,7 @@ static void put_back(struct part *p, uint32_t e)
 	p->gone[e] = false;
 }
 
-/* Heavy ones first: these are to stay. */
+/* Heavy edges first: these should stay in the graph. */
 static void put_all_back(struct part *p)
 {
 	uint64_t level = UINT64_MAX, next;
@@ -323,7 +324,7 @@ static void move(struct part *p, uint32_t v, uint32_t to)
 		p->place[p->order[i]] = i;
 }
 
-/* Move @v to where the edges that lead back weigh least. Return: has it moved? */
+/* Move @v to where the edges that lead back weigh least. Returns true if it has moved. */
 static bool move_to_best(struct part *p, uint32_t v, struct step *step)
 {
 	uint32_t n = list_steps(p, v, step), i, at = p->place[v], best_at = at;
@@ -473,7 +474,7 @@ static void order_greedily(struct part *p)
 	free(s.ready);
 }
 
-/* From a set: an order of what it leaves. */
+/* Start from a set: order the graph without it, and improve that. */
 static void start_from(struct part *p, const bool *gone)
 {
 	if (digraph_order(&p->g, gone, p->order))
@@ -482,7 +483,9 @@ static void start_from(struct part *p, const bool *gone)
 
 /* ---- cycles that share no edge ---- */
 
-/* All of @left's cycles up to a length lose what their cheapest edge has left. */
+/* Take from each cycle up to length @longest what its cheapest edge has left,
+ * and add that to the bound.
+ */
 static void pack(struct part *p, uint64_t *left, bool *used_up, uint32_t longest,
 		 uint32_t *cycle)
 {
@@ -530,7 +533,7 @@ static void pack_cycles(struct part *p)
 
 /* ---- a component ---- */
 
-/* Take some nodes of the best order elsewhere, and improve that. */
+/* Move some nodes of the best order to random places, and improve that. */
 static void shake(struct part *p)
 {
 	uint32_t i, n = p->g.nodes;
@@ -542,7 +545,7 @@ static void shake(struct part *p)
 	improve(p);
 }
 
-/* A start leaves the later ones their part of the work. */
+/* Limit the work of a start, so that later ones have their share. */
 static void share_work(struct part *p, uint32_t later)
 {
 	p->limit = p->work < WORK_IMPROVE ?
@@ -703,9 +706,10 @@ static void solve_component(const struct digraph *g, const struct split *s, uint
  * feedback_edges() - edges without which a graph has no cycle
  * @g: graph
  * @weight: what it costs to lose an edge, 1 at least; the sum fits in 62 bits
- * @hints: sets to begin with, NULL behind the last; or NULL. They need not be good, and of
- *	   those that leave no cycle none costs less than the result.
- * @gone: the set; but in very large graphs each of its edges alone would close a cycle
+ * @hints: sets to begin with, NULL behind the last; or NULL. They need not be
+ *	   good. A hint that leaves no cycle never costs less than the result.
+ * @gone: the set; each of its edges alone would close a cycle, except in very
+ *	  large graphs
  * @result: what it costs, and what is known of cheaper ones
  */
 void feedback_edges(const struct digraph *g, const uint64_t *weight,

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FEEDBACK_EXACT	20	/* nodes in a circle: up to here the set is the cheapest */
+#define FEEDBACK_EXACT	20	/* nodes of a component: up to here the set is the cheapest */
 #define DIGRAPH_NONE	UINT32_MAX
 
 /**

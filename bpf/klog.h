@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kernel's log has of bfc.
+ * Lines of the kernel's log about bfc.
  */
 #ifndef KLOG_H
 #define KLOG_H

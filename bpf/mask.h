@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Addresses in a text replaced, the same by the same.
+ * Replace addresses in a text, each by its own name.
  */
 #ifndef MASK_H
 #define MASK_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What bfcctl reads of a network: a file of lines, or what LLDP says, one file a box.
+ * A network as bfcctl reads it: from a file of lines, or from the output of
+ * LLDP, one file a box.
  */
 #ifndef TOPOLOGY_H
 #define TOPOLOGY_H
@@ -12,7 +13,7 @@
 
 /**
  * struct topology - a network with names
- * @net: without names
+ * @net: the network without names
  * @name: of each box
  * @dev: of each cable, the devices at its ends; "" = not given, of hosts and the like
  * @where: of each cable, the file, and the line if it has lines
@@ -47,8 +48,8 @@ enum json_kind { JSON_OBJECT, JSON_ARRAY, JSON_STRING, JSON_TRUE, JSON_OTHER };
  * @kind: what it is; numbers, false and null are JSON_OTHER
  * @key: in an object, else NULL
  * @string: of a string
- * @first: value in an object or array
- * @next: value beside it
+ * @first: first value in an object or array
+ * @next: next value in the same object or array
  */
 struct json {
 	enum json_kind kind;

@@ -158,7 +158,7 @@ static void spread(struct finder *f, uint32_t n)
 	f->queue[n] = FAR;
 }
 
-/* The turns that packets may take which are at @v now */
+/* Mark the turns that packets at @v may take. */
 static void route_on(struct finder *f, uint32_t v)
 {
 	uint32_t i, j, w, x;
@@ -176,7 +176,7 @@ static void route_on(struct finder *f, uint32_t v)
 	}
 }
 
-/* Routes from all sources to those of queue[0] to queue[n - 1] */
+/* Mark the turns on routes from all sources to queue[0] to queue[n - 1]. */
 static void route_to(struct finder *f, uint32_t n)
 {
 	uint32_t b, i;
@@ -190,7 +190,7 @@ static void route_to(struct finder *f, uint32_t n)
 	spread(f, n);
 	for (n = 0; n < f->net->boxes && f->queue[n] != FAR; n++)
 		;
-	/* farthest first: what is on a route is known by then */
+	/* farthest first: then it is known which boxes are on a route */
 	while (n--)
 		if (f->on[f->queue[n]])
 			route_on(f, f->queue[n]);
@@ -236,7 +236,9 @@ static void homes_init(struct homes *h, const struct net *net)
 			h->box[next[way_from(net, way)]++] = way_to(net, way);
 }
 
-/* Has a host with the same homes been routed to? Most hosts have one home. */
+/* true if there are routes to a host with the same home, or the host has none.
+ * Looked at only for hosts with one home, as most have.
+ */
 static bool seen_before(const struct homes *h, uint32_t host, bool *seen)
 {
 	uint32_t n = h->first[host + 1] - h->first[host], b;
@@ -260,7 +262,7 @@ static bool has_hosts(const struct net *net)
 	return false;
 }
 
-/* Shortest routes between hosts. Without any, all boxes have some. */
+/* Shortest routes between hosts. If there are no hosts, all boxes count as having some. */
 static void route_shortest(struct finder *f)
 {
 	const struct net *net = f->net;
@@ -320,7 +322,7 @@ static void route_listed(struct finder *f)
 /* ---- the graph ---- */
 
 /**
- * way_has_bfc() - is it between two switches with bfc?
+ * way_has_bfc() - whether a way is between two switches with bfc
  * @net: network
  * @way: way
  */
@@ -344,7 +346,7 @@ static bool is_wanted(const struct turns *turns, uint32_t in, uint32_t out, bool
 	       (turns->which == TURNS_ALL && out != (in ^ 1));
 }
 
-/* The turns of a box; at first they are but counted. */
+/* Add the turns of a box, or only @count them. */
 static void turns_of(struct finder *f, uint32_t b, struct turns *turns, bool count)
 {
 	uint32_t i, j, in, out;
@@ -414,7 +416,7 @@ void turns_find(const struct net *net, enum turns_which which, struct turns *tur
 }
 
 /**
- * turns_free() - what turns_find() and turns_choose() have made
+ * turns_free() - free what turns_find() and turns_choose() have made
  * @turns: graph
  */
 void turns_free(struct turns *turns)
@@ -435,7 +437,7 @@ static bool *elided_flags(const struct turns *turns)
 }
 
 /**
- * turns_are_safe() - is there no cycle but for what is elided?
+ * turns_are_safe() - whether the graph has no cycle without the elided turns
  * @turns: graph
  */
 bool turns_are_safe(const struct turns *turns)
@@ -506,13 +508,15 @@ static bool is_clos(const struct net *net, const struct turns *turns,
 
 /* ---- the choice ---- */
 
-/* Is @a above @b? Of the same tier that with the higher number is. */
+/* true if @a is in a higher tier than @b, or in the same tier with a higher number */
 static bool above(const uint32_t *tier, uint32_t a, uint32_t b)
 {
 	return tier[a] != tier[b] ? tier[a] > tier[b] : a > b;
 }
 
-/* No cycle is without a lowest box, which packets come down to and go up from. */
+/* Mark the down-up turns: each cycle has a lowest box, where packets come down
+ * and go up again.
+ */
 static void mark_down_up(const struct net *net, const struct turns *turns,
 			 const uint32_t *tier, bool *gone)
 {
@@ -527,7 +531,7 @@ static void mark_down_up(const struct net *net, const struct turns *turns,
 	}
 }
 
-/* Those of them that are in a cycle */
+/* Choose the down-up turns that are in a cycle. */
 static void choose_down_up(const struct net *net, struct turns *turns, bool *gone)
 {
 	uint32_t *component = need(calloc((size_t)turns->g.nodes + 1, sizeof(*component)));
@@ -540,7 +544,7 @@ static void choose_down_up(const struct net *net, struct turns *turns, bool *gon
 	free(component);
 }
 
-/* What an edge weighs: a turn of the routes more than all others together. */
+/* Weight of a turn of the routes: more than all others together. */
 static uint64_t routed_weight(const struct turns *turns)
 {
 	uint64_t others = 1;
@@ -567,7 +571,9 @@ static uint32_t find_root(const struct net *net)
 	return root;
 }
 
-/* The root stands highest: down-up turns are far from it. */
+/* Hint: the down-up turns of a tree with its root in the highest tier, so that
+ * they are far from the root.
+ */
 static void hint_at(const struct net *net, const struct turns *turns, bool *gone)
 {
 	uint32_t *tier, b;
@@ -581,8 +587,9 @@ static void hint_at(const struct net *net, const struct turns *turns, bool *gone
 	free(tier);
 }
 
-/* Of a Clos: what comes down and goes up again only to boxes of higher numbers closes no
- * circle there. Half of the down-up turns remain.
+/* Hint for a Clos: the down-up turns that do not lead to a box of a higher
+ * number. Those that do close no circle there: this leaves half of the down-up
+ * turns.
  */
 static void hint_by_tiers(const struct net *net, const struct turns *turns, bool *gone)
 {
@@ -595,8 +602,9 @@ static void hint_by_tiers(const struct net *net, const struct turns *turns, bool
 	free(tier);
 }
 
-/* If the routes make no circle: what leads back in an order of theirs. No turn of the routes
- * is in this set, and so none in a cheaper one: what TURNS_AUTO has taken TURNS_ALL for.
+/* Hint, if the turns of the routes make no circle: the turns that lead back in
+ * an order of these. No turn of the routes is in this set, and so none in a
+ * cheaper one, which is the condition for TURNS_AUTO to take TURNS_ALL.
  */
 static void hint_by_routes(const struct turns *turns, bool *gone)
 {
@@ -646,7 +654,7 @@ static void choose_fewest(const struct net *net, struct turns *turns, bool *gone
  * @choose: how
  * @turns: from turns_find()
  *
- * Return: false: CHOOSE_DOWN_UP, and this is no Clos.
+ * Return: false for CHOOSE_DOWN_UP if this is no Clos.
  */
 bool turns_choose(const struct net *net, enum turns_choose choose, struct turns *turns)
 {

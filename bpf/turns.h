@@ -78,7 +78,7 @@ struct net {
  * @in: way to the switch; a pause goes to the port at its beginning
  * @out: way from the switch; the egress port, which elides
  * @routed: routes take it
- * @elided: it is to pass without pauses
+ * @elided: packets on it cause no pauses
  */
 struct turn {
 	uint32_t in;
@@ -96,10 +96,10 @@ struct turn {
  * @tier: of each box, from 1 on, 0 = none; NULL if this is no Clos
  * @choose: what was done: CHOOSE_DOWN_UP or CHOOSE_FEWEST
  * @elided: turns
- * @routed_elided: of these, such as routes take
+ * @routed_elided: of these, turns that routes take
  * @least_routed: no choice elides fewer of the routes' turns
- * @least_others: nor, with so few of them, fewer of the others
- * @fewest: so few it are
+ * @least_others: no choice with @least_routed elides fewer of the others
+ * @fewest: so few are elided
  */
 struct turns {
 	enum turns_which which;

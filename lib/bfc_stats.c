@@ -5,7 +5,7 @@
 
 #include "bfc_stats.h"
 
-/* Either nest is TCA_STATS_APP: only the numbers tell them apart. */
+/* Both nests are TCA_STATS_APP: only the numbers of their attributes tell them apart. */
 _Static_assert(TCA_BFC_STATS_MAX < (int)TCA_BFC_CLASS_UNSPEC,
 	       "qdisc and class statistics need numbers of their own");
 
@@ -213,7 +213,7 @@ bool bfc_attr_number(const struct rtattr *attr, uint64_t *value)
 	}
 }
 
-/* @max: of the types, TCA_BFC_PRIO_STATS_MAX or TCA_BFC_TCLASS_MAX */
+/* @max: largest type, TCA_BFC_PRIO_STATS_MAX or TCA_BFC_TCLASS_MAX */
 static void read_numbers(uint64_t value[], unsigned int max, const struct rtattr *nest)
 {
 	const struct rtattr *by_type[max + 1];
@@ -312,7 +312,7 @@ bool bfc_class_stats_read(struct bfc_class_stats *stats, const struct rtattr *ap
  * @stats: of its class
  * @buf: BFC_ADDRESS_ROOM bytes
  *
- * Return: the address, in @buf; NULL if the kernel did not tell.
+ * Return: the address, in @buf; NULL if the kernel sent none.
  */
 const char *bfc_class_dst(const struct bfc_class_stats *stats, char *buf)
 {

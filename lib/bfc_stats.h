@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Statistics of the bfc qdisc and of its classes as numbers, with a table of their
- * names and units: what reads TCA_STATS_APP in user space uses this.
+ * Statistics of the bfc qdisc and of its classes as numbers, with a table of
+ * their names and units, for user space that reads TCA_STATS_APP.
  *
  * Global symbols have the prefix bfc_, since the tc plugin is one of the users.
  */
@@ -41,7 +41,7 @@ enum bfc_block {
 /* End of blocks */
 
 /**
- * struct bfc_stat - what is known of a statistic
+ * struct bfc_stat - name, unit and place of a statistic
  * @key: its name in text and in JSON; NULL ends a table
  * @attr: TCA_BFC_STATS_*, TCA_BFC_PRIO_STATS_*, TCA_BFC_TCLASS_* or TCA_BFC_CLASS_*, and its
  *	  place in the arrays of values
@@ -57,7 +57,7 @@ struct bfc_stat {
 	unsigned int line;
 };
 
-/* All that there are, in the order of tc's output. */
+/* All statistics, in the order of tc's output */
 extern const struct bfc_stat bfc_qdisc_table[];
 extern const struct bfc_stat bfc_prio_table[];
 extern const struct bfc_stat bfc_tclass_table[];
@@ -85,7 +85,7 @@ struct bfc_stats {
  * struct bfc_class_stats - statistics of a class; what the kernel did not send is 0
  * @value: by TCA_BFC_CLASS_*
  * @dst: IPv4, IPv6 or MAC address that the oldest packet goes to
- * @dst_len: bytes of it, 0 = not told
+ * @dst_len: bytes of @dst, 0 = the kernel sent none
  */
 struct bfc_class_stats {
 	uint64_t value[TCA_BFC_CLASS_MAX + 1];
@@ -102,10 +102,10 @@ const char *bfc_class_dst(const struct bfc_class_stats *stats, char *buf);
 const char *bfc_stat_key(unsigned int attr);
 
 /**
- * bfc_pause_time_most() - the longest pauses that are counted together
- * @i: of &bfc_stats.pause_times
+ * bfc_pause_time_most() - the longest pauses that a counter is for
+ * @i: index of the counter in &bfc_stats.pause_times
  *
- * Return: ns, 0 = as long as they may be.
+ * Return: ns, 0 = no limit.
  */
 static inline uint64_t bfc_pause_time_most(unsigned int i)
 {

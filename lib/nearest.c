@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which of some words was meant?
+ * Find the word that was meant.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,8 +15,9 @@ static char folded(char c)
 	return c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c == '_' ? '-' : c;
 }
 
-/* How many letters must be changed, left out or put in to make one of the other, those
- * next to each other swapped counted as one (the optimal string alignment distance).
+/* Number of letters to change, leave out or put in to make one word of the
+ * other; a swap of two letters next to each other counts as one (the optimal
+ * string alignment distance).
  */
 static unsigned int letters_off(const char *a, const char *b)
 {

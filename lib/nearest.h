@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which of some words was meant?
+ * Find the word that was meant.
  */
 #ifndef NEAREST_H
 #define NEAREST_H

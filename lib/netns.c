@@ -29,7 +29,7 @@ void netns_enter(int fd)
 		die("setns");
 }
 
-/* Make a namespace and go there. A bind mount gives it its name. */
+/* Make a namespace and enter it. A bind mount gives it its name. */
 int netns_create(const char *name)
 {
 	char path[128];

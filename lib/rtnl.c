@@ -11,7 +11,7 @@
 
 /* ---- messages ---- */
 
-/* In the namespace that the caller is in. */
+/* The socket is in the caller's namespace. */
 void rtnl_open(struct rtnl *rt, int bus)
 {
 	int on = 1;
@@ -66,7 +66,9 @@ void rtnl_put_str(struct rtnl_msg *msg, int type, const char *text)
 	rtnl_put(msg, type, text, strlen(text) + 1);
 }
 
-/* As tc's plugin has attributes; libmnl's struct nlattr is the same in memory. */
+/* Attributes are struct rtattr, as in tc's plugin; libmnl's struct nlattr has
+ * the same layout.
+ */
 struct rtattr *rtnl_nest(struct rtnl_msg *msg, int type)
 {
 	struct nlattr *nest = mnl_attr_nest_start_check(&msg->h, sizeof(msg->room), type);
@@ -97,7 +99,7 @@ static void rtnl_send(struct rtnl *rt, struct rtnl_msg *msg)
 		die("netlink send");
 }
 
-/* The kernel's own words, NULL if it has none. */
+/* The kernel's own message, NULL if it has none */
 static const char *rtnl_text(const struct nlmsghdr *h)
 {
 	const struct nlmsgerr *err = mnl_nlmsg_get_payload(h);
@@ -121,8 +123,9 @@ static const char *rtnl_text(const struct nlmsghdr *h)
 	return NULL;
 }
 
-/* Take in one datagram. Returns true at the end of the answer. Not mnl_cb_run(), which
- * gives up a list that changed meanwhile: what it has is good.
+/* Receive one datagram. Returns true at the end of the answer. Not
+ * mnl_cb_run(): it fails if a list has changed meanwhile, though what it has
+ * read is valid.
  */
 static bool rtnl_answer(struct rtnl *rt, const char **error,
 			void (*each)(const struct nlmsghdr *h, void *arg),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * rtnetlink by libmnl, for programs that end when it fails: errors are told with the kernel's
- * own text, and attributes are struct rtattr, as tc's plugin has them.
+ * rtnetlink by libmnl, for programs that end when it fails: errors are reported
+ * in the kernel's own words, and attributes are struct rtattr, as in tc's
+ * plugin.
  */
 #ifndef _RTNL_H
 #define _RTNL_H
