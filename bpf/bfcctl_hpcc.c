@@ -36,7 +36,7 @@
 /* Ethernet 14, IPv4 20, TCP 20, its timestamps 12 */
 #define HEADERS_DEFAULT	66
 #define HEADERS_MAX	256
-#define ETA_MIN		10	/* thousandths; a smaller number is a ratio: 1 is 1000 thousandths */
+#define ETA_MIN		10	/* thousandths; a smaller number is a ratio: 1 is 1000 */
 #define FLOWS_MAX	1000000
 #define PACKET_DEFAULT	1514
 #define PACKET_MIN	64

@@ -46,7 +46,7 @@ static char *elide_value(const struct setting *setting, const char *dev)
 	if (!*value)
 		strcpy(value, "none");
 	else if (!strcmp(value, "none"))
-		strcpy(value, "none,none");	/* a device of this name: alone it would mean no device */
+		strcpy(value, "none,none");	/* a device; alone it would mean no device */
 	return value;
 }
 

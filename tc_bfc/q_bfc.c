@@ -2,15 +2,15 @@
 /*
  * q_bfc.c - options of the bfc qdisc, for tc(8) and bfcctl(8)
  *
- * Tables, here of options, in q_bfc_stats.c of statistics, hold all names,
+ * Tables, here of options, in lib/bfc_stats.c of statistics, hold all names,
  * numbers, units and defaults; parsing and encoding (here), text and JSON
- * (q_bfc_show.c) walk over them. bfcctl reads its configuration file by these
- * functions, too (bpf/bfcctl_tc.c).
+ * (q_bfc_show.c, q_bfc_stats.c) walk over them. bfcctl reads its configuration
+ * file by these functions, too (bpf/bfcctl_tc.c).
  *
- * Only what was given on the command line is sent, so that "tc qdisc change"
- * changes just that. Ranges are the kernel's business (it knows them best and
- * says so in its answer): here only what cannot be encoded is refused, and a zero
- * that would be read as "automatic", which has a word.
+ * Only options given on the command line are sent, so that "tc qdisc change"
+ * changes only these. The kernel checks ranges and reports errors. Here only
+ * values that cannot be encoded are refused, and a zero that would be taken for
+ * "automatic", which has a word of its own.
  */
 #include <stdlib.h>
 #include <strings.h>
@@ -81,7 +81,7 @@ static const char * const sched_words[] = {
 
 /* End of words */
 
-/* What to say about a value that is none of these. */
+/* What to say about an illegal value, by unit */
 static const char * const hints[] = {
 	[UNIT_SWITCH] = "on or off",
 	[UNIT_TPID] = "88a8 or 8100",
@@ -233,10 +233,10 @@ const struct bfc_option bfc_options[] = {
 
 /* End of table */
 
-/* More than the kernel takes, so that it is the kernel that says how many. */
+/* More than the kernel takes, so that the kernel reports the limit */
 #define ELIDE_ROOM	(4 * BFC_ELIDE_MAX)
 
-/* The command line, understood: by attribute. */
+/* The parsed command line, by attribute */
 struct bfc_args {
 	bool given[TCA_BFC_MAX + 1];
 	__u64 value[TCA_BFC_MAX + 1];
@@ -309,7 +309,7 @@ static int find_word(const char * const *words, const char *arg)
 	return -1;
 }
 
-/* Returns -1, as the parsers want to. */
+/* Print a message. Returns -1, for the parsers to return. */
 static int illegal(const struct bfc_option *opt, const char *arg)
 {
 	const char * const *word;
@@ -331,8 +331,8 @@ static int illegal(const struct bfc_option *opt, const char *arg)
 	return -1;
 }
 
-/* A bare number is read as bytes, us or bit/s by tc's readers: not what most have in
- * mind who write "hrtt 1" or "rate 10".
+/* tc's readers take a bare number for bytes, us or bit/s: "hrtt 1" or "rate 10"
+ * usually does not mean that.
  */
 static int needs_unit(const struct bfc_option *opt, const char *arg)
 {
@@ -353,8 +353,8 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* tc's own readers convert a double without a look at its sign and size; what
- * does not start like a number (minus, inf, nan) does not get that far.
+/* tc's own readers convert a double without a check of its sign and size: words
+ * that do not start like a number (minus, inf, nan) must not get there.
  */
 static bool starts_as_number(const char *arg)
 {
@@ -363,7 +363,7 @@ static bool starts_as_number(const char *arg)
 	return is_digit(*arg);
 }
 
-/* Nothing is as much in every unit. */
+/* true for zero, which needs no unit */
 static bool is_zero(const char *arg)
 {
 	return arg[strspn(arg, "0.")] == '\0';
@@ -377,7 +377,9 @@ static bool is_bare(const char *arg)
 	return !*unit;
 }
 
-/* Zero would be read as what has a word: "hrtt 0ms" as auto, "share 0%" as off. */
+/* true for a zero that would be read as a value that has a word: "hrtt 0ms" as
+ * auto, "share 0%" as off.
+ */
 static bool has_word(const struct bfc_option *opt, __u64 value)
 {
 	return !value && (opt->unit == UNIT_TIMEOUT ||
@@ -418,16 +420,16 @@ static int parse_number(const struct bfc_option *opt, const char *arg,
 	default:
 		break;
 	}
-	/* Something tiny that was rounded down, or huge that overflowed, is no zero. */
+	/* Zero may also be a tiny number rounded down, or a huge one that overflowed. */
 	if (err || has_word(opt, *value) ||
 	    (*value == 0 && strtod(arg, NULL) != 0.0))
 		return illegal(opt, arg);
 	return 0;
 }
 
-/* Digits, perhaps a point and more digits, then @suffix. The value is counted in
- * units of the last of so many decimals; more are refused, unless they are zero,
- * and so is what is over @max.
+/* Digits, perhaps a point and more digits, then @suffix. @value counts units of
+ * the last of @decimals decimals. More decimals are refused, unless they are
+ * zero, and so are values over @max.
  */
 static bool parse_decimal(const char *arg, unsigned int decimals,
 			  const char *suffix, __u64 max, __u64 *value)
@@ -534,8 +536,8 @@ static bool parse_u32(const char **arg, __u32 *value)
 	return v <= UINT32_MAX;
 }
 
-/* dscp:N or mark:M[/MASK]. In their common number a DSCP of 0 would be none, and a mark in
- * a mask of 0 a DSCP.
+/* dscp:N or mark:M[/MASK]. DSCP 0 and mask 0 are refused: in the number that
+ * both share, DSCP 0 would mean none, and a mark with mask 0 a DSCP.
  */
 static int parse_label(const struct bfc_option *opt, const char *arg, __u64 *value)
 {
@@ -556,7 +558,7 @@ static int parse_label(const struct bfc_option *opt, const char *arg, __u64 *val
 	return 0;
 }
 
-/* N[,N...]: what is behind the last one is 0 */
+/* N[,N...]; entries behind the last one are 0 */
 static int parse_list(const struct bfc_option *opt, const char *arg, __u16 *list)
 {
 	unsigned int n = 0, value;
@@ -571,7 +573,7 @@ static int parse_list(const struct bfc_option *opt, const char *arg, __u16 *list
 	return p[-1] ? illegal(opt, arg) : 0;
 }
 
-/* What can be printed and read again: see print_name(). */
+/* A name of characters that can be printed and read again: see print_name(). */
 static int parse_name(const struct bfc_option *opt, const char *arg)
 {
 	const char *p;
@@ -752,9 +754,9 @@ static void encode(struct nlmsghdr *n, const struct bfc_args *args)
 	addattr_nest_end(n, nest);
 }
 
-/* --- options that there are not --------------------------------------- */
+/* --- unknown options --------------------------------------------------- */
 
-/* The option whose name is nearest, or NULL: none is near. */
+/* The nearest name of an option, NULL = none is near */
 static const char *nearest(const char *arg)
 {
 	const char *names[ARRAY_SIZE(bfc_options)];
@@ -765,7 +767,7 @@ static const char *nearest(const char *arg)
 	return bfc_nearest(arg, names, n);
 }
 
-/* "pfc" for "fc pfc" */
+/* The option that has this word as a value, "pfc" for "fc pfc"; NULL = none */
 static const struct bfc_option *option_of_word(const char *arg)
 {
 	const struct bfc_option *opt;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What options (q_bfc.c, q_bfc_show.c) and statistics (q_bfc_stats.c) of the plugin share:
- * units, words, and how they are printed.
+ * Shared by options (q_bfc.c, q_bfc_show.c) and statistics (q_bfc_stats.c) of
+ * the plugin: units, words, and how they are printed.
  *
- * tc looks for a plugin's global symbols among its own first: so all is static
- * here, but for what is named bfc_*.
+ * tc looks for a plugin's global symbols among its own first: so all symbols
+ * are static here, except those named bfc_*.
  */
 #ifndef _Q_BFC_H
 #define _Q_BFC_H
@@ -47,7 +47,7 @@ static const struct scale sizes[] = {
 
 #define SPRINT_BSIZE	64
 
-/* tc's own printers round; what is printed here can be given back as it is. */
+/* tc's own printers round; this text can be given back to tc and means the same value. */
 static inline const char *sprint_exact(char *buf, __u64 value,
 				       const struct scale *scale)
 {
@@ -97,7 +97,9 @@ static inline void json_fraction(const char *key, double value)
 	print_color_float(PRINT_JSON, COLOR_NONE, key, NULL, value);
 }
 
-/* Another program than tc may have given it any bytes: JSON must not break. */
+/* A program other than tc may have set a name of any bytes: replace those that
+ * would break JSON.
+ */
 static inline void get_name(const struct rtattr *attr, char *name, size_t size)
 {
 	const char *from = attr ? RTA_DATA(attr) : NULL;

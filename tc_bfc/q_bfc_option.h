@@ -42,7 +42,7 @@ struct bfc_option {
 	const char *range;		/* of a number, in words, or NULL */
 };
 
-/* The end is one without a name. */
+/* An entry without a name ends it. */
 extern const struct bfc_option bfc_options[];
 
 const struct bfc_option *bfc_find_option(const char *name);

@@ -2,13 +2,13 @@
 /*
  * q_bfc_show.c - options of the bfc qdisc as tc(8) shows them
  *
- * As text those that differ from the default, so that what was chosen is not
- * one of 50; with -d (show_details) all. Either can be given back to tc as options. In
- * JSON, which programs read, all of them are always there.
+ * Text has the options that differ from the default, so that these are not lost
+ * among 50; with -d (show_details) it has all. Both can be given back to tc as
+ * options. JSON, which programs read, always has all of them.
  */
 #include "q_bfc.h"
 
-/* tc's -d. A tc without it shows all. */
+/* tc's -d; a tc without this symbol shows all options. */
 extern int show_details __attribute__((weak));
 
 static const struct scale times[] = {
@@ -69,7 +69,7 @@ static const char *sprint_label(char *buf, __u64 value)
 	return buf;
 }
 
-/* Separated lists, however long: the keyword goes before the first. */
+/* Separator in a list of any length; prints the keyword before the first entry. */
 static const char *list_sep(const struct bfc_option *opt, bool first)
 {
 	if (!first)

@@ -2,8 +2,9 @@
 /*
  * q_bfc_stamp.c - the eBPF program of "stamp pinned", for tc(8)
  *
- * The kernel wants a descriptor of the program, which tc has until the next one is
- * opened or it ends; what the kernel shows of it later is what bpftool shows.
+ * The kernel takes a descriptor of the program, which tc keeps until the next
+ * one is opened or tc ends. Later the kernel reports what bpftool shows, too:
+ * id, name and tag.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -20,8 +21,8 @@ const char * const bfc_stamp_words[] = {
 	NULL
 };
 
-/* The kernel's descriptor of a program, -1 and errno if there is none. It is good until
- * the next call: a batch may have more lines than there are descriptors.
+/* The kernel's descriptor of a program, -1 and errno if there is none. The next
+ * call closes it: a batch may have more lines than there are descriptors.
  */
 static int get_fd(int cmd, union bpf_attr *attr)
 {
@@ -33,7 +34,7 @@ static int get_fd(int cmd, union bpf_attr *attr)
 	return fd;
 }
 
-/* Of what is pinned there, -1 and a message if there is nothing. */
+/* Descriptor of the program that is pinned at @path, -1 and a message if there is none */
 static int open_path(const char *path)
 {
 	union bpf_attr attr;
@@ -56,7 +57,7 @@ static int open_path(const char *path)
 	return -1;
 }
 
-/* Of the program with this number, likewise. */
+/* Descriptor of the program with this id, likewise */
 static int open_id(__u32 id)
 {
 	union bpf_attr attr;
@@ -86,7 +87,7 @@ static void tag_text(char *text, size_t size, const __u8 *tag, unsigned int len)
 		snprintf(text + 2 * i, 3, "%02x", tag[i]);
 }
 
-/* Another program may have the number since the machine was started again. */
+/* true if the program has this tag: after a reboot another one may have its id. */
 static bool has_tag(int fd, const char *tag)
 {
 	struct bpf_prog_info info;
@@ -111,8 +112,8 @@ static bool has_tag(int fd, const char *tag)
 	return false;
 }
 
-/* What follows "pinned": a path, or what tc prints of the program: id N [ name NAME ]
- * [ tag TAG ]. Where there is a path of that name, "./id" is it.
+/* Parse what follows "pinned": a path, or a program as tc prints it: id N [
+ * name NAME ] [ tag TAG ]. A path "id" is given as "./id".
  *
  * Return: a descriptor, or -1 and a message. @argv is moved to the last word of it.
  */
@@ -131,7 +132,7 @@ int bfc_parse_stamp(int *pargc, char ***pargv)
 		return -1;
 	}
 	fd = open_id(id);
-	/* There may be several with the same name: it says nothing. */
+	/* The name is ignored: several programs may have it. */
 	if (fd >= 0 && argc > 2 && strcmp(argv[1], "name") == 0) {
 		argc -= 2;
 		argv += 2;
@@ -157,7 +158,7 @@ static void print_tag(const struct rtattr *attr)
 		print_text("tag %s ", text);
 }
 
-/* As text only if there is something to say, or all is asked for. */
+/* As text only if it is not native, or with @details. */
 void bfc_print_stamp(__u64 value, struct rtattr *tb[], bool details)
 {
 	char buf[SPRINT_BSIZE];

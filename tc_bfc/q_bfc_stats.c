@@ -2,8 +2,9 @@
 /*
  * q_bfc_stats.c - statistics of the bfc qdisc, for tc(8)
  *
- * Text and JSON walk over the tables of lib/bfc_stats.h. What a kernel does not report
- * counts as zero, what this version does not know is skipped.
+ * Text and JSON walk over the tables of lib/bfc_stats.h. Statistics that a
+ * kernel does not report count as zero, those that this version does not know
+ * are skipped.
  */
 #include "q_bfc.h"
 
@@ -17,7 +18,7 @@ static const char * const peer_state_words[] = {
 	NULL
 };
 
-/* A word for JSON, and for people the cause and what helps. */
+/* The word in JSON, and cause and remedy in text */
 static const struct {
 	const char *word;
 	const char *text;
@@ -72,7 +73,7 @@ static void print_stat(const struct bfc_stat *stat, uint64_t value)
 				(int32_t)value);
 		break;
 	case BFC_UNIT_TIME:
-		/* To three digits. Beyond s64 is no time any more. */
+		/* To three digits. A value beyond s64 is no time. */
 		print_text("%s", value > INT64_MAX ? "forever" :
 			   sprint_time64(value, buf));
 		break;
@@ -156,8 +157,8 @@ static const struct bfc_stat *block_begin(enum bfc_block block)
 	return stat;
 }
 
-/* In text the block is there if any of it is not zero, or @shown: another mode is
- * spared the lines. In JSON names are always there.
+/* Text has the block if a value in it is not zero, or if @shown: in another
+ * mode its lines are left out. JSON always has all names.
  */
 static void print_block(enum bfc_block block, const uint64_t *value, bool shown)
 {
@@ -180,7 +181,7 @@ static void print_block(enum bfc_block block, const uint64_t *value, bool shown)
 		print_nl();
 }
 
-/* Those that happened: of how many pauses each took so long at most. */
+/* Print the counters that are not 0: the longest time, and the number of pauses. */
 static void print_pause_times(const uint64_t *times)
 {
 	char buf[SPRINT_BSIZE];

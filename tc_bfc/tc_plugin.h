@@ -7,7 +7,7 @@
  * packages headers for this, so what is used is declared here, as in iproute2
  * 6.1 (tc/tc_util.h, include/utils.h, json_print.h, libnetlink.h). Layout and
  * calls have been the same from 5.10 to 7.1; 6.9 only added const to the
- * functions' first argument. Helpers whose arguments did change in between
+ * functions' first argument. Helpers with arguments that did change in between
  * (print_size, sprint_size: 32 to 64 bits) are left out on purpose.
  */
 #ifndef _TC_PLUGIN_H

@@ -82,7 +82,7 @@ bfc.prefs.tags = Pref.enum("Tags are upstreamQ", 0,
 bfc.prefs.tpid = Pref.uint("EtherType of the tags", 0x88a8,
 	"The option tpid of the qdisc: 34984 (0x88a8) or 33024 (0x8100)")
 
--- Has the capture a HELLO? Tags before it are those of others.
+-- true after a HELLO: tags before it are not BFC's
 local spoken = false
 
 function bfc.init()
@@ -122,7 +122,7 @@ local function get_hello(buf, tree)
 			     buf(18, 2):uint())
 end
 
--- Where the congestion is for which queues are paused, behind the bitmap.
+-- Roots of the congestion that queues are paused for, behind the bitmap
 local function get_roots(buf, tree, at, paused)
 	if buf:len() < at + 4 then
 		return false
@@ -220,13 +220,14 @@ function bfc.dissector(buf, pinfo, tree)
 		return buf:len()
 	end
 	if len < least[kind] or len > buf:len() then
-		-- What the capture has cut off is not missing in the frame.
+		-- Bytes that the capture has cut off are not missing in the
+		-- frame.
 		if len < least[kind] or len > buf:reported_len() then
 			at:add_proto_expert_info(bad_short)
 		end
 		return buf:len()
 	end
-	-- Without what pads short frames.
+	-- Without the padding of short frames
 	local get = kind == 1 and get_hello or get_pause
 	local info = get(buf(0, len):tvb(), at)
 
@@ -344,7 +345,7 @@ local s = {
 }
 size.fields = s
 
--- range: of all of it; code: of the 16 bits, 5 of an exponent, 11 of a mantissa
+-- range: all bytes of it; code: its 16 bits, 5 of an exponent, 11 of a mantissa
 local function get_size(range, code, tree, carrier)
 	local at = tree:add(size, range)
 	local exponent, mantissa = code:bitfield(0, 5), code:bitfield(5, 11)

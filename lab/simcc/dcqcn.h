@@ -5,7 +5,8 @@
  * fixed time, whether there was a notification; rates are cut once in a while at most;
  * and the target stays where it is while cuts follow each other.
  *
- * Nothing here needs a timer: what was due since the last ACK is done with the next.
+ * No timer is needed: updates that were due since the last ACK are made with
+ * the next one.
  *
  * Pure arithmetic, without floating point: compiled into the simulator's module and
  * into the unit tests. Rates are bytes/s, below 2^37; times are ns.
@@ -26,17 +27,17 @@
 
 /**
  * struct dcqcn_conf - parameters, of all senders of a network
- * @rate: of the host's link, the most
- * @min: the least
+ * @rate: of the host's link, the largest rate
+ * @min: the smallest rate
  * @ai: R_AI, of an additive increase
  * @hai: R_HAI, of a hyper increase
  * @bytes: B of the byte counter, 0 = none, as in HPCC's simulator
  * @g: weight of what is new in alpha, 2^-16
  * @fast: F, iterations of fast recovery
- * @alpha_ns: between updates of alpha
- * @cut_ns: between decreases at least. In the paper the receiver does that, which
- *	    sends a notification every 50 us at most
- * @timer_ns: T, between increases by the timer
+ * @alpha_ns: time between updates of alpha
+ * @cut_ns: least time between decreases. In the paper the receiver ensures
+ *	    this: it sends a notification every 50 us at most
+ * @timer_ns: T, time between increases by the timer
  */
 struct dcqcn_conf {
 	__u64 rate;
@@ -62,7 +63,7 @@ struct dcqcn_conf {
  * @alpha: 2^-24
  * @timer_stage: increases by the timer since the last decrease
  * @byte_stage: and by the byte counter
- * @notified: was there a notification since the last update of alpha?
+ * @notified: there was a notification since the last update of alpha
  */
 struct dcqcn {
 	__u64 rc;
@@ -78,7 +79,7 @@ struct dcqcn {
 };
 
 /**
- * dcqcn_check() - are these parameters possible?
+ * dcqcn_check() - check parameters
  * @c: parameters
  *
  * Return: the name of the parameter that is not in its range, else NULL.
@@ -136,7 +137,7 @@ static inline void dcqcn_age(struct dcqcn *s, const struct dcqcn_conf *c, __u64 
 		if (s->notified)
 			s->alpha += (__u64)DCQCN_ALPHA_ONE * c->g >> DCQCN_G_SHIFT;
 		s->alpha_next += c->alpha_ns;
-		/* nothing changes from here on, however long it was */
+		/* alpha does not change any more: skip the periods left */
 		if (s->alpha == before && !s->notified && now >= s->alpha_next)
 			s->alpha_next += ((now - s->alpha_next) / c->alpha_ns + 1) * c->alpha_ns;
 		s->notified = 0;
@@ -172,7 +173,7 @@ static inline void dcqcn_recover(struct dcqcn *s, const struct dcqcn_conf *c, __
 		if (s->timer_stage < DCQCN_STAGE_MAX)
 			s->timer_stage++;
 		s->timer_next += c->timer_ns;
-		/* at the top: so it is however long it was */
+		/* at the highest rate: skip the periods left */
 		if (s->rc == rc && s->rt == rt && rt == c->rate && now >= s->timer_next)
 			s->timer_next += ((now - s->timer_next) / c->timer_ns + 1) * c->timer_ns;
 	}
@@ -205,7 +206,7 @@ static inline void dcqcn_decrease(struct dcqcn *s, const struct dcqcn_conf *c, _
  * @c: parameters
  * @now: ns, not 0
  * @sent: bytes that were sent since the last one
- * @marked: does it tell of a packet that was marked?
+ * @marked: it reports a packet that was marked
  */
 static inline void dcqcn_ack(struct dcqcn *s, const struct dcqcn_conf *c, __u64 now,
 			     __u64 sent, bool marked)

@@ -3,11 +3,11 @@
  * bfc_simcc - TCP congestion controls of the simulator, whose kernel cannot run
  * those of bpf/ (struct_ops need a JIT compiler)
  *
- * bfc_window: what a program has computed. cwnd is the clamp that it set with
- *	TCP_BPF_SNDCWND_CLAMP, and the pace what it set with SO_MAX_PACING_RATE, in
- *	HPCC_PACE_UNIT; both whatever else happens, as bfc_hpcc does with W and R.
- *	(Reno would follow a smaller clamp only while cwnd is what holds it back,
- *	which it is not as long as pacing is.)
+ * bfc_window: follows an eBPF program. cwnd is the clamp that the program set with
+ *	TCP_BPF_SNDCWND_CLAMP, and the pacing rate is its SO_MAX_PACING_RATE, in
+ *	HPCC_PACE_UNIT; both in all states of TCP, as bfc_hpcc does with W and R.
+ *	(Reno would follow a smaller clamp only while cwnd limits the sender, which
+ *	it does not as long as pacing does.)
  * bfc_delay: as bpf/tcp_delay.bpf.c, with the same arithmetic.
  * bfc_timely, bfc_dcqcn: simcc_rate.c.
  *
@@ -60,7 +60,7 @@ static void window_init(struct sock *sk)
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 }
 
-/* What kernels call differently; see sch_bfc/probe/ */
+/* Kernels call these differently; see sch_bfc/probe/ */
 #ifndef BFC_HAVE_CCSTART
 static void window_event(struct sock *sk, enum tcp_ca_event event)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the simulator's congestion controls share.
+ * Shared by the simulator's congestion controls.
  */
 #ifndef BFC_SIMCC_H
 #define BFC_SIMCC_H
@@ -9,10 +9,10 @@
 
 /**
  * struct gbn - go-back-N: first in the private part of every congestion control here
- * @una: of a sender: snd_una with the ACK before
- * @asked: of a receiver: what it has asked for again last; 0 bytes were never asked for
- *	   as long as @asked_ns is 0
- * @asked_ns: and when
+ * @una: of a sender: snd_una at the last ACK
+ * @asked: of a receiver: sequence number that it last asked for; void while
+ *	   @asked_ns is 0
+ * @asked_ns: when it asked
  */
 struct gbn {
 	u32 una;

@@ -2,19 +2,19 @@
 /*
  * Go-back-N as RDMA's NICs do it, for TCP without SACK (module parameter gbn).
  *
- * Receiver: takes packets in order only. Of the others it takes none, and asks for the
- *	one that it waits for by an ACK: once, and again after 500 us (what HPCC's
- *	simulator has as interval of NACKs). Linux would keep them.
- * Sender: such an ACK (tcp_reordering and tcp_max_reordering are 1) makes everything
- *	that is under way lost, so that all is sent again from there on, at the pace and
- *	within the window of the congestion control. Linux would send one packet a round
- *	trip (NewReno).
+ * Receiver: accepts packets in order only. It drops the others, and asks for the missing
+ *	one by an ACK: once, and again after 500 us (the interval of NACKs in HPCC's
+ *	simulator). Linux would keep them.
+ * Sender: such an ACK (tcp_reordering and tcp_max_reordering are 1) marks everything in
+ *	flight as lost, so that all of it is sent again, at the pace and within the
+ *	window of the congestion control. Linux would send one packet a round trip
+ *	(NewReno).
  *
- * A retransmission that is lost in turn is asked for as well; it is believed when an
- * RTT has passed since it was sent. If nothing comes behind it, it is the time-out that
- * repairs it, as in RDMA.
+ * The receiver also asks for a retransmission that was lost in turn; the sender
+ * reacts when an RTT has passed since it sent that one. If no packet follows,
+ * the timeout repairs the loss, as in RDMA.
  *
- * Only for sockets whose congestion control calls what is below.
+ * Only for sockets with a congestion control that calls the functions below.
  */
 #include <linux/ip.h>
 #include <linux/netfilter_ipv4.h>
@@ -41,7 +41,7 @@ static void gbn_ask(struct sock *sk)
 #endif
 }
 
-/* Return: whether a packet with payload is to be dropped. Context: the socket is locked. */
+/* true if a packet with payload is to be dropped. Context: the socket is locked. */
 static bool gbn_refuses(struct sock *sk, u32 seq)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -71,7 +71,9 @@ static unsigned int gbn_in(void *priv, struct sk_buff *skb, const struct nf_hook
 	if (skb->len <= header + th->doff * 4)
 		return NF_ACCEPT;
 	bh_lock_sock(sk);
-	/* Of one that a process has locked we do not know what it has got. */
+	/* While a process has the socket locked, rcv_nxt may be behind: packets
+	 * may wait in the backlog.
+	 */
 	if ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2) &&
 	    !sock_owned_by_user(sk) &&
 	    inet_csk(sk)->icsk_ca_ops->set_state == simcc_gbn_state &&
@@ -105,7 +107,7 @@ static struct pernet_operations gbn_net_ops = {
 
 /* --- the sender ----------------------------------------------------------- */
 
-/* As the kernel does it after a time-out (tcp_timeout_mark_lost()). */
+/* As the kernel does it after a timeout (tcp_timeout_mark_lost()). */
 static void gbn_go_back(struct sock *sk)
 {
 	struct sk_buff *skb = tcp_rtx_queue_head(sk);
@@ -141,7 +143,7 @@ void simcc_gbn_init(struct sock *sk)
 }
 
 /**
- * simcc_gbn_state() - TCP is about to repair a loss, or something else
+ * simcc_gbn_state() - TCP changes its state: go back when it begins to repair a loss
  * @sk: socket
  * @state: the state that it is about to take
  */
@@ -155,8 +157,8 @@ void simcc_gbn_state(struct sock *sk, u8 state)
  * simcc_gbn_ack() - an ACK came
  * @sk: socket
  *
- * The same ACK again while losses are repaired: the first packet is missing again, if
- * what was sent instead can have arrived by now.
+ * A repeated ACK while losses are repaired: the first packet is missing again,
+ * if its retransmission can have arrived by now.
  */
 void simcc_gbn_ack(struct sock *sk)
 {

@@ -2,10 +2,10 @@
 /*
  * bfc_timely, bfc_dcqcn - RDMA's congestion controls for TCP in the simulator
  *
- * What they compute is a rate, which TCP's pacing makes of it: the arithmetic is in
- * timely.h and dcqcn.h. What is under way is bounded by nothing but the rate, or, by
- * parameter window, also to this rate times base_ns ("+win" in HPCC §5.1, which has
- * HPCC's window) or to the link's rate times base_ns (IRN's, which is fixed).
+ * They compute a rate, which TCP's pacing enforces: the arithmetic is in
+ * timely.h and dcqcn.h. Only the rate limits what is in flight, or, with
+ * parameter window, also this rate times base_ns ("+win" in HPCC §5.1, which
+ * has HPCC's window) or the link's rate times base_ns (IRN's, which is fixed).
  *
  * Every packet must be acknowledged at once (quickack of the route), for TIMELY takes the
  * time of one packet in each round trip, and DCQCN's notifications are the ACKs of marked
@@ -23,8 +23,9 @@
 #include "simcc.h"
 #include "timely.h"
 
-/* What TCP may have in the qdisc of its own host is rate >> this: next to nothing, that
- * is two packets. In a NIC that has RDMA no packet waits behind those of its own flow.
+/* TCP may have rate >> this bytes in the qdisc of its own host: next to
+ * nothing, that is two packets. In an RDMA NIC no packet waits behind those of
+ * its own flow.
  */
 #define RATE_PACING_SHIFT	30
 #define RATE_UNBOUNDED		1000000U	/* packets: no window */
@@ -133,8 +134,8 @@ static u32 rate_undo(struct sock *sk)
  * @gbn: must be first
  * @s: state
  * @sent_ns: when the packet that is timed was sent; 0: none is
- * @end: where it ends
- * @retrans: retransmissions by then: with more, the time may be of another packet
+ * @end: sequence number at its end
+ * @retrans: total retransmissions then: with more, the time may be of another packet
  * @alone: nothing was under way that could be timed
  */
 struct timely_ca {
@@ -157,7 +158,7 @@ static void timely_ca_init(struct sock *sk)
 	rate_apply(sk, ca->s.rate);
 }
 
-/* The youngest packet under way is timed, from the update on: one in each round trip. */
+/* Time the newest packet in flight, after each update: one in each round trip. */
 static void timely_ca_time(struct sock *sk)
 {
 	struct sk_buff *skb = skb_rb_last(&sk->tcp_rtx_queue);
@@ -182,7 +183,7 @@ static void timely_ca_ack(struct sock *sk, const struct rate_sample *rs)
 			timely_rtt(&ca->s, &timely_conf, tp->tcp_clock_cache - ca->sent_ns);
 		ca->sent_ns = 0;
 	} else if (ca->alone && rs->rtt_us > 0) {
-		/* Less than a packet in a round trip: TCP's own time, whole us. */
+		/* Less than a packet in a round trip: take TCP's own RTT, in whole us. */
 		timely_rtt(&ca->s, &timely_conf, rs->rtt_us * (u64)NSEC_PER_USEC);
 	}
 	if (!ca->sent_ns)
@@ -232,8 +233,9 @@ static void dcqcn_ca_ack(struct sock *sk)
 	rate_apply(sk, ca->s.rc);
 }
 
-/* The receiver: an ACK says whether the packet was marked, as DCTCP's do. Each packet has
- * one, so none has to be sent before the next packet is looked at.
+/* The receiver: an ACK says whether the packet was marked, as DCTCP's do. Each
+ * packet has its own ACK, so no delayed one has to be sent before the flag
+ * changes.
  */
 static void dcqcn_ca_event(struct sock *sk, enum tcp_ca_event event)
 {

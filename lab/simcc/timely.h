@@ -23,13 +23,13 @@
 
 /**
  * struct timely_conf - parameters, of all senders of a network
- * @rate: of the host's link, the most
- * @min: the least
+ * @rate: of the host's link, the largest rate
+ * @min: the smallest rate
  * @step: delta, of an increase
- * @leap: of a hyperactive one, 5 delta in the paper
+ * @leap: of a hyperactive increase, 5 delta in the paper
  * @low: T_low
  * @high: T_high
- * @min_rtt: minRTT, which makes a gradient of a difference
+ * @min_rtt: minRTT; the gradient is a difference divided by it
  * @alpha: weight of a new difference, thousandths
  * @beta: multiplicative decrease, thousandths
  */
@@ -60,7 +60,7 @@ struct timely {
 };
 
 /**
- * timely_check() - are these parameters possible?
+ * timely_check() - check parameters
  * @c: parameters
  *
  * Return: the name of the parameter that is not in its range, else NULL.

@@ -3,8 +3,8 @@
  * What ip offers to its link plugins, as in iproute2 6.1 (Debian 12).
  *
  * ip is linked statically with its own libraries and exports only those of
- * their functions that it uses itself. These it does; get_rate64() and
- * get_size(), for example, it does not.
+ * their functions that it uses itself. It exports the ones below, but not
+ * get_rate64() and get_size(), for example.
  */
 #ifndef _IP_PLUGIN_H
 #define _IP_PLUGIN_H

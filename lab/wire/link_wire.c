@@ -113,7 +113,7 @@ static int get_count(__u32 *v, const char *arg)
 	return *arg == '-' || get_u32(v, arg, 0) ? -1 : 0;
 }
 
-/* The pipeline behind an end: what it is told and has counted. */
+/* Parameters and counters of the pipeline behind an end */
 static const struct pipe_word {
 	const char *name, *key;
 	int attr;
@@ -232,7 +232,7 @@ static int parse_rule(int argc, char **argv, struct nlmsghdr *n)
 	return 3;
 }
 
-/* All rules, from the first "drop" on, wherever the others stand. */
+/* All drop rules of the command line; other options may stand between them. */
 struct drops {
 	int n;
 	char **rule[2 * WIRE_RULES_MAX];
@@ -381,7 +381,7 @@ static void print_bits(__u64 rate)
 	char buf[64];
 	int i = 0;
 
-	/* Exact, and what "rate" takes. */
+	/* Exact, in a form that "rate" takes. */
 	while (rate % units[i].scale)
 		i++;
 	snprintf(buf, sizeof(buf), "%llu%s", rate / units[i].scale,
@@ -472,7 +472,7 @@ static void print_rules(struct rtattr *nest, bool lines)
 	close_json_array(PRINT_JSON, NULL);
 }
 
-/* Nothing, if there is none. */
+/* Print the pipeline, if there is one. */
 static void print_pipe(struct rtattr *tb[])
 {
 	unsigned int i;

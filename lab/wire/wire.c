@@ -271,8 +271,9 @@ static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
 	unsigned int len;
 	u64 now;
 
-	/* Drivers take the queue on trust; here it is those who chose it that are
-	 * tested. The receiver must not depend on when the sender reuses its pages.
+	/* Drivers trust the number of the queue; here it is checked, to test
+	 * the code that chose it. The receiver must not depend on when the
+	 * sender reuses its pages.
 	 */
 	if (WARN_ON_ONCE(queue >= dev->num_tx_queues) ||
 	    unlikely(skb_orphan_frags_rx(skb, GFP_ATOMIC) ||
@@ -325,8 +326,8 @@ drop:
 
 /* Reception */
 
-/* Move up to @budget frames that have arrived from @lane to @list. If that was
- * all, arrivals are the timer's business again.
+/* Move up to @budget frames that have arrived from @lane to @list. If no more
+ * have arrived, the timer handles arrivals again.
  */
 static int wire_take(struct wire_lane *lane, struct sk_buff_head *list,
 		     int budget)
@@ -355,7 +356,7 @@ static int wire_take(struct wire_lane *lane, struct sk_buff_head *list,
 	return n;
 }
 
-/* As NICs do: not in promiscuous mode. */
+/* true if the VLAN filter drops the frame; as in NICs, not in promiscuous mode. */
 static bool wire_filters(const struct wire_end *end, const struct sk_buff *skb)
 {
 	netdev_features_t filter = NETIF_F_HW_VLAN_CTAG_FILTER;
@@ -450,7 +451,7 @@ static void wire_lane_open(struct wire_lane *lane, struct wire_end *to)
 	lane->rx = &to->napi;
 	lane->rx_pending = false;
 	lane->open = true;
-	/* Not only started: after a flap a qdisc may have kept its packets. */
+	/* Woken, not only started: after a flap a qdisc may have kept packets. */
 	lane->n_stopped = 0;
 	netif_tx_wake_all_queues(wire_lane_end(lane)->dev);
 	spin_unlock_bh(&lane->lock);
@@ -657,7 +658,7 @@ static int wire_get_link_ksettings(struct net_device *dev,
 	struct wire_end *end = netdev_priv(dev);
 	u64 mbit = div_u64(end->out.conf.rate, 1000000);
 
-	/* As with a card, which has agreed on no speed yet. */
+	/* Without a link, a card has not agreed on a speed yet. */
 	if (!netif_carrier_ok(dev))
 		mbit = 0;
 	cmd->base.speed = mbit ? mbit : SPEED_UNKNOWN;
@@ -695,7 +696,9 @@ static void wire_get_ringparam(struct net_device *dev,
 	ring->tx_pending = end->out.conf.ring;
 }
 
-/* As NICs do it: the link goes down, with what is in the rings, and comes again. */
+/* As in NICs, the link goes down, the frames in the rings are lost, and the
+ * link comes up again.
+ */
 static int wire_set_ringparam(struct net_device *dev,
 			      struct ethtool_ringparam *ring,
 			      struct kernel_ethtool_ringparam *kernel_ring,
@@ -740,9 +743,7 @@ struct wire_end *wire_end_of(struct net_device *dev)
 
 #define WIRE_VLAN_FEATURES (NETIF_F_HW_VLAN_CTAG_TX | NETIF_F_HW_VLAN_STAG_TX)
 
-/* No segmentation offload, not even to be switched on: what crosses a cable is
- * frames.
- */
+/* No segmentation offload, and none to switch on: a cable carries frames. */
 #define WIRE_HW_FEATURES (NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HW_CSUM | \
 			  NETIF_F_SCTP_CRC | WIRE_VLAN_FEATURES)
 
@@ -762,7 +763,7 @@ void wire_setup(struct net_device *dev)
 	dev->netdev_ops = &wire_netdev_ops;
 	dev->ethtool_ops = &wire_ethtool_ops;
 	dev->features |= WIRE_FEATURES;
-	/* The filters are there to be switched on. */
+	/* The VLAN filters are off, and can be switched on. */
 	dev->hw_features = WIRE_HW_FEATURES | NETIF_F_HW_VLAN_CTAG_FILTER |
 			   NETIF_F_HW_VLAN_STAG_FILTER;
 	dev->vlan_features = WIRE_FEATURES & ~(WIRE_VLAN_FEATURES |

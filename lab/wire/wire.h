@@ -48,13 +48,13 @@ enum {
 	/* The pipeline behind this end; while it is down only. See wire_pipe.c */
 	IFLA_WIRE_PIPE_RATE,	/* u64, frames/s; 0: there is none */
 	IFLA_WIRE_PIPE_DELAY,	/* u64, ns from its begin to its end */
-	IFLA_WIRE_PIPE_BUFFER,	/* u32, bytes of each priority that wait before
-				 * it at most, 0: any number
+	IFLA_WIRE_PIPE_BUFFER,	/* u32, bytes of each priority that may wait before it, 0: any
+				 * number
 				 */
-	IFLA_WIRE_PIPE_XOFF,	/* u32, bytes of these: pause; 0: never */
-	IFLA_WIRE_PIPE_XON,	/* u32, bytes: go on */
-	IFLA_WIRE_PIPE_STALL,	/* u32, bytes of a priority at the port that a
-				 * frame is to leave through: stop; 0: never
+	IFLA_WIRE_PIPE_XOFF,	/* u32, pause if more bytes wait; 0: never */
+	IFLA_WIRE_PIPE_XON,	/* u32, resume at this many bytes */
+	IFLA_WIRE_PIPE_STALL,	/* u32, stop for a frame if its egress port would hold more bytes of
+				 * its priority; 0: never
 				 */
 	__IFLA_WIRE_MAX
 };

@@ -86,7 +86,7 @@ struct wire_conf {
  * Belongs to the end that sends. Everything is protected by @lock, except
  * @queue itself, which is constant while the device is registered.
  *
- * @lock: see "Locking" above
+ * @lock: see "Locking" in wire.c
  * @open: both ends are up; frames are accepted and the timer may run
  * @rx_pending: the receiver's poll is due to run and will look at @cable, so
  *	the timer need not wait for deliveries
@@ -143,10 +143,10 @@ struct wire_lane {
  * struct wire_pipe_conf - the pipeline behind an end
  * @rate: frames/s; 0: there is none
  * @delay: from its begin to its end, ns
- * @buffer: bytes of a priority that wait at most, 0: any number
- * @xoff: of these: pause, 0: never
- * @xon: of these: go on
- * @stall: bytes of a priority at an egress: stop, 0: never
+ * @buffer: bytes of a priority that may wait, 0: any number
+ * @xoff: pause a priority if more of its bytes wait, 0: never
+ * @xon: resume it at this many bytes
+ * @stall: stop if an egress would hold more bytes of a priority, 0: never
  */
 struct wire_pipe_conf {
 	u64 rate;
@@ -161,16 +161,16 @@ struct wire_pipe_conf {
  * struct wire_input - an end's part of a pipeline; under the pipeline's lock
  * @conf: written under the RTNL while the end is down
  * @pipe: that of the namespace while the end is up, if it has one
- * @turn: in the list of those that have something in @queue
+ * @turn: in the list of inputs that have frames in @queue
  * @queue: the input buffer
  * @held: bytes of each priority in it
  * @held_out: bytes of each priority that are to leave through this end
  * @over: bit p: priority p is over XOFF, or not down to XON yet
- * @quanta: what the qdisc says in its PFC frames
- * @told: when we last paused the neighbour, ns
+ * @quanta: the qdisc's, from its last PFC frames
+ * @told: when it last sent a PFC frame, ns
  * @peak: largest of @held
  * @drops: frames that found no room
- * @pauses: PFC frames
+ * @pauses: PFC frames that it sent
  * @stalls: times the pipeline stood still because of this end
  * @stall_ns: for how long
  */
@@ -252,6 +252,8 @@ void wire_pipe_exit_module(void);
 
 /* wire_hold.c */
 void wire_hold_exit(void);
+
+/* wire_pipe.c */
 void wire_pipe_join(struct wire_end *end);
 void wire_pipe_leave(struct wire_end *end);
 void wire_pipe_enter(struct wire_end *end, struct sk_buff *skb);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hold the root qdisc of a device, as RTM_NEWTFILTER does without RTNL for a moment
- * (__tcf_qdisc_find()): a test makes the moment as long as it likes.
+ * Hold a reference to the root qdisc of a device, as RTM_NEWTFILTER does for a
+ * moment without the RTNL (__tcf_qdisc_find()): a test holds it as long as it
+ * likes.
  *
  *   echo DEV >/sys/module/test_wire/parameters/hold	in the device's namespace
  *   echo >/sys/module/test_wire/parameters/hold		give it back

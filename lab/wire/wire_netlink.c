@@ -309,7 +309,7 @@ static int wire_newlink(struct net_device *dev,
 		err = wire_validate(peer_tb, NULL, extack);
 		if (err < 0)
 			return err;
-		/* What the peer is not told otherwise is the same. */
+		/* The peer inherits what is not given for it. */
 		if (!peer_tb[IFLA_MTU])
 			peer_tb[IFLA_MTU] = tb[IFLA_MTU];
 		if (!peer_tb[IFLA_NUM_TX_QUEUES])
@@ -516,7 +516,7 @@ static size_t wire_get_xstats_size(const struct net_device *dev)
 	       wire_rules_size(&end->out.rules);
 }
 
-/* Numbers of a moment, each for itself. */
+/* Counters are read one by one: together they are no snapshot. */
 static int wire_fill_pipe(struct sk_buff *skb, const struct wire_input *in)
 {
 	if (!in->conf.rate)

@@ -22,11 +22,12 @@
  * Without, the qdisc takes or drops it. Where it goes is looked up in the routing
  * table, so that only routers stall.
  *
- * The priority is the class selector of the DSCP. Frames to link-local groups, PFC
- * and BFC's control frames among them, are the MAC's: they do not come here.
+ * The priority is the class selector of the DSCP. Frames to link-local groups,
+ * PFC and BFC's control frames among them, belong to the MAC: they bypass the
+ * pipeline.
  *
- * An end joins the pipeline of its namespace when it is set up and leaves it when it
- * is taken down; it can be configured in between only.
+ * An end joins the pipeline of its namespace when it is set up and leaves it
+ * when it is taken down; it can be configured only while it is down.
  *
  * Locking: struct wire_pipe's lock, in softirq context or with softirqs off, inside
  * a lane's; inside it are the timer base and the routing table. No frame is passed
@@ -66,7 +67,7 @@ struct wire_pfc {
  * @inside: frames in the pipeline
  * @timer: fires when a frame may enter or has to leave
  * @running: wire_pipe_run() is active, and will set @timer
- * @armed: when it will, ns; %WIRE_NEVER if it will not
+ * @armed: when @timer fires, ns; %WIRE_NEVER if it does not
  * @free: when the next frame may enter, ns
  * @frac: rest of @free, in 1/rate ns
  * @stuck: the end that has no room for the first of @inside, or %NULL
@@ -112,7 +113,7 @@ static unsigned int wire_prio(const struct sk_buff *skb)
 	}
 }
 
-/* The timer has to fire for what is next; early is harmless. */
+/* Arm the timer for the next event; to fire early is harmless. */
 static void wire_pipe_arm(struct wire_pipe *pipe)
 {
 	struct sk_buff *first = skb_peek(&pipe->inside);
@@ -141,8 +142,8 @@ static u64 wire_pipe_again(struct wire_input *in)
 			 wire_input_end(in)->out.conf.rate);
 }
 
-/* A priority fills the input buffer, or does not any more. Tells whether the
- * neighbour has to know; a pause that is about to end by itself is repeated.
+/* A priority is over XOFF, or down to XON. Returns true if the neighbour has to
+ * be told by a PFC frame; a pause that is about to end by itself is repeated.
  */
 static bool wire_pipe_judge(struct wire_input *in, unsigned int prio, u64 now)
 {
@@ -162,7 +163,7 @@ static bool wire_pipe_judge(struct wire_input *in, unsigned int prio, u64 now)
 	return true;
 }
 
-/* What it says is written as it leaves: wire_pipe_sent(). */
+/* Send a PFC frame. wire_pipe_sent() fills in its quanta as it leaves. */
 static void wire_pipe_tell(struct wire_end *end)
 {
 	static const u8 group[ETH_ALEN] = { 0x01, 0x80, 0xc2, 0, 0, 0x01 };
@@ -186,7 +187,9 @@ static void wire_pipe_tell(struct wire_end *end)
 	dev_queue_xmit(skb);
 }
 
-/* D = I or E: keep what the qdisc says, and say it together with that of the pipeline. */
+/* D = I or E: keep the quanta of the qdisc, and write them together with those
+ * of the pipeline.
+ */
 static void wire_pipe_merge(struct wire_input *in, struct sk_buff *skb)
 {
 	struct wire_pfc *pfc;
@@ -209,7 +212,7 @@ static void wire_pipe_merge(struct wire_input *in, struct sk_buff *skb)
 
 /* ---- in ---- */
 
-/* Whose turn is it? Returns the end whose neighbour has to be told. */
+/* Admit the frame that is next. Returns the end that has to send a PFC frame, or NULL. */
 static struct wire_end *wire_pipe_admit(struct wire_pipe *pipe, u64 now,
 					bool *admitted)
 {
@@ -268,12 +271,14 @@ static struct wire_end *wire_pipe_egress(struct wire_pipe *pipe,
 	ip = ip_hdr(skb);
 	if (!ip_route_input_noref(skb, ip->daddr, ip->saddr, ip->tos, skb->dev))
 		end = wire_end_of(skb_dst(skb)->dev);
-	/* The stack looks for itself. */
+	/* The stack does its own lookup. */
 	skb_dst_drop(skb);
 	return end && end->in.pipe == pipe ? end : NULL;
 }
 
-/* What was dropped on the way was not counted out: an empty port holds nothing. */
+/* true if the port has no room. Frames that were dropped on the way were not
+ * subtracted from held_out: if the qdisc is empty, it starts over.
+ */
 static bool wire_pipe_is_full(struct wire_end *end, unsigned int prio, u32 len,
 			      u32 stall)
 {
@@ -288,7 +293,7 @@ static bool wire_pipe_is_full(struct wire_end *end, unsigned int prio, u32 len,
 	return false;
 }
 
-/* All that was inside was held up by as much. */
+/* All frames in the pipeline are late by the time that it stood still. */
 static void wire_pipe_go_on(struct wire_pipe *pipe, u64 now)
 {
 	u64 since = now - pipe->stuck_since;
@@ -301,7 +306,7 @@ static void wire_pipe_go_on(struct wire_pipe *pipe, u64 now)
 	pipe->free += since;
 }
 
-/* The frame that has reached the end of the pipeline, if there is room for it. */
+/* Take the frame that has reached the end of the pipeline, if there is room for it. */
 static struct sk_buff *wire_pipe_exit(struct wire_pipe *pipe, u64 now)
 {
 	struct sk_buff *skb = skb_peek(&pipe->inside);
@@ -329,7 +334,9 @@ static struct sk_buff *wire_pipe_exit(struct wire_pipe *pipe, u64 now)
 	return skb;
 }
 
-/* All that is due now. One at a time does it, so that frames stay in order. */
+/* Handle all that is due now. Only one caller at a time does this, so that
+ * frames stay in order.
+ */
 static void wire_pipe_run(struct wire_pipe *pipe)
 {
 	struct wire_end *tell;
@@ -408,7 +415,7 @@ void wire_pipe_enter(struct wire_end *end, struct sk_buff *skb)
 	}
 	in->held[prio] += len;
 	in->peak = max(in->peak, in->held[prio]);
-	/* From when on it may go in. */
+	/* From now on it may enter. */
 	wire_cb(skb)->due = now;
 	__skb_queue_tail(&in->queue, skb);
 	if (list_empty(&in->turn))
@@ -499,7 +506,7 @@ void wire_pipe_leave(struct wire_end *end)
 	}
 	spin_unlock_bh(&pipe->lock);
 
-	/* It may be giving our last frame to the stack. */
+	/* The timer may be passing the last frame of this end to the stack. */
 	hrtimer_cancel(&pipe->timer);
 	spin_lock_bh(&pipe->lock);
 	pipe->armed = WIRE_NEVER;
