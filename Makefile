@@ -19,7 +19,7 @@ MODULE_DIR = $(CURDIR)/build/modules/$(RELEASE)/sch_bfc
 .PHONY: all help headers modules plugin bpf tools demo sim sim-debug bench faults check \
 	check-long install uninstall install-dkms deb clean
 
-# eBPF programs are left out where there is nothing to build them with.
+# eBPF programs are left out if their build tools are missing.
 bpf := $(and $(shell command -v $(or $(CLANG),clang)), \
 	$(or $(BPFTOOL),$(shell command -v bpftool),$(wildcard /usr/sbin/bpftool)), \
 	$(shell $(CC) -include bpf/bpf.h -include libmnl/libmnl.h -E -xc /dev/null >/dev/null 2>&1 && echo y),bpf)

@@ -33,7 +33,7 @@ apt_sources() {
 }
 
 # apt_configure SUITE: apt_options, without fetching anything. Another program may be
-# reading with the same ones: it sees a whole sources.list, and the same one if it can.
+# reading the same files: sources.list is replaced as a whole, and only if it changes.
 apt_configure() {
 	local dir=$top/build/apt/$1 new
 
@@ -46,7 +46,8 @@ apt_configure() {
 		new=$(mktemp "$dir/.sources.XXXXXX") && apt_sources "$1" >"$new" &&
 			mv "$new" "$dir/sources.list" || return 1
 	fi
-	# As if nothing were installed: else what is, being newer, is the candidate.
+	# As if nothing were installed: otherwise an installed version that is newer
+	# would be the candidate.
 	[ -e "$dir/status" ] || touch "$dir/status"
 	apt_options=(
 		-o "Dir::Etc::sourcelist=$dir/sources.list"
@@ -55,7 +56,7 @@ apt_configure() {
 		-o "Dir::State::lists=$dir/lists"
 		-o "Dir::State::status=$dir/status"
 		-o "Dir::Cache=$dir/cache"
-		# _apt, for which apt gives up root, may not be able to write here.
+		# apt drops root for the user _apt, which may not be able to write here.
 		-o APT::Sandbox::User=
 		-o APT::Get::List-Cleanup=false
 		-o Acquire::Languages=none -o Acquire::Retries=2 -o Acquire::http::Timeout=20

@@ -11,8 +11,8 @@
 # shellcheck source=scripts/apt.sh
 . "$top/scripts/apt.sh"
 
-# newest_source: the package that Debian unstable's linux-source stands for. It is
-# asked once, as what it names is fetched once.
+# newest_source: the package that linux-source of Debian unstable depends on. It is
+# looked up only once, since that package is fetched only once.
 newest_source() {
 	local note=$top/build/source/newest
 
@@ -44,8 +44,8 @@ fetch_source() {
 }
 
 # find_source 6.1|6.12|newest: $tarball of the source, $package_version and $version;
-# exit code 4 where there is none. If the package is installed, that is it. 6.1 and
-# 6.12 are what Debian 12 offers, as for scripts/kernel.
+# exit code 4 where there is none. If the package is installed, its tarball is used. 6.1
+# and 6.12 are what Debian 12 offers, as for scripts/kernel.
 find_source() {
 	local dir suite=bookworm
 	case $1 in
@@ -72,8 +72,8 @@ find_source() {
 	version=${package_version%%-*}
 }
 
-# source_hash FILE...: what decides how the result looks, apart from $version: a
-# change of any builds another kernel. Comments in fragments do not count.
+# source_hash FILE...: a hash of all that the kernel is made of, apart from $version: if
+# any of it changes, another kernel is built. Comments in fragments do not count.
 source_hash() {
 	local file
 	{
@@ -89,8 +89,8 @@ source_hash() {
 }
 
 # extract_source DIR STRIP MEMBER...: these of the source's files, as tar(1) names them,
-# with the first STRIP parts of their names left out. Once: looking for them in the
-# whole takes some 20 s. DIR is there only when all of it is.
+# with the first STRIP parts of their names left out. Once: to find them in the tarball
+# takes some 20 s. DIR exists only when it is complete.
 extract_source() {
 	local new
 	[ ! -e "$1" ] || return 0
@@ -122,8 +122,8 @@ unpack_source() {
 	touch "$tree/.unpacked"
 }
 
-# configure TREE FRAGMENT LOCALVERSION: allnoconfig with the fragment as the
-# start: what it does not name, and what that does not imply, is off.
+# configure TREE FRAGMENT LOCALVERSION: allnoconfig with the fragment as the start:
+# options that it neither names nor implies are off.
 configure() {
 	local tree=$1 fragment=$2 missing
 	mk KCONFIG_ALLCONFIG="$fragment" allnoconfig >"$tree/.build.log" 2>&1 ||
@@ -132,8 +132,8 @@ configure() {
 		--set-str LOCALVERSION "$3" --disable LOCALVERSION_AUTO
 	mk olddefconfig >>"$tree/.build.log" 2>&1
 
-	# An option that was silently dropped (renamed, or a dependency is
-	# missing) would be a check that is believed to be made.
+	# A silently dropped option (renamed, or a dependency is missing) would be a
+	# check that seems to be made, but is not.
 	missing=$(grep -E '^CONFIG_[A-Z0-9_]+=[^n]' "$fragment" |
 		grep -vxFf "$tree/.config" || true)
 	if [ -n "$missing" ]; then

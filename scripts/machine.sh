@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What scripts/vm and scripts/sim share: modules and an initramfs for a guest
-# whose root is the host's, and a verdict that only the guest's successful end
-# can give. The caller defines top, say and die, and sets dir: a directory of its
-# own for this run, build: what was built for the guest, and guest_root: empty if that
-# is the host's.
+# Shared by scripts/vm and scripts/sim: modules and an initramfs for a guest that has
+# the host's root, and a verdict that only the guest's successful end can give. The
+# caller defines top, say and die, and sets dir: a directory of its own for this run,
+# build: what was built for the guest, and guest_root: empty if that is the host's.
 
 # These are the callers' variables.
 # shellcheck disable=SC2154,SC2034
@@ -24,7 +23,8 @@ need() {
 	done
 }
 
-# same_sources DIRECTORY: what scripts/build-modules built there is what is here now
+# same_sources DIRECTORY: true if scripts/build-modules built it from the present
+# sources
 same_sources() {
 	local file
 	while read -r file; do
@@ -64,7 +64,8 @@ stage_modules() {
 	depmod -b "$dir/depmod" "$release" || die "depmod failed"
 }
 
-# root_modules: those of the guest's root as they are, which it can change
+# root_modules: use the modules of the guest's root as they are; the guest can change
+# them
 root_modules() {
 	modules='' module_root=$guest_root own=sch_bfc
 }
@@ -103,9 +104,9 @@ pack_initramfs() {
 		mv "$lib" "$modules"
 	fi
 
-	# What this run is about, sourced by the guest's scripts.
-	# (As long as ever, as all that may differ between two runs: in the
-	# simulator the guest's memory is then laid out alike.)
+	# What this run is about, sourced by the guest's scripts. (The nonce has a fixed
+	# length, like everything that may differ between two runs: in the simulator the
+	# guest's memory is then laid out alike.)
 	nonce=$(printf '%05d%05d%05d' $RANDOM $RANDOM $RANDOM)
 	{
 		printf 'machine=%q\n' "$machine"
@@ -139,8 +140,8 @@ pack_initramfs() {
 		cpio -o -H newc -R 0:0 --quiet) >"$dir/initrd"
 }
 
-# What the kernel says when something is wrong but does not panic_on_warn. A ref_tracker without
-# memory tells that it stops looking: alloc.sh lets allocations fail.
+# What the kernel says about faults, if it does not panic_on_warn. Left out: ref_tracker
+# says that it stops for lack of memory, since alloc.sh lets allocations fail.
 bad='WARNING: |BUG: |Oops|Kernel panic|general protection fault|Call Trace:.*<IRQ>'
 bad+='|[Ss]uspicious RCU|possible (circular|recursive|irq lock)|inconsistent lock state'
 bad+='|bad unlock balance|lock held when returning|held lock freed|INFO: (task|rcu)'

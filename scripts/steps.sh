@@ -4,10 +4,10 @@
 # The steps of a long run of tests, one after the other or two side by side: for
 # scripts/check, sourced.
 #
-# The caller sets: out, the directory of NAME.log and NAME.rc (exit code and seconds); only,
-# the names to run (none: all); resume, not empty to leave out what passed before. Results:
-# passed, failed, skipped, step_seconds; found, the names of only that there are.
-# scripts/tested counts with it what is there.
+# The caller sets: out, the directory of NAME.log and NAME.rc (exit code and seconds);
+# only, the names to run (none: all); resume, not empty to leave out steps that passed
+# before. Results: passed, failed, skipped, step_seconds; found, the names in only that
+# exist. scripts/tested counts the results in out with it.
 
 # shellcheck disable=SC2034,SC2154  # the caller's
 passed=0 failed=0 skipped=0 step_seconds=0
@@ -28,7 +28,8 @@ step() {
 	verdict "$name"
 }
 
-# done_before NAME: it passed when this run, or one that this one resumes, had it
+# done_before NAME: true if the step has passed in this run, or in one that this one
+# resumes
 done_before() {
 	local rc
 
@@ -48,11 +49,11 @@ run() {
 	mv "$out/$name.tmp" "$out/$name.rc"
 }
 
-# counts NAME: what came out of a step that has ended, in the caller's good, bad, skip and
-# seconds. Its KTAP lines count; a command that fails without saying "not ok" counts as one
-# failure, exit code 4 as one skip. So does one that left no exit code, or an empty file for
-# it, as a failure: the disk may be full; and one with fewer lines than its plans (1..N)
-# promise: it ended in the middle, or lines were lost.
+# counts NAME: results of a step that has ended, in the caller's good, bad, skip and
+# seconds. Its KTAP lines count. A command that fails without "not ok" counts as one
+# failure, exit code 4 as one skip. A step that left no exit code, or an empty file for
+# it (the disk may be full), counts as a failure. So does one with fewer lines than its
+# plans (1..N) promise: it ended in the middle, or lines were lost.
 counts() {
 	local log=$out/$1.log rc='' planned
 	seconds=''
@@ -73,7 +74,7 @@ counts() {
 	fi
 }
 
-# verdict NAME: a line, and what failed
+# verdict NAME: print a line of results, and what failed
 verdict() {
 	local name=$1 log=$out/$1.log good bad skip seconds
 	counts "$name"
@@ -96,7 +97,8 @@ beside() {
 	while [ ${#running[@]} -ge 2 ]; do
 		collect
 	done
-	# Of an earlier call, or it had ended before it began.
+	# The file of an earlier call would look as if the step had ended before it
+	# began.
 	done_before "$1" || rm -f "$out/$1.rc"
 	run "$@" &
 	running+=("$1")
@@ -106,7 +108,7 @@ beside() {
 collect() {
 	local name left=() none=''
 	wait -n
-	# 127: there is no child any more, so what left no exit code never will.
+	# 127: no child is left: a step without an exit code will never have one.
 	[ $? -ne 127 ] || none=1
 	for name in "${running[@]}"; do
 		if [ -e "$out/$name.rc" ] || [ -n "$none" ]; then

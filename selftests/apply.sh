@@ -24,8 +24,8 @@ plugged() {
 # conf TEXT: the file
 conf() { printf '%s\n' "$1" >"$scratch/bfc.conf"; }
 
-# apply CODE [ARGUMENTS]: ends with CODE; what it prints is in $scratch/out, messages
-# in $scratch/err
+# apply CODE [ARGUMENTS]: must end with CODE; its output is in $scratch/out, messages
+# are in $scratch/err
 ns=x
 apply() {
 	local code=$1 rc
@@ -42,12 +42,13 @@ says() { equal "output" "$(cat "$scratch/out")" "$(printf '%s\n' "$@")"; }
 
 # warns PATTERN: on standard error
 warns() { check "\"$1\" in: $(cat "$scratch/err")" grep -qE -- "$1" "$scratch/err"; }
-# but for what the kernel says of dummies, which have no speed
+# silent: no messages, but for the kernel's about dummies, which have no speed
 silent() { equal "messages" "$(grep -v 'link speed unknown' "$scratch/err")" ""; }
 
 shown() { tc -n x qdisc show dev "$1"; }
 
-# without_news COMMAND...: the kernel tells of no change of a qdisc; afterwards it does
+# without_news COMMAND...: the kernel notifies of no change of a qdisc during COMMAND,
+# but of one afterwards
 without_news() {
 	local pid
 	tc -n "$ns" monitor >"$scratch/news" 2>&1 &

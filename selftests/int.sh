@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A row of switches that stamp, between two hosts; sourced by the tests of INT, behind
+# A row of switches that stamp, between two hosts; for the tests of INT, sourced behind
 # lib.sh.
 #
 #   h1 -- p1 sw1 x12 -- x12 sw2 x23 -- x23 sw3 r0 -- r

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What the network selftests share: namespaces, cables, traffic. KTAP and the checks
-# are in tap.sh.
+# Shared by the network selftests: namespaces, cables, traffic. KTAP and the checks are
+# in tap.sh.
 #
 # A test file draws its topology, sources this file, defines test_NAME
 # functions and ends with "run_tests NAME...". A test starts from nothing: it
@@ -30,10 +30,11 @@ bg=
 namespaces=()
 pids=()
 
-# simulated: is the clock exact? An emulated machine is ms late when it is busy
+# simulated: true if the clock is exact; an emulated machine is ms late when it is busy
 simulated() { grep -q 'User Mode Linux' /proc/cpuinfo; }
 
-# exact_clock: the rest of a test is about times; "exact_clock || return"
+# exact_clock: skip the rest of a test, which is about times, where the clock is not
+# exact: "exact_clock || return"
 exact_clock() { simulated || { skip="timers are exact in the simulator alone"; false; }; }
 
 # ---- waiting ----
@@ -52,7 +53,7 @@ wait_for() {
 sleep() { read -rt "$1" -u "$never" || [ $? -gt 128 ]; }
 exec {never}<> <(:)
 
-# seconds between looks; those that ask all ports take them more rarely
+# seconds between polls; checks that ask all ports poll more rarely
 poll=0.1
 
 # ---- topology ----
@@ -81,13 +82,13 @@ switch() {
 	END
 }
 
-# new_ns NAME: nothing on its wires but what the test sends (quiet_namespaces)
+# new_ns NAME: a namespace that sends nothing by itself (quiet_namespaces)
 new_ns() {
 	ip netns add "$1" && namespaces+=("$1")
 	tc_start "$1"
 }
 
-# quiet_namespaces: new ones inherit what the machine's own has
+# quiet_namespaces: new ones inherit these settings from the machine's own
 quiet_namespaces() {
 	local conf=/proc/sys/net/ipv6/conf/default
 	echo 0 >$conf/accept_dad
@@ -102,7 +103,7 @@ del_ns() {
 	forget "$1"
 }
 
-# forget NS: clean_up() has nothing to do with it any more
+# forget NS: clean_up() does not delete it any more
 forget() {
 	local name left=()
 	for name in "${namespaces[@]}"; do
@@ -120,8 +121,8 @@ in_ns() {
 # ctl ARGS...: bfcctl, which must succeed
 ctl() { check "bfcctl $*" bfcctl "$@"; }
 
-# without_ipv6 NS...: nothing on the wires but what a test sends: no reports and solicitations,
-# which have queues as any other packet
+# without_ipv6 NS...: they send no reports and solicitations, which take queues like any
+# other packet
 without_ipv6() {
 	local ns
 	for ns in "$@"; do
@@ -160,7 +161,7 @@ plug() {
 	} | ip -n "$ns" -batch -
 }
 
-# two_switches [WIRE-OPTIONS of x]: where several files test
+# two_switches [WIRE-OPTIONS of x]: the topology of several test files
 #
 #   h1 --p1-\                  /-- r
 #            sw1 --x-->--x-- sw2
@@ -183,7 +184,7 @@ two_switches() {
 ports_of_two_switches=("sw1 p1" "sw1 p2" "sw1 x" "sw2 x" "sw2 p3" "sw2 r0"
 	"h1 e0" "h2 e0" "h3 e0" "r e0")
 
-# hosts_to_r N [OPTIONS]: a switch between h1 to hN and r, at its port r0 with these
+# hosts_to_r N [OPTIONS]: a switch between h1 to hN and r, with OPTIONS at its port r0
 hosts_to_r() {
 	local n=$1 i hosts=()
 	shift
@@ -207,8 +208,9 @@ hosts_to_r() {
 #   b e0 --- p2 /
 #   ...
 #
-# behind_ports QUEUES RATE NAME...: x0 with so many, and $plenty, and a host of each name, a the
-# first. $plain: hosts have no bfc; $options: of their ports
+# behind_ports QUEUES RATE NAME...: x0 with so many queues and $plenty, and a host of
+# each name, the first one is a. $plain: hosts have no bfc; $options: of the ports p1,
+# p2 ...
 behind_ports() {
 	local queues=$1 rate=$2 n=0 name
 	shift 2
@@ -236,8 +238,8 @@ behind_ports() {
 }
 all_but_x0_up() { [ "$(not_up)" = "sw x0" ]; }
 
-# line_to_n OPTIONS...: of the ports of a switch between a host and n, whose frames the test
-# sends
+# line_to_n OPTIONS...: a switch between a host and n, with OPTIONS at both ports; the
+# test sends n's frames
 line_to_n() {
 	switch sw
 	host h 10.0.0.1/24
@@ -258,7 +260,7 @@ bfc() {
 		fail "tc refuses bfc $* on $ns $port"
 }
 
-# of_nic OPTIONS...: those of them that role nic takes, which sends no pauses
+# of_nic OPTIONS...: the ones that role nic takes, which sends no pauses
 of_nic() {
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -269,7 +271,7 @@ of_nic() {
 	done
 }
 
-# tc_refuses TEXT TC-ARGS...: with this in the reason
+# tc_refuses TEXT TC-ARGS...: tc must fail, with TEXT in its message
 tc_refuses() {
 	local text=$1 said
 	shift
@@ -279,9 +281,10 @@ tc_refuses() {
 
 # ---- what qdiscs say ----
 
-# A process takes longer to start than what most of them do: so one jq answers all questions about
-# statistics, and a tc for each namespace reads them. Not from two processes at a time. That tc
-# keeps a namespace that is deleted, but for del_ns.
+# A process takes longer to start than the work of most of them: so one jq answers all
+# questions about statistics, and one tc for each namespace reads them. Only one process
+# at a time may ask. That tc keeps a deleted namespace alive, unless del_ns() deletes
+# it.
 #
 # jq reads objects, and what tc prints of the qdiscs of a namespace:
 #	{"ns": NS, "get": [DEV, FIELD]}, qdiscs	the field of DEV's root qdisc, "!" if there is none
@@ -327,7 +330,8 @@ jq_start() {
 	exec {to_jq}>"$scratch/to_jq" {from_jq}<"$scratch/from_jq"
 }
 
-# tc_start NS: prints its qdiscs to jq each time that it is asked; a line is written at once
+# tc_start NS: a tc that prints the qdiscs of NS to jq each time that it is asked, and
+# writes each line at once
 tc_start() {
 	local fd
 	[ -n "$tc_stays" ] && [ -e $line_by_line ] && [ "$BASHPID" = $$ ] &&
@@ -347,7 +351,7 @@ tc_end() {
 	unset "tc_pid[$1]" "tc_of[$1]"
 }
 
-# ask TEXT [NS]: what jq says to it, and to the qdiscs of NS, in $answer
+# ask TEXT [NS]: give TEXT, and the qdiscs of NS, to jq; its answer is in $answer
 ask() {
 	echo "$1" >&"$to_jq"
 	if [ -z "${2-}" ]; then
@@ -367,7 +371,7 @@ stat() {
 	[ "$answer" != ! ] && echo "$answer"
 }
 
-# tell NAME [FIELD]: of the bfc roots of all namespaces, a line each
+# tell NAME [FIELD]: jq's answer about the bfc roots of all namespaces, a line each
 tell() {
 	local ns answer
 	for ns in "${namespaces[@]}"; do
@@ -385,10 +389,11 @@ of_txqs() {
 		jq -c "[.[] | select(.parent)] | sort_by(.parent)[] | $3"
 }
 
-# children NS PORT: their number
+# children NS PORT: number of these qdiscs
 children() { of_txqs "$1" "$2" . | wc -l; }
 
-# take_handles NS: all that the namespace has, down to the last run, by ports that are in $took
+# take_handles NS: use up all handles of the namespace, down to the last run, by ports,
+# which are in $took
 take_handles() {
 	local queues i=0
 	took=''
@@ -403,7 +408,7 @@ take_handles() {
 	done
 	at_most "ports that took all handles" "$i" 199
 }
-# give_handles NS: back
+# give_handles NS: give them back
 give_handles() {
 	local dev
 	for dev in $took; do
@@ -474,7 +479,7 @@ all_idle() {
 # drained NS PORT: nothing is queued there
 drained() { [ "$(stat "$1" "$2" backlog)" = 0 ]; }
 
-# let_overtake NS PORT: of TCP's segments those with bit 0x800 of their number go first
+# let_overtake NS PORT: TCP segments with bit 0x800 in their sequence number go first
 let_overtake() {
 	tc -n "$1" qdisc replace dev "$2" root handle 1: prio bands 2 \
 		priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
@@ -495,7 +500,7 @@ awk_snmp='
 			{ for (i = 1; i <= n; i++)
 				if (names[i] == name) print $i }'
 
-# note_drops: from now on new_drops tells how many there were since
+# note_drops: new_drops counts the drops from now on
 drops_before=0
 note_drops() { drops_before=$(sum_stat drops); }
 new_drops() { echo $(($(sum_stat drops) - drops_before)); }
@@ -539,7 +544,7 @@ answered() { jq -r "$1" "$answer"; }
 # background COMMAND...: ended with the test at the latest; pid in $bg
 background() { "$@" & bg=$!; pids+=("$bg"); }
 
-# meet ADDRESS NS...: resolve the address: what is sent before is not all queued
+# meet ADDRESS NS...: resolve the address: packets sent before that are not all queued
 meet() {
 	local addr=$1 ns
 	shift
@@ -605,8 +610,8 @@ flood() {
 
 flood_ends() { finish "${flooding[@]}"; }
 
-# lossless_is_spared [OPTIONS]: s1 sends packets of a lossless priority, DSCP 24, beside a flood
-# that has begun: of these all come, of the flood many do not
+# lossless_is_spared [OPTIONS]: s1 sends packets of a lossless priority, DSCP 24, beside
+# a flood that has begun: all of these arrive, many of the flood do not
 lossless_is_spared() {
 	receive r 6000 -t 60 -i 3
 	flooding+=("$bg")
@@ -637,7 +642,7 @@ finish() {
 
 gone() { ! kill -0 "$1"; }
 
-# kill_all_in NS: the processes there, which have ended then
+# kill_all_in NS: kill the processes there, and wait until they have ended
 kill_all_in() {
 	local pid in_it
 	tc_end "$1"
@@ -680,8 +685,8 @@ clean_up() {
 	is_switch=()
 }
 
-# run_tests NAME... [-- NAME...]: all, or those that the command line names. TESTS=short: not those
-# behind --; TESTS=rest: no others
+# run_tests NAME... [-- NAME...]: all, or those that the command line names.
+# TESTS=short: without those behind --; TESTS=rest: only those
 run_tests() {
 	local names=() name part=short
 	for name; do

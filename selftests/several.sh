@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Tests of several files of net/ in one machine, for booting it takes as long as many a
+# Tests of several files of net/ in one machine, since booting takes as long as many a
 # test.
 #
 # Usage: several.sh FILE:TEST,TEST... ...

@@ -68,7 +68,8 @@ run_each() {
 
 # ---- checks ----
 
-# fail TEXT: the first one is reported. What a program said may be nothing.
+# fail TEXT: the first failure of a test is reported. TEXT may be empty, if it is the
+# output of a program.
 fail() { why=${why:-${*:-a check fails, and there is nothing to say}}; return 1; }
 
 # check TEXT COMMAND...
@@ -84,7 +85,8 @@ equal() { [ "$2" = "$3" ] || fail "$1: $2 instead of $3"; }
 at_least() { numbers "$@" && { compare "$2 >= $3" || fail "$1: $2, less than $3"; }; }
 at_most() { numbers "$@" && { compare "$2 <= $3" || fail "$1: $2, more than $3"; }; }
 between() { at_least "$1" "$2" "$3" && at_most "$1" "$2" "$4"; }
-# numbers TEXT VALUE...: to awk a word, as null is, would be 0
+# numbers TEXT VALUE...: fail unless all are numbers: awk takes a word, such as null,
+# for 0
 numbers() {
 	local value
 	for value in "${@:2}"; do
