@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of bfcctl share: errors in plain words, the bpf file system,
+ * Shared by the parts of bfcctl: errors in plain words, the bpf file system,
  * output as text and JSON, and ports with their qdisc.
  */
 #ifndef BFCCTL_H

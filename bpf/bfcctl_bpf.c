@@ -121,7 +121,7 @@ static void need_own_dir(void)
 }
 
 /**
- * bpf_begin() - check for what every command needs that uses eBPF
+ * bpf_begin() - check what every command that uses eBPF needs
  *
  * Ends the program with a message if it is not there.
  */
@@ -288,7 +288,7 @@ void pin_undo(void)
 }
 
 /**
- * pin_mkdir() - make a directory, and that of all of bfcctl
+ * pin_mkdir() - make a directory, and bfcctl's own above it
  * @path: may exist
  */
 void pin_mkdir(const char *path)
@@ -303,7 +303,7 @@ void pin_mkdir(const char *path)
 }
 
 /**
- * pin_rmdir() - remove a directory, and that of all of bfcctl, if empty
+ * pin_rmdir() - remove a directory, and bfcctl's own above it, if empty
  * @path: may be absent
  */
 void pin_rmdir(const char *path)

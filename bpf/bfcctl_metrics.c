@@ -261,7 +261,7 @@ static void put_value(FILE *to, const struct metric *m, uint64_t value)
 		fprintf(to, "} %llu\n", (unsigned long long)value);
 }
 
-/* @netns: the name of the namespace, or NULL: it is that of the caller. */
+/* @netns: name of the namespace, NULL = that of the caller */
 static void put_netns(FILE *to, const char *netns)
 {
 	if (!netns)
@@ -366,12 +366,12 @@ static uint64_t class_stat(const struct sample *s, unsigned int class, unsigned 
 }
 
 /**
- * struct each - what a port has several of
- * @label: their numbers are the values of this label
- * @metric: of one of them
- * @metrics: so many
- * @count: how many a port has
- * @get: TCA_BFC_*_STATS_* of one
+ * struct each - metrics of parts of a port: priorities or classes
+ * @label: name of the label with the number of the part
+ * @metric: metrics of one part
+ * @metrics: number of them
+ * @count: number of parts of a port
+ * @get: value of a part, by TCA_BFC_*
  */
 struct each {
 	const char *label;

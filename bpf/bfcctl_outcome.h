@@ -26,9 +26,9 @@ enum outcome_action {
  * @dev: name of it; NULL = a command of the box
  * @host: the command
  * @action: on its qdisc
- * @left: it is not as the file says, which only a replacement can change
+ * @left: it differs from the file, which only a replacement can change
  * @failed: something did not work
- * @refused: the qdisc, that is
+ * @refused: what failed was the request for its qdisc
  * @why: reason for a replacement, if that is not a fixed option
  * @n_changes: number of options that differ
  * @n_fixed: of these, fixed while the qdisc lives

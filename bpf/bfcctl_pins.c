@@ -236,7 +236,7 @@ static void add(const char *path)
 /**
  * pins_get() - the programs that are pinned for ports
  * @pins: result, for pins_free()
- * @everywhere: those of all network namespaces
+ * @everywhere: get those of all network namespaces, not of this one only
  */
 void pins_get(struct pins *pins, bool everywhere)
 {

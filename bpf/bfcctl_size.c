@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfcctl size: the TCP connections of a cgroup send what remains of them
+ * bfcctl size: have the TCP connections of a cgroup send their remaining size
  * (bfc_size.bpf.c).
  *
  *	<bpffs>/bfc/size-<cgroup>		attachment to a cgroup
- *	<bpffs>/bfc/size-<cgroup>-config	peers that are told
+ *	<bpffs>/bfc/size-<cgroup>-config	peers that sizes are sent to
  *	<bpffs>/bfc/size-<cgroup>-object	object_id() of the program
  */
 #include <bpf/bpf.h>

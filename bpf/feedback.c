@@ -710,7 +710,7 @@ static void solve_component(const struct digraph *g, const struct split *s, uint
  *	   good. A hint that leaves no cycle never costs less than the result.
  * @gone: the set; each of its edges alone would close a cycle, except in very
  *	  large graphs
- * @result: what it costs, and what is known of cheaper ones
+ * @result: cost of the set, and a lower bound for all sets
  */
 void feedback_edges(const struct digraph *g, const uint64_t *weight,
 		    const bool *const *hints, bool *gone, struct feedback *result)

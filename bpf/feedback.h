@@ -35,7 +35,7 @@ struct digraph {
 };
 
 /**
- * struct feedback - what feedback_edges() found out
+ * struct feedback - result of feedback_edges()
  * @cost: sum of the weights of the set
  * @bound: no set costs less; the set is the cheapest if it is @cost
  */

@@ -67,7 +67,7 @@ enum hpcc_react {
 };
 
 /**
- * enum hpcc_result - what became of an ACK
+ * enum hpcc_result - result of an ACK
  * @HPCC_VOID: nothing: no INT, not of all hops, INT that has been seen before or
  *	       that is older, or not this ACK's turn (HPCC_PER_RTT)
  * @HPCC_BEGUN: there were no records that could be used; those of this ACK are
@@ -138,7 +138,7 @@ struct hpcc {
 /**
  * struct hpcc_ack - an ACK with INT
  * @now: when it came, ns, of a clock that does not jump
- * @seq: what it acknowledges: TCP's snd_una
+ * @seq: the sequence number that it acknowledges: TCP's snd_una
  * @snd_nxt: the next sequence number to be sent
  * @head: nHop and pathID
  * @hop: ack.L; hops behind @head.nhop are not looked at

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * HPCC of a TCP socket: what eBPF programs and user space share. There are two
- * front ends, and hpcc_sk_ack() is what both do with an ACK:
+ * HPCC of a TCP socket, for eBPF programs and user space. There are two front
+ * ends, which both process an ACK by hpcc_sk_ack():
  *
  *  - tcp_hpcc.bpf.c, congestion control "bfc_hpcc" (struct_ops);
  *  - hpcc_sockops.bpf.c, where the kernel has no struct_ops: the simulator.

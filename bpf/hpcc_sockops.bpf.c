@@ -8,7 +8,7 @@
  *	TCP_BPF_SNDCWND_CLAMP	W in packets
  *	SO_MAX_PACING_RATE	R, in HPCC_PACE_UNIT: the option has 32 bits
  *
- * Attach it after bfc_int_tcp, whose storage it reads, to the same cgroup.
+ * Attach it after bfc_int_tcp, which fills the storage it reads, to the same cgroup.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>

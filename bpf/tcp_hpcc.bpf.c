@@ -77,7 +77,7 @@ void BPF_PROG(bfc_hpcc_init, struct sock *sk)
 	apply(sk, hs, net, is);
 }
 
-/* Without INT: what Reno does with packets that were delivered. */
+/* Without INT: do as Reno does with packets that were delivered. */
 static __always_inline void reno(struct sock *sk, const struct hpcc_sk *hs,
 				 __u32 acked)
 {

@@ -17,7 +17,7 @@
 #define HINTS	3	/* of choose_fewest() */
 
 /**
- * way_from() - box at whose egress port a way begins
+ * way_from() - box with the egress port where a way begins
  * @net: network
  * @way: way
  */
@@ -587,9 +587,9 @@ static void hint_at(const struct net *net, const struct turns *turns, bool *gone
 	free(tier);
 }
 
-/* Hint for a Clos: the down-up turns that do not lead to a box of a higher
- * number. Those that do close no circle there: this leaves half of the down-up
- * turns.
+/* Hint for a Clos: the down-up turns, but not those that lead to a box of a
+ * higher number than they come from: these close no circle there. So half of
+ * the down-up turns are not elided.
  */
 static void hint_by_tiers(const struct net *net, const struct turns *turns, bool *gone)
 {

@@ -53,7 +53,7 @@ struct route {
 };
 
 /**
- * struct net - what there is
+ * struct net - a network
  * @boxes: number of boxes
  * @kind: of each of them
  * @cables: number of cables
@@ -94,7 +94,7 @@ struct turn {
  * @turn: each of them
  * @g: the graph: nodes are ways, edge t is the turn t, from @out to @in
  * @tier: of each box, from 1 on, 0 = none; NULL if this is no Clos
- * @choose: what was done: CHOOSE_DOWN_UP or CHOOSE_FEWEST
+ * @choose: the choice made: CHOOSE_DOWN_UP or CHOOSE_FEWEST
  * @elided: turns
  * @routed_elided: of these, turns that routes take
  * @least_routed: no choice elides fewer of the routes' turns

@@ -97,7 +97,7 @@ static bool any_of(const struct bfc_stat *table, const uint64_t *value)
 	return false;
 }
 
-/* As text only if something happened. */
+/* As text only if a value is not 0. */
 static void print_prio(unsigned int prio, const uint64_t *value)
 {
 	bool shown = any_of(bfc_prio_table, value);
@@ -212,7 +212,7 @@ static void print_pause_times(const uint64_t *times)
 		print_nl();
 }
 
-/* As text only those that happened. */
+/* As text only counters that are not 0. */
 static void print_bad(const uint64_t *value)
 {
 	const struct bfc_stat *stat = block_begin(BFC_BLOCK_BAD);

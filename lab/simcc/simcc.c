@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bfc_simcc - TCP congestion controls of the simulator, whose kernel cannot run
+ * bfc_simcc - TCP congestion controls of the simulator: its kernel cannot run
  * those of bpf/ (struct_ops need a JIT compiler)
  *
  * bfc_window: follows an eBPF program. cwnd is the clamp that the program set with

@@ -91,7 +91,7 @@ struct wire_conf {
  * @rx_pending: the receiver's poll is due to run and will look at @cable, so
  *	the timer need not wait for deliveries
  * @n_stopped: TX queues that a full ring has stopped
- * @n_owned: frames in the rings whose sender waits for their completion
+ * @n_owned: frames in the rings with a sender that waits for their completion
  *	(skb->destructor set)
  * @cable: frames in the order of departure: first those in flight, then, from
  *	@sending on, those in the rings
@@ -196,7 +196,7 @@ struct wire_input {
  * @ends: when its last bit leaves the sender, ns
  * @due: when its last bit reaches the receiver, ns; in a pipeline, when it may go on
  * @len: length on the wire, bytes
- * @queue: TX queue whose slot it takes
+ * @queue: TX queue that it takes a slot of
  */
 struct wire_cb {
 	u64 ends;
