@@ -244,6 +244,7 @@ void int_port_check(int argc, char **argv);
 bool int_port_same(const char *dev, int argc, char **argv);
 void int_port(const char *dev, int argc, char **argv);
 void int_sweep(void);
+uint64_t now_ns(void);
 void wait_ns(uint64_t ns);
 void int_scope(struct bfc_int_config *conf, const char *text);
 

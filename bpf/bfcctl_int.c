@@ -29,6 +29,17 @@
 
 #define EVERY_MAX	65536
 
+/**
+ * now_ns() - the time, of a clock that nothing sets
+ */
+uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
 void wait_ns(uint64_t ns)
 {
 	struct timespec t = { ns / 1000000000, ns % 1000000000 };
@@ -545,14 +556,6 @@ static void print_port(const struct port *was, const struct port *is,
 	text("\n");
 }
 
-static double seconds_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
-
 void cmd_watch(int argc, char **argv)
 {
 	uint64_t interval = 1000000000, count = UINT64_MAX, gap, i;
@@ -580,7 +583,7 @@ void cmd_watch(int argc, char **argv)
 	bpf_begin();
 	was.ifindex = is.ifindex;
 	ports_each(add_port, &was);
-	then = seconds_now();
+	then = now_ns() / 1e9;
 	for (i = 0; i < count; i++) {
 		views_get(&before, is.ifindex);
 		gap = views_gap(&before);
@@ -597,7 +600,7 @@ void cmd_watch(int argc, char **argv)
 		wait_ns(gap);
 		views_get(&now, is.ifindex);
 		ports_each(add_port, &is);
-		start = seconds_now();
+		start = now_ns() / 1e9;
 
 		if (clear && !ctl.json)
 			fputs("\033[H\033[J", stdout);

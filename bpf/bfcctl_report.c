@@ -73,14 +73,6 @@ static const char *package_of(const char *tool)
 	return packages[i].tool ? packages[i].package : tool;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
-}
-
 /* ---- parts ---- */
 
 /* The path of a part may have an address in it, as part of a device's name. */

@@ -64,8 +64,9 @@ struct top_queue {
 /**
  * struct sample - all of it, at some time
  * @ns: when
- * @port: ports by name
+ * @port: ports by name, but first the one that is asked for
  * @n_ports: their number
+ * @n_shown: of these, the first ones: what others hold tells what the pauses of these are for
  * @queue: queues of the first port, of the second and so on
  * @n_queues: their number
  */
@@ -73,6 +74,7 @@ struct sample {
 	uint64_t ns;
 	struct top_port *port;
 	unsigned int n_ports;
+	unsigned int n_shown;
 	struct top_queue *queue;
 	unsigned int n_queues;
 };
@@ -129,20 +131,13 @@ static struct {
 
 /* ---- a sample ---- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
-}
-
 static void add_port(const struct port *port, void *arg)
 {
 	struct sample *s = arg;
 
-	if (strcmp(port->kind, "bfc") || (top.ifindex && port->ifindex != top.ifindex))
+	if (strcmp(port->kind, "bfc"))
 		return;
+	s->n_shown += !top.ifindex || port->ifindex == top.ifindex;
 	s->port = grow(s->port, s->n_ports, sizeof(*s->port));
 	s->port[s->n_ports++].port = *port;
 }
@@ -158,10 +153,13 @@ static void add_queue(const struct queue *queue, void *arg)
 	q->port = s->n_ports - 1;	/* while it is read */
 }
 
-static int by_dev(const void *a, const void *b)
+static int by_dev(const void *x, const void *y)
 {
-	return strcmp(((const struct top_port *)a)->port.name,
-		      ((const struct top_port *)b)->port.name);
+	const struct port *a = &((const struct top_port *)x)->port;
+	const struct port *b = &((const struct top_port *)y)->port;
+
+	return (b->ifindex == top.ifindex) - (a->ifindex == top.ifindex) ?:
+	       strcmp(a->name, b->name);
 }
 
 static void take(struct sample *s)
@@ -368,7 +366,8 @@ static struct top_queue *busy_queues(unsigned int *n)
 	for (*n = 0, i = 0; i < top.now.n_queues; i++) {
 		const struct top_queue *q = &top.now.queue[i];
 
-		if (!q->queue.counts.qlen && !q->queue.stats.value[TCA_BFC_CLASS_PAUSED])
+		if (q->port >= top.now.n_shown ||
+		    (!q->queue.counts.qlen && !q->queue.stats.value[TCA_BFC_CLASS_PAUSED]))
 			continue;
 		busy = grow(busy, *n, sizeof(*busy));
 		busy[(*n)++] = *q;
@@ -388,7 +387,7 @@ static void derive(void)
 	free(top.dest);
 	top.pair = NULL;
 	top.dest = NULL;
-	for (i = 0; i < top.now.n_ports; i++) {
+	for (i = 0; i < top.now.n_shown; i++) {
 		const struct top_port *p = &top.now.port[i];
 
 		add_pair(i, true, p->port.stats.value[TCA_BFC_STATS_UPSTREAM_PAUSED],
@@ -396,7 +395,8 @@ static void derive(void)
 		add_pair(i, false, p->port.stats.value[TCA_BFC_STATS_PAUSED], p->paused_rate);
 	}
 	for (i = 0; i < top.now.n_queues; i++)
-		add_destination(&top.now.queue[i]);
+		if (top.now.queue[i].port < top.now.n_shown)
+			add_destination(&top.now.queue[i]);
 	if (top.n_pairs)
 		qsort(top.pair, top.n_pairs, sizeof(*top.pair), order_pairs);
 	if (top.n_dests)
@@ -512,7 +512,7 @@ static unsigned int all_classes(void)
 {
 	unsigned int i, n = 0;
 
-	for (i = 0; i < top.now.n_ports; i++)
+	for (i = 0; i < top.now.n_shown; i++)
 		n += top.now.port[i].port.stats.classes;
 	return n;
 }
@@ -603,7 +603,7 @@ static void share_lines(const unsigned int need_of[__PARTS], unsigned int room,
 /* @rows: of the terminal, 0 = no limit */
 static char *frame(unsigned int rows)
 {
-	unsigned int *port = need(calloc(top.now.n_ports + 1, sizeof(*port)));
+	unsigned int *port = need(calloc(top.now.n_shown + 1, sizeof(*port)));
 	unsigned int n_busy, i, k, parts, lines[__PARTS], wants[__PARTS];
 	struct top_queue *busy = busy_queues(&n_busy);
 	char *out = NULL, clock[16], a[32];
@@ -612,11 +612,11 @@ static char *frame(unsigned int rows)
 	size_t len;
 	FILE *to = need(open_memstream(&out, &len));
 
-	for (i = 0; i < top.now.n_ports; i++)
+	for (i = 0; i < top.now.n_shown; i++)
 		port[i] = i;
 	if (i)
 		qsort(port, i, sizeof(*port), order_ports);
-	wants[PORTS] = top.now.n_ports;
+	wants[PORTS] = top.now.n_shown;
 	wants[CLASSES] = all_classes();
 	parts = __PARTS - !wants[CLASSES];
 	wants[PAIRS] = top.n_pairs;
@@ -627,7 +627,7 @@ static char *frame(unsigned int rows)
 		share_lines(wants, rows > parts + 2 ? rows - parts - 2 : 0, lines);
 	strftime(clock, sizeof(clock), "%T", localtime_r(&t, &tm));
 	fprintf(to, "bfcctl top  %s  every %s  ports %u  busy queues %u  by %s\n", clock,
-		time_text(a, sizeof(a), top.interval), top.now.n_ports, n_busy,
+		time_text(a, sizeof(a), top.interval), top.now.n_shown, n_busy,
 		sorts[top.sort].name);
 	if (rows)
 		fprintf(to, "q quit  order: b backlog r rate p paused n name  + - interval  space now\n");
@@ -745,7 +745,7 @@ static void frame_json(void)
 	busy = busy_queues(&n);
 	out_open(NULL, '{');
 	out_open("ports", '[');
-	for (i = 0; i < top.now.n_ports; i++)
+	for (i = 0; i < top.now.n_shown; i++)
 		json_port(&top.now.port[i]);
 	out_close(']');
 	out_open("classes", '[');

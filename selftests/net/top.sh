@@ -89,6 +89,11 @@ test_who_pauses() {
 	at_least "columns" 80 "$(awk 'length > n { n = length } END { print n }' "$scratch/text")"
 	bfcctl -n sw top p1 --once interval 10ms >"$scratch/text"
 	equal "one port" "$(grep -cE '^(p1|p2|r0) +up ' "$scratch/text")" 1
+	# What p1 has brought waits at another one.
+	once sw p1
+	equal "p1 alone" "$(got '[.ports, .pauses | map(.dev)] | tostring')" '[["p1"],["p1"]]'
+	equal "what it pauses for" "$(got '.pauses[0].for | join(" ")')" r0
+	equal "queues and destinations of others" "$(got '.queues + .destinations | length')" 0
 	finish "$bg"
 }
 
