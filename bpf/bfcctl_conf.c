@@ -5,9 +5,9 @@
  * the kernel checks them further.
  */
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -194,10 +194,23 @@ static void port_line(struct section *s, int argc, char **argv,
 	}
 }
 
+/* "" = a command that is of none */
+static const char *cgroup_of(int argc, char **argv)
+{
+	int i;
+
+	for (i = 0; i + 1 < argc; i++)
+		if (!strcmp(argv[i], "--cgroup"))
+			return argv[i + 1];
+	return "";
+}
+
 static void host_line(struct conf *conf, int argc, char **argv,
 		      const struct where *at)
 {
 	static const char *const names[] = { "int", "size", "hpcc", "delay" };
+	const struct conf_words *was;
+	unsigned int i;
 
 	if (!strcmp(*argv, "int"))
 		int_check(argc - 1, argv + 1);
@@ -209,6 +222,14 @@ static void host_line(struct conf *conf, int argc, char **argv,
 		delay_check(argc - 1, argv + 1);
 	else
 		unknown("command", *argv, names, ARRAY_SIZE(names));
+	/* Two would take turns. */
+	for (i = 0; i < conf->n_host; i++) {
+		was = &conf->host[i];
+		if (!strcmp(was->argv[0], *argv) &&
+		    !strcmp(cgroup_of(was->argc, was->argv), cgroup_of(argc, argv)))
+			usage_fail("\"%s\" is given for the second time: see %s:%u", *argv,
+				   was->at.file, was->at.line);
+	}
 	conf->host = grow(conf->host, conf->n_host, sizeof(*conf->host));
 	keep_words(&conf->host[conf->n_host++], argc, argv, at);
 }
@@ -327,21 +348,28 @@ static void read_file(struct conf *conf, const char *path)
 	fclose(file);
 }
 
+static int is_conf(const struct dirent *entry)
+{
+	return !fnmatch("*.conf", entry->d_name, FNM_PERIOD);
+}
+
 /* Return: number of files. */
 static unsigned int read_dir(struct conf *conf, const char *dir)
 {
-	char pattern[4096];
-	unsigned int i, n = 0;
-	glob_t files;
+	struct dirent **files;
+	char path[4096];
+	int i, n = scandir(dir, &files, is_conf, alphasort);
 
-	snprintf(pattern, sizeof(pattern), "%s/*.conf", dir);
-	if (!glob(pattern, 0, NULL, &files)) {
-		n = files.gl_pathc;
-		for (i = 0; i < n; i++)
-			read_file(conf, files.gl_pathv[i]);
-		globfree(&files);
+	if (n < 0 && errno != ENOENT)
+		fail("%s: %s", dir, strerror(errno));
+	for (i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, files[i]->d_name);
+		read_file(conf, path);
+		free(files[i]);
 	}
-	return n;
+	if (n >= 0)
+		free(files);
+	return n < 0 ? 0 : n;
 }
 
 /**

@@ -358,6 +358,9 @@ test_bad_files() {
 	bad 4 'what is "to"\?' "${good}[host]"$'\nsize off --cgroup /tmp to 10.0.0.0/8'
 	bad 4 'illegal "33" for "to": give a number from 0 to 32' \
 		"${good}[host]"$'\nsize on --cgroup /tmp to 10.0.0.0/33'
+	# They would take turns each time.
+	bad 5 '"int" is given for the second time: see .*/bfc.conf:4' \
+		"${good}[host]"$'\nint attach --cgroup /tmp every 2\nint detach --cgroup /tmp'
 	plugged d1
 	bad 4 'd1: buffer "b" has another size, 1mb, in .*/bfc.conf:2' \
 		$'[port d0]\nfc pfc buffer b size 1mb\n[port d1]\nfc pfc buffer b size 2mb'
@@ -381,7 +384,14 @@ test_bad_files() {
 	printf 'nonsense\n' >"$scratch/bfc.conf/15-x.conf"
 	apply 2
 	warns '/bfc.conf/15-x.conf:1: "nonsense" before the first section'
-	rm -r "$scratch/bfc.conf"
+	rm "$scratch/bfc.conf/15-x.conf"
+	# The name of a directory is no pattern.
+	mv "$scratch/bfc.conf" "$scratch/[d]"
+	mkdir "$scratch/d"
+	echo nonsense >"$scratch/d/x.conf"
+	check "a directory by its name" bfcctl -n x apply --file "$scratch/[d]" >"$scratch/out"
+	says "d0: nothing to do" "d1: nothing to do"
+	rm -r "$scratch/[d]" "$scratch/d"
 }
 
 # A port that does not work keeps no other from it; the message names the line.
