@@ -32,7 +32,7 @@ struct bfc_option {
 };
 
 /* Message for a value of assign, and for a value of sched that does not fit it. */
-#define BFC_FOR_SRF	"bfc: assign: similar is for sched srf"
+#define BFC_FOR_SRF	"bfc: assign: similar is used by fc bfc and none with sched srf only"
 
 /* bfc_options.c */
 extern const struct bfc_option bfc_options[TCA_BFC_MAX + 1];

@@ -379,14 +379,16 @@ test_refused() {
 	for fc in pfc capfc-max capfc-cal fafc; do
 		tc_refuses "sched: used by fc bfc and none only" \
 			-n sw qdisc change dev r0 root bfc fc "$fc" sched srf
+		tc_refuses "assign: similar is used by fc bfc and none with sched srf only" \
+			-n sw qdisc change dev r0 root bfc fc "$fc" sched srf assign similar
 	done
 	tc_refuses "sched: srf is not for classes" \
 		-n sw qdisc change dev r0 root bfc classes 2 sched srf
-	tc_refuses "assign: similar is for sched srf" \
+	tc_refuses "assign: similar is used by fc bfc and none with sched srf only" \
 		-n sw qdisc change dev r0 root bfc assign similar
 	check "srf" tc -n sw qdisc change dev r0 root bfc sched srf assign similar
 	tc_refuses "sched: srf is not for classes" -n sw qdisc change dev r0 root bfc classes 2
-	tc_refuses "assign: similar is for sched srf" \
+	tc_refuses "assign: similar is used by fc bfc and none with sched srf only" \
 		-n sw qdisc change dev r0 root bfc sched drr
 	check "fc none" tc -n sw qdisc change dev r0 root bfc fc none
 	equal "sched" "$(stat sw r0 options.sched)" srf

@@ -264,7 +264,7 @@ def cases() -> List[Case]:
         Case("SCHED srf of another mode", options(bfc("FC", u8(N["BFC_FC_PFC"])), bfc("SCHED", u8(1))),
              "^bfc: sched: used by fc bfc and none only$"),
         Case("ASSIGN similar without srf", options(bfc("ASSIGN", u8(N["BFC_ASSIGN_SIMILAR"]))),
-             "^bfc: assign: similar is for sched srf$"),
+             "^bfc: assign: similar is used by fc bfc and none with sched srf only$"),
         Case("ASSIGN similar", options(bfc("ASSIGN", u8(N["BFC_ASSIGN_SIMILAR"])), bfc("SCHED", u8(1)))),
         Case("STRICT of a class that there is not", options(bfc("CLASSES", u32(2)), bfc("STRICT", u8(4))),
              "^bfc: strict: 0 to classes - 1, or all$"),
