@@ -167,7 +167,7 @@ static void make_qdisc(struct outcome *r, const struct live *l,
 			return;
 		error = ask(&change, 0, l, want, 0);
 		if (error && needs_replacement(error)) {
-			snprintf(r->why, sizeof(r->why), "%s", error);
+			snprintf(r->why, sizeof(r->why), "%s", outcome_reason(error));
 			replace_or_say(r, l, want, &new);
 		} else if (error) {
 			outcome_error(r, blame(want, error), error);

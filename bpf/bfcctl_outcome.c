@@ -144,12 +144,14 @@ static void print_changes(const struct outcome *r, bool fixed)
 
 static void print_text(const struct outcome *r, bool dry_run)
 {
+	size_t len = strlen(r->why);
 	const char *sep = "";
 	unsigned int i;
 
 	text("%s: ", r->dev);
 	if (r->left && r->action == OUTCOME_REPLACE) {
-		text("needs a replacement: %s", r->why);
+		/* It may end with a handle, as 5: */
+		text("needs a replacement: %s%s", r->why, len && r->why[len - 1] == ':' ? "" : ":");
 		print_changes(r, false);
 		sep = ";";
 	} else if (r->n_changes > r->n_fixed || r->action != OUTCOME_CHANGE) {

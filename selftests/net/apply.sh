@@ -201,7 +201,7 @@ $(stat x d0 options.queues) $(stat x d0 options.ways)" "2097152 64 2"
 		fc fafc"
 	apply 3
 	check "says $(cat "$scratch/out")" grep -q \
-		'^v0: needs a replacement: .*one scheduler.* fc pfc -> fafc' "$scratch/out"
+		'^v0: needs a replacement: [^b].*one scheduler.*: fc pfc -> fafc' "$scratch/out"
 	apply 0 --replace
 	equal "fc, schedulers" "$(stat x v0 options.fc) $(stat x v0 txqs)" "fafc 0"
 	without_news apply 0
