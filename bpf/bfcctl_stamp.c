@@ -350,7 +350,7 @@ static void show_ours(const struct port *port)
 	    bpf_obj_get_info_by_fd(prog, &info, &len) ||
 	    info.id != port->prog_id ||
 	    !conf_get(config, &conf))
-		return;
+		goto out;
 	out_string("pin", stamp_path(port->ifindex, ""));
 	out_number("node", conf.node);
 	out_bool("int", conf.mode == BFC_STAMP_INT);
@@ -368,6 +368,8 @@ static void show_ours(const struct port *port)
 		text(" %s %llu", count_names[i], (unsigned long long)n);
 	}
 	text("\n");
+out:
+	/* -1 is no descriptor: close() ignores it */
 	close(prog);
 	close(config);
 	close(counts);

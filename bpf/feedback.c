@@ -44,7 +44,6 @@ struct part {
 	uint64_t seed;
 
 	/* for the improvement */
-	uint32_t *heap;
 	uint32_t *seen;		/* equals @search if this search has seen the node */
 	uint32_t search;
 	uint32_t *front;	/* nodes of two searches */

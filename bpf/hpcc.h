@@ -42,7 +42,7 @@
 #define HPCC_RATE_SCALE		800ULL		/* ... are 1/800 byte/ns */
 #define HPCC_W_RATE		3906250ULL	/* 10^9 / 256 */
 
-/* Half a wrap: beyond it older and newer values cannot be told apart (DESIGN §8). */
+/* Half a wrap: beyond it older and newer values cannot be told apart. */
 #define HPCC_TS_HALF		((BFC_INT_TS_MASK + 1) / 2)
 #define HPCC_TX_HALF		((BFC_INT_TX_MASK + 1) / 2)
 

@@ -80,7 +80,7 @@ static void bfc_capfc_signal(struct bfc_sched *q, unsigned int prio, u64 set, bo
 	for (; set; set &= set - 1) {
 		ing = bfc_handle_get(q->port->sw, q->share.in[__ffs64(set)]);
 		/* another port may have the handle by now */
-		if (!ing || ing->dead || ing->slot != __ffs64(set))
+		if (!ing || READ_ONCE(ing->dead) || ing->slot != __ffs64(set))
 			continue;
 		if (on)
 			atomic64_or(bit, &ing->held[prio].signals);

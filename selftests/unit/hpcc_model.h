@@ -191,7 +191,7 @@ static void resume(struct model *m, const struct model_conf *c,
 	m->w = m->wc;
 }
 
-/* Lines 21 to 27, with §4.1's change of path and DESIGN §8's silence. */
+/* Lines 21 to 27, with §4.1's change of path and the restart after a silence. */
 static enum hpcc_result new_ack(struct model *m, const struct model_conf *c,
 				const struct sim_ack *ack)
 {
