@@ -93,9 +93,7 @@ struct bfc_neighbour {
 	u32 epoch;		/* sent in the port's control frames */
 	atomic_t seq;		/* sequence number of these frames */
 	u8 tries;		/* fast HELLOs sent without an agreement so far */
-	u8 refused;		/* BFC_REFUSED_*: why the port does not serve the neighbour's
-				 * queues, or 0
-				 */
+	u8 refused;		/* why the neighbour's queues are not served, BFC_REFUSED_*; or 0 */
 	bool lingers;		/* the agreement has ended, but the neighbour may still send tags */
 	u32 layouts;		/* counts the changes of &bfc_port.ingress */
 	struct bfc_bucket news;	/* new layouts that it may still get now */

@@ -10,7 +10,7 @@
  * from then on.
  *
  * Packets that tell no size go after all that do. But a TCP segment without data counts as 0:
- * it is short, and others wait for its acknowledgement.
+ * it is short, and the peer waits for the ACK in it.
  *
  * Queues that the neighbour holds paused are in buckets of their own, for `assign similar`: a
  * flow that finds no empty queue joins the queue with the size nearest to its own.
