@@ -665,6 +665,9 @@ static bool bfc_pace_waits(struct bfc_sched *q)
 		/* The rest of a turn from long ago would be a burst. */
 		if (q->idle && bfc_now(q) > q->next_tx + BFC_PACE_LATE_NS)
 			q->txq.turn = 0;
+		/* A turn in which nothing may leave would be time that nothing uses. */
+		if (!q->txq.turn && !q->drr.nactive && !q->ctrl.band.head)
+			return false;
 		if (!q->txq.turn)
 			bfc_txqs_turn(q, bfc_now(q));
 	}

@@ -43,6 +43,17 @@ pair() {
 	cable s e0 r e0 "$@"
 }
 
+# by_port N: what s sends to port 5000 + t leaves through TX queue t, below N
+by_port() {
+	local txq
+	tc -n s qdisc add dev e0 clsact
+	for ((txq = 0; txq < $1; txq++)); do
+		check "filter of TX queue $txq" tc -n s filter add dev e0 egress \
+			pref $((1 + txq)) protocol ip u32 match ip dport $((5000 + txq)) 0xffff \
+			action skbedit queue_mapping $txq
+	done
+}
+
 # root HANDLE OPTIONS...: a new one on s
 root() {
 	local handle=$1
@@ -211,12 +222,7 @@ test_resume_beside_a_full_queue() {
 	ip -n r link set dev e0 type wire rate 20mbit
 	meet 10.0.0.2 s
 	bfc s e0 txqs one queues 8 peer on hrtt 4ms assign dynamic watchdog off
-	tc -n s qdisc add dev e0 clsact
-	for txq in 0 1; do
-		check "filter of TX queue $txq" tc -n s filter add dev e0 egress pref $((1 + txq)) \
-			protocol ip u32 match ip dport $((5000 + txq)) 0xffff \
-			action skbedit queue_mapping $txq
-	done
+	by_port 2
 	frames open r r e0
 	# A HELLO a second from then on, and none in what follows
 	sleep 4
@@ -266,6 +272,36 @@ test_rate() {
 	at_most "most against least" "$(calc "${shares#* } / ${shares% *}")" 1.2
 }
 
+# TX queues that the neighbour holds paused take nothing of the rate: what goes elsewhere has it.
+test_rate_beside_paused() {
+	local tx_queues=16 bytes txq
+	switch sw
+	host s 10.0.0.1/24
+	host r 10.0.0.2/24
+	host fast 10.0.0.3/24
+	cable sw p s e0 rate 50mbit delay 100us ring 2
+	cable sw r0 r e0
+	cable sw fast0 fast e0 rate 50mbit delay 100us ring 2
+	bfc sw p hrtt 6ms
+	bfc sw r0 hrtt 6ms rate 200kbit
+	bfc sw fast0 hrtt 6ms
+	bfc s e0 role nic hrtt 6ms rate 10mbit
+	check "no agreement" wait_for 20 peer_up s e0
+	meet 10.0.0.2 s
+	meet 10.0.0.3 s
+	by_port 16
+	for ((txq = 0; txq < 16; txq++)); do
+		send s "10.0.0.$((txq ? 2 : 3))" $((5000 + txq)) -t 5 -b 200000
+	done
+	sleep 2
+	at_least "TX queues that wait" "$(stat s e0 paused)" 12
+	bytes=$(stat s e0 bytes)
+	sleep 2
+	bytes=$(calc "($(stat s e0 bytes) - $bytes) * 8 / 2e6")
+	say "$bytes Mbit/s"
+	between "rate" "$bytes" 9.7 10.1
+}
+
 # Where a turn has no room for more than one queue's quantum, TX queues with more queues have
 # more of them.
 test_low_rate() {
@@ -273,12 +309,9 @@ test_low_rate() {
 	pair rate 50mbit delay 100us ring 8
 	bfc s e0 queues 32 hrtt 100ms rate 1mbit flows 10000
 	meet 10.0.0.2 s
-	tc -n s qdisc add dev e0 clsact
-	for txq in 1 2 3 4; do
-		check "filter of TX queue $txq" tc -n s filter add dev e0 egress pref $txq \
-			protocol ip u32 match ip dport $((5000 + txq)) 0xffff \
-			action skbedit queue_mapping $((txq - 1))
-		send s 10.0.0.2 $((5000 + txq)) -f "${flows[txq - 1]}" -t 14 -b 60000
+	by_port 4
+	for txq in 0 1 2 3; do
+		send s 10.0.0.2 $((5000 + txq)) -f "${flows[txq]}" -t 14 -b 60000
 	done
 	sleep 3
 	of_txqs s e0 'select(.kind == "bfc") | .bytes' >"$scratch/before"
@@ -451,5 +484,5 @@ all_idle_but_s2() {
 	check "$(not_idle)" wait_for 15 is_empty not_idle
 }
 
-run_tests shape program incast paused_there resume_beside_a_full_queue rate low_rate \
-	long_packets others_end threshold churn -- limit channels
+run_tests shape program incast paused_there resume_beside_a_full_queue rate rate_beside_paused \
+	low_rate long_packets others_end threshold churn -- limit channels
