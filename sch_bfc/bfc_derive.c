@@ -171,7 +171,9 @@ static void bfc_derive_sched(struct bfc_cfg *c, const struct bfc_derive *d)
 static void bfc_derive_txqs(struct bfc_cfg *c, const struct bfc_derive *d)
 {
 	u32 fit = BFC_QUEUES_MAX / d->p->queues, limit = d->p->limit;
-	/* Two packets always fit, and two frames of the control band, which are no jumbo frames. */
+	/* Two packets, and two frames of the control band, which are no jumbo frames, fit whatever
+	 * the limit is: if not, one of many TX queues would keep the others from queueing any.
+	 */
 	u32 least = 2 * SKB_TRUESIZE(d->mtu), ctrl_least = 2 * SKB_TRUESIZE(ETH_FRAME_LEN);
 
 	c->port_queues = min(d->txqs, fit) * d->p->queues;
@@ -179,9 +181,9 @@ static void bfc_derive_txqs(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->sync = d->p->sync;
 	c->ctrl_limit = max_t(u32, limit / BFC_CTRL_SHARE / d->txqs, ctrl_least);
 	c->ctrl_rate = max(div_u64(d->rate / BFC_CTRL_RATE, d->txqs), 1ULL);
-	c->reserve = max(limit / BFC_TXQ_RESERVE / d->txqs, min(least, limit / 2 / d->txqs));
+	c->reserve = max(limit / BFC_TXQ_RESERVE / d->txqs, least);
 	c->batch = limit / BFC_TXQ_BATCH / d->txqs;
-	c->pool = limit - d->txqs * (c->reserve + c->batch);
+	c->pool = limit - min(limit, d->txqs * (c->reserve + c->batch));
 }
 
 /* @hrtt is for Th, and for decisions at an egress about packets of all ports; @loop and @longest

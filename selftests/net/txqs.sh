@@ -422,6 +422,25 @@ test_limit() {
 	tc -n s qdisc del dev e0 root
 }
 
+# However many TX queues share it, none keeps another from sending.
+test_small_limit() {
+	local txq
+	tx_queues=32 pair rate 2mbit delay 100us ring 4
+	bfc s e0 fc none limit 64kb
+	meet 10.0.0.2 s
+	by_port 32
+	send s 10.0.0.2 5000 -t 6 -b 4000000 -s 1400
+	sleep 1
+	for txq in 1 2 3 4 5 6 20 30; do
+		send s 10.0.0.2 $((5000 + txq)) -t 5 -b 4000000 -s 1400
+	done
+	sleep 3
+	of_txqs s e0 'select(.kind == "bfc") | .packets' >"$scratch/packets"
+	say "packets: $(paste -s -d ' ' "$scratch/packets")"
+	equal "TX queues that sent 30" "$(awk '$1 >= 30' "$scratch/packets" | wc -l)" 9
+	at_most "memory" "$(stat s e0 memory)" $((80 * 1024))
+}
+
 # With fewer TX queues the port has fewer queues; what waits in those that go is dropped,
 # and counted for no neighbour any more.
 test_channels() {
@@ -485,4 +504,4 @@ all_idle_but_s2() {
 }
 
 run_tests shape program incast paused_there resume_beside_a_full_queue rate rate_beside_paused \
-	low_rate long_packets others_end threshold churn -- limit channels
+	low_rate long_packets others_end threshold small_limit churn -- limit channels
