@@ -103,8 +103,7 @@ void bfc_hello_work(struct work_struct *work)
 	again = bfc_port_retry(port);
 	speak = bfc_port_speaks(port);
 	if (bfc_peer_tick(&port->neighbour.peer, now) & BFC_EV_STATE) {
-		if (port->opt.peer == BFC_PEER_AUTO && port->fc->tags)
-			bfc_port_layout(port, 0);
+		bfc_port_left(port);
 		bfc_port_tags(port);
 	}
 	run = speak || (BFC_KEEPS_BACKLOG && port->life.users);

@@ -115,6 +115,18 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
 }
 
 /**
+ * bfc_port_left() - give the handles for the neighbour's queues back, as it has gone
+ * @port: the port
+ *
+ * Context: port->lock held.
+ */
+void bfc_port_left(struct bfc_port *port)
+{
+	if (port->opt.peer == BFC_PEER_AUTO && port->fc->tags)
+		bfc_port_layout(port, 0);
+}
+
+/**
  * bfc_port_class() - update whether packets keep the class that the neighbour sends
  * @port: the port
  *

@@ -417,6 +417,7 @@ unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 void bfc_port_refuse(struct bfc_port *port, unsigned int queues, u8 why);
 bool bfc_port_outgrown(const struct bfc_port *port);
 u8 bfc_port_layout(struct bfc_port *port, unsigned int queues);
+void bfc_port_left(struct bfc_port *port);
 bool bfc_port_retry(struct bfc_port *port);
 void bfc_port_unpause(struct bfc_port *port);
 void bfc_port_tags(struct bfc_port *port);

@@ -125,6 +125,8 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 		/* counters do not depend on the neighbour's queues */
 	} else if (events & BFC_EV_LAYOUT) {
 		port->neighbour.refused = bfc_rx_layout(port, hello.queues, now);
+	} else if (events & BFC_EV_STATE && !port->neighbour.peer.peer_nonce) {
+		bfc_port_left(port);	/* BYE */
 	} else if (port->neighbour.refused && hello.id == port->neighbour.peer.peer_id) {
 		port->neighbour.refused = bfc_rx_layout(port, hello.queues, now);
 		events |= BFC_EV_STATE;

@@ -288,6 +288,30 @@ test_claims_are_capped() {
 	another_comes_up sw
 }
 
+# Those of a neighbour that had said BYE stayed taken, until the next one came to the same port.
+test_bye_gives_handles_back() {
+	local dev
+	switch sw
+	host h
+	cable sw p1 h e0
+	bfc sw p1
+	frames open h h e0
+	frames hello h queues=1024
+	sleep 0.1
+	equal "its queues" "$(stat sw p1 peer_queues)" 1024
+	take_handles sw
+	for dev in $took; do	# those that got none would get these
+		[ "$(stat sw "$dev" peer_state)" != refused ] || ip -n sw link del "$dev"
+	done
+	ip -n sw link add another type dummy
+	ip -n sw link set another up
+	bfc sw another peer on flows 16 queues 512
+	equal "why another is refused" "$(stat sw another peer_refused)" handles
+	frames hello h flags=1
+	check "still refused" wait_for 5 peer_up sw another
+	frames close
+}
+
 # links NS PREFIX FROM TO PEER-NS PEER-PREFIX: so many cables
 links() {
 	local i
@@ -726,7 +750,7 @@ pauses_h1() { [ "$(stat sw p1 upstream_paused)" -gt 0 ]; }
 run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
 	nothing_is_paused_without_a_neighbour enormous_mtu enormous_packet_by_stab stab_counts_for_segments \
 	nic_role_never_pauses rate_change_wakes lower_limit_trims \
-	{,buffered_,stuck_}handles_are_not_used_up claims_are_capped \
+	{,buffered_,stuck_}handles_are_not_used_up bye_gives_handles_back claims_are_capped \
 	hostile_neighbours_leave_handles handles_run_out \
 	namespaces_have_handles_of_their_own down_is_quiet \
 	nic_takes_no_handles nic_repeats_nothing frames_before_configuration \
