@@ -202,6 +202,31 @@ test_strangers() {
 	frames close
 }
 
+# A second talker that hears what sw says, and says it is u
+test_stranger_with_the_id_of_a_neighbour() {
+	local id sent received
+	network
+	id=$(tc -n sw -s qdisc show dev pu | sed -n 's/.* id \([0-9a-f]*\).*/\1/p')
+	frames open s u e0
+	frames set s id="0x$id" queues=1 role=1
+	in=pu
+	meet 10.0.0.4 u
+	receive r 5001 -t 60 -i 1
+	received=$bg
+	send u 10.0.0.4 5001 -t 4 -r 4000000 -f 40
+	sent=$bg
+	frames talk s 0.05
+	besides "id of a neighbour" 100 sleep 1
+	equal "state at pu" "$(stat sw pu peer_state)" refused
+	finish "$sent" "$received"
+	equal "what u sent meanwhile" "$(received r 5001 .packets)" \
+		"$(jq .sent "$scratch/u.sent.5001.json")"
+	unpaused
+	frames close
+	check "no agreement afterwards" wait_for 10 up_but_pm
+	all_idle
+}
+
 # container: c beside the ports in sw's bridge
 container() {
 	new_ns c
@@ -306,4 +331,5 @@ test_user_namespace() {
 }
 elsewhere() { [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
 
-run_tests user_namespace floods_of_a_host attacks_of_a_neighbour strangers container pfc_from_a_host
+run_tests user_namespace floods_of_a_host attacks_of_a_neighbour strangers \
+	stranger_with_the_id_of_a_neighbour container pfc_from_a_host
