@@ -656,17 +656,22 @@ static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb)
 		bfc_txqs_spend(q, qdisc_pkt_len(skb));
 }
 
+/* No packet may leave: the rest of a turn is for other TX queues. */
+static void bfc_pace_rests(struct bfc_sched *q)
+{
+	q->idle = true;
+	if (q->txq.turn)
+		bfc_txqs_give_back(q);
+}
+
 /* True if the shaper holds the next packet back; a timer then runs the qdisc in time. */
 static bool bfc_pace_waits(struct bfc_sched *q)
 {
 	if (!q->cfg->shapes)
 		return false;
 	if (q->txq.all) {
-		/* The rest of a turn from long ago would be a burst. */
-		if (q->idle && bfc_now(q) > q->next_tx + BFC_PACE_LATE_NS)
-			q->txq.turn = 0;
-		/* A turn in which nothing may leave would be time that nothing uses. */
-		if (!q->txq.turn && !q->drr.nactive && !q->ctrl.band.head)
+		/* A turn in which nothing may leave is neither taken nor waited for. */
+		if (!q->drr.nactive && !q->ctrl.band.head)
 			return false;
 		if (!q->txq.turn)
 			bfc_txqs_turn(q, bfc_now(q));
@@ -781,7 +786,7 @@ struct sk_buff *bfc_dequeue(struct Qdisc *sch)
 
 again:
 	if (!sch->q.qlen) {
-		q->idle = true;
+		bfc_pace_rests(q);
 		return bfc_dequeue_late(sch);
 	}
 	if (bfc_pace_waits(q))
@@ -797,7 +802,7 @@ again:
 			/* All packets are paused or have to wait: a timer for the end. */
 			u64 due = bfc_host_due(q, waits);
 
-			q->idle = true;
+			bfc_pace_rests(q);
 			q->host.waited |= waits;
 			bfc_settle(q);
 			if (q->obeyed.npaused)
@@ -873,7 +878,7 @@ void bfc_purge(struct Qdisc *sch)
 	}
 	while ((skb = bfc_dequeue_control(sch)))
 		rtnl_kfree_skbs(skb, skb);
-	q->idle = true;
+	bfc_pace_rests(q);
 	if (q->txq.told)
 		bfc_txqs_account(q);
 	local_bh_enable();

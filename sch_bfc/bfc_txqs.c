@@ -141,7 +141,8 @@ static u64 bfc_txqs_fair(const struct bfc_sched *q, u64 begins, u32 bytes, u64 m
  *
  * A turn has a quantum for each active queue, so that queues of all TX queues get the same.
  * But it takes BFC_TURN_NS at most, so that new packets of other TX queues need not wait
- * long. While turns of others are not over, none is taken that would begin before
+ * long, and it is no longer than what is queued, so that a short packet takes no more time than
+ * it needs. While turns of others are not over, none is taken that would begin before
  * &bfc_sched_txq.fair. But the link does not stand still for that.
  *
  * Context: under the root lock.
@@ -156,6 +157,7 @@ void bfc_txqs_turn(struct bfc_sched *q, u64 now)
 	if (now >= q->txq.look)
 		bfc_txqs_look(q, now);
 	bytes = min_t(u64, (u64)q->cfg->quantum * max(q->drr.nactive, 1U), most);
+	bytes = clamp(bfc_qdisc_of(q)->qstats.backlog, 1U, bytes);
 	length = psched_l2t_ns(&q->cfg->pace, bytes);
 	do {
 		if (next > now && q->txq.fair > next) {
@@ -189,6 +191,18 @@ void bfc_txqs_spend(struct bfc_sched *q, u32 bytes)
 		bytes = q->txq.turn;
 	}
 	q->txq.turn -= bytes;
+}
+
+/**
+ * bfc_txqs_give_back() - leave the rest of a turn to other TX queues: nothing may leave in it
+ * @q: a scheduler of a TX queue, with a rate
+ *
+ * Context: under the root lock, or the qdisc is not in use.
+ */
+void bfc_txqs_give_back(struct bfc_sched *q)
+{
+	atomic64_sub(psched_l2t_ns(&q->cfg->pace, q->txq.turn), &q->txq.all->next_tx);
+	q->txq.turn = 0;
 }
 
 /**

@@ -68,6 +68,7 @@ bool bfc_txqs_over(struct bfc_sched *q);
 void bfc_txqs_settled(struct bfc_sched *q, u64 now);
 void bfc_txqs_turn(struct bfc_sched *q, u64 now);
 void bfc_txqs_spend(struct bfc_sched *q, u32 bytes);
+void bfc_txqs_give_back(struct bfc_sched *q);
 void bfc_txqs_sum(const struct bfc_sched *q, u32 *backlog, u64 *sent);
 u64 bfc_txqs_prio_sent(const struct bfc_sched *q, unsigned int prio);
 
