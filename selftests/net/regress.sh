@@ -408,6 +408,7 @@ test_handles_run_out() {
 		echo "link set d$n up"
 	done | ip -n x -batch -
 	qdiscs x d 1 63 rate 1gbit peer on queues 1024
+	sleep 5		# the log takes ten such lines in 5 s, of all ports
 	before=$(dmesg | grep -c "p1: cannot count for .* handles of this namespace")
 	bfc x p1
 	bfc a e0 queues 1024
