@@ -472,9 +472,10 @@ peers_up() {
 
 # all_idle: nothing is queued, counted or paused anywhere any more
 all_idle() {
-	poll=0.3 wait_for 15 is_empty not_idle ||
-		fail "not back at zero: $(not_idle | tr '\n' ' ')"
+	local left
+	poll=0.3 wait_for 15 is_idle || fail "not back at zero: ${left//$'\n'/ }"
 }
+is_idle() { left=$(not_idle) && [ -z "$left" ]; }
 
 # drained NS PORT: nothing is queued there
 drained() { [ "$(stat "$1" "$2" backlog)" = 0 ]; }
