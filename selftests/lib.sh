@@ -454,7 +454,14 @@ snapshot() {
 		.ns = \$ns)] | $1"
 }
 
-is_empty() { [ -z "$("$@")" ]; }
+# is_empty COMMAND...: it succeeds and prints nothing; what it prints is in $left
+is_empty() { left=$("$@") && [ -z "$left" ]; }
+
+# becomes_empty SECONDS TEXT COMMAND...: within these, or fail with what it printed last
+becomes_empty() {
+	local left=''
+	wait_for "$1" is_empty "${@:3}" || fail "$2: ${left//$'\n'/ }"
+}
 
 # Programs and maps of bfcctl
 nothing_pinned() { equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""; }
@@ -465,17 +472,10 @@ peer_not_up() { ! peer_up "$@"; }
 refused_for() { [ "$(stat "$1" "$2" peer_refused)" = "$3" ]; }
 
 # peers_up: every bfc port of all namespaces has agreed
-peers_up() {
-	poll=0.3 wait_for 20 is_empty not_up ||
-		fail "no agreement with the neighbour: $(not_up | tr '\n' ' ')"
-}
+peers_up() { poll=0.3 becomes_empty 20 "no agreement with the neighbour" not_up; }
 
 # all_idle: nothing is queued, counted or paused anywhere any more
-all_idle() {
-	local left
-	poll=0.3 wait_for 15 is_idle || fail "not back at zero: ${left//$'\n'/ }"
-}
-is_idle() { left=$(not_idle) && [ -z "$left" ]; }
+all_idle() { poll=0.3 becomes_empty 15 "not back at zero" not_idle; }
 
 # drained NS PORT: nothing is queued there
 drained() { [ "$(stat "$1" "$2" backlog)" = 0 ]; }

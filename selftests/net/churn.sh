@@ -524,7 +524,7 @@ prios_paused() {
 # idle: nothing is queued, counted or paused
 idle() {
 	all_idle
-	poll=0.3 wait_for 5 is_empty prios_paused || fail "paused for ever: $(prios_paused)"
+	poll=0.3 becomes_empty 5 "paused for ever" prios_paused
 }
 
 kernel_log() { dmesg; }

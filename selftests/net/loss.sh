@@ -206,8 +206,7 @@ test_agreement() {
 				bfc $port hrtt 4ms
 			done
 			start=$EPOCHREALTIME
-			poll=0.05 wait_for 20 is_empty not_up ||
-				fail "no agreement: $(not_up | tr '\n' ' ')"
+			poll=0.05 becomes_empty 20 "no agreement" not_up
 			seconds=$(calc "$EPOCHREALTIME - $start")
 			times="$times $seconds"
 			clean_up

@@ -43,11 +43,8 @@ network() {
 }
 
 # s has no bfc
-agreed() {
-	poll=0.3 wait_for 20 is_empty strangers ||
-		fail "no agreement: $(strangers | tr '\n' ' ')"
-}
-strangers() { not_up | grep -v ' s0$'; }
+agreed() { poll=0.3 becomes_empty 20 "no agreement" strangers; }
+strangers() { not_up | sed '/ s0$/d'; }
 
 # container NS DEV: its own namespace, and a device in it with an address
 container() {

@@ -249,9 +249,17 @@ test_resume_beside_a_full_queue() {
 has_said_more() { [ "$(stat s e0 hello_tx)" -gt "$said" ]; }
 rx_packets() { in_ns "$1" cat /sys/class/net/e0/statistics/rx_packets; }
 
+# mbit SECONDS: what leaves s through e0 meanwhile, Mbit/s
+mbit() {
+	local bytes
+	bytes=$(stat s e0 bytes)
+	sleep "$1"
+	calc "($(stat s e0 bytes) - $bytes) * 8 / $1e6"
+}
+
 # The rate is the port's, and flows of all TX queues get the same of it.
 test_rate() {
-	local bytes shares n
+	local mbit shares n
 	pair rate 50mbit delay 100us ring 8
 	bfc s e0 queues 32 hrtt 4ms rate 8mbit flows 10000
 	meet 10.0.0.2 s
@@ -260,11 +268,9 @@ test_rate() {
 		local receiver=$bg
 		send s 10.0.0.2 $((5000 + n)) -f "$n" -t 8 -b 20000
 		sleep 2
-		bytes=$(stat s e0 bytes)
-		sleep 4
-		bytes=$(($(stat s e0 bytes) - bytes))
-		say "$n flows: $(calc "$bytes * 8 / 4e6") Mbit/s, TX queues $(stat s e0 txqs_sent)"
-		between "rate with $n flows" "$(calc "$bytes * 8 / 4e6")" 7.85 8.15
+		mbit=$(mbit 4)
+		say "$n flows: $mbit Mbit/s, TX queues $(stat s e0 txqs_sent)"
+		between "rate with $n flows" "$mbit" 7.85 8.15
 		finish "$bg" "$receiver"
 	done
 	shares=$(received r 5024 '.flows | map(.bytes) | "\(min) \(max)"')
@@ -275,7 +281,7 @@ test_rate() {
 # TX queues that the neighbour holds paused, all the time or now and then, take of the rate what they
 # send: what goes elsewhere has the rest.
 test_rate_beside_paused() {
-	local tx_queues=16 slow bytes txq
+	local tx_queues=16 slow mbit txq
 	for slow in 200kbit 6mbit; do
 		switch sw
 		host s 10.0.0.1/24
@@ -296,11 +302,9 @@ test_rate_beside_paused() {
 			send s "10.0.0.$((txq ? 2 : 3))" $((5000 + txq)) -t 5 -b 200000
 		done
 		sleep 2
-		bytes=$(stat s e0 bytes)
-		sleep 2
-		bytes=$(calc "($(stat s e0 bytes) - $bytes) * 8 / 2e6")
-		say "beside $slow: $bytes Mbit/s"
-		between "rate beside $slow" "$bytes" 9.7 10.1
+		mbit=$(mbit 2)
+		say "beside $slow: $mbit Mbit/s"
+		between "rate beside $slow" "$mbit" 9.7 10.1
 		at_least "pauses" "$(stat s e0 pause_rx)" 15
 		"$after_test"
 	done
@@ -308,7 +312,7 @@ test_rate_beside_paused() {
 
 # So do those that send a short packet now and then.
 test_rate_beside_short_packets() {
-	local tx_queues=16 bytes txq
+	local tx_queues=16 mbit txq
 	pair rate 50mbit delay 100us ring 2
 	bfc s e0 role nic hrtt 6ms rate 10mbit
 	meet 10.0.0.2 s
@@ -318,11 +322,9 @@ test_rate_beside_short_packets() {
 		send s 10.0.0.2 $((5000 + txq)) -t 4 -s 100 -r 64000
 	done
 	sleep 1
-	bytes=$(stat s e0 bytes)
-	sleep 2
-	bytes=$(calc "($(stat s e0 bytes) - $bytes) * 8 / 2e6")
-	say "$bytes Mbit/s"
-	between "rate" "$bytes" 9.7 10.1
+	mbit=$(mbit 2)
+	say "$mbit Mbit/s"
+	between "rate" "$mbit" 9.7 10.1
 }
 
 # Where a turn has no room for more than one queue's quantum, TX queues with more queues have
@@ -350,17 +352,15 @@ test_low_rate() {
 
 # Packets longer than a turn
 test_long_packets() {
-	local bytes
+	local kbit
 	pair rate 50mbit delay 100us ring 8
 	bfc s e0 queues 32 hrtt 100ms rate 800kbit quantum 256b flows 10000
 	meet 10.0.0.2 s
 	send s 10.0.0.2 5000 -f 10 -t 9 -b 20000
 	sleep 2
-	bytes=$(stat s e0 bytes)
-	sleep 6
-	bytes=$(calc "($(stat s e0 bytes) - $bytes) * 8 / 6e3")
-	say "$bytes kbit/s, TX queues $(stat s e0 txqs_sent)"
-	between "rate" "$bytes" 760 840
+	kbit=$(calc "$(mbit 6) * 1000")
+	say "$kbit kbit/s, TX queues $(stat s e0 txqs_sent)"
+	between "rate" "$kbit" 760 840
 }
 
 # What a TX queue was told of others that have ended meanwhile does not keep it back.
@@ -519,11 +519,8 @@ test_churn() {
 	done
 	ip -n sw link del p2
 	flood_ends
-	all_idle_but_s2
-}
-all_idle_but_s2() {
 	del_ns s2
-	check "$(not_idle)" wait_for 15 is_empty not_idle
+	all_idle
 }
 
 run_tests shape program incast paused_there resume_beside_a_full_queue rate rate_beside_paused \
