@@ -205,6 +205,16 @@ static const char *cgroup_of(int argc, char **argv)
 	return "";
 }
 
+/* True if both are of no cgroup, or of one whose directory is spelled in two ways. */
+static bool same_cgroup(const char *a, const char *b)
+{
+	struct stat is, was;
+
+	if (!*a || !*b || stat(a, &is) || stat(b, &was))
+		return !strcmp(a, b);
+	return is.st_dev == was.st_dev && is.st_ino == was.st_ino;
+}
+
 static void host_line(struct conf *conf, int argc, char **argv,
 		      const struct where *at)
 {
@@ -226,12 +236,33 @@ static void host_line(struct conf *conf, int argc, char **argv,
 	for (i = 0; i < conf->n_host; i++) {
 		was = &conf->host[i];
 		if (!strcmp(was->argv[0], *argv) &&
-		    !strcmp(cgroup_of(was->argc, was->argv), cgroup_of(argc, argv)))
+		    same_cgroup(cgroup_of(was->argc, was->argv), cgroup_of(argc, argv)))
 			usage_fail("\"%s\" is given for the second time: see %s:%u", *argv,
 				   was->at.file, was->at.line);
 	}
 	conf->host = grow(conf->host, conf->n_host, sizeof(*conf->host));
 	keep_words(&conf->host[conf->n_host++], argc, argv, at);
+}
+
+/* True if each "[" of a pattern has a "]" (fnmatch(3)). Without it no device would match. */
+static bool closed(const char *pattern)
+{
+	const char *p;
+
+	for (p = pattern; *p; p++) {
+		if (*p == '\\' && p[1]) {
+			p++;
+		} else if (*p == '[') {
+			p++;
+			if (*p == '!' || *p == '^')
+				p++;
+			/* A "]" that comes first is one of the characters. */
+			p = *p ? strchr(p + 1, ']') : NULL;
+			if (!p)
+				return false;
+		}
+	}
+	return true;
 }
 
 /* "[port NAME...]" or "[host]". Return: the section of ports, NULL = of the box. */
@@ -257,6 +288,8 @@ static struct section *begin_section(struct conf *conf, int argc, char **argv,
 		if (strchr(argv[i], '/') ||
 		    (!strpbrk(argv[i], "*?[\\") && strlen(argv[i]) >= IF_NAMESIZE))
 			usage_fail("no device can have the name \"%s\"", argv[i]);
+		else if (!closed(argv[i]))
+			usage_fail("no \"]\" at the end of the pattern \"%s\"", argv[i]);
 	conf->sections = grow(conf->sections, conf->n_sections, sizeof(*s));
 	s = &conf->sections[conf->n_sections++];
 	s->at = *at;

@@ -321,6 +321,8 @@ test_bad_files() {
 	bad 3 'unknown section "prot": the nearest is "port"' "${good}[prot d1]"
 	bad 3 '"\[port\]" without names: .*' "${good}[port]"
 	bad 3 'no "\]" at the end' "${good}[port d1"
+	bad 3 'no "\]" at the end of the pattern "swp\[1-4"' "${good}[port swp[1-4]"
+	bad 3 'no "\]" at the end of the pattern "swp\[\]"' "${good}[port swp[]]"
 	bad 3 'a section is .*' "${good}[]"
 	bad 3 '"\[host\]" has no names' "${good}[host h1]"
 	bad 3 'no device can have the name "abcdefghijklmnop"' \
@@ -360,7 +362,7 @@ test_bad_files() {
 		"${good}[host]"$'\nsize on --cgroup /tmp to 10.0.0.0/33'
 	# They would take turns each time.
 	bad 5 '"int" is given for the second time: see .*/bfc.conf:4' \
-		"${good}[host]"$'\nint attach --cgroup /tmp every 2\nint detach --cgroup /tmp'
+		"${good}[host]"$'\nint attach --cgroup /tmp every 2\nint detach --cgroup /tmp/'
 	plugged d1
 	bad 4 'd1: buffer "b" has another size, 1mb, in .*/bfc.conf:2' \
 		$'[port d0]\nfc pfc buffer b size 1mb\n[port d1]\nfc pfc buffer b size 2mb'
