@@ -41,6 +41,9 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 	     port->neighbour.peer.state > BFC_PEER_STATE_UP ||
 	     hdr->epoch != port->neighbour.peer.epoch))
 		return BFC_BAD_EPOCH;
+	/* `peer on` takes any epoch, but for that of frames that came back. */
+	if (hdr->epoch == port->neighbour.epoch)
+		return BFC_BAD_LOOP;
 	/* Frames up to a tenth of the rate towards the neighbour. Those beyond that are ignored,
 	 * with their pauses and resumes, until the next one that is accepted.
 	 */

@@ -190,6 +190,18 @@ test_peer_on() {
 	done_with
 }
 
+# What comes back by a loop or a mirror is no neighbour's, though `peer on` asks for no HELLO.
+test_own_pause_with_peer_on() {
+	start peer on
+	frames wait n 5 1 kind=hello
+	frames pause n bits=3 epoch="$(answered '.[-1].epoch')" seq=1000 hold=2000000000
+	check "the port's own PAUSE is not refused" wait_for 2 port_is bad_loop 1
+	equal "queues paused" "$(port paused)" 0
+	frames pause n bits=3 epoch=99 seq=5 hold=2000000000
+	check "pause of a neighbour" wait_for 2 port_is paused 1
+	done_with
+}
+
 test_peer_off() {
 	start peer off
 	frames open r r e0
@@ -729,7 +741,7 @@ test_not_ours() {
 	done_with
 }
 
-run_tests three_way_hello bye silence carrier_loss two_talkers peer_on \
+run_tests three_way_hello bye silence carrier_loss two_talkers peer_on own_pause_with_peer_on \
 	peer_off pause_obeyed hold_ends_on_an_idle_port cap_of_a_paused_queue \
 	mode_change_ends_a_pause refused sequence_far_ahead guessed_nonce unproved_pause nic_role \
 	pauses_end_with_accept_pause flood hello_flood pause_sent counts_of_a_row tags_of_others \
