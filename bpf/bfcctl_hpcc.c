@@ -571,7 +571,7 @@ static const struct hpcc_entry *entry_of(const struct flow *flow,
 	if (strcmp(flow->cc, "bfc_hpcc") && strcmp(flow->cc, "bfc_window"))
 		return NULL;
 	for (i = 0; i < n; i++)
-		if (!list[i].cgroup || list[i].cgroup == flow->is.cgroup)
+		if (!list[i].cgroup || list[i].cgroup == flow->hpcc.net)
 			found = &list[i];
 	return found;
 }

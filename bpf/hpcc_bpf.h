@@ -28,15 +28,23 @@ struct {
 } bfc_hpcc_trace SEC(".maps");
 
 /*
- * Parameters of a connection: those of the cgroup that owns its INT, if that
- * cgroup has some, else those of connections that ask for bfc_hpcc by name. @is
- * may be NULL.
+ * Which parameters a connection gets as it begins: those of the cgroup that owns its INT, if
+ * HPCC is on there, else those of connections that ask for bfc_hpcc by name. @is may be NULL.
  */
-static __always_inline const struct hpcc_net *
-hpcc_net(const struct bfc_int_sk *is)
+static __always_inline __u64 hpcc_choose(const struct bfc_int_sk *is)
 {
 	const struct hpcc_net *net;
 	__u64 key = is ? is->cgroup : 0;
+
+	net = bpf_map_lookup_elem(&bfc_hpcc_net, &key);
+	return net && !net->off ? key : 0;
+}
+
+/* The parameters of a connection, or, if there are none of its cgroup any more, the others. */
+static __always_inline const struct hpcc_net *hpcc_net(const struct hpcc_sk *hs)
+{
+	const struct hpcc_net *net;
+	__u64 key = hs->net;
 
 	net = bpf_map_lookup_elem(&bfc_hpcc_net, &key);
 	if (net || !key)

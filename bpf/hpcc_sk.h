@@ -36,6 +36,7 @@ struct hpcc_net {
 /**
  * struct hpcc_sk - the value of the map "bfc_hpcc_sk" (BPF_MAP_TYPE_SK_STORAGE)
  * @s: Alg. 1's state
+ * @net: its parameters: the key of &struct hpcc_net, chosen as it began
  * @rate: R, bytes/s on the wire
  * @packets: W, packets
  * @count: &bfc_int_sk_record.count of the last INT that was looked at
@@ -50,6 +51,7 @@ struct hpcc_net {
  */
 struct hpcc_sk {
 	struct hpcc s;
+	__u64 net;
 	__u64 rate;
 	__u32 packets;
 	__u32 count;
@@ -89,7 +91,7 @@ struct hpcc_trace {
 
 /**
  * hpcc_sk_init() - a connection starts
- * @hs: result
+ * @hs: result; the caller sets &hpcc_sk.net
  * @net: parameters
  * @mss: bytes of payload of a full packet without INT: TCP's mss_cache
  */

@@ -54,11 +54,13 @@ static __always_inline void begin(struct bpf_sock_ops *skops)
 	struct bfc_int_sk *is;
 	struct hpcc_sk *hs;
 	int packets;
+	__u64 key;
 
 	is = sk ? bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0) : NULL;
 	if (!is)
 		return;		/* the handshake did not agree on INT */
-	net = hpcc_net(is);
+	key = hpcc_choose(is);
+	net = bpf_map_lookup_elem(&bfc_hpcc_net, &key);
 	if (!net || !net->headers)
 		return;
 	if (bpf_setsockopt(skops, SOL_TCP, TCP_CONGESTION, cc, sizeof(cc)))
@@ -69,6 +71,7 @@ static __always_inline void begin(struct bpf_sock_ops *skops)
 	if (!hs)
 		return;
 	hpcc_sk_init(hs, net, skops->mss_cache);
+	hs->net = key;
 	hs->count = is->echo.count;
 	hs->sockops = 1;
 	hs->una = skops->snd_una;
@@ -96,15 +99,17 @@ static __always_inline void parse(struct bpf_sock_ops *skops)
 	th += TCP_ACK_SEQ;
 	seq = (__u32)th[0] << 24 | th[1] << 16 | th[2] << 8 | th[3];
 	/* snd_una as it will be: TCP has not looked at the ACK yet */
-	if ((__s32)(seq - skops->snd_una) < 0)
+	if ((__s32)(seq - skops->snd_una) < 0 || (__s32)(skops->snd_nxt - seq) < 0)
 		seq = skops->snd_una;
 	is = bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0);
 	if (!is)
 		return;
 	sk = skops->sk;
 	hs = sk ? bpf_sk_storage_get(&bfc_hpcc_sk, sk, NULL, 0) : NULL;
-	net = hpcc_net(is);
-	if (!hs || !hs->sockops || !net)
+	if (!hs || !hs->sockops)
+		return;
+	net = hpcc_net(hs);
+	if (!net)
 		return;
 	id = skops->local_port << 16 | bpf_ntohl(skops->remote_port);
 	changed = hpcc_sk_acked(hs, net, seq, skops->mss_cache);
@@ -123,8 +128,10 @@ static __always_inline void timeout(struct bpf_sock_ops *skops)
 	is = sk ? bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0) : NULL;
 	sk = skops->sk;
 	hs = sk ? bpf_sk_storage_get(&bfc_hpcc_sk, sk, NULL, 0) : NULL;
-	net = hpcc_net(is);
-	if (!is || !hs || !hs->sockops || !net)
+	if (!is || !hs || !hs->sockops)
+		return;
+	net = hpcc_net(hs);
+	if (!net)
 		return;
 	hpcc_sk_timeout(hs, net, skops->mss_cache);
 	apply(skops, hs, net, is->reserved);

@@ -56,13 +56,16 @@ void BPF_PROG(bfc_hpcc_init, struct sock *sk)
 	const struct hpcc_net *net;
 	struct bfc_int_sk *is;
 	struct hpcc_sk *hs;
+	__u64 key;
 
 	hs = bpf_sk_storage_get(&bfc_hpcc_sk, sk, NULL,
 				BPF_SK_STORAGE_GET_F_CREATE);
 	if (!hs)
 		return;
 	is = bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0);
-	net = hpcc_net(is);
+	key = hpcc_choose(is);
+	hs->net = key;
+	net = hpcc_net(hs);
 	hs->packets = 0;
 	hs->delivered = tp->delivered;
 	if (sk->sk_pacing_status == SK_PACING_NONE)
@@ -70,6 +73,7 @@ void BPF_PROG(bfc_hpcc_init, struct sock *sk)
 	if (!net)
 		return;
 	hpcc_sk_init(hs, net, tp->mss_cache);
+	hs->net = key;
 	if (is)
 		hs->count = is->echo.count;
 	hs->delivered = tp->delivered;
@@ -120,7 +124,7 @@ void BPF_PROG(bfc_hpcc_cong_control, struct sock *sk)
 	acked = tp->delivered - hs->delivered;
 	hs->delivered = tp->delivered;
 	is = bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0);
-	net = hpcc_net(is);
+	net = hpcc_net(hs);
 	/* No parameters, or there were none when it began */
 	if (!net || !hs->packets) {
 		reno(sk, hs, acked);
@@ -159,7 +163,7 @@ void BPF_PROG(bfc_hpcc_set_state, struct sock *sk, __u8 new_state)
 	hs->ca_state = new_state;
 	if (new_state != TCP_CA_LOSS || !hs->packets)
 		return;
-	net = hpcc_net(bpf_sk_storage_get(&bfc_int_sk, sk, NULL, 0));
+	net = hpcc_net(hs);
 	if (net)
 		hpcc_sk_timeout(hs, net, tcp_sk(sk)->mss_cache);
 }

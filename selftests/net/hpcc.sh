@@ -340,6 +340,30 @@ test_cgroups() {
 	hpcc_off
 }
 
+# Where HPCC was switched off, connections that ask for it by name have the general parameters.
+test_by_name() {
+	struct_ops || return
+	start
+	ctl -n sw stamp attach r0 node 1
+	ctl int attach --cgroup "$group"
+	ctl hpcc on rate 100mbit rtt "$rtt"
+	ctl hpcc on --cgroup "$group" rate 10mbit rtt "$rtt"
+	ctl hpcc off --cgroup "$group"
+	flow h1 5001 python3 -c "import socket
+s = socket.socket()
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'bfc_hpcc')
+s.connect(('10.0.0.100', 5001))
+while True:
+	s.send(bytes(10000))"
+	check "no window" wait_for 30 has_window h1
+	equal "connections" "$(bfcctl -n h1 -j hpcc show | jq -c '[.[].flows[].remote_port]')" \
+		'[5001]'
+	stop
+	ctl hpcc off
+	ctl int detach --cgroup "$group"
+	ctl -n sw stamp detach r0
+}
+
 # Windows and utilization, as the connections themselves show what they are: two of
 # them share 95 % of what the link carries in T (56 KB), less what a hundred W_AI are.
 test_shown() {
@@ -551,5 +575,5 @@ test_delay_timeout() {
 # grown LINES: have windows been printed since then, more than the first?
 grown() { [ "$(tail -n "+$1" "$scratch/cwnd" | sort -n | tail -n 1)" -ge "$full" ]; }
 
-run_tests arithmetic near_zero cubic dctcp same_windows limits cgroups shown stage one_of_many \
+run_tests arithmetic near_zero cubic dctcp same_windows limits cgroups by_name shown stage one_of_many \
 	one_front_end without_int losses reordering path_change timeout delay_timeout
