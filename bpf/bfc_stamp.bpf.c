@@ -612,11 +612,13 @@ static __always_inline int strip_tcp(struct __sk_buff *skb, __u32 l4)
 	return TC_ACT_OK;
 }
 
-/* Records become zeroes; there is no checksum (see stamp_udp()). */
+/* Records and pathID become zeroes; there is no checksum (see stamp_udp()). nHop stays: a
+ * receiver finds what is behind INT by it.
+ */
 static __always_inline int strip_udp(struct __sk_buff *skb, const struct packet *pkt)
 {
 	__u32 l4 = pkt->l4;
-	__u8 zero[BFC_INT_HOP_LEN * BFC_INT_HOPS_MAX] = {};
+	__u8 empty[BFC_INT_LEN(BFC_INT_HOPS_MAX)] = {};
 	struct bfc_int_head head;
 	struct udp_int u;
 	__u32 n;
@@ -634,13 +636,14 @@ static __always_inline int strip_udp(struct __sk_buff *skb, const struct packet 
 	/* More hops than records: all records are filled. */
 	if (n > BFC_INT_HOPS_MAX)
 		n = BFC_INT_HOPS_MAX;
-	n = bytes(n * BFC_INT_HOP_LEN);
-	if (n > sizeof(zero))
+	n = bytes(BFC_INT_LEN(n));
+	if (n > sizeof(empty))
 		return TC_ACT_OK;
+	empty[0] = u.rec[0] & 0xf0;
 	/* Shorter than its head says: no hop has written into it, unless it was
 	 * cut off, as in a fragment.
 	 */
-	if (bpf_skb_store_bytes(skb, l4 + UDP_HLEN + BFC_INT_HEAD_LEN, zero, n, 0))
+	if (bpf_skb_store_bytes(skb, l4 + UDP_HLEN, empty, n, 0))
 		return pkt->frag ? strip_failed() : TC_ACT_OK;
 	count(BFC_STAMP_STRIPPED);
 	return TC_ACT_OK;

@@ -463,6 +463,7 @@ test_strip() {
 	flow h1:e0 r:e0 carrier=udp + version=6
 	all_good
 	equal "records" "$(came '[.[][].hops[] | .ts + .tx + .qlen] | add')" 0
+	equal "pathIDs" "$(came '[.[][].path] | tojson')" '[0,0]'
 	flow h1:e0 r:e0 exid=0xf989 + exid=0xbfc3 version=6 ts=1 + carrier=plain
 	all_good
 	equal "options of others" "$(came '[.[][].option // empty | .[4:8]] | tojson')" \
