@@ -76,7 +76,16 @@
 #define SYNACK_AGAIN_NS	500000000ULL
 #define SYNACKS		2
 
-/* A peer that did not answer a SYN with the option. */
+/* A peer that did not answer a SYN with the option. The same address may be another peer's in
+ * another network namespace, or, if it is a link's own, behind another device.
+ */
+struct silent {
+	struct address peer;
+	__u32 dev;
+	__u32 reserved;
+	__u64 netns;
+};
+
 struct silence {
 	__u64 until;
 	__u64 times;
@@ -85,7 +94,7 @@ struct silence {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
-	__type(key, struct address);
+	__type(key, struct silent);
 	__type(value, struct silence);
 } bfc_int_silent SEC(".maps");
 
@@ -144,9 +153,19 @@ static __always_inline void set_flags(struct bpf_sock_ops *skops, int on, int of
 
 /* --- peers that it is for ------------------------------------------------- */
 
-static __always_inline int is_silent(const struct address *a)
+static __always_inline void silent_of(struct bpf_sock_ops *skops, struct silent *who)
 {
-	const struct silence *s = bpf_map_lookup_elem(&bfc_int_silent, a);
+	struct bpf_sock *sk = skops->sk;
+
+	peer_of(skops, &who->peer);
+	who->dev = sk ? sk->bound_dev_if : 0;
+	who->reserved = 0;
+	who->netns = bpf_get_netns_cookie(skops);
+}
+
+static __always_inline int is_silent(const struct silent *who)
+{
+	const struct silence *s = bpf_map_lookup_elem(&bfc_int_silent, who);
 
 	return s && bpf_ktime_get_ns() < s->until;
 }
@@ -158,22 +177,22 @@ static __always_inline int is_silent(const struct address *a)
 static __always_inline void learn(struct bpf_sock_ops *skops, int agreed)
 {
 	struct silence *s, new = {};
-	struct address a;
+	struct silent who;
 
-	peer_of(skops, &a);
-	if (is_silent(&a))
+	silent_of(skops, &who);
+	if (is_silent(&who))
 		return;
-	s = bpf_map_lookup_elem(&bfc_int_silent, &a);
+	s = bpf_map_lookup_elem(&bfc_int_silent, &who);
 	if (agreed || !skops->total_retrans) {
 		if (s)
-			bpf_map_delete_elem(&bfc_int_silent, &a);
+			bpf_map_delete_elem(&bfc_int_silent, &who);
 		return;
 	}
 	if (s)
 		new.times = s->times < SILENCE_DOUBLED ? s->times + 1 :
 							 SILENCE_DOUBLED;
 	new.until = bpf_ktime_get_ns() + (SILENCE_NS << (new.times & 0xf));
-	bpf_map_update_elem(&bfc_int_silent, &a, &new, BPF_ANY);
+	bpf_map_update_elem(&bfc_int_silent, &who, &new, BPF_ANY);
 }
 
 /* --- handshakes ----------------------------------------------------------- */
@@ -341,19 +360,23 @@ static __always_inline int syn_agrees(struct bpf_sock_ops *skops, __u64 flags)
 static __always_inline void reserve_syn(struct bpf_sock_ops *skops, __u32 flags)
 {
 	struct handshake *h = handshake(skops);
-	struct address a;
+	struct silent who;
 
 	if (h)
 		h->room = 0;
-	peer_of(skops, &a);
-	if (!is_inside(&a))
+	if (!peer_is_inside(skops))
 		return;
 	if (flags & TCP_FLAG_ACK) {
 		if (skops->args[0] == BPF_WRITE_HDR_TCP_SYNACK_COOKIE ||
+		    has_option(skops, OPT_AO, BPF_LOAD_HDR_OPT_TCP_SYN) ||
 		    !syn_agrees(skops, BPF_LOAD_HDR_OPT_TCP_SYN))
 			return;
-	} else if (skops->total_retrans || is_silent(&a)) {
-		return;
+	} else {
+		if (skops->total_retrans)
+			return;
+		silent_of(skops, &who);
+		if (is_silent(&who))
+			return;
 	}
 	if (!h)
 		h = new_handshake(skops);
@@ -395,8 +418,13 @@ static __always_inline void reserve_mss(struct bpf_sock_ops *skops,
 	if (!slots)
 		return;
 	len = BFC_INT_TCP_LEN(slots);
-	if (!bpf_reserve_hdr_opt(skops, len, 0))
-		is->reserved = len;
+	/* The peer's records may be longer than what other options leave room for. */
+	if (bpf_reserve_hdr_opt(skops, len, 0)) {
+		len = BFC_INT_TCP_LEN(is->slots);
+		if (slots == is->slots || bpf_reserve_hdr_opt(skops, len, 0))
+			return;
+	}
+	is->reserved = len;
 }
 
 static __always_inline void reserve(struct bpf_sock_ops *skops)
@@ -501,13 +529,6 @@ static __always_inline void write(struct bpf_sock_ops *skops)
 
 /* --- connections ---------------------------------------------------------- */
 
-static __always_inline int has_timestamp(struct bpf_sock_ops *skops)
-{
-	__u8 opt[10] = { OPT_TIMESTAMP };
-
-	return bpf_load_hdr_opt(skops, opt, sizeof(opt), 0) > 0;
-}
-
 /* End the calls for headers, unless another cgroup's program owns the
  * connection, or bfc_size.bpf.c needs the calls.
  */
@@ -537,7 +558,7 @@ static __always_inline void agree(struct bpf_sock_ops *skops)
 	if (!conf || is->cgroup)
 		return;		/* owned by the program of a cgroup inside this one */
 	is->cgroup = conf->cgroup;
-	is->slots = BFC_INT_TCP_HOPS_MAX - !!has_timestamp(skops);
+	is->slots = BFC_INT_TCP_HOPS_MAX - has_option(skops, OPT_TIMESTAMP, 0);
 	set_flags(skops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG |
 		  BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG, 0);
 	if (conf->hops && conf->hops < is->slots)
@@ -546,6 +567,23 @@ static __always_inline void agree(struct bpf_sock_ops *skops)
 		__builtin_memcpy(cc, conf->cc, sizeof(cc));
 		bpf_setsockopt(skops, SOL_TCP, TCP_CONGESTION, cc, sizeof(cc));
 	}
+}
+
+/* True if the segment acknowledges what TCP waits for. TCP looks at that afterwards only
+ * (RFC 5961): a third host that has found the sequence number would be believed otherwise. A late
+ * segment with an older ACK tells what is older, too.
+ */
+static __always_inline int acks_now(const struct bpf_sock_ops *skops)
+{
+	const __u8 *th = skops->skb_data;
+	__u32 ack;
+
+	if ((const void *)(th + sizeof(struct tcphdr)) > skops->skb_data_end)
+		return 0;
+	/* by bytes: not every machine can load unaligned words */
+	th += offsetof(struct tcphdr, ack_seq);
+	ack = (__u32)th[0] << 24 | th[1] << 16 | th[2] << 8 | th[3];
+	return (__s32)(ack - skops->snd_una) >= 0 && (__s32)(skops->snd_nxt - ack) >= 0;
 }
 
 /* A packet that may have an INT option. The ACK that ends the handshake must
@@ -557,11 +595,13 @@ static __always_inline void receive(struct bpf_sock_ops *skops)
 	struct bfc_int_sk *is;
 
 	if (skops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB) {
-		if (!at || !peer_is_inside(skops)) {
+		if (!at || !peer_is_inside(skops) || has_option(skops, OPT_AO, 0)) {
 			leave(skops);
 			return;
 		}
 		agree(skops);
+	} else if (!acks_now(skops)) {
+		return;
 	}
 	is = storage(skops);
 	if (is && at)
@@ -578,7 +618,7 @@ static __always_inline void connected(struct bpf_sock_ops *skops)
 		return;
 	}
 	learn(skops, agreed);
-	if (agreed)
+	if (agreed && !has_option(skops, OPT_AO, 0))
 		agree(skops);
 	else
 		leave(skops);

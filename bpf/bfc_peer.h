@@ -13,6 +13,7 @@
 #include "bfc_int_conf.h"
 
 #define AF_INET		2
+#define ENOSPC		28
 
 /* Marks sockets that send sizes (bfc_size.bpf.c): the flag of a callback that
  * no program here uses. If it is set, a program that has nothing to write does
@@ -89,6 +90,20 @@ static __always_inline int peer_is_inside(struct bpf_sock_ops *skops)
 
 	peer_of(skops, &a);
 	return is_inside(&a);
+}
+
+/* TCP-AO signs the options before programs write theirs: neither is for such connections. */
+#define OPT_AO		29
+
+/* True if the packet of this callback has the option, or, with BPF_LOAD_HDR_OPT_TCP_SYN, the SYN
+ * that began the connection.
+ */
+static __always_inline int has_option(struct bpf_sock_ops *skops, __u8 kind, __u64 flags)
+{
+	__u8 opt[2] = { kind };
+	long len = bpf_load_hdr_opt(skops, opt, sizeof(opt), flags);
+
+	return len > 0 || len == -ENOSPC;
 }
 
 #endif /* BFC_PEER_H */

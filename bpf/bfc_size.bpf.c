@@ -56,7 +56,8 @@ static __always_inline struct size_sk *storage(struct bpf_sock_ops *skops, __u64
 
 static __always_inline void begin(struct bpf_sock_ops *skops)
 {
-	if (peer_is_inside(skops) && storage(skops, BPF_SK_STORAGE_GET_F_CREATE))
+	if (peer_is_inside(skops) && !has_option(skops, OPT_AO, 0) &&
+	    storage(skops, BPF_SK_STORAGE_GET_F_CREATE))
 		bpf_sock_ops_cb_flags_set(skops, skops->bpf_sock_ops_cb_flags |
 					  BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG |
 					  BFC_SIZE_MARK);

@@ -348,6 +348,101 @@ test_syn_dropped() {
 	clean_group
 }
 
+# The same addresses in other namespaces are others' peers, whose boxes say nothing of these.
+test_syn_dropped_elsewhere() {
+	topology 1
+	host g1 10.0.0.1/24
+	host g2 10.0.0.100/24
+	cable g1 e0 g2 e0
+	meet 10.0.0.100 g1
+	drop_option g2 0x02
+	in_group g2 busybox nc -l -p 5001 </dev/null >"$scratch/got" &
+	pids+=("$!")
+	check "no TCP receiver" wait_for 5 tcp_listens g2 5001
+	in_group g1 bash -c "echo hello >/dev/tcp/10.0.0.100/5001"
+	check "no data past the box" wait_for 5 grep -q hello "$scratch/got"
+	equal "SYNs sent again past the box" "$(snmp g1 TcpExt TCPSynRetrans)" 1
+	make_data 20000
+	transfer in_group in_group
+	equal "flows of the same addresses" "$(both)" 11
+	hang_up
+	clean_group
+}
+
+# echoes_of_h1: the newest frame with an echo that has come to h1, as hex digits from its IP header
+# on, each time that a line is read
+echoes_of_h1='
+import select, socket, sys
+sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+sock.bind(("e0", 0))
+newest = b""
+print("ready", flush=True)
+while True:
+	for ready in select.select([sock, sys.stdin], [], [])[0]:
+		if ready is sys.stdin:
+			if not sys.stdin.readline():
+				sys.exit()
+			print(newest.hex(), flush=True)
+			continue
+		frame = sock.recv(2000)
+		at = 18 if frame[12:14] == b"\x88\xa8" else 14
+		ip = frame[at:]
+		if ip[:1] == b"\x45" and ip[9] == 6 and b"\xfe\x0c\xbf\xc1" in ip[40:]:
+			newest = ip[:int.from_bytes(ip[2:4], "big")]
+'
+
+# forged ECHO MAC SHIFT: m sends it, of another path, with so much added to its ACK
+forged() {
+	in_ns m python3 -c 'import socket, struct, sys
+def checksum(data):
+	total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+	while total >> 16:
+		total = (total & 0xffff) + (total >> 16)
+	return struct.pack("!H", ~total & 0xffff)
+ip = bytearray.fromhex(sys.argv[1])
+tcp = ip[20:]
+ack = int.from_bytes(tcp[8:12], "big") + int(sys.argv[3])
+tcp[8:12] = struct.pack("!I", ack & 0xffffffff)
+at = tcp.index(b"\xfe\x0c\xbf\xc1", 20)
+tcp[at + 11] ^= 3 if tcp[at + 11] & 15 != 3 else 1	# of the id that a hop has
+tcp[16:18] = bytes(2)
+pseudo = ip[12:20] + struct.pack("!BBH", 0, 6, len(tcp))
+tcp[16:18] = checksum(pseudo + tcp + bytes(len(tcp) % 2))
+sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+sock.bind(("e0", 0))
+mac = bytes.fromhex(sys.argv[2].replace(":", ""))
+sock.send(mac + sock.getsockname()[4] + b"\x08\0" + ip[:20] + tcp)' "$@"
+	sleep 0.3
+}
+
+# A third host that knows all of a connection but what it acknowledges is not believed.
+test_forged_echo() {
+	local records mac frame
+	topology 1
+	host m 10.0.0.66/24
+	cable sw1 pm m e0
+	mac=$(mac h1 e0)
+	coproc SEEN { in_ns h1 python3 -c "$echoes_of_h1"; }
+	# shellcheck disable=SC2153
+	pids+=("$SEEN_PID")
+	read -r -t 30 _ <&"${SEEN[0]}"
+	make_data 50000
+	transfer in_group in_group
+	echo >&"${SEEN[1]}"
+	read -r -t 10 frame <&"${SEEN[0]}"
+	records=$(flow h1 .records)
+	at_least "records" "$records" 5
+	forged "$frame" "$mac" 1000000
+	equal "records, and one with an ACK of what was not sent" "$(flow h1 .records)" "$records"
+	forged "$frame" "$mac" -2000000000
+	equal "records, and one with an ACK of long ago" "$(flow h1 .records)" "$records"
+	# The frame is right otherwise.
+	forged "$frame" "$mac" 0
+	equal "records, and one with the right ACK" "$(flow h1 .records)" $((records + 1))
+	hang_up
+	clean_group
+}
+
 # call ADDRESS [TIMEOUT]: of h1, from port 50000; held until ring_off, by a reset, which leaves the
 # port free. If it fails, that is no error.
 call() {
@@ -761,6 +856,7 @@ test_offloads() {
 }
 
 tests=(three_hops three_hops_of_tx_queues congested overflow peer_without hop_without scope
-	syn_ack_lost syn_dropped same_port other_address other_program loss reordering path_change
-	both_ways longer_echoes nested reconnect echoes_beside_sack swap offloads)
+	syn_ack_lost syn_dropped syn_dropped_elsewhere forged_echo same_port other_address
+	other_program loss reordering path_change both_ways longer_echoes nested reconnect
+	echoes_beside_sack swap offloads)
 run_tests "${tests[@]}"

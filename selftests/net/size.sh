@@ -177,6 +177,92 @@ test_beside_int() {
 	done
 }
 
+# The peer's records have three hops, and there is room for two beside sizes: then segments with
+# data have room for records of their own, if not for the echo of three.
+test_beside_longer_int() {
+	local told=$scratch/told watch
+	start
+	mkdir -p "$group.r"
+	ctl size on --cgroup "$group"
+	ctl int attach --cgroup "$group" hops 2
+	ctl int attach --cgroup "$group.r"
+	group=$group.r in_group r python3 -c "import socket
+l = socket.socket()
+l.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+l.bind(('', 5001))
+l.listen()
+s = l.accept()[0]
+s.sendall(bytes(20000))
+while s.recv(65536):
+	pass" &
+	pids+=("$!")
+	check "no server" wait_for 60 tcp_listens r 5001
+	sizes h1 e0 >"$told" &
+	watch=$!
+	check "not watching" wait_for 60 ready "$told"
+	in_group h1 python3 -c "import socket
+s = socket.create_connection(('10.0.0.100', 5001))
+got = 0
+while got < 20000:
+	got += len(s.recv(65536))
+s.sendall(bytes(50000))
+s.shutdown(socket.SHUT_WR)
+s.recv(1)" &
+	pids+=("$!")
+	finish "$!" "$watch"
+	sed -i 1d "$told"
+	at_least "segments with data" "$(wc -l <"$told")" 30
+	equal "that tell no size" "$(grep -c none "$told")" 0
+	equal "that have room for INT" "$(grep -c ' 20$' "$told")" "$(wc -l <"$told")"
+	ctl int detach --cgroup "$group"
+	ctl int detach --cgroup "$group.r"
+	ctl size off --cgroup "$group"
+	check "the cgroup is in use" wait_for 5 rmdir "$group.r"
+}
+
+# TCP-AO signs options before programs write theirs: such connections have neither sizes nor INT.
+# (The SYN with INT is not answered: the next one has none.)
+test_tcp_ao() {
+	local ao
+	start
+	ao="import socket, struct, sys
+def sign(s, peer):
+	key = b'a key of sixteen'
+	addr = struct.pack('HH4s', socket.AF_INET, 0, socket.inet_aton(peer)).ljust(128, bytes(1))
+	s.setsockopt(socket.IPPROTO_TCP, 38, (addr + b'hmac(sha1)'.ljust(64, bytes(1)) + struct.pack(
+		'iIHBBBBBB', 0, 0, 0, 32, 1, 1, 12, 0, len(key)) + key).ljust(288, bytes(1)))
+s = socket.socket()"
+	if ! python3 -c "$ao; sign(s, '10.0.0.100')" 2>"$scratch/err"; then
+		skip="no TCP-AO in this kernel: $(tail -n 1 "$scratch/err")"
+		return
+	fi
+	ctl size on --cgroup "$group"
+	ctl int attach --cgroup "$group"
+	in_group r python3 -c "$ao
+s.bind(('', 5001))
+sign(s, '10.0.0.1')
+s.listen()
+c, got = s.accept()[0], 0
+while part := c.recv(65536):
+	got += len(part)
+print(got)" >"$scratch/got" &
+	pids+=("$!")
+	check "no server" wait_for 60 tcp_listens r 5001
+	in_group h1 python3 -c "$ao
+sign(s, '10.0.0.100')
+s.settimeout(60)
+s.connect(('10.0.0.100', 5001))
+s.sendall(bytes(50000))" &
+	pids+=("$!")
+	finish "$!"
+	check "no end of the data" wait_for 20 [ -s "$scratch/got" ]
+	equal "bytes that came" "$(cat "$scratch/got")" 50000
+	equal "segments whose signature was wrong" "$(snmp r TcpExt TCPAOBad)" \
+		"$(snmp h1 TcpExt TCPSynRetrans)"
+	ctl int detach --cgroup "$group"
+	ctl size off --cgroup "$group"
+}
+
 # Peers elsewhere do not see the option; what is wrong is said.
 test_scope_and_refusals() {
 	local told=$scratch/told
@@ -273,4 +359,4 @@ test_applied() {
 	[ -z "$(ls /sys/fs/bpf/bfc 2>/dev/null)" ] || fail "pins are left"
 }
 
-run_tests unsent_bytes beside_int scope_and_refusals reconnect applied
+run_tests unsent_bytes beside_int beside_longer_int tcp_ao scope_and_refusals reconnect applied
