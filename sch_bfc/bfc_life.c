@@ -208,6 +208,9 @@ void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 		was->clear(q);
 	if (old && bfc_classes_differ(old, cfg))
 		bfc_class_ranges(q, old, cfg, now);
+	/* while the rate that it was taken at is known */
+	if (q->txq.turn)
+		bfc_txqs_give_back(q);
 	q->cfg = cfg;
 	q->room = cfg->limit;
 	q->brim = cfg->limit;

@@ -244,8 +244,10 @@ void bfc_mq_apply(struct Qdisc *sch, struct bfc_cfg *cfg)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct bfc_txqs *all = q->txq.all;
+	bool another_rate;
 	unsigned int i;
 
+	another_rate = !q->cfg || q->cfg->rate != cfg->rate;
 	for (i = 0; i < all->n; i++) {
 		struct Qdisc *child = all->each[i].sch;
 		struct bfc_sched *one = qdisc_priv(child);
@@ -259,9 +261,21 @@ void bfc_mq_apply(struct Qdisc *sch, struct bfc_cfg *cfg)
 		spin_unlock_bh(qdisc_lock(child));
 		bfc_cfg_put(old);
 	}
-	/* Turns that were taken at another rate may have been long. */
-	if (!q->cfg || q->cfg->p.rate != cfg->p.rate)
-		atomic64_set(&all->next_tx, 0);
+	/* Turns that were taken at another rate may have been long. Others may have been taken
+	 * behind these since the first TX queue has the new rate.
+	 */
+	if (another_rate) {
+		atomic64_set(&all->next_tx, ktime_get_ns());
+		for (i = 0; i < all->n; i++) {
+			struct Qdisc *child = all->each[i].sch;
+
+			spin_lock_bh(qdisc_lock(child));
+			bfc_txqs_forget(qdisc_priv(child));
+			spin_unlock_bh(qdisc_lock(child));
+		}
+		if (q->life.live)
+			bfc_port_wake(q->port);
+	}
 }
 
 /**

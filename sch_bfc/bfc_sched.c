@@ -653,7 +653,7 @@ static void bfc_pace(struct bfc_sched *q, const struct sk_buff *skb)
 	q->next_tx = bfc_pace_from(q->next_tx, !q->idle, bfc_now(q));
 	q->next_tx += psched_l2t_ns(&q->cfg->pace, qdisc_pkt_len(skb));
 	if (q->txq.all)
-		bfc_txqs_spend(q, qdisc_pkt_len(skb));
+		bfc_txqs_spend(q, qdisc_pkt_len(skb), false);
 }
 
 /* No packet may leave: the rest of a turn is for other TX queues. */
@@ -696,7 +696,7 @@ static void bfc_pace_pause(struct bfc_sched *q, const struct sk_buff *skb,
 	q->next_tx += div64_u64(qdisc_pkt_len(skb) * BFC_NSEC_PER_SEC,
 				link_rate);
 	if (q->txq.all)
-		bfc_txqs_spend(q, div64_u64(qdisc_pkt_len(skb) * q->cfg->rate, link_rate));
+		bfc_txqs_spend(q, div64_u64(qdisc_pkt_len(skb) * q->cfg->rate, link_rate), true);
 }
 
 /* A frame of the port itself that is due: HELLO, PAUSE or PFC, or NULL. It is built when it is
@@ -732,8 +732,8 @@ static bool bfc_storm_due(struct bfc_sched *q)
 /* Nothing may leave. But since dequeue read &bfc_port.rx and &bfc_port.flags another CPU may have
  * changed them (bfc_port_told()), and not have scheduled the qdisc because it still saw the SCHED
  * bit, which was cleared, atomically, before that read. So read both again. If the neighbour has
- * told something new, dequeue starts again, as often as this happens. Not inline: packets that
- * leave should not pay for it.
+ * told something new, the qdisc runs again, but not from here: the neighbour may tell something
+ * new each time. Not inline: packets that leave should not pay for it.
  */
 static noinline struct sk_buff *bfc_dequeue_late(struct Qdisc *sch)
 {
@@ -741,8 +741,10 @@ static noinline struct sk_buff *bfc_dequeue_late(struct Qdisc *sch)
 	struct bfc_port *port = q->port;
 
 	smp_mb__after_atomic();	/* pairs with bfc_port_told() */
-	if (unlikely(READ_ONCE(port->rx.gen) != q->obeyed.gen))
-		return bfc_dequeue(sch);
+	if (unlikely(READ_ONCE(port->rx.gen) != q->obeyed.gen)) {
+		__netif_schedule(sch);
+		return NULL;
+	}
 	if (unlikely(READ_ONCE(port->flags)))
 		return bfc_dequeue_own(sch, bfc_now(q));
 	return NULL;

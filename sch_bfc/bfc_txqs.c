@@ -69,10 +69,21 @@ void bfc_txqs_configured(struct bfc_sched *q)
 	q->drr.times = 1;
 	q->drr.more = 0;
 	q->txq.look = 0;
+	bfc_txqs_account(q);
+}
+
+/**
+ * bfc_txqs_forget() - a scheduler has no turn of the rate, as there is another rate
+ * @q: a scheduler of a TX queue
+ *
+ * Context: under the root lock.
+ */
+void bfc_txqs_forget(struct bfc_sched *q)
+{
 	q->txq.turn = 0;
 	q->txq.excess = 0;
 	q->txq.fair = 0;
-	bfc_txqs_account(q);
+	q->next_tx = 0;
 }
 
 /* Count the TX queues that have something to send, and the active queues of the others. */
@@ -160,11 +171,12 @@ void bfc_txqs_turn(struct bfc_sched *q, u64 now)
 	bytes = clamp(bfc_qdisc_of(q)->qstats.backlog, 1U, bytes);
 	length = psched_l2t_ns(&q->cfg->pace, bytes);
 	do {
-		if (next > now && q->txq.fair > next) {
+		if (next > (s64)now && q->txq.fair > next) {
 			q->next_tx = next;
 			return;
 		}
-		begins = bfc_pace_from(next, !q->idle, now);
+		/* Turns that were given back may make it negative soon after boot. */
+		begins = bfc_pace_from(max_t(s64, next, 0), !q->idle, now);
 	} while (!atomic64_try_cmpxchg(&q->txq.all->next_tx, &next, begins + length));
 	q->txq.fair = bfc_txqs_fair(q, begins, bytes, most);
 	q->txq.excess = 0;
@@ -176,18 +188,20 @@ void bfc_txqs_turn(struct bfc_sched *q, u64 now)
  * bfc_txqs_spend() - charge bytes that have left to the turn
  * @q: a scheduler of a TX queue, with a rate
  * @bytes: what they take of the rate
+ * @own: they are of a frame of the port itself, and no part of what its queues get
  *
  * If a packet is longer than the rest of the turn, the excess delays the next turn of all TX
  * queues, and counts for the time to the next turn of this one.
  *
  * Context: under the root lock.
  */
-void bfc_txqs_spend(struct bfc_sched *q, u32 bytes)
+void bfc_txqs_spend(struct bfc_sched *q, u32 bytes, bool own)
 {
 	if (bytes > q->txq.turn) {
 		bytes -= q->txq.turn;
 		atomic64_add(psched_l2t_ns(&q->cfg->pace, bytes), &q->txq.all->next_tx);
-		q->txq.excess += bytes;
+		if (!own)
+			q->txq.excess += bytes;
 		bytes = q->txq.turn;
 	}
 	q->txq.turn -= bytes;

@@ -63,11 +63,12 @@ struct bfc_sched_txq {
 /* bfc_txqs.c */
 void bfc_txqs_put(struct bfc_txqs *all);
 void bfc_txqs_configured(struct bfc_sched *q);
+void bfc_txqs_forget(struct bfc_sched *q);
 void bfc_txqs_account(struct bfc_sched *q);
 bool bfc_txqs_over(struct bfc_sched *q);
 void bfc_txqs_settled(struct bfc_sched *q, u64 now);
 void bfc_txqs_turn(struct bfc_sched *q, u64 now);
-void bfc_txqs_spend(struct bfc_sched *q, u32 bytes);
+void bfc_txqs_spend(struct bfc_sched *q, u32 bytes, bool own);
 void bfc_txqs_give_back(struct bfc_sched *q);
 void bfc_txqs_sum(const struct bfc_sched *q, u32 *backlog, u64 *sent);
 u64 bfc_txqs_prio_sent(const struct bfc_sched *q, unsigned int prio);

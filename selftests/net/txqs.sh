@@ -310,6 +310,50 @@ test_rate_beside_paused() {
 	done
 }
 
+# A change of something else, such as an HRTT that was measured anew, takes no turn away.
+test_rate_through_changes() {
+	local tx_queues=16 mbit txq
+	pair rate 50mbit delay 100us ring 2
+	bfc s e0 role nic hrtt 6ms rate 1mbit
+	meet 10.0.0.2 s
+	by_port 16
+	for ((txq = 0; txq < 16; txq++)); do
+		send s 10.0.0.2 $((5000 + txq)) -t 8 -b 200000
+	done
+	sleep 1
+	background changes
+	sleep 1
+	mbit=$(mbit 4)
+	say "$mbit Mbit/s"
+	between "rate" "$mbit" 0.95 1.01
+}
+changes() {
+	local ms
+	while :; do
+		for ms in 4 5; do
+			tc -n s qdisc change dev e0 root bfc hrtt ${ms}ms
+			sleep 0.1
+		done
+	done
+}
+
+# A lower rate leaves nothing behind that a higher one would wait for.
+test_rate_rises() {
+	local tx_queues=16 mbit txq
+	pair rate 50mbit delay 100us ring 2
+	bfc s e0 role nic hrtt 6ms rate 10kbit
+	by_port 16
+	for ((txq = 0; txq < 16; txq++)); do
+		send s 10.0.0.2 $((5000 + txq)) -t 8 -b 200000
+	done
+	sleep 2
+	tc -n s qdisc change dev e0 root bfc rate 10mbit
+	sleep 0.1
+	mbit=$(mbit 2)
+	say "$mbit Mbit/s"
+	between "rate" "$mbit" 9.5 10.1
+}
+
 # So do those that send a short packet now and then.
 test_rate_beside_short_packets() {
 	local tx_queues=16 mbit txq
@@ -524,5 +568,5 @@ test_churn() {
 }
 
 run_tests shape program incast paused_there resume_beside_a_full_queue rate rate_beside_paused \
-	rate_beside_short_packets low_rate long_packets others_end threshold small_limit churn \
-	-- limit channels
+	rate_through_changes rate_rises rate_beside_short_packets low_rate long_packets others_end \
+	threshold small_limit churn -- limit channels
