@@ -122,8 +122,14 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
  */
 void bfc_port_left(struct bfc_port *port)
 {
-	if (port->opt.peer == BFC_PEER_AUTO && port->fc->tags)
+	const struct bfc_ingress *ing = bfc_ingress_of(port);
+
+	if (port->opt.peer != BFC_PEER_AUTO || !port->fc->tags)
+		return;
+	/* Counters for no queue stay: a neighbour that comes and goes gets no new ones. */
+	if (!ing || ing->queues)
 		bfc_port_layout(port, 0);
+	port->neighbour.refused = BFC_REFUSED_NOT;
 }
 
 /**

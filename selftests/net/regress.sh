@@ -312,6 +312,8 @@ test_bye_gives_handles_back() {
 	frames close
 }
 
+peer_searches() { [ "$(stat "$1" "$2" peer_state)" = searching ]; }
+
 # links NS PREFIX FROM TO PEER-NS PEER-PREFIX: so many cables
 links() {
 	local i
@@ -425,6 +427,16 @@ test_handles_run_out() {
 	equal "packets that came" "$(snmp b Udp InDatagrams)" 200
 	equal "tags for the neighbour" "$(stat x p1 tagged_tx)" 0
 	equal "pauses" "$(stat x p1 pause_tx)" 0
+	# A refusal ends with the neighbour, and the next one is told again.
+	before=$(dmesg | grep -c "p1: cannot count for .* handles of this namespace")
+	tc -n a qdisc del dev e0 root
+	check "refused, and there is no neighbour" \
+		wait_for 2 peer_searches x p1
+	sleep 5
+	bfc a e0 queues 1024
+	check "no refusal again" wait_for 10 refused_for x p1 handles
+	at_least "the log says so again" "$(dmesg |
+		grep -c "p1: cannot count for .* handles of this namespace")" $((before + 1))
 	for n in {1..63}; do
 		echo "link del d$n"
 	done | ip -n x -batch -
