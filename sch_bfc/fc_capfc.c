@@ -32,6 +32,8 @@ static int bfc_capfc_egress(struct bfc_cfg *c, const struct bfc_derive *d)
 	case BFC_CAPFC_BAD_WARN:
 		return bfc_cfg_refuse(extack, "bfc: warn must not be below egress-xon");
 	case BFC_CAPFC_BAD_XOFF:
+		if (!p->warn && t->warn == t->xon)
+			return bfc_cfg_refuse(extack, "bfc: egress-xoff must be above egress-xon; auto is what the rate needs");
 		return bfc_cfg_refuse(extack, "bfc: egress-xoff must be above warn");
 	case BFC_CAPFC_BAD_MAX:
 		return bfc_cfg_refuse(extack, "bfc: egress-max must be above egress-xoff");

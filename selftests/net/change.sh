@@ -320,6 +320,8 @@ test_options_are_given_up() {
 	dmesg -C
 	refused "fc capfc-max egress-xon 10kb warn 30kb egress-xoff 20kb" \
 		"egress-xoff must be above warn"
+	refused "fc capfc-max egress-xon 10kb rate 20mbit" \
+		"egress-xoff must be above egress-xon; auto is what the rate needs"
 	equal "told" "$(dmesg | grep -c 'default again')" 0
 	equal "fc fafc" "$(shown d0)" "fc fafc assign dynamic hrtt 1ms threshold 30Kb rate 1Gbit \
 hold 60ms prio dscp map 46:5 thop 20us ecn 40Kb "
