@@ -263,19 +263,23 @@ read_samples() {
 	done < <(sed -n "/^KEYWORDS/,/^]/s/^ *'\(.*\)',/\1/p" "$top/selftests/tc/bfc_spec.py")
 }
 
-# What does not go with the mode is tried with another one, at last with a new qdisc.
+# What does not go with the mode is tried with another one, at last with a new qdisc, which has
+# the port's rate: thresholds that go with no other one would be refused when configure() gives it.
 act_option() {
-	local options name
+	local options name at_rate
 	port_by_chance
+	at_rate=$(of_port "$port")
 	one_of "${samples[@]}"
 	options=${picked#*|} name=${picked%%|*}
+	[[ " $options" != *" rate "* ]] || at_rate=
 	one_of "fc bfc" "fc bfc" "fc pfc" "fc none" "fc fafc"
 	new_handle
 	# shellcheck disable=SC2086
 	try tc -n "$ns" qdisc change dev "$dev" root bfc $options ||
 	try tc -n "$ns" qdisc change dev "$dev" root bfc $picked $options ||
-	try tc -n "$ns" qdisc replace dev "$dev" root handle $handle bfc $options ||
-	try tc -n "$ns" qdisc replace dev "$dev" root handle $handle bfc $options txqs one ||
+	try tc -n "$ns" qdisc replace dev "$dev" root handle $handle bfc $at_rate $options ||
+	try tc -n "$ns" qdisc replace dev "$dev" root handle $handle bfc $at_rate $options \
+		txqs one ||
 		return 0
 	optioned[$name]=1
 }
