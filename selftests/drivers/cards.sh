@@ -15,23 +15,16 @@
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+# shellcheck source=selftests/drivers/card.sh
+. "$top/selftests/drivers/card.sh"
 
-# card N: the name of the card with that address; those of a namespace that ended
-# come back to the first one
-card() {
-	grep -l "^52:54:00:bf:c1:$(printf %02x "$1")$" /sys/class/net/*/address 2>/dev/null |
-		cut -d / -f 5
-}
-has_card() { [ -n "$(card "$1")" ]; }
-
-# in_slot N NS PORT: the card is a port
+# in_slot N NS PORT: card N is a port
 in_slot() {
-	check "no card $1" wait_for 10 has_card "$1"
-	pci[$1]=$(pci_of "$(card "$1")")
-	ip link set "$(card "$1")" netns "$2" name "$3" || fail "card $1: no port of $2"
-	# It takes S-tags off, too, and says that they were C-tags.
-	[ "$DRIVER" != vmxnet3 ] || in_ns "$2" ethtool -K "$3" rxvlan off
-	plug "$2" "$3"
+	local end
+	end=c1:$(printf %02x "$1")
+	check "no card $1" wait_for 10 has_card "$end"
+	pci[$1]=$(pci_of "$(card "$end")")
+	becomes_port "$end" "$2" "$3"
 }
 pci=()
 
@@ -248,6 +241,5 @@ test_pfc() {
 	done
 }
 
-: "${DRIVER:=virtio_net}"
 modprobe "$DRIVER" || bail_out "no driver $DRIVER"
 run_tests pauses vlan_filter rings offloads flap hotplug pfc

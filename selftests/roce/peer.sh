@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The other end: host b, with an RDMA device at the cable between the VMs. It does what
-# roce.sh wants: commands for a shell, one script each TCP connection.
+# roce.sh wants.
 
 set -eu
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+# shellcheck source=selftests/two_vms.sh
+. "$top/selftests/two_vms.sh"
 export TC_LIB_DIR=$top/build/tc PATH=$top/build/bpf:$PATH
 
 modprobe rdma_rxe
@@ -21,10 +23,6 @@ END
 tc qdisc replace dev eth0 root bfc role nic rate 100mbit hrtt 8ms
 rdma link add rxe0 type rxe netdev eth0
 
-busybox nc -ll -p 7000 -e /bin/bash &
-until [ -e /tmp/end ]; do
-	sleep 0.2
-done
-kill $!
+take_commands
 rdma link del rxe0
 tc qdisc del dev eth0 root

@@ -21,22 +21,15 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=selftests/roce/side.sh
 . "$top/selftests/roce/side.sh"
+# shellcheck source=selftests/two_vms.sh
+. "$top/selftests/two_vms.sh"
 
+b_address=10.0.0.2 b_has=$top/selftests/roce/side.sh
 PATH=$top/build/bpf:$PATH
 after_test=end_background
 patience=200	# seconds for a transfer
 # There, and back
 hops=("sw1 x1" "sw2 x2" "sw3 eth0" "sw3 y2" "sw2 y1" "sw1 p1")
-
-# b COMMAND...: of a shell at the other end
-b() {
-	local answer
-	answer=$(printf '. %q\n%s\necho "rc $?"\n' \
-		"$top/selftests/roce/side.sh" "$*" |
-		timeout 100 busybox nc -w 5 10.0.0.2 7000)
-	sed '$d' <<<"$answer"
-	[ "${answer##*$'\n'}" = "rc 0" ]
-}
 
 # both_int attach|detach: that counts from 0
 both_int() {
