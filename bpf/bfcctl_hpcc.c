@@ -231,7 +231,7 @@ static void net_set(int map, const void *value, const char *what)
  * hpcc_forget() - a cgroup no longer uses HPCC
  * @cgroup: its number
  *
- * Its present connections keep their parameters.
+ * Its present connections keep their parameters. A map of another layout is left alone.
  */
 void hpcc_forget(uint64_t cgroup)
 {
@@ -240,7 +240,8 @@ void hpcc_forget(uint64_t cgroup)
 
 	if (map < 0)
 		return;
-	if (!bpf_map_lookup_elem(map, &e.cgroup, &e.net)) {
+	if (conf_fits(map, sizeof(e.cgroup), sizeof(e.net)) &&
+	    !bpf_map_lookup_elem(map, &e.cgroup, &e.net)) {
 		e.net.off = 1;
 		net_set(map, &e, "HPCC");
 	}

@@ -153,11 +153,20 @@ static void add_map(struct views *views, int ifindex)
 	int fd = pin_open(pin_path("/int_udp"));
 	char name[IF_NAMESIZE];
 	struct bfc_int_udp_flow value;
+	static bool said;
 	uint64_t netns;
 	unsigned int i;
 
 	if (fd < 0)
 		return;
+	if (!conf_fits(fd, sizeof(key), sizeof(value))) {
+		if (!said)
+			note("UDP flows are left out: %s is that of another version of bfcctl",
+			     pin_path("/int_udp"));
+		said = true;
+		close(fd);
+		return;
+	}
 	netns = netns_cookie();
 	for (i = 0; i < BFC_INT_UDP_FLOWS; i++, last = &key) {
 		if (bpf_map_get_next_key(fd, last, &key))

@@ -146,5 +146,27 @@ test_prefixes() {
 	rmdir "$group"
 }
 
+# bytes N BYTE: as bpftool takes them
+bytes() { yes "$2" | head -n "$1"; }
+
+# The parameters of another layout are not those of this version of bfcctl.
+test_other_parameters() {
+	local id key=() i
+	mkdir -p "$group"
+	id=$(command stat -c %i "$group")
+	for i in {0..7}; do
+		key+=($((id >> 8 * i & 255)))
+	done
+	ctl int attach --cgroup "$group"
+	check "map" bpftool map create "$conf/hpcc_net" type hash key 8 value 4096 entries 4 \
+		name other
+	# shellcheck disable=SC2046
+	check "element" bpftool map update pinned "$conf/hpcc_net" key "${key[@]}" \
+		value $(bytes 4096 255)
+	ctl int detach --cgroup "$group"
+	nothing_pinned
+	rmdir "$group"
+}
+
 command -v bpftool >/dev/null || skip_all "no bpftool"
-run_tests stage packet prefixes
+run_tests stage packet prefixes other_parameters

@@ -168,4 +168,22 @@ test_vlan() {
 	clean_group
 }
 
-run_tests packets scope sixteenth_prefix vlan
+# A map of another layout, as another version of bfcctl may have pinned it, is left alone.
+test_other_map() {
+	local pin=/sys/fs/bpf/bfc/int_udp
+	host r 10.0.0.100/24
+	mkdir /sys/fs/bpf/bfc
+	check "map" bpftool map create "$pin" type hash key 256 value 1024 entries 4 name other
+	# shellcheck disable=SC2046
+	check "element" bpftool map update pinned "$pin" key $(yes 1 | head -n 256) \
+		value $(yes 255 | head -n 1024)
+	for _ in 1 2; do
+		check "int show" bfcctl -n r -j int show >"$scratch/out" 2>"$scratch/err"
+		equal "flows" "$(jq -c . "$scratch/out")" '[]'
+		equal "message" "$(cat "$scratch/err")" "bfcctl: UDP flows are left out: $pin \
+is that of another version of bfcctl"
+	done
+	rm -r /sys/fs/bpf/bfc
+}
+
+run_tests packets scope sixteenth_prefix vlan other_map

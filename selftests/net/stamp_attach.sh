@@ -142,6 +142,20 @@ test_another_version() {
 	nothing_pinned
 }
 
+# Counters of another layout, as those of another version may be, are not read.
+test_other_counters() {
+	local pin
+	stamped
+	rm "$pin-count"
+	check "map" bpftool map create "$pin-count" type percpu_array key 4 value 4096 entries 8 \
+		name other
+	check "stamp show" bfcctl -n sw -j stamp show r0 >"$scratch/out"
+	equal "shown" "$(jq -c '.[0] | [.dev, .stamp, .no_room]' "$scratch/out")" \
+		'["r0","pinned",null]'
+	ctl -n sw stamp detach r0
+	nothing_pinned
+}
+
 # To look into another namespace takes CAP_SYS_ADMIN.
 test_no_permission() {
 	local pin
@@ -159,4 +173,4 @@ test_no_permission() {
 }
 
 command -v bpftool >/dev/null || skip_all "no bpftool"
-run_tests port other_program another_version no_permission
+run_tests port other_program another_version other_counters no_permission
