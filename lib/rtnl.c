@@ -123,6 +123,16 @@ static const char *rtnl_text(const struct nlmsghdr *h)
 	return NULL;
 }
 
+/* Why a list ended before it was complete, NULL if it is complete */
+static const char *rtnl_done(const struct nlmsghdr *h)
+{
+	int error = 0;
+
+	if (mnl_nlmsg_get_payload_len(h) >= sizeof(error))
+		memcpy(&error, mnl_nlmsg_get_payload(h), sizeof(error));
+	return error < 0 ? strerror(-error) : NULL;
+}
+
 /* Receive one datagram. Returns true at the end of the answer. Not
  * mnl_cb_run(): it fails if a list has changed meanwhile, though what it has
  * read is valid.
@@ -141,8 +151,10 @@ static bool rtnl_answer(struct rtnl *rt, const char **error,
 	for (; mnl_nlmsg_ok(h, len); h = mnl_nlmsg_next(h, &len)) {
 		if (h->nlmsg_seq != rt->seq)
 			continue;
-		if (h->nlmsg_type == NLMSG_DONE)
+		if (h->nlmsg_type == NLMSG_DONE) {
+			*error = rtnl_done(h);
 			return true;
+		}
 		if (h->nlmsg_type == NLMSG_ERROR) {
 			const struct nlmsgerr *err = mnl_nlmsg_get_payload(h);
 
