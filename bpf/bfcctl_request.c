@@ -25,7 +25,8 @@
 #define STAMP_WORDS	8	/* stamp pinned id N name NAME tag TAG */
 
 /* Devices of an elide list that exist, to be freed; the others are added when
- * they appear.
+ * they appear. The plugin asks the kernel, so this does as well: a device may
+ * have gone since live_look().
  */
 static char *elide_value(const struct setting *setting, const char *dev)
 {
@@ -34,7 +35,7 @@ static char *elide_value(const struct setting *setting, const char *dev)
 	char *value = need(calloc(n + 1, sizeof(*names) + 1));
 
 	for (i = 0; i < n; i++) {
-		if (!live_exists(names[i])) {
+		if (!if_nametoindex(names[i])) {
 			outcome_note(&setting->at, "%s: elide %s: no such device yet",
 				     dev, names[i]);
 			continue;

@@ -199,4 +199,17 @@ another_comes() {
 	ip -n x link del d3
 }
 
-run_tests buffer_size refused_change gone comes_again
+# A device goes that is in the list of a port which is not made yet.
+test_elided_goes() {
+	devices d0 d1 e9
+	conf "[port d*]
+		rate 1gbit
+[port d1]
+		elide d9,e9,d0"
+	held ip -n x link del e9
+	warns 'bfc.conf:4: d1: elide d9: no such device yet$'
+	warns 'bfc.conf:4: d1: elide e9: no such device yet$'
+	says "d0: added bfc rate 1Gbit" "d1: added bfc rate 1Gbit elide d0"
+}
+
+run_tests buffer_size refused_change gone comes_again elided_goes
