@@ -188,7 +188,7 @@ struct counts {
  * @prog_tag: hash of its instructions, in hex
  * @counts: if its kind is bfc
  * @stats: what the qdisc reports itself, if its kind is bfc
- * @options: TCA_OPTIONS, NULL if there are none; while ports_each() calls
+ * @options: TCA_OPTIONS, NULL if there are none; while ports_each() or ports_each_of() calls
  */
 struct port {
 	int ifindex;
@@ -221,6 +221,9 @@ bool port_get(struct port *port, int ifindex);
 void port_need_bfc(struct port *port, const char *name);
 void port_need_clsact(int ifindex, const char *name);
 void ports_each(void (*each)(const struct port *port, void *arg), void *arg);
+struct qdiscs;
+void ports_each_of(const struct qdiscs *q,
+		   void (*each)(const struct port *port, void *arg), void *arg);
 void queues_each(int ifindex, void (*each)(const struct queue *queue, void *arg), void *arg);
 void port_stamp(const struct port *port, uint8_t mode, int fd);
 

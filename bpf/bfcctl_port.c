@@ -9,6 +9,7 @@
 
 #include <linux/pkt_sch_bfc.h>
 #include "bfcctl.h"
+#include "bfcctl_qdiscs.h"
 #include "rtnl.h"
 
 /**
@@ -167,21 +168,15 @@ static void visit(const struct nlmsghdr *h, void *arg)
 		v->each(&port, v->arg);
 }
 
-static void qdiscs_each(uint32_t parent,
-			void (*each)(const struct port *port, void *arg),
-			void *arg)
+static void all_each(uint32_t parent, void (*each)(const struct port *port, void *arg),
+		     void *arg)
 {
 	struct visit v = { parent, each, arg };
-	struct rtnl_msg msg;
-	const char *error;
-	struct rtnl rt;
+	struct qdiscs q;
 
-	rtnl_open(&rt, NETLINK_ROUTE);
-	rtnl_begin(&msg, RTM_GETQDISC, 0, sizeof(struct tcmsg));
-	error = rtnl_dump(&rt, &msg, visit, &v);
-	if (error)
-		fail("cannot list the qdiscs: %s", error);
-	rtnl_close(&rt);
+	qdiscs_get(&q);
+	qdiscs_each(&q, visit, &v);
+	qdiscs_free(&q);
 }
 
 /**
@@ -191,7 +186,21 @@ static void qdiscs_each(uint32_t parent,
  */
 void ports_each(void (*each)(const struct port *port, void *arg), void *arg)
 {
-	qdiscs_each(TC_H_ROOT, each, arg);
+	all_each(TC_H_ROOT, each, arg);
+}
+
+/**
+ * ports_each_of() - ports_each() of a list
+ * @q: the list
+ * @each: called for each root qdisc
+ * @arg: for @each
+ */
+void ports_each_of(const struct qdiscs *q,
+		   void (*each)(const struct port *port, void *arg), void *arg)
+{
+	struct visit v = { TC_H_ROOT, each, arg };
+
+	qdiscs_each(q, visit, &v);
 }
 
 struct queue_visit {
@@ -262,7 +271,7 @@ static bool qdisc_get(struct port *port, int ifindex, uint32_t parent)
 {
 	memset(port, 0, sizeof(*port));
 	port->ifindex = ifindex;
-	qdiscs_each(parent, keep, port);
+	all_each(parent, keep, port);
 	return *port->kind;
 }
 

@@ -287,4 +287,27 @@ test_file() {
 	equal "exit code with -j" "$?" 2
 }
 
-run_tests queues priorities pause_times other_mode tx_queues classes odd_names file
+# Devices that go while bfcctl reads the kernel's list, which leaves others out then
+test_gone_in_the_list() {
+	local n=200
+	new_ns sw
+	seq "$n" | sed 's/.*/link add d& type dummy/' | ip -n sw -batch -
+	seq "$n" | sed 's/.*/qdisc add dev d& root bfc rate 1gbit/' | tc -n sw -batch -
+	midlist 1 metrics >"$scratch/prom"
+	equal "ports with metrics" "$(grep -c '^bfc_neighbour_up{' "$scratch/prom")" $((n - 1))
+	midlist 2 -j stamp show >"$scratch/said"
+	equal "ports that are shown" "$(jq length "$scratch/said")" $((n - 2))
+	midlist 3 -j watch interval 10ms count 1 >"$scratch/said"
+	equal "ports that are watched" "$(jq '.ports | length' "$scratch/said")" $((n - 3))
+	equal "devices" "$(ip -n sw -o link show type dummy | wc -l)" $((n - 3))
+}
+
+# midlist N COMMAND...: bfcctl does it, and dN goes meanwhile
+midlist() {
+	local i=$1
+	shift
+	LD_PRELOAD=$top/build/tools/midlist.so MIDLIST="ip -n sw link del d$i" bfcctl -n sw "$@" ||
+		fail "bfcctl $*: exit code $?"
+}
+
+run_tests queues priorities pause_times other_mode tx_queues classes odd_names file gone_in_the_list
