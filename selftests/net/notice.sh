@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # debian/notice: which module an upgrade of bfc-dkms leaves in the kernel. What is in the file
-# system is for a modinfo of this test to say.
+# system is for a modinfo of this test to say. And when its postinst starts bfc.service.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -73,4 +73,39 @@ test_another() {
 	load
 }
 
-run_tests none_for_this_kernel same another
+# postinst STATE: of bfc-dkms, as after its first installation, where bfc.service is in STATE;
+# prints what it has systemd do
+postinst() {
+	cat >"$scratch/bin/systemctl" <<-END
+		#!/bin/sh
+		[ "\$1 \$2 \$3" = "--quiet is-failed bfc.service" ] && [ $1 = failed ]
+	END
+	cat >"$scratch/bin/deb-systemd-invoke" <<-END
+		#!/bin/sh
+		echo "\$*"
+		exit 1
+	END
+	chmod +x "$scratch/bin/systemctl" "$scratch/bin/deb-systemd-invoke"
+	PATH=$scratch/bin:$PATH sh "$top/debian/bfc-dkms.postinst" configure ""
+}
+
+# bfc-tools may have been configured before DKMS had built the module.
+test_service() {
+	local said state
+	mkdir -p "$scratch/bin" /run/systemd
+	mv /run/systemd/system "$scratch/system" 2>/dev/null
+	said=$(postinst failed) || fail "exit code $?"
+	equal "done without systemd" "$said" ""
+	mkdir /run/systemd/system
+	for state in active inactive; do
+		said=$(postinst "$state") || fail "exit code $?"
+		equal "done if it is $state" "$said" ""
+	done
+	# Whatever comes of it
+	said=$(postinst failed) || fail "exit code $?"
+	equal "done if it has failed" "$said" "start bfc.service"
+	rmdir /run/systemd/system
+	! [ -d "$scratch/system" ] || mv "$scratch/system" /run/systemd/system
+}
+
+run_tests none_for_this_kernel same another service
