@@ -73,6 +73,43 @@ test_another() {
 	load
 }
 
+# What has it by default cannot be deleted. (A dummy has no qdisc by default.)
+test_default() {
+	local said was
+	was=$(cat /proc/sys/net/core/default_qdisc)
+	load
+	sysctl -qw net.core.default_qdisc=bfc
+	new_ns x
+	new_ns y
+	cable x e0 y f0
+	check "e0 has no bfc by default" wait_for 5 by_default x e0
+	bfc y f0 rate 1gbit
+	said=$(notice 77 0123456789ABCDEF01234567) || fail "exit code $?"
+	check "said: $said" grep -qx "  e0, by default (network namespace x)" <<<"$said"
+	check "said: $said" grep -qx "  f0 (network namespace y)" <<<"$said"
+	equal "advice" "$(grep -E '^  (sysctl|tc|rmmod) ' <<<"$said" | sed 's/ *#.*//')" \
+		"  sysctl -w net.core.default_qdisc=fq_codel
+  tc qdisc replace dev DEVICE root fq_codel
+  tc qdisc del dev DEVICE root
+  rmmod sch_bfc"
+	check "sysctl" as_told "$said" sysctl
+	check "replace" as_told "$said" "tc qdisc replace" x e0
+	check "del" as_told "$said" "tc qdisc del" y f0
+	check "rmmod" wait_for 5 as_told "$said" rmmod
+	sysctl -qw net.core.default_qdisc="$was"
+	load
+}
+by_default() { tc -n "$1" qdisc show dev "$2" | grep -q '^qdisc bfc 0: '; }
+
+# as_told TEXT COMMAND [NS DEVICE]: do what a line of it says that begins so
+as_told() {
+	local words in=()
+	read -ra words < <(sed -n "s/DEVICE/${4-}/; s/ *#.*//; s/^  \($2 .*\)/\1/p" <<<"$1")
+	[ ${#words[@]} -gt 0 ] || return
+	[ $# -eq 2 ] || in=(in_ns "$3")
+	"${in[@]}" "${words[@]}" >/dev/null 2>&1
+}
+
 # postinst STATE: of bfc-dkms, as after its first installation, where bfc.service is in STATE;
 # prints what it has systemd do
 postinst() {
@@ -108,4 +145,4 @@ test_service() {
 	! [ -d "$scratch/system" ] || mv "$scratch/system" /run/systemd/system
 }
 
-run_tests none_for_this_kernel same another service
+run_tests none_for_this_kernel same another default service
