@@ -442,6 +442,15 @@ void hpcc_release(void)
 	pin_remove(pin_path("/hpcc_object"));
 }
 
+static bool taken_out;
+
+/* Take out hpcc_sockops of a cgroup, by the pin of its link. */
+static void take_out(const char *path)
+{
+	taken_out |= pin_remove(path);
+	pin_remove(pin_path("%s_object", path + strlen(pin_path("%s", ""))));
+}
+
 static void hpcc_off(int argc, char **argv)
 {
 	const char *word, *cgroup = NULL;
@@ -471,8 +480,9 @@ static void hpcc_off(int argc, char **argv)
 		hpcc_release();
 		return;
 	}
-	if (!dismiss(pin_path("/hpcc_ops")))
-		fail("bfc_hpcc is not registered");
+	pin_each("/cgroup-*/hpcc", take_out);
+	if (!dismiss(pin_path("/hpcc_ops")) && !taken_out)
+		fail("HPCC is off");
 	pin_each("/cgroup-*/config", clear_cc);
 	hpcc_release();
 	tcp_release();

@@ -168,5 +168,25 @@ test_other_parameters() {
 	rmdir "$group"
 }
 
+# "hpcc off" is for all: also for a cgroup whose congestion control is a program.
+test_off_for_all() {
+	simulated || { skip="sockops is for kernels without struct_ops"; return; }
+	modprobe bfc_simcc
+	mkdir -p "$group" "$group.2"
+	refuses 1 'HPCC is off$' hpcc off
+	ctl hpcc on --cgroup "$group" rate 10gbit rtt 10us sockops
+	ctl hpcc on --cgroup "$group.2" rate 10gbit rtt 20us sockops
+	ctl hpcc off
+	refuses 1 'HPCC is off$' hpcc show
+	equal "pins of HPCC" "$(find "$conf" -name 'hpcc*')" ""
+	refuses 1 'HPCC is off$' hpcc off
+	# INT stays.
+	ctl int detach --cgroup "$group"
+	ctl int detach --cgroup "$group.2"
+	nothing_pinned
+	rmdir "$group" "$group.2"
+	check "a socket uses bfc_simcc" wait_for 5 modprobe -qr bfc_simcc
+}
+
 command -v bpftool >/dev/null || skip_all "no bpftool"
-run_tests stage packet prefixes other_parameters
+run_tests stage packet prefixes other_parameters off_for_all
