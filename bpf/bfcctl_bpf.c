@@ -30,6 +30,8 @@
 #define KERNEL_MAJOR	6
 #define KERNEL_MINOR	1
 
+static void pins_left(void);
+
 /* First warning of libbpf, printed only if it fails */
 static char said[4096];
 
@@ -139,8 +141,14 @@ void bpf_begin(void)
  */
 void bpf_begin_change(void)
 {
+	static bool begun;
+
 	bpf_begin();
 	change_lock();
+	/* Once: later there may be pins of this bfcctl. */
+	if (!begun)
+		pins_left();
+	begun = true;
 }
 
 /**
@@ -364,6 +372,38 @@ bool pin_exists(const char *pattern)
 
 	globfree(&found);
 	return exists;
+}
+
+static void remove_left(const char *path)
+{
+	static const char ops[] = "_ops" NEW;
+	size_t len = strlen(path);
+	const uint32_t zero = 0;
+	int fd = -1;
+
+	/* Struct_ops stay registered without their pin. */
+	if (len >= sizeof(ops) && !strcmp(path + len - (sizeof(ops) - 1), ops))
+		fd = bpf_obj_get(path);
+	if (fd >= 0) {
+		bpf_map_delete_elem(fd, &zero);
+		close(fd);
+	}
+	unlink(path);
+}
+
+static void remove_empty(const char *path)
+{
+	rmdir(path);
+}
+
+/* Remove what a bfcctl has left that was killed before its pin_commit(). With the lock none is
+ * at work.
+ */
+static void pins_left(void)
+{
+	pin_each("/*" NEW, remove_left);
+	pin_each("/cgroup-*/*" NEW, remove_left);
+	pin_each("/cgroup-*", remove_empty);
 }
 
 /**

@@ -156,6 +156,23 @@ test_other_counters() {
 	nothing_pinned
 }
 
+# What a bfcctl that was killed has pinned, but not moved to its place, goes with the next change.
+test_killed() {
+	local dir=/sys/fs/bpf/bfc name
+	mkdir -p "$dir/cgroup-77" "$dir/cgroup-78" "$dir/cgroup-79"
+	for name in hpcc_ops-new delay_conf-new stamp-7-8-config-new cgroup-77/config-new \
+		cgroup-78/link-new cgroup-78/config; do
+		check "map" bpftool map create "$dir/$name" type array key 4 value 4 entries 1 \
+			name other
+	done
+	check "stamp show" bfcctl stamp show
+	equal "pins that wait" "$(find "$dir" -name '*-new' | wc -l)" 5
+	ctl sweep
+	equal "left" "$(cd "$dir" && find . -mindepth 1 | sort | xargs)" \
+		"./cgroup-78 ./cgroup-78/config"
+	rm -r "$dir"
+}
+
 # To look into another namespace takes CAP_SYS_ADMIN.
 test_no_permission() {
 	local pin
@@ -173,4 +190,4 @@ test_no_permission() {
 }
 
 command -v bpftool >/dev/null || skip_all "no bpftool"
-run_tests port other_program another_version other_counters no_permission
+run_tests port other_program another_version other_counters killed no_permission
