@@ -335,12 +335,21 @@ bool pin_remove(const char *path)
 	return false;
 }
 
-/* Pins that match a pattern, to be given to globfree() */
+/* Pins that match a pattern, to be given to globfree(). The name of the file system's
+ * directory is not part of the pattern.
+ */
 static glob_t pin_find(const char *pattern)
 {
+	const char *dir = pin_path("%s", "");
+	char all[2 * 256 + 64], *to = all;
 	glob_t found = {};
-	int err = glob(pin_path("%s", pattern), GLOB_NOSORT, NULL, &found);
+	int err;
 
+	for (; *dir; *to++ = *dir++)
+		if (strchr("*?[\\", *dir))
+			*to++ = '\\';
+	snprintf(to, all + sizeof(all) - to, "%s", pattern);
+	err = glob(all, GLOB_NOSORT, NULL, &found);
 	if (err && err != GLOB_NOMATCH)
 		fail("%s: cannot look for %s", ctl.bpffs, pattern);
 	return found;

@@ -866,5 +866,24 @@ test_watch() {
 		grep -c '^e0 .*backlog')" 2
 }
 
-run_tests usage options names values full_disk reasons squatted stamp at_once pins sweep another_netns completion cgroups removed_cgroup ingress undone \
+# The name of a directory is no pattern.
+test_odd_bpffs() {
+	local dir="$scratch/b[1]*\\?" other="$scratch/b1x"
+	mkdir "$dir" "$other"
+	mount -t bpf -o mode=0700 none "$dir"
+	mount -t bpf -o mode=0700 none "$other"
+	topology
+	bfc a e0
+	ctl -n a stamp attach e0
+	ctl --bpffs "$dir" -n a stamp attach e0
+	equal "pins" "$(pins --bpffs "$dir")" '["e0","in_effect",true]'
+	equal "pins elsewhere" "$(pins)" '["e0","other_program",false]'
+	ctl --bpffs "$dir" -n a stamp detach e0
+	equal "left there" "$(ls "$dir")" ""
+	ctl -n a stamp detach e0
+	umount "$dir" "$other"
+	nothing_pinned
+}
+
+run_tests usage options names values full_disk reasons odd_bpffs squatted stamp at_once pins sweep another_netns completion cgroups removed_cgroup ingress undone \
 	other_version hpcc storage delay upgrade watch
