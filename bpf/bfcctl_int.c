@@ -157,6 +157,9 @@ static void udp_attach(const char *name, const struct bfc_int_config *conf)
 		err = bpf_tc_attach(&hook, &opts);
 		if (err && !again)
 			udp_unhook(hook.ifindex, name);
+		if (err == -EINVAL)
+			fail("%s: cannot attach the UDP program at %s: a filter of another kind seems to have priority %d, which it needs (tc filter show dev %s %s)",
+			     name, ways[i].name, FILTER_PRIORITY, name, ways[i].name);
 		if (err)
 			fail("%s: cannot attach the UDP program at %s: %s", name,
 			     ways[i].name, strerror(-err));

@@ -340,6 +340,10 @@ void port_stamp(const struct port *port, uint8_t mode, int fd)
 	const char *error;
 	struct rtnl rt;
 
+	/* For the kernel there is no qdisc that could be changed. */
+	if (!port->handle)
+		fail("%s has bfc as the kernel's default, which takes no options: tc qdisc replace dev %s root bfc",
+		     port->name, port->name);
 	rtnl_open(&rt, NETLINK_ROUTE);
 	tcm = rtnl_begin(&msg, RTM_NEWQDISC, 0, sizeof(*tcm));
 	tcm->tcm_family = AF_UNSPEC;

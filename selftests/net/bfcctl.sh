@@ -230,8 +230,19 @@ test_reasons() {
 	tc -n a qdisc replace dev e0 root pfifo
 	refuses 1 'not a bfc qdisc: e0 has pfifo' -n a stamp attach e0
 	refuses 1 'not a bfc qdisc: e0 has pfifo' -n a stamp detach e0
+	sysctl -qw net.core.default_qdisc=bfc
+	tc -n a qdisc del dev e0 root
+	refuses 1 'e0 has bfc as the kernel.s default, which .*: tc qdisc replace dev e0 root bfc' \
+		-n a stamp attach e0
+	check "stamp show" grep -qx 'e0: stamps natively' <(bfcctl -n a stamp show e0)
+	sysctl -qw net.core.default_qdisc=pfifo_fast
 	bfc a e0
 	refuses 1 'e0 stamps natively already' -n a stamp detach e0
+	# A filter of another program is where those of bfcctl belong.
+	tc -n a qdisc add dev e0 clsact
+	tc -n a filter add dev e0 ingress pref 1 protocol ip u32 match u32 0 0
+	refuses 1 'e0: .*priority 1' -n a int attach e0
+	tc -n a qdisc del dev e0 clsact
 	refuses 1 'e0: the UDP programs are not attached' -n a int detach e0
 	refuses 1 'No such file' int attach --cgroup /sys/fs/cgroup/nonsense
 	refuses 1 'not a cgroup of version 2' int attach --cgroup /tmp
