@@ -392,17 +392,50 @@ static void put_part(FILE *to, const struct part *p)
 	fwrite(zeros, -len % TAR_BLOCK, 1, to);
 }
 
-static void put_archive(const char *path)
+/* The archive, until it is written; at the end of the program it goes if it is not. */
+static const char *unfinished;
+
+static void remove_unfinished(void)
+{
+	if (unfinished)
+		unlink(unfinished);
+	unfinished = NULL;
+}
+
+static void interrupted(int sig)
+{
+	remove_unfinished();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+/* Make the archive, empty: to collect takes time, and would be for nothing if it could not be
+ * made. Returns a descriptor.
+ */
+static int make_archive(const char *path)
+{
+	static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	unsigned int i;
+
+	if (fd < 0)
+		fail("%s: %s", path, strerror(errno));
+	unfinished = path;
+	atexit(remove_unfinished);
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		if (signal(signals[i], interrupted) == SIG_IGN)
+			signal(signals[i], SIG_IGN);
+	return fd;
+}
+
+static void put_archive(const char *path, int fd)
 {
 	static const char zeros[2 * TAR_BLOCK];
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	unsigned int i;
 	int fds[2], status;
 	pid_t pid;
 	FILE *to;
 
-	if (fd < 0)
-		fail("%s: %s", path, strerror(errno));
 	pid = fork_with_pipe(fds);
 	if (!pid) {
 		dup2(fds[0], STDIN_FILENO);
@@ -417,10 +450,9 @@ static void put_archive(const char *path)
 		put_part(to, &report.parts[i]);
 	fwrite(zeros, sizeof(zeros), 1, to);
 	i = ferror(to) | fclose(to);
-	if (waitpid(pid, &status, 0) != pid || status || i || fsync(fd) || close(fd)) {
-		unlink(path);
+	if (waitpid(pid, &status, 0) != pid || status || i || fsync(fd) || close(fd))
 		fail("%s: cannot be written", path);
-	}
+	unfinished = NULL;
 }
 
 static bool is_there(const char *tool)
@@ -491,6 +523,7 @@ void cmd_report(int argc, char **argv)
 	char usual[48];
 	struct tm tm;
 	unsigned int i;
+	int fd;
 
 	while (argc) {
 		word = next_word(&argc, &argv, "");
@@ -511,11 +544,10 @@ void cmd_report(int argc, char **argv)
 	set_path();
 	if (!is_there("gzip"))
 		fail("report: there is no gzip, which packs the archive (Debian: apt-get install gzip)");
-	if (!access(path, F_OK))
-		fail("%s: %s", path, strerror(EEXIST));
+	fd = make_archive(path);
 	collect(events);
 	add_contents();
-	put_archive(path);
+	put_archive(path, fd);
 	print(path);
 	for (i = 0; i < report.n; i++) {
 		free(report.parts[i].text);

@@ -121,6 +121,7 @@ test_events() {
 
 # What cannot be had is said, and the rest is there all the same.
 test_missing() {
+	local now
 	topology
 	mkdir "$scratch/empty"
 	# ethtool and modinfo are there, tc and ip need not be.
@@ -137,10 +138,34 @@ test_missing() {
 	bfcctl report "$scratch/m.tar.gz" events 0 >"$scratch/said" 2>&1
 	equal "exit code of one that is there" "$?" 1
 	equal "says" "$(cat "$scratch/said")" "bfcctl: $scratch/m.tar.gz: File exists"
-	bfcctl report "$scratch/none/m.tar.gz" events 0 >"$scratch/said" 2>&1
+	now=$SECONDS
+	bfcctl report "$scratch/none/m.tar.gz" events 60s >"$scratch/said" 2>&1
 	equal "exit code of a directory that is not there" "$?" 1
+	at_most "seconds until it is refused" $((SECONDS - now)) 10
 	check "says: $(cat "$scratch/said")" grep -qx "bfcctl: .*none/m.tar.gz: No such file or directory" \
 		"$scratch/said"
+}
+
+# What ends before it is written leaves nothing.
+test_ended() {
+	local pid
+	new_ns sw
+	bfcctl -n sw report "$scratch/e.tar.gz" events 60s >"$scratch/said" 2>&1 &
+	pid=$!
+	pids+=("$pid")
+	check "no file" wait_for 10 [ -e "$scratch/e.tar.gz" ]
+	kill "$pid"
+	wait "$pid"
+	equal "exit code" "$?" 143
+	check "the file is there" [ ! -e "$scratch/e.tar.gz" ]
+	mkdir "$scratch/none"
+	ln -s /bin/false "$scratch/none/gzip"
+	PATH=$scratch/none:$PATH bfcctl -n sw report "$scratch/e.tar.gz" events 0 \
+		>"$scratch/said" 2>&1
+	equal "exit code" "$?" 1
+	equal "says" "$(tail -n 1 "$scratch/said")" \
+		"bfcctl: $scratch/e.tar.gz: cannot be written"
+	check "the file is there" [ ! -e "$scratch/e.tar.gz" ]
 }
 
 # A box without the module, or without ports, has a report, too.
@@ -152,4 +177,4 @@ test_no_port() {
 	check "contents" grep -q '^metrics.txt$' "$dir/contents.txt"
 }
 
-run_tests complete addresses events missing no_port
+run_tests complete addresses events missing ended no_port
