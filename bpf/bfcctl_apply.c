@@ -577,6 +577,12 @@ static void note_gone(const char *dev)
 		     dev);
 }
 
+static void look_again(const char *dev)
+{
+	again.argv = grow(again.argv, again.argc, sizeof(*again.argv));
+	again.argv[again.argc++] = need(strdup(dev));
+}
+
 /* true if the device still has the name that it had at first. If another device
  * has that name by now, make_again() handles it: udev has asked for it, but if
  * this process is bfc@PORT.service itself, systemd did not start that once
@@ -588,16 +594,14 @@ static bool is_there(const struct live *l)
 
 	if (if_indextoname(l->ifindex, name) && !strcmp(name, l->name))
 		return true;
-	if (if_nametoindex(l->name)) {
-		again.argv = grow(again.argv, again.argc, sizeof(*again.argv));
-		again.argv[again.argc++] = need(strdup(l->name));
-	} else {
+	if (if_nametoindex(l->name))
+		look_again(l->name);
+	else
 		note_gone(l->name);
-	}
 	return false;
 }
 
-static void make_port(const struct live *l)
+static void make_port(struct live *l)
 {
 	struct outcome r = { .dev = l->name };
 	struct want want;
@@ -625,14 +629,21 @@ static void make_port(const struct live *l)
 		return;
 	}
 	outcome_print(&r, todo.dry_run);
+	l->made = true;
 }
 
 static void make_ports(void)
 {
-	unsigned int i;
+	unsigned int i, now;
 
 	for (i = 0; i < n_live; i++)
 		make_port(&live[i]);
+	/* Another device may have taken the name of a port since that was made: see is_there(). */
+	for (i = 0; i < n_live; i++) {
+		now = live[i].made ? if_nametoindex(live[i].name) : 0;
+		if (now && (int)now != live[i].ifindex)
+			look_again(live[i].name);
+	}
 }
 
 /* Handle devices that have taken the names of ports by now, as if they were on

@@ -21,6 +21,7 @@ struct rtattr;
  * @pinned: it stamps by a program
  * @prog_id: the program
  * @options: TCA_OPTIONS; NULL = none, or no bfc
+ * @made: apply has handled it
  */
 struct live {
 	char name[IF_NAMESIZE];
@@ -31,6 +32,7 @@ struct live {
 	bool pinned;
 	uint32_t prog_id;
 	struct rtattr *options;
+	bool made;
 };
 
 extern struct live *live;

@@ -212,4 +212,27 @@ test_elided_goes() {
 	says "d0: added bfc rate 1Gbit" "d1: added bfc rate 1Gbit elide d0"
 }
 
-run_tests buffer_size refused_change gone comes_again elided_goes
+# A port that is made goes, and another one takes its name: systemd does not start its unit once
+# more while that runs.
+test_made_comes_again() {
+	devices d0 d1 d2
+	conf "[port d*]
+		rate 1gbit
+[port d2]
+		elide d9"
+	held made_ones_go
+	# One that goes for good was made.
+	says "d0: added bfc rate 1Gbit" "d1: added bfc rate 1Gbit" "d2: added bfc rate 1Gbit" \
+		"d0: added bfc rate 1Gbit"
+	equal "messages" "$(grep -v 'link speed unknown' "$scratch/err")" \
+		"bfcctl: $scratch/bfc.conf:4: d2: elide d9: no such device yet"
+	without_news apply 0
+}
+made_ones_go() {
+	check "d1 is not made" wait_for 10 has_bfc d1
+	ip -n x link del d0
+	ip -n x link del d1
+	plugged d0
+}
+
+run_tests buffer_size refused_change gone comes_again elided_goes made_comes_again
