@@ -436,14 +436,14 @@ static const char *state_word(const struct port *port)
 	return state < ARRAY_SIZE(words) ? words[state] : "?";
 }
 
-/* The upper part of its id is its MAC address. */
+/* The upper part of its id is its MAC address. NULL: it has told none. */
 static const char *neighbour(char *buf, size_t room, const struct port *port)
 {
 	uint64_t mac = port->stats.value[TCA_BFC_STATS_PEER_ID] >> 16;
 	unsigned int i, len = 0;
 
 	if (!mac)
-		return "its neighbour";
+		return NULL;
 	for (i = 0; i < 6; i++)
 		len += snprintf(buf + len, room - len, "%s%02x", i ? ":" : "",
 				(unsigned int)(mac >> (40 - 8 * i) & 0xff));
@@ -542,7 +542,7 @@ static void print_pair(FILE *to, const struct pair *pair)
 	char a[32], b[32];
 	unsigned int i;
 
-	other = neighbour(a, sizeof(a), &p->port);
+	other = neighbour(a, sizeof(a), &p->port) ?: "its neighbour";
 	fprintf(to, "%-17s %-17s %6llu %7s", pair->pauses ? p->port.name : other,
 		pair->pauses ? other : p->port.name, (unsigned long long)pair->queues,
 		or_dash(b, sizeof(b), pair->rate, "%.0f"));
@@ -666,12 +666,14 @@ static void rate_json(const char *key, double value)
 static void json_pair(const struct pair *pair)
 {
 	const struct top_port *p = &top.now.port[pair->port];
-	unsigned int i;
 	char buf[32];
+	const char *other = neighbour(buf, sizeof(buf), &p->port);
+	unsigned int i;
 
 	out_open(NULL, '{');
 	out_string("dev", p->port.name);
-	out_string("neighbour", neighbour(buf, sizeof(buf), &p->port));
+	if (other)
+		out_string("neighbour", other);
 	out_string("by", pair->pauses ? "dev" : "neighbour");
 	out_number("queues", pair->queues);
 	rate_json("rate", pair->rate);

@@ -197,4 +197,22 @@ test_changes() {
 		"p1 false, r0 true"
 }
 
-run_tests who_pauses classes privileges live errors changes
+# A neighbour that says nothing of itself, as with PFC, has no address here.
+test_no_address() {
+	local i
+	topology
+	for i in 1 2; do
+		tc -n sw qdisc replace dev "p$i" root bfc fc pfc
+		tc -n "h$i" qdisc replace dev e0 root bfc fc pfc
+	done
+	tc -n sw qdisc replace dev r0 root bfc fc pfc
+	congest 3
+	once sw
+	at_least "pairs" "$(got '.pauses | length')" 1
+	equal "neighbours" "$(got '[.pauses[].neighbour] | unique | tostring')" '[null]'
+	bfcctl -n sw top --once interval 200ms >"$scratch/text"
+	check "$(cat "$scratch/text")" grep -qE '^p[12] +its neighbour ' "$scratch/text"
+	finish "$bg"
+}
+
+run_tests who_pauses classes privileges live errors changes no_address
