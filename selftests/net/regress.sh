@@ -270,6 +270,25 @@ test_stuck_handles_are_not_used_up() {
 	another_comes_up sw
 }
 
+# A neighbour that comes and goes has one share of the buffer: it gets no new counters, each with
+# a share of its own, once HELLOs of other layouts have none.
+test_byes_take_no_buffer() {
+	local n used
+	one_switch 10kbit
+	bfc sw p1 rate 50mbit buffer b size 1mb share 10%
+	bfc sw r0 rate 10mbit limit 16mb threshold 1kb buffer b
+	frames open s s e0
+	for n in {1..40}; do
+		frames hello s id=0xaa nonce="$n" queues=32
+		frames hello s id=0xaa nonce="$n" queues=32 flags=1
+		frames udp s dst="$(mac r e0)" from=10.0.0.1 to=10.0.0.2 count=20 size=1400
+	done
+	sleep 0.5
+	used=$(stat sw r0 buffer_used)
+	say "used of the buffer $used"
+	at_most "used of the buffer" "$used" 600000
+}
+
 # Eight neighbours that claim what the format of a HELLO allows took all handles of the
 # namespace, and those on other ports were refused.
 test_claims_are_capped() {
@@ -763,7 +782,8 @@ pauses_h1() { [ "$(stat sw p1 upstream_paused)" -gt 0 ]; }
 run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
 	nothing_is_paused_without_a_neighbour enormous_mtu enormous_packet_by_stab stab_counts_for_segments \
 	nic_role_never_pauses rate_change_wakes lower_limit_trims \
-	{,buffered_,stuck_}handles_are_not_used_up bye_gives_handles_back claims_are_capped \
+	{,buffered_,stuck_}handles_are_not_used_up byes_take_no_buffer bye_gives_handles_back \
+	claims_are_capped \
 	hostile_neighbours_leave_handles handles_run_out \
 	namespaces_have_handles_of_their_own down_is_quiet \
 	nic_takes_no_handles nic_repeats_nothing frames_before_configuration \
