@@ -807,16 +807,6 @@ test_gone_in_the_list() {
 	equal "devices" "$(ip -n x -o link show type dummy | wc -l)" $((n - 2))
 }
 
-# What the kernel has not listed to the end is not the list.
-test_error_at_the_end_of_a_list() {
-	devices d0
-	conf "[port d*]"
-	LD_PRELOAD=$top/build/tools/dumperr.so apply 1 --dry-run
-	equal "messages" "$(cat "$scratch/err")" \
-		"bfcctl: cannot list the devices: No buffer space available"
-	equal "output" "$(cat "$scratch/out")" ""
-}
-
 # A device may have any name: none of it is for the terminal, and JSON is UTF-8.
 test_names() {
 	local red=$'a\e[31mb' byte=$'a\xffb' csi=$'a\xc2\x9bm' del=$'a\x7f' umlaut=$'a\xc3\xa4'
@@ -903,6 +893,5 @@ test_reader_ends() {
 
 run_tests first_and_second back_to_the_default as_tc_reads_it live replacement \
 	replacement_of_a_tree patterns_and_later_ports old_module bad_files one_fails dry_run programs \
-	dumps program_of_tx_queues host host_sizes gone_in_the_list error_at_the_end_of_a_list \
-	names names_of_words \
+	dumps program_of_tx_queues host host_sizes gone_in_the_list names names_of_words \
 	at_once reader_ends

@@ -235,4 +235,15 @@ made_ones_go() {
 	plugged d0
 }
 
-run_tests buffer_size refused_change gone comes_again elided_goes made_comes_again
+# What the kernel has not listed to the end is not the list.
+test_error_at_the_end_of_a_list() {
+	devices d0
+	conf "[port d*]"
+	LD_PRELOAD=$top/build/tools/dumperr.so apply 1 --dry-run
+	equal "messages" "$(cat "$scratch/err")" \
+		"bfcctl: cannot list the devices: No buffer space available"
+	equal "output" "$(cat "$scratch/out")" ""
+}
+
+run_tests buffer_size refused_change gone comes_again elided_goes made_comes_again \
+	error_at_the_end_of_a_list
