@@ -39,6 +39,9 @@ const unsigned int app_stats[] = {
 	TCA_BFC_STATS_STORMS,
 	TCA_BFC_STATS_PEER_STATE,
 	TCA_BFC_STATS_PEER_QUEUES,
+	TCA_BFC_STATS_HRTT,
+	TCA_BFC_STATS_HRTT_MEASURED,
+	TCA_BFC_STATS_HRTT_SAMPLES,
 };
 
 const unsigned int n_app_stats = sizeof(app_stats) / sizeof(*app_stats);
