@@ -315,9 +315,9 @@ test_bye_gives_handles_back() {
 	cable sw p1 h e0
 	bfc sw p1
 	frames open h h e0
-	frames hello h queues=1024
-	sleep 0.1
-	equal "its queues" "$(stat sw p1 peer_queues)" 1024
+	frames set h queues=1024
+	frames talk h 0.3	# taking handles lasts longer than a neighbour may be silent
+	check "not its queues" wait_for 5 its_queues_are 1024
 	take_handles sw
 	for dev in $took; do	# those that got none would get these
 		[ "$(stat sw "$dev" peer_state)" != refused ] || ip -n sw link del "$dev"
@@ -326,10 +326,13 @@ test_bye_gives_handles_back() {
 	ip -n sw link set another up
 	bfc sw another peer on flows 16 queues 512
 	equal "why another is refused" "$(stat sw another peer_refused)" handles
+	its_queues_are 1024 || fail "the neighbour has gone before it says so"
+	frames talk h 0
 	frames hello h flags=1
 	check "still refused" wait_for 5 peer_up sw another
 	frames close
 }
+its_queues_are() { [ "$(stat sw p1 peer_queues)" = "$1" ]; }
 
 peer_searches() { [ "$(stat "$1" "$2" peer_state)" = searching ]; }
 
