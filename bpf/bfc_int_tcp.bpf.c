@@ -45,6 +45,7 @@
 #include <linux/bfc_int.h>
 #include "bfc_int_sk.h"
 #include "bfc_peer.h"
+#include "tcp_word.h"
 
 #define SOL_TCP		6
 
@@ -575,15 +576,10 @@ static __always_inline void agree(struct bpf_sock_ops *skops)
  */
 static __always_inline int acks_now(const struct bpf_sock_ops *skops)
 {
-	const __u8 *th = skops->skb_data;
 	__u32 ack;
 
-	if ((const void *)(th + sizeof(struct tcphdr)) > skops->skb_data_end)
-		return 0;
-	/* by bytes: not every machine can load unaligned words */
-	th += offsetof(struct tcphdr, ack_seq);
-	ack = (__u32)th[0] << 24 | th[1] << 16 | th[2] << 8 | th[3];
-	return (__s32)(ack - skops->snd_una) >= 0 && (__s32)(skops->snd_nxt - ack) >= 0;
+	return tcp_word(skops, offsetof(struct tcphdr, ack_seq), &ack) &&
+	       (__s32)(ack - skops->snd_una) >= 0 && (__s32)(skops->snd_nxt - ack) >= 0;
 }
 
 /* A packet that may have an INT option. The ACK that ends the handshake must

@@ -26,12 +26,10 @@
 #include <linux/bfc_size.h>
 #include "bfc_peer.h"
 #include "tcp_types.h"
+#include "tcp_word.h"
 
 #define TCP_FLAG_SYN	0x02
 #define TCP_FLAG_RST	0x04
-
-#define TCP_HLEN	20
-#define TCP_SEQ		4	/* offset in the header */
 
 /* A connection that sends sizes. @room: the header that is built next has room
  * for the option.
@@ -92,20 +90,15 @@ static __always_inline void reserve(struct bpf_sock_ops *skops)
 
 static __always_inline void write(struct bpf_sock_ops *skops)
 {
-	const __u8 *th = skops->skb_data;
 	struct size_sk *ss = storage(skops, 0);
 	struct bpf_sock *sk = skops->sk;
 	__u8 opt[BFC_SIZE_TCP_LEN];
 	struct tcp_sock *tp;
 	__u32 seq, left;
 
-	if (!ss || !ss->room || !sk ||
-	    (const void *)(th + TCP_HLEN) > (const void *)skops->skb_data_end)
+	if (!ss || !ss->room || !sk || !tcp_word(skops, offsetof(struct tcphdr, seq), &seq))
 		return;
 	ss->room = 0;
-	/* by bytes: not every machine can load unaligned words */
-	th += TCP_SEQ;
-	seq = (__u32)th[0] << 24 | th[1] << 16 | th[2] << 8 | th[3];
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return;

@@ -16,14 +16,12 @@
 #include <bpf/bpf_helpers.h>
 #include "hpcc_bpf.h"
 #include "hpcc_pace.h"
+#include "tcp_word.h"
 
 #define SOL_SOCKET		1
 #define SOL_TCP			6
 #define SO_MAX_PACING_RATE	47
 #define TCP_CONGESTION		13
-
-#define TCP_HLEN		20
-#define TCP_ACK_SEQ		8	/* offset in the header */
 
 char _license[] SEC("license") = "GPL";
 
@@ -84,7 +82,6 @@ static __always_inline void begin(struct bpf_sock_ops *skops)
 
 static __always_inline void parse(struct bpf_sock_ops *skops)
 {
-	const __u8 *th = skops->skb_data;
 	struct bpf_sock *sk = skops->sk;
 	const struct hpcc_net *net;
 	struct bfc_int_sk *is;
@@ -92,12 +89,8 @@ static __always_inline void parse(struct bpf_sock_ops *skops)
 	__u32 seq, id;
 	int changed;
 
-	if ((const void *)(th + TCP_HLEN) > (const void *)skops->skb_data_end ||
-	    !sk)
+	if (!sk || !tcp_word(skops, offsetof(struct tcphdr, ack_seq), &seq))
 		return;
-	/* by bytes: not every machine can load unaligned words */
-	th += TCP_ACK_SEQ;
-	seq = (__u32)th[0] << 24 | th[1] << 16 | th[2] << 8 | th[3];
 	/* snd_una as it will be: TCP has not looked at the ACK yet */
 	if ((__s32)(seq - skops->snd_una) < 0 || (__s32)(skops->snd_nxt - seq) < 0)
 		seq = skops->snd_una;
