@@ -310,22 +310,51 @@ test_rate_beside_paused() {
 	done
 }
 
-# A change of something else, such as an HRTT that was measured anew, takes no turn away.
-test_rate_through_changes() {
-	local tx_queues=16 mbit txq
+# sixteen RATE: a port with so much, where port numbers choose one of 16 TX queues
+sixteen() {
+	local tx_queues=16
 	pair rate 50mbit delay 100us ring 2
-	bfc s e0 role nic hrtt 6ms rate 1mbit
+	bfc s e0 role nic hrtt 6ms rate "$1"
 	meet 10.0.0.2 s
 	by_port 16
+}
+
+# flood_all SECONDS: through each of them, more than the rate
+flood_all() {
+	local txq
 	for ((txq = 0; txq < 16; txq++)); do
-		send s 10.0.0.2 $((5000 + txq)) -t 8 -b 200000
+		send s 10.0.0.2 $((5000 + txq)) -t "$1" -b 200000
 	done
+}
+
+# rate_is SECONDS LOW HIGH: Mbit/s, over so long
+rate_is() {
+	local mbit
+	mbit=$(mbit "$1")
+	say "$mbit Mbit/s"
+	between "rate" "$mbit" "$2" "$3"
+}
+
+# So do those that send a short packet now and then.
+test_rate_beside_short_packets() {
+	local txq
+	sixteen 10mbit
+	send s 10.0.0.2 5000 -t 4 -b 200000
+	for ((txq = 1; txq < 16; txq++)); do
+		send s 10.0.0.2 $((5000 + txq)) -t 4 -s 100 -r 64000
+	done
+	sleep 1
+	rate_is 2 9.7 10.1
+}
+
+# A change of something else, such as an HRTT that was measured anew, takes no turn away.
+test_rate_through_changes() {
+	sixteen 1mbit
+	flood_all 8
 	sleep 1
 	background changes
 	sleep 1
-	mbit=$(mbit 4)
-	say "$mbit Mbit/s"
-	between "rate" "$mbit" 0.95 1.01
+	rate_is 4 0.95 1.01
 }
 changes() {
 	local ms
@@ -339,36 +368,12 @@ changes() {
 
 # A lower rate leaves nothing behind that a higher one would wait for.
 test_rate_rises() {
-	local tx_queues=16 mbit txq
-	pair rate 50mbit delay 100us ring 2
-	bfc s e0 role nic hrtt 6ms rate 10kbit
-	by_port 16
-	for ((txq = 0; txq < 16; txq++)); do
-		send s 10.0.0.2 $((5000 + txq)) -t 8 -b 200000
-	done
+	sixteen 10kbit
+	flood_all 8
 	sleep 2
 	tc -n s qdisc change dev e0 root bfc rate 10mbit
 	sleep 0.1
-	mbit=$(mbit 2)
-	say "$mbit Mbit/s"
-	between "rate" "$mbit" 9.5 10.1
-}
-
-# So do those that send a short packet now and then.
-test_rate_beside_short_packets() {
-	local tx_queues=16 mbit txq
-	pair rate 50mbit delay 100us ring 2
-	bfc s e0 role nic hrtt 6ms rate 10mbit
-	meet 10.0.0.2 s
-	by_port 16
-	send s 10.0.0.2 5000 -t 4 -b 200000
-	for ((txq = 1; txq < 16; txq++)); do
-		send s 10.0.0.2 $((5000 + txq)) -t 4 -s 100 -r 64000
-	done
-	sleep 1
-	mbit=$(mbit 2)
-	say "$mbit Mbit/s"
-	between "rate" "$mbit" 9.7 10.1
+	rate_is 2 9.5 10.1
 }
 
 # Where a turn has no room for more than one queue's quantum, TX queues with more queues have
@@ -568,5 +573,5 @@ test_churn() {
 }
 
 run_tests shape program incast paused_there resume_beside_a_full_queue rate rate_beside_paused \
-	rate_through_changes rate_rises rate_beside_short_packets low_rate long_packets others_end \
+	rate_beside_short_packets rate_through_changes rate_rises low_rate long_packets others_end \
 	threshold small_limit churn -- limit channels
