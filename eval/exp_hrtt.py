@@ -136,9 +136,9 @@ def run(ctx: Context) -> Metrics:
         for what, ratios in (("in use", list(in_use(one).values())), ("measured", often)):
             if not ratios:
                 continue
-            rows.append([case, what, len(ratios), *summary(ratios)])
+            shortest, median, longest, near = summary(ratios)
+            rows.append([case, what, len(ratios), shortest, median, longest, near])
             key = f"{name}_{what.replace(' ', '_')}"
-            _, median, longest, near = summary(ratios)
             result[f"{key}_median"] = median
             result[f"{key}_longest"] = longest
             result[f"{key}_near_pct"] = near
