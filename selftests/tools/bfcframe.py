@@ -53,6 +53,7 @@ import ctypes
 import ipaddress
 import json
 import random
+import selectors
 import socket
 import struct
 import sys
@@ -332,65 +333,47 @@ class Neighbour:
         self.seq = 0
         self.period = 0.0
         self.keep: Tuple[float, Fields] = (0.0, {})
-        self.closing = False
+        self.said = self.kept_at = 0.0
         self.says: Fields = {
             "id": random.getrandbits(64) | 1, "epoch": random.getrandbits(32),
             "nonce": random.getrandbits(32) | 1, "role": 0, "queues": 32}
-        self.threads = [threading.Thread(target=self.listen),
-                        threading.Thread(target=self.talk)]
-        for thread in self.threads:
-            thread.start()
 
-    def close(self) -> None:
-        self.closing = True
-        for thread in self.threads:
-            thread.join()
-        self.sock.close()
-
-    def listen(self) -> None:
-        buf = bytearray(2048)
-        while not self.closing:
-            try:
-                n, anc, _, addr = self.sock.recvmsg_into([buf], 256)
-            except TimeoutError:
-                continue
-            except OSError:
-                time.sleep(0.1)     # the link is down
-                continue
-            if addr[2] == PACKET_OUTGOING:
-                continue
-            tag = None
-            when = 0.0
-            for _, what, data in anc:
-                if what == PACKET_AUXDATA:
-                    status, _, _, _, _, tci, tpid = \
-                        struct.unpack("@IIIHHHH", data[:20])
-                    if status & STATUS_VLAN_VALID:
-                        tag = (tpid if status & STATUS_VLAN_TPID_VALID
-                               else 0x8100, tci)
-                elif what == SO_TIMESTAMPNS:
-                    sec, nsec = struct.unpack("@qq", data[:16])
-                    when = sec + nsec / 1e9
-            frame = bytes(buf[:min(n, 700)])
-            with self.lock:
-                self.arrived.append((when, frame, n, tag))
-                if tag is None and n >= HELLO_END and \
-                        frame[12:20] == b"\x88\xb5BFC1\x01\x01":
-                    self.newest_hello = frame
-                    self.heard = decode_control(frame)
-                    self.heard_ns = time.monotonic_ns()
+    def receive(self, buf: bytearray) -> None:
+        """One frame, if there is one; raises OSError while the link is down."""
+        n, anc, _, addr = self.sock.recvmsg_into([buf], 256)
+        if addr[2] == PACKET_OUTGOING:
+            return
+        tag = None
+        when = 0.0
+        for _, what, data in anc:
+            if what == PACKET_AUXDATA:
+                status, _, _, _, _, tci, tpid = \
+                    struct.unpack("@IIIHHHH", data[:20])
+                if status & STATUS_VLAN_VALID:
+                    tag = (tpid if status & STATUS_VLAN_TPID_VALID
+                           else 0x8100, tci)
+            elif what == SO_TIMESTAMPNS:
+                sec, nsec = struct.unpack("@qq", data[:16])
+                when = sec + nsec / 1e9
+        frame = bytes(buf[:min(n, 700)])
+        with self.lock:
+            self.arrived.append((when, frame, n, tag))
+            if tag is None and n >= HELLO_END and \
+                    frame[12:20] == b"\x88\xb5BFC1\x01\x01":
+                self.newest_hello = frame
+                self.heard = decode_control(frame)
+                self.heard_ns = time.monotonic_ns()
 
     def talk(self) -> None:
-        last = kept = 0.0
-        while not self.closing:
-            period, f = self.keep
-            if period and time.monotonic() - kept >= period:
-                kept = time.monotonic()
-                self.send(self.kept(f))
-            if self.period and time.monotonic() - last >= self.period:
-                last = time.monotonic()
-                self.send(self.hello({}))
-            time.sleep(0.05)
+        """Send what is due."""
+        now = time.monotonic()
+        period, f = self.keep
+        if period and now - self.kept_at >= period:
+            self.kept_at = now
+            self.send(self.kept(f))
+        if self.period and now - self.said >= self.period:
+            self.said = now
+            self.send(self.hello({}))
 
     def send(self, frame: bytes) -> None:
         try:
@@ -447,6 +430,64 @@ class Neighbour:
         frames = [decode(*one) for one in arrived]
         return [f for f in frames
                 if all(f.get(k) == v for k, v in want.items())]
+
+
+class Neighbours:
+    """All of them. One thread listens and one talks for all: threads of one process run
+    one after the other in the simulator of several processors, and two for each of many
+    neighbours leave no time to the rest."""
+
+    def __init__(self) -> None:
+        self.by_name: Dict[str, Neighbour] = {}
+        self.lock = threading.Lock()    # open and close against the threads
+        self.selector = selectors.DefaultSelector()
+        for run in (self.listen, self.talk):
+            threading.Thread(target=run, daemon=True).start()
+
+    def __getitem__(self, name: str) -> Neighbour:
+        return self.by_name[name]
+
+    def open(self, name: str, ns: str, dev: str) -> Neighbour:
+        n = Neighbour(ns, dev)
+        with self.lock:
+            if name in self.by_name:
+                self.shut(name)         # one of another test
+            self.by_name[name] = n
+            self.selector.register(n.sock, selectors.EVENT_READ, n)
+        return n
+
+    def shut(self, name: str) -> None:
+        n = self.by_name.pop(name)
+        self.selector.unregister(n.sock)
+        n.sock.close()
+
+    def close(self) -> None:
+        with self.lock:
+            for name in list(self.by_name):
+                self.shut(name)
+
+    def listen(self) -> None:
+        buf = bytearray(2048)
+        while True:
+            ready = self.selector.select()
+            with self.lock:
+                for key, _ in ready:
+                    if key.fd not in self.selector.get_map():
+                        continue        # closed meanwhile
+                    try:
+                        key.data.receive(buf)
+                    except OSError:     # the link is down
+                        continue
+
+    def talk(self) -> None:
+        while True:
+            with self.lock:
+                for n in self.by_name.values():
+                    try:
+                        n.talk()
+                    except OSError:     # the link is down
+                        continue
+            time.sleep(0.05)
 
 
 # ---- commands ----
@@ -509,16 +550,14 @@ class Commands:
     """What standard input can ask for."""
 
     def __init__(self) -> None:
-        self.neighbours: Dict[str, Neighbour] = {}
+        self.neighbours = Neighbours()
 
     def open(self, name: str, ns: str, dev: str) -> Any:
-        n = self.neighbours[name] = Neighbour(ns, dev)
+        n = self.neighbours.open(name, ns, dev)
         return {"mac": n.mac, **n.says}
 
     def close(self) -> Any:
-        for n in self.neighbours.values():
-            n.close()
-        self.neighbours.clear()
+        self.neighbours.close()
 
     def set(self, name: str, *words: str) -> Any:
         n = self.neighbours[name]
