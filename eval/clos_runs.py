@@ -268,8 +268,21 @@ MEASURES: Dict[str, Callable[[List[float]], float]] = {
 }
 
 
+def measured(done: Sequence[Done], measures: Sequence[str]) -> Metrics:
+    """KIND_MEASURE of flows; without those of a kind that no flow is of, as may be in a
+    short run.
+    """
+    result: Metrics = {}
+    for name in measures:
+        kind, measure = name.split("_")
+        values = slowdowns(done, kind)
+        if values:
+            result[name] = MEASURES[measure](values)
+    return result
+
+
 def metrics(runs: Named, measures: Sequence[str]) -> Metrics:
-    """KIND_MEASURE for every scheme, and the most that a switch was seen to hold;
+    """What is measured for every scheme, and the most that a switch was seen to hold;
     what was lost in all runs together.
     """
     result: Metrics = {}
@@ -278,10 +291,8 @@ def metrics(runs: Named, measures: Sequence[str]) -> Metrics:
         prefix = run.job.scheme.name.replace("-", "_")
         if several:
             prefix += "_" + case.replace("-", "_")
-        done = run.done()
-        for name in measures:
-            kind, measure = name.split("_")
-            result[f"{prefix}_{name}"] = MEASURES[measure](slowdowns(done, kind))
+        for name, value in measured(run.done(), measures).items():
+            result[f"{prefix}_{name}"] = value
         result[f"{prefix}_held_max_kb"] = float(held(run).max()) / 1000
     result["drops"] = sum(run.drops() for _, run in runs)
     result["unfinished"] = sum(run.unfinished() for _, run in runs)

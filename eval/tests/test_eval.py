@@ -30,7 +30,7 @@ import metrics  # noqa: E402
 import schemes  # noqa: E402
 import topology  # noqa: E402
 import workload  # noqa: E402
-from clos_runs import assigning, data_center, slowdowns  # noqa: E402
+from clos_runs import assigning, data_center, measured, slowdowns  # noqa: E402
 from exp_variants import collision_shares  # noqa: E402
 from exp_hpcc_choices import swings  # noqa: E402
 from experiment import Context, Experiment, UsageError  # noqa: E402
@@ -273,6 +273,11 @@ class Slowdown(unittest.TestCase):
         self.assertEqual(slowdowns(flows, "middle"), [300_000])
         self.assertEqual(slowdowns(flows, "long"), [3_000_001])
         self.assertEqual(len(slowdowns(flows, "all")), 6)
+        # A kind without flows has no number, rather than none that is a number.
+        names = ["short_mean", "long_mean", "all_p50"]
+        self.assertEqual(list(measured(flows, names)), names)
+        short = measured(flows[:2], names)
+        self.assertEqual(short, {"short_mean": 3000, "all_p50": 3000})
 
     def test_over_two_is_more_than_two(self) -> None:
         self.assertEqual(metrics.share_over([1.0, 2.0, 2.1, 9.0], 2), 0.5)

@@ -436,7 +436,7 @@ test_hpcc_queues() {
 	# Not the p99, which is 1 to 7 with each, as the seed has it.
 	bound hpcc_sfq_short_over2 '<' hpcc_short_over2 0.9
 	bound hpcc_dqa_short_over2 '<' hpcc_short_over2 0.9
-	bound bfc_short_over2 '<' hpcc_dqa_short_over2 0.5
+	bound bfc_short_over2 '<=' hpcc_dqa_short_over2 0.5
 	bound hpcc_dqa_long_mean '>=' hpcc_long_mean 0.95
 	bound bfc_long_mean '<' hpcc_dqa_long_mean 0.95
 	bound bfc_held_max_kb '<' hpcc_dqa_held_max_kb 0.5
