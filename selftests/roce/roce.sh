@@ -288,7 +288,7 @@ test_without() {
 	equal "grown" "$(new a x1 x2 eth0 y2 y1 p1)" "0 0 0 0 0 0"
 	if [ -n "${with_int-}" ]; then
 		at_least "bytes a packet, with INT and without" "$with_int" \
-			"1.01 * $(bytes_each)"
+			"$(calc "1.01 * $(bytes_each)")"
 		say "$with_int bytes a packet with INT, $(bytes_each) without"
 	fi
 	both_int attach

@@ -251,6 +251,7 @@ static void test_hint(void)
 		feedback_edges(&c.g, c.weight, hints, c.gone, &f);
 		CHECK(no_cycle(&c.g, c.gone));
 		CHECK(cost(&c, c.gone) == f.cost && f.bound <= f.cost);
+		CHECK(is_minimal(&c), "graph %u", i);
 		CHECK(f.cost <= cost(&c, good) || !hints[0]);
 		free(good);
 		free(bad);
