@@ -652,7 +652,9 @@ static inline struct bfc_overflow *bfc_overflow_port(struct bfc_sched *q, unsign
 	return &q->over.ports[n / BFC_FLOW_OVERFLOW];
 }
 
-/* True if a queue is empty, its last packet was of this flow, and a destination holds it. */
+/* True if a queue is empty, its last packet was of this flow table entry, and a destination holds
+ * it.
+ */
 static inline bool bfc_queue_was_of(const struct bfc_queue *queue, u32 flow)
 {
 	return !queue->head && queue->flow == flow && queue->dest != BFC_DEST_NONE;

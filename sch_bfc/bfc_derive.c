@@ -197,15 +197,19 @@ static void bfc_derive_hrtt(struct bfc_cfg *c, const struct bfc_port *port,
 	c->longest = bfc_hrtt_longest(port, bfc_fc_of(p), p, link_rate, c->loop);
 }
 
-static int bfc_derive_mode(struct bfc_cfg *c, const struct bfc_derive *d)
+static int bfc_derive_mode(struct bfc_cfg *c, const struct bfc_derive *d, bool bare)
 {
 	const struct bfc_params *p = d->p;
+	int err;
 
 	c->lossy.limit = BFC_LIMIT_NONE;
 	c->lossy.alpha = p->share;
 	c->lossy.reserve = p->reserve;
 	c->fixed = (u64)BFC_PRIORITIES * p->reserve;
-	return c->fc->derive ? c->fc->derive(c, d) : 0;
+	err = c->fc->derive ? c->fc->derive(c, d) : 0;
+	if (bare || p->role == BFC_ROLE_NIC)
+		c->fixed = 0;	/* no packet is charged to it: bfc_port_counts() */
+	return err;
 }
 
 /* Number of configurations with an elide list, RTNL: if it is 0, no list is searched for a
@@ -255,7 +259,7 @@ struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 	bfc_derive_txqs(c, &d);
 	bfc_derive_sched(c, &d);
 	bfc_thresh_fill(c->thresh, queues, rate, c->hrtt, d.frame, p->threshold);
-	err = bfc_derive_mode(c, &d);
+	err = bfc_derive_mode(c, &d, port->bare);
 	if (err)
 		goto free;
 	if (*p->buffer) {

@@ -317,9 +317,11 @@ static __always_inline int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sc
 	}
 	if (unlikely(flow->shared) && flow >= q->over.entries)
 		bfc_flow_overflow(q, flow, queue, skb, hash);
-	/* !head: its old queue is now of another class, and it got this one instead. */
+	/* !head: its old queue is now of another class, and it got this one instead. No stamp:
+	 * the queue was that of the flow that had the entry before.
+	 */
 	else if ((!flow->size || unlikely(!queue->head)) && q->cfg->by_dest &&
-		 !bfc_queue_was_of(queue, cb->flow))
+		 !(flow->stamp && bfc_queue_was_of(queue, cb->flow)))
 		bfc_dest_came(q, queue, skb);
 	if (likely(!cb->unsampled))
 		flow->size++;

@@ -117,8 +117,6 @@ int bfc_pfc_derive(struct bfc_cfg *c, const struct bfc_derive *d, u64 xoff_auto,
 		.headroom = c->in.headroom,
 	};
 	c->fixed += (u64)hweight8(p->lossless) * c->in.headroom;
-	if (p->role == BFC_ROLE_NIC)
-		c->fixed = 0;	/* sends no pause, holds nothing */
 	return 0;
 }
 

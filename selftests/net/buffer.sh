@@ -100,6 +100,17 @@ test_reserve() {
 	all_idle
 }
 
+# A host holds nothing, nor does a device above a port: no memory is kept for them.
+test_reserve_of_no_use() {
+	topology fc none buffer b size 1mb
+	bfc s1 e0 role nic buffer b size 1mb reserve 64kb
+	equal "to share with a host" "$(stat s1 e0 buffer_size)" 1048576
+	ip -n s1 link add link e0 name e0.5 type vlan id 5
+	ip -n s1 link set e0.5 up
+	bfc s1 e0.5 fc none buffer b reserve 64kb
+	equal "and with a VLAN device" "$(stat s1 e0.5 buffer_size)" 1048576
+}
+
 # What was charged by one reserve is given back by it.
 test_reserve_changes_under_traffic() {
 	local i port
@@ -214,5 +225,5 @@ test_max() {
 	ended
 }
 
-run_tests dynamic_xoff share reserve reserve_changes_under_traffic too_small namespaces \
-	join_and_leave_under_traffic bfc_in_a_buffer max
+run_tests dynamic_xoff share reserve reserve_of_no_use reserve_changes_under_traffic \
+	too_small namespaces join_and_leave_under_traffic bfc_in_a_buffer max
