@@ -358,6 +358,7 @@ static_assert(offsetof(struct bfc_sched, ctrl) == 256);
  * @counted: it is counted, until it leaves in any way or is uncounted by `resume early`
  * @holds_count: it holds the count of itself and of the counted packets in a row in front of it
  * @held: its bytes are charged to its ingress port, until it leaves in any way
+ * @promised: @held, and its ingress port promised room for it: its priority is lossless there
  * @pausable: a pause of its ingress port would stop such packets
  * @overflowed: @flow is an overflow entry
  * @unsampled: it is not in @flow's size, and is not to be counted: `sample`
@@ -376,6 +377,7 @@ struct bfc_skb_cb {
 	u8 counted : 1;
 	u8 holds_count : 1;
 	u8 held : 1;
+	u8 promised : 1;
 	u8 pausable : 1;
 	u8 overflowed : 1;
 	u8 unsampled : 1;

@@ -148,6 +148,7 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 	}
 	if (room) {
 		cb->held = 1;
+		cb->promised = lossless;
 		cb->handle = skb->tc_index;
 		bfc_note_peak(&held->peak, bfc_cell_held(word));
 		if (ing->account)
@@ -203,6 +204,7 @@ void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *in
 	u64 word;
 
 	cb->held = 0;
+	cb->promised = 0;
 	if (WARN_ON_ONCE(!ing))
 		return;
 	held = &ing->held[cb->prio];

@@ -82,14 +82,14 @@ static bool bfc_over_cap(struct bfc_sched *q, const struct bfc_queue *queue)
 }
 
 /* True if there was room for the packet before it was sent ("promised room"): it is charged to an
- * ingress port and its priority is lossless. XOFF and headroom bound what a neighbour may send
- * until it is paused.
+ * ingress port, and its priority is lossless there and here. XOFF and headroom bound what a
+ * neighbour may send until it is paused.
  */
 static bool bfc_promised(const struct bfc_sched *q, const struct sk_buff *skb)
 {
 	const struct bfc_skb_cb *cb = bfc_cb(skb);
 
-	return static_branch_unlikely(&bfc_holds) && cb->held &&
+	return static_branch_unlikely(&bfc_holds) && cb->promised &&
 	       q->cfg->lossless & BIT(cb->prio);
 }
 
@@ -300,6 +300,7 @@ static __always_inline int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sc
 	cb->counted = 0;
 	cb->holds_count = 0;
 	cb->held = 0;
+	cb->promised = 0;
 	cb->pausable = 0;
 	cb->overflowed = 0;
 	cb->unsampled = 0;

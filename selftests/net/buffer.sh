@@ -226,4 +226,5 @@ test_max() {
 }
 
 run_tests dynamic_xoff share reserve reserve_of_no_use reserve_changes_under_traffic \
-	too_small namespaces join_and_leave_under_traffic bfc_in_a_buffer max
+	too_small namespaces join_and_leave_under_traffic bfc_in_a_buffer max \
+	limit_spares_lossless cap_of_lossy

@@ -222,6 +222,27 @@ test_limit_spares_lossless() {
 	all_idle
 }
 
+# The same if all is of that priority, and what others hold came in through lossy ports.
+test_limit_spares_lossless_in_a_buffer() {
+	local ns
+	star fc pfc prio dscp lossless 3 queues 64 xoff 60kb limit 300kb buffer b size 8mb
+	for ns in "${senders[@]}"; do
+		tc -n "$ns" qdisc change dev e0 root bfc limit 8mb
+	done
+	flooding=()
+	for ns in "${senders[@]:1}"; do
+		check "p${ns#s}: refused" tc -n sw qdisc change dev "p${ns#s}" root bfc \
+			lossless none xoff auto
+		send "$ns" 10.0.0.100 5000 -F $((${ns#s} * 100)) -f 10 -t 3 -T 96
+		flooding+=("$bg")
+	done
+	sleep 0.5
+	# A packet is queued before another one is dropped.
+	at_most "memory that lossy ports take" "$(stat sw r0 memory)" $((310 * 1024))
+	lossless_is_spared -f 20 -b 20000
+	all_idle
+}
+
 # The threshold is that of the port: none is marked while the TX queues hold half of it, most
 # while they hold much more, though no TX queue does by itself. One is taken to hold its part of that,
 # as the card serves all in turn: so none may have but a few of the flows.
@@ -356,4 +377,5 @@ test_devices_go() {
 }
 
 run_tests pfc_loses_nothing too_little_headroom_loses frames_in_order storm \
-	limit_spares_lossless modes_change devices_go -- pause_of_a_priority channels ecn
+	limit_spares_lossless limit_spares_lossless_in_a_buffer modes_change devices_go -- \
+	pause_of_a_priority channels ecn
