@@ -91,6 +91,12 @@ static void bfc_hold_grace_ends(struct bfc_ingress *ing, struct bfc_held *held)
 		atomic64_cmpxchg(&held->grace, grace, 0);
 }
 
+/* True if the ingress port is never paused from here; @ing may be NULL. */
+static bool bfc_elides(const struct bfc_sched *q, const struct bfc_ingress *ing)
+{
+	return unlikely(q->cfg->elides) && ing && bfc_elided(&q->cfg->p, ing->ifindex);
+}
+
 /* True if the mode has room for @len bytes in the egress queue of a priority. */
 static bool bfc_egress_admits(const struct bfc_sched *q, const struct bfc_cfg *cfg, u8 prio,
 			      u32 len)
@@ -116,17 +122,18 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 	u32 len = qdisc_pkt_len(skb);
 	struct bfc_ingress *ing = bfc_brought_by(q, skb);
 	const struct bfc_cfg *cfg = ing ? rcu_dereference(ing->cfg) : NULL;
+	bool elided = bfc_elides(q, ing);
 	bool lossless, room = true;
 	struct bfc_held *held;
 	u64 word;
 
-	if (!bfc_egress_admits(q, cfg, cb->prio, len)) {
+	if (!bfc_egress_admits(q, elided ? NULL : cfg, cb->prio, len)) {
 		q->stats.drop_max++;
 		return false;
 	}
 	if (!cfg)
 		return true;
-	if (unlikely(q->cfg->elides) && bfc_elided(&q->cfg->p, ing->ifindex)) {
+	if (elided) {
 		q->stats.elided++;
 		return true;
 	}
@@ -176,11 +183,12 @@ bool bfc_holds_whole(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 {
 	struct bfc_ingress *ing = bfc_brought_by(q, skb);
 	const struct bfc_cfg *cfg = ing ? rcu_dereference(ing->cfg) : NULL;
+	bool elided = bfc_elides(q, ing);
 	u32 len = qdisc_pkt_len(skb);
 
-	if (!bfc_egress_admits(q, cfg, prio, len))
+	if (!bfc_egress_admits(q, elided ? NULL : cfg, prio, len))
 		return false;
-	if (!cfg)
+	if (!cfg || elided)
 		return true;
 	if (ing->buffer)
 		return false;

@@ -119,7 +119,7 @@ static void bfc_capfc_slot(struct bfc_sched *q, unsigned int slot)
 /**
  * bfc_capfc_admit() - CaPFC's MAX of an egress queue
  * @q: scheduler of the egress port, with CaPFC
- * @cfg: thresholds of the ingress port, or NULL
+ * @cfg: thresholds of the ingress port; NULL: there is none that a pause from here stops
  * @prio: priority of the packet
  * @len: bytes
  *

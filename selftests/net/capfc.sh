@@ -97,6 +97,24 @@ test_room_that_was_promised() {
 	all_idle
 }
 
+# What elide exempts no pause keeps away either, though the port's priority is lossless.
+test_room_of_elided() {
+	local dropped waiting mode
+	for mode in capfc-max capfc-cal; do
+		topology $mode
+		tc -n sw qdisc change dev pn root bfc elide ph
+		holds 65535
+		burst h 20
+		equal "$mode: waiting, dropped of 20" "$waiting $dropped" "9 11"
+		at_least "$mode: elided" "$(stat sw pn elided)" 9
+		burst h 5
+		equal "$mode: waiting, dropped of 5 more" "$waiting $dropped" "0 5"
+		holds 0
+		all_idle
+		clean_up
+	done
+}
+
 # No limit, and one that comes when more waits already: that stays.
 test_egress_max_changes() {
 	local dropped waiting
@@ -116,4 +134,4 @@ test_egress_max_changes() {
 	all_idle
 }
 
-run_tests egress_max room_that_was_promised egress_max_changes
+run_tests egress_max room_that_was_promised room_of_elided egress_max_changes
