@@ -41,7 +41,7 @@ enum {
  * struct bfc_buffer - memory that the ports of a namespace share
  * @pool: the part that all may take from
  * @peak: most that was taken of @pool
- * @users: references: ports, and counters that still have bytes in it
+ * @users: references: ports, and what packets are charged to (&struct bfc_charges)
  * @ports: configurations that name it; RTNL
  * @memory: size of all, reserves and headroom included; RTNL
  * @fixed: reserves and headroom of the ports; RTNL

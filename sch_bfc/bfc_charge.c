@@ -40,29 +40,38 @@ static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_cfg *cfg,
  *
  * A neighbour that the old XOFF has not paused sends until a pause by the new one reaches it:
  * what is held then may be more than the new MAX, and there was room for it. The amount is known
- * only once all use @cfg: until then there is room for anything.
+ * only once all use @cfg: until then there is room for anything. What is held beyond the old MAX is
+ * a grace before this one: it gets no headroom once more, else each change would add some while no
+ * packet leaves.
  *
  * Context: process, the port's lock held.
  */
 void bfc_hold_by(struct bfc_ingress *ing, const struct bfc_cfg *cfg)
 {
+	const struct bfc_cfg *old = rcu_dereference_protected(ing->cfg, true);
+	struct bfc_charges *charges = ing->charges;
+	u64 number, most, bound[BFC_PRIORITIES];
 	unsigned int prio;
-	u64 number, most;
 
-	ing->graces++;
-	number = (u64)ing->graces << 32;
-	for (prio = 0; prio < BFC_PRIORITIES; prio++)
-		atomic64_set(&ing->held[prio].grace, number | BFC_GRACE_ANY);
+	charges->graces++;
+	number = (u64)charges->graces << 32;
+	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		struct bfc_held *held = &charges->held[prio];
+
+		bound[prio] = max_t(u64, bfc_grace_bytes(atomic64_read(&held->grace)),
+				    (u64)old->in.max + cfg->in.headroom);
+		atomic64_set(&held->grace, number | BFC_GRACE_ANY);
+	}
 	rcu_assign_pointer(ing->cfg, cfg);
 	/* Below, read what was charged by the old ones. Also pairs with the acquire in
 	 * bfc_hold_grace_ends().
 	 */
 	smp_mb();
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
-		struct bfc_held *held = &ing->held[prio];
+		struct bfc_held *held = &charges->held[prio];
 
 		most = atomic64_read(&held->cell.word) + cfg->in.headroom;
-		most = min_t(u64, most, BFC_GRACE_ANY - 1);
+		most = min3(most, bound[prio], (u64)BFC_GRACE_ANY - 1);
 		atomic64_set(&held->grace, most > cfg->in.max ? number | most : 0);
 	}
 }
@@ -124,6 +133,7 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 	const struct bfc_cfg *cfg = ing ? rcu_dereference(ing->cfg) : NULL;
 	bool elided = bfc_elides(q, ing);
 	bool lossless, room = true;
+	struct bfc_buffer *buffer;
 	struct bfc_held *held;
 	u64 word;
 
@@ -140,13 +150,14 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 	lossless = cfg->lossless & BIT(cb->prio);
 	if (lossless)
 		bfc_hold_watch(ing, cb->prio);
-	held = &ing->held[cb->prio];
-	if (ing->buffer) {
-		room = bfc_pool_charge(&ing->buffer->pool, &held->cell,
+	held = &ing->charges->held[cb->prio];
+	buffer = ing->charges->buffer;
+	if (buffer) {
+		room = bfc_pool_charge(&buffer->pool, &held->cell,
 				       lossless ? &cfg->cell : &cfg->lossy,
 				       len, &word) != BFC_POOL_REFUSED;
 		q->stats.drop_buffer += !room;
-		bfc_buffer_peak(ing->buffer);
+		bfc_buffer_peak(buffer);
 	} else if (lossless) {
 		room = bfc_hold_alone(held, cfg, len, &word);
 		q->stats.drop_max += !room;
@@ -157,6 +168,7 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 		cb->held = 1;
 		cb->promised = lossless;
 		cb->handle = skb->tc_index;
+		atomic_inc(&ing->packets);
 		bfc_note_peak(&held->peak, bfc_cell_held(word));
 		if (ing->account)
 			INDIRECT_CALL_1(ing->fc->charged, bfc_fafc_held, ing, cfg,
@@ -190,10 +202,10 @@ bool bfc_holds_whole(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 		return false;
 	if (!cfg || elided)
 		return true;
-	if (ing->buffer)
+	if (ing->charges->buffer)
 		return false;
 	return !(cfg->lossless & BIT(prio)) ||
-	       atomic64_read(&ing->held[prio].cell.word) + len <= cfg->in.xoff;
+	       atomic64_read(&ing->charges->held[prio].cell.word) + len <= cfg->in.xoff;
 }
 
 /**
@@ -208,6 +220,8 @@ void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *in
 {
 	struct bfc_skb_cb *cb = bfc_cb(skb);
 	u32 len = qdisc_pkt_len(skb);
+	struct bfc_charges *charges;
+	struct bfc_ingress *live;	/* may be others than @ing, which are dead then */
 	struct bfc_held *held;
 	u64 word;
 
@@ -215,22 +229,26 @@ void bfc_unhold(struct bfc_sched *q, struct sk_buff *skb, struct bfc_ingress *in
 	cb->promised = 0;
 	if (WARN_ON_ONCE(!ing))
 		return;
-	held = &ing->held[cb->prio];
-	if (ing->buffer) {
-		struct bfc_cell_cfg cell = { .reserve = ing->reserve };
+	charges = ing->charges;
+	live = rcu_dereference(charges->ing);
+	held = &charges->held[cb->prio];
+	if (charges->buffer) {
+		struct bfc_cell_cfg cell = { .reserve = charges->reserve };
 
-		WARN_ON_ONCE(bfc_pool_uncharge(&ing->buffer->pool, &held->cell,
+		WARN_ON_ONCE(bfc_pool_uncharge(&charges->buffer->pool, &held->cell,
 					       &cell, len, &word) ==
 			     BFC_POOL_REFUSED);
 	} else {
 		word = atomic64_sub_return(len, &held->cell.word);
 		WARN_ON_ONCE((s64)word < 0);
-		if (unlikely(atomic64_read(&held->grace)))
-			bfc_hold_grace_ends(ing, held);
+		if (unlikely(live && atomic64_read(&held->grace)))
+			bfc_hold_grace_ends(live, held);
 	}
 	if (ing->account)
 		INDIRECT_CALL_1(ing->fc->charged, bfc_fafc_held, ing,
 				rcu_dereference(ing->cfg), cb->prio, len, false,
 				bfc_now(q));
-	bfc_prio_look(ing, cb->prio);
+	atomic_dec(&ing->packets);
+	if (live)
+		bfc_prio_look(live, cb->prio);
 }

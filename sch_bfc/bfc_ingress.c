@@ -86,6 +86,52 @@ static bool bfc_ingress_enter(struct bfc_ingress *ing)
 }
 
 /**
+ * bfc_charges_put() - one user less
+ * @charges: what packets are charged to, or NULL; RCU readers that use it through this user have
+ *	     gone
+ *
+ * Context: any.
+ */
+void bfc_charges_put(struct bfc_charges *charges)
+{
+	if (!charges || !refcount_dec_and_test(&charges->users))
+		return;
+	bfc_buffer_put(charges->buffer);
+	kfree(charges);
+}
+
+/* What packets are charged to by new counters, with one user more; NULL: no memory. */
+static struct bfc_charges *bfc_charges_get(struct bfc_port *port)
+{
+	struct bfc_buffer *buffer = port->cfg->buffer;
+	u32 reserve = buffer ? port->cfg->lossy.reserve : 0;
+	struct bfc_charges *charges = port->charges;
+
+	lockdep_assert_held(&port->lock);
+	if (!charges || charges->buffer != buffer || charges->reserve != reserve) {
+		charges = kzalloc(sizeof(*charges), GFP_ATOMIC | __GFP_NOWARN);
+		if (!charges)
+			return NULL;
+		charges->buffer = buffer;
+		charges->reserve = reserve;
+		refcount_set(&charges->users, 1);
+		if (buffer)
+			refcount_inc(&buffer->users);
+		bfc_charges_put(port->charges);
+		port->charges = charges;
+	}
+	refcount_inc(&charges->users);
+	return charges;
+}
+
+static void bfc_ingress_free(struct bfc_ingress *ing)
+{
+	bfc_charges_put(ing->charges);
+	kfree(ing->account);
+	kfree(ing);
+}
+
+/**
  * bfc_ingress_new() - pause counters, and handles for them
  * @port: for its neighbour
  * @queues: of the neighbour; 0: no pause counters, only what is held of the port
@@ -106,15 +152,14 @@ struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
 		return NULL;
 	ing->sw = port->sw;
 	ing->slot = port->slot;
-	ing->buffer = port->cfg->buffer;
-	ing->reserve = ing->buffer ? port->cfg->lossy.reserve : 0;
+	ing->charges = bfc_charges_get(port);
 	ing->fc = port->cfg->fc;
+	if (!ing->charges)
+		goto free;
 	if (ing->fc->ingress_new) {
 		ing->account = ing->fc->ingress_new(port->cfg, ktime_get_ns());
-		if (!ing->account) {
-			kfree(ing);
-			return NULL;
-		}
+		if (!ing->account)
+			goto free;
 	}
 	RCU_INIT_POINTER(ing->cfg, port->cfg);
 	ing->queues = queues;
@@ -128,15 +173,16 @@ struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
 
 	if (!bfc_ingress_enter(ing)) {
 		*refused = BFC_REFUSED_HANDLES;
-		kfree(ing->account);
-		kfree(ing);
-		return NULL;
+		goto free;
 	}
 	refcount_inc(&ing->sw->users);
-	if (ing->buffer)
-		refcount_inc(&ing->buffer->users);
+	rcu_assign_pointer(ing->charges->ing, ing);
 	*refused = BFC_REFUSED_NOT;
 	return ing;
+
+free:
+	bfc_ingress_free(ing);
+	return NULL;
 }
 
 /**
@@ -152,6 +198,8 @@ struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
 void bfc_ingress_retire(struct bfc_ingress *ing)
 {
 	WRITE_ONCE(ing->dead, true);
+	if (rcu_access_pointer(ing->charges->ing) == ing)
+		RCU_INIT_POINTER(ing->charges->ing, NULL);
 	RCU_INIT_POINTER(ing->port, NULL);
 	RCU_INIT_POINTER(ing->cfg, NULL);
 	spin_lock_bh(&bfc_handle_lock);
@@ -173,7 +221,7 @@ static void bfc_ingress_unlist(struct bfc_ingress *ing)
 	list_del(&ing->mine);
 }
 
-/* True if a packet holds a count or bytes here. */
+/* True if a packet holds a count here, or is charged by these counters. */
 static bool bfc_ingress_busy(const struct bfc_ingress *ing)
 {
 	unsigned int i;
@@ -181,10 +229,7 @@ static bool bfc_ingress_busy(const struct bfc_ingress *ing)
 	for (i = 0; i < ing->queues; i++)
 		if (atomic_read(&ing->counter[i]))
 			return true;
-	for (i = 0; i < BFC_PRIORITIES; i++)
-		if (atomic64_read(&ing->held[i].cell.word))
-			return true;
-	return false;
+	return atomic_read(&ing->packets);
 }
 
 /**
@@ -228,10 +273,8 @@ bool bfc_ingress_sweep(void)
 	/* Readers that gave the last count back may still use the object. */
 	synchronize_net();
 	list_for_each_entry_safe(ing, next, &gone, list) {
-		bfc_buffer_put(ing->buffer);
 		bfc_switch_put(ing->sw);
-		kfree(ing->account);
-		kfree(ing);
+		bfc_ingress_free(ing);
 	}
 	return again;
 }

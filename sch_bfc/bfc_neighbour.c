@@ -82,7 +82,8 @@ void bfc_port_refuse(struct bfc_port *port, unsigned int queues, u8 why)
  * @queues: of the neighbour; 0: only what the port holds is counted
  *
  * Packets that hold counts of the old counters keep them: these counters live until the last
- * count is given back, but pause no queue any more. If there can be no counters for @queues
+ * count is given back, but pause no queue any more. The bytes of these packets go on to count
+ * against what the port may hold (&struct bfc_charges). If there can be no counters for @queues
  * queues, there are counters for no queue.
  *
  * Context: port->lock held.

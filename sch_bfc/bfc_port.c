@@ -67,6 +67,7 @@ void bfc_port_unfilter_soon(struct bfc_port *port)
 void bfc_port_free(struct bfc_port *port)
 {
 	netdev_put(port->dev, &port->life.tracker);
+	bfc_charges_put(port->charges);
 	bfc_switch_put(port->sw);
 	free_percpu(port->pcpu);
 	kfree(port);
@@ -406,7 +407,7 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	smp_store_release(&port->rx.gen, port->rx.gen + 1);
 	ing = bfc_ingress_of(port);
 	if (ing && same) {
-		if (ing->buffer)
+		if (cfg->buffer)
 			rcu_assign_pointer(ing->cfg, cfg);
 		else
 			bfc_hold_by(ing, cfg);

@@ -28,6 +28,7 @@
 #include "bfc_wire.h"
 
 struct bfc_cfg;
+struct bfc_charges;
 struct bfc_ingress;
 struct bfc_params;
 struct bfc_switch;
@@ -215,6 +216,7 @@ struct bfc_port {
 	struct bfc_neighbour neighbour;
 	const struct bfc_fc_ops *fc;	/* the mode; also while @cfg is NULL */
 	struct bfc_cfg *cfg;	/* of its qdisc, or NULL */
+	struct bfc_charges *charges;	/* of @ingress, and of those that come next; or NULL */
 	u64 link_rate;		/* of the MAC, bytes/s: quanta are times at this rate */
 	struct {
 		u8 role;

@@ -88,11 +88,12 @@ static void bfc_port_read_conf(struct bfc_port *port, struct bfc_port_stats *s)
 	}
 	ing = bfc_ingress_of(port);
 	for (prio = 0; ing && prio < BFC_PRIORITIES; prio++) {
-		u64 word = atomic64_read(&ing->held[prio].cell.word);
+		const struct bfc_held *held = &ing->charges->held[prio];
+		u64 word = atomic64_read(&held->cell.word);
 
 		s->prio_held[prio] = bfc_cell_held(word);
 		s->prio_headroom[prio] = bfc_cell_headroom(word);
-		s->prio_peak[prio] = READ_ONCE(ing->held[prio].peak);
+		s->prio_peak[prio] = READ_ONCE(held->peak);
 		s->held += s->prio_held[prio];
 	}
 }

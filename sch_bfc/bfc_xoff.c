@@ -27,15 +27,15 @@ static u32 bfc_buffer_free(const struct bfc_buffer *buffer)
 u16 bfc_prio_judge(const struct bfc_ingress *ing, const struct bfc_cfg *cfg,
 		   unsigned int prio, u16 state)
 {
-	const struct bfc_held *held = &ing->held[prio];
-	u64 word = atomic64_read(&held->cell.word);
+	const struct bfc_charges *charges = ing->charges;
+	u64 word = atomic64_read(&charges->held[prio].cell.word);
 	bool over, paused;
 
 	over = bfc_pfc_next(&cfg->in, state & BFC_STATE_OVER(prio),
-			    bfc_cell_shared(word, ing->reserve),
+			    bfc_cell_shared(word, charges->reserve),
 			    bfc_cell_headroom(word),
-			    bfc_buffer_free(ing->buffer));
-	paused = bfc_capfc_decide(over, atomic64_read(&held->signals),
+			    bfc_buffer_free(charges->buffer));
+	paused = bfc_capfc_decide(over, atomic64_read(&ing->signals[prio]),
 				  ing->slot);
 	state &= ~(BFC_STATE_OVER(prio) | BFC_STATE_PAUSED(prio));
 	return state | (over ? BFC_STATE_OVER(prio) : 0) |

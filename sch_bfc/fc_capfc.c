@@ -85,9 +85,9 @@ static void bfc_capfc_signal(struct bfc_sched *q, unsigned int prio, u64 set, bo
 		if (!ing || READ_ONCE(ing->dead) || ing->slot != __ffs64(set))
 			continue;
 		if (on)
-			atomic64_or(bit, &ing->held[prio].signals);
+			atomic64_or(bit, &ing->signals[prio]);
 		else
-			atomic64_andnot(bit, &ing->held[prio].signals);
+			atomic64_andnot(bit, &ing->signals[prio]);
 		smp_mb__after_atomic();	/* see bfc_prio_look() */
 		local_bh_disable();
 		bfc_prio_look(ing, prio);

@@ -66,6 +66,7 @@ void bfc_prio_look(struct bfc_ingress *ing, unsigned int prio)
 /* ---- one ingress port, one egress port, packets of one priority ---- */
 
 static struct bfc_ingress *ing;
+static struct bfc_charges *charges;
 static struct bfc_sched *q;
 static struct sk_buff *skb;
 static struct bfc_cfg *cfg[3];
@@ -87,9 +88,10 @@ static void set_up(void)
 		cfg[i]->lossless = BIT(PRIO);
 	}
 	ing = calloc(1, sizeof(*ing));
+	charges = calloc(1, sizeof(*charges));
 	q = calloc(1, sizeof(*q));
 	skb = alloc_skb(0, GFP_KERNEL);
-	if (!ing || !q || !skb)
+	if (!ing || !charges || !q || !skb)
 		abort();
 	q->cfg = cfg[0];
 	q->call.looked = true;
@@ -97,6 +99,8 @@ static void set_up(void)
 	qdisc_skb_cb(skb)->pkt_len = LEN;
 	bfc_cb(skb)->prio = PRIO;
 	RCU_INIT_POINTER(ing->cfg, cfg[0]);
+	ing->charges = charges;
+	RCU_INIT_POINTER(charges->ing, ing);
 	steps = 0;
 }
 
@@ -106,6 +110,7 @@ static void tear_down(void)
 
 	for (i = 0; i < UNIT_SIZE(cfg); i++)
 		free(cfg[i]);
+	free(charges);
 	free(ing);
 	free(q);
 	kfree_skb(skb);
@@ -219,10 +224,56 @@ static void test_end(void)
 	tear_down();
 }
 
+/* Changes while no packet leaves do not add up: MAX, and headroom once. */
+static void test_repeat(void)
+{
+	unsigned int i, room = 0;
+
+	set_up();
+	for (i = 0; i < 5; i++) {
+		room += come(200);
+		bfc_hold_by(ing, cfg[0]);
+	}
+	room += come(200);
+	CHECK(room == 150, "room for %u of 150 packets", room);
+	tear_down();
+}
+
+/* Other counters of the port are in use when packets leave that the old ones charged. */
+static void test_heir(void)
+{
+	struct bfc_ingress *old, *heir = calloc(1, sizeof(*heir));
+
+	set_up();
+	if (!heir)
+		abort();
+	CHECK(come(100) == 100);
+	heir->charges = charges;
+	RCU_INIT_POINTER(heir->cfg, cfg[0]);
+	RCU_INIT_POINTER(charges->ing, heir);
+	RCU_INIT_POINTER(ing->cfg, NULL);
+	old = ing;
+	ing = heir;
+	q->call.brought = heir;
+	CHECK(come(1) == 0);
+	bfc_hold_by(heir, cfg[1]);
+	rcu_read_lock();
+	for (unsigned int n = 0; n < 100; n++)
+		bfc_unhold(q, skb, old);
+	rcu_read_unlock();
+	CHECK(!atomic_read(&old->packets));
+	CHECK(come(31) == 30);	/* the grace is over */
+	CHECK(atomic_read(&heir->packets) == 30);
+	free(old);
+	tear_down();
+}
+
 static const struct unit_case cases[] = {
 	{ "room for what comes by old thresholds, whatever happens meanwhile", test_change },
 	{ "an end that comes late does not end the next grace", test_late },
 	{ "the grace ends with XOFF", test_end },
+	{ "no headroom for each change", test_repeat },
+	{ "new counters go on with what the old ones charged", test_heir },
 };
 
 #include "../unit/unit_main.h"

@@ -289,6 +289,48 @@ test_byes_take_no_buffer() {
 	at_most "used of the buffer" "$used" 600000
 }
 
+# A neighbour has one share of the buffer however it changes its queues, once a second at most.
+test_layouts_take_no_buffer() {
+	local n used
+	one_switch 10kbit
+	bfc sw p1 rate 50mbit buffer b size 1mb share 10%
+	bfc sw r0 rate 10mbit limit 16mb threshold 1kb buffer b
+	frames open s s e0
+	for n in {1..20}; do
+		frames hello s id=0xaa nonce="$n" queues=7
+		frames udp s dst="$(mac r e0)" from=10.0.0.1 to=10.0.0.2 count=20 size=1400
+		sleep 1.1
+	done
+	used=$(stat sw r0 buffer_used)
+	say "used of the buffer $used"
+	at_most "used of the buffer" "$used" 120000
+	at_least "what is held of the port" "$(stat sw p1 buffer_port)" 80000
+}
+
+# Nor may a priority of a neighbour hold MAX, or headroom, once more each time that the link was
+# down. Both of them once, and what is not charged, are less than 60000.
+test_flaps_take_no_buffer() {
+	local n held
+	one_switch 10kbit
+	bfc sw p1 fc pfc max 50kb
+	bfc sw r0 rate 10mbit limit 16mb
+	frames open s s e0
+	for n in {1..5}; do
+		frames udp s dst="$(mac r e0)" from=10.0.0.1 to=10.0.0.2 count=60 size=1400
+		sleep 0.3
+		ip -n s link set e0 down
+		check "p1 has a carrier" wait_for 5 no_carrier sw p1
+		ip -n s link set e0 up
+		check "p1 has no carrier" wait_for 5 carrier sw p1
+	done
+	held=$(stat sw r0 backlog_peak)
+	say "held of the port $held"
+	at_most "held of the port" "$held" 60000
+	at_least "held of the port" "$held" 40000
+}
+carrier() { ip -n "$1" link show dev "$2" | grep -q LOWER_UP; }
+no_carrier() { ! carrier "$@"; }
+
 # Eight neighbours that claim what the format of a HELLO allows took all handles of the
 # namespace, and those on other ports were refused.
 test_claims_are_capped() {
@@ -785,7 +827,7 @@ pauses_h1() { [ "$(stat sw p1 upstream_paused)" -gt 0 ]; }
 run_tests customer_vlan_survives ingress_port_vanishes bye_arrives \
 	nothing_is_paused_without_a_neighbour enormous_mtu enormous_packet_by_stab stab_counts_for_segments \
 	nic_role_never_pauses rate_change_wakes lower_limit_trims \
-	{,buffered_,stuck_}handles_are_not_used_up byes_take_no_buffer bye_gives_handles_back \
+	{,buffered_,stuck_}handles_are_not_used_up {byes,layouts,flaps}_take_no_buffer bye_gives_handles_back \
 	claims_are_capped \
 	hostile_neighbours_leave_handles handles_run_out \
 	namespaces_have_handles_of_their_own down_is_quiet \
