@@ -17,14 +17,21 @@
 #define BFC_HRTT_MAX_FRAMES	16
 
 struct delayed_work bfc_hrtt_look;	/* bfc_hrtt_use.c says what it does */
+unsigned long bfc_hrtt_looked;	/* jiffies when it ran last; READ_ONCE(), WRITE_ONCE() */
 
 /**
  * bfc_hrtt_look_soon() - check all ports soon, as the measurement of one may have changed
  * @port: one of the namespace
+ *
+ * At once if no HRTT is known, but once in BFC_HRTT_EVERY at most, as RTNL is taken: a stranger's
+ * HELLOs lead here, and need make no HRTT known.
  */
 void bfc_hrtt_look_soon(const struct bfc_port *port)
 {
-	unsigned long delay = READ_ONCE(port->sw->hrtt) ? BFC_HRTT_EVERY : 1;
+	unsigned long since = jiffies - READ_ONCE(bfc_hrtt_looked), delay = BFC_HRTT_EVERY;
+
+	if (!READ_ONCE(port->sw->hrtt))
+		delay = since < BFC_HRTT_EVERY ? BFC_HRTT_EVERY - since : 1;
 
 	queue_delayed_work(system_percpu_wq, &bfc_hrtt_look, delay);
 }

@@ -144,6 +144,7 @@ static void bfc_hrtt_work(struct work_struct *work)
 	struct bfc_switch *sw;
 	bool again = false;
 
+	WRITE_ONCE(bfc_hrtt_looked, jiffies);
 	rtnl_lock();
 	list_for_each_entry(sw, &bfc_switches, list)
 		again |= bfc_hrtt_switch(sw);

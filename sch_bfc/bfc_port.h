@@ -387,6 +387,7 @@ void bfc_sweep_stop(void);
 /* bfc_hrtt.c */
 #define BFC_HRTT_EVERY	(HZ / 5)	/* jiffies from a change to the check of all ports */
 extern struct delayed_work bfc_hrtt_look;
+extern unsigned long bfc_hrtt_looked;
 void bfc_hrtt_look_soon(const struct bfc_port *port);
 void bfc_hrtt_look_later(void);
 void bfc_hrtt_told(struct bfc_port *port, const struct bfc_cfg *cfg, u16 fresh, u64 since,
