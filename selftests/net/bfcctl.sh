@@ -779,8 +779,6 @@ test_storage() {
 	rmdir "$group"
 }
 
-ended() { ! kill -0 "$1" 2>/dev/null; }
-
 # The delay-based control moves data, and what is shown is what was asked for.
 test_delay() {
 	local on=(rate 20mbit rtt 1ms) send before
@@ -811,10 +809,9 @@ s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'bfc_delay')
 s.connect(('10.0.0.2', 5001))
 print(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16))
 s.sendall(bytes(500000))"
-	in_ns a timeout 30 python3 -c "$send" >"$scratch/sender" 2>&1 ||
-		fail "the sender: $(tail -n 1 "$scratch/sender")"
+	check "the sender" in_ns a timeout 30 python3 -c "$send" >"$scratch/sender"
 	check "uses it" grep -q bfc_delay "$scratch/sender"
-	check "the receiver waits" wait_for 20 ended "${pids[-1]}"
+	check "the receiver waits" wait_for 20 [ ! -e "/proc/${pids[-1]}" ]
 	equal "bytes moved" "$(wc -c <"$scratch/moved")" 500000
 
 	ctl delay off

@@ -225,6 +225,66 @@ test_max() {
 	ended
 }
 
+# holds QUANTA: r has priority 3 paused for so many times 25.6 us; 0: it may go on
+holds() {
+	local paused=true
+	[ "$1" != 0 ] || paused=false
+	frames pfc r 8 "$1"
+	check "the pause is not obeyed" wait_for 5 is_paused "$paused"
+}
+is_paused() { [ "$(stat sw r0 'prios[3].paused')" = "$1" ]; }
+
+# burst NS PORT COUNT: frames of priority 3, which wait at r0
+burst() {
+	send "$1" 10.0.0.100 "$2" -n "$3" -T 96
+	finish "$bg"
+	sleep 0.1
+}
+
+# lossy_ports: the priority is lossless at p1 and where all leaves, but not at p2 and p3; r has
+# it paused
+lossy_ports() {
+	local port
+	topology fc pfc prio dscp lossless 3 xoff 1mb max 2mb watchdog off limit 300kb \
+		buffer b size 8mb
+	for port in p2 p3; do
+		tc -n sw qdisc change dev $port root bfc lossless none xoff auto max auto ||
+			fail "$port: refused"
+	done
+	frames open r r e0
+	holds 65535
+}
+
+# What a lossy port brought is charged to the buffer, too, but had no room promised: it pays if
+# memory runs out.
+test_limit_spares_lossless() {
+	local lossless
+	lossy_ports
+	receive r 6000 -t 60 -i 3
+	lossless=$bg
+	burst s2 5000 40
+	burst s3 5000 40
+	equal "dropped below the limit" "$(sum_stat drops)" 0
+	burst s1 6000 100
+	at_least "dropped at the limit" "$(stat sw r0 drop_limit)" 20
+	holds 0
+	finish "$lossless"
+	equal "lossless packets received" "$(received r 6000 .packets)" 100
+	all_idle
+}
+
+# Nor does it take all memory if its queue does not drain.
+test_cap_of_lossy() {
+	lossy_ports
+	burst s2 5000 300
+	at_least "dropped at the cap" "$(stat sw r0 drop_cap)" 100
+	at_most "memory" "$(stat sw r0 memory)" $((300 * 1024 * 9 / 10))
+	burst s1 6000 10
+	equal "dropped at the limit" "$(stat sw r0 drop_limit)" 0
+	holds 0
+	all_idle
+}
+
 run_tests dynamic_xoff share reserve reserve_of_no_use reserve_changes_under_traffic \
 	too_small namespaces join_and_leave_under_traffic bfc_in_a_buffer max \
 	limit_spares_lossless cap_of_lossy
