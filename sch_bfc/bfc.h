@@ -662,6 +662,12 @@ static inline bool bfc_queue_was_of(const struct bfc_queue *queue, u32 flow)
 	return !queue->head && queue->flow == flow && queue->dest != BFC_DEST_NONE;
 }
 
+/* True if an ingress port is never paused from here (`elide`); @ing may be NULL. */
+static inline bool bfc_elides(const struct bfc_sched *q, const struct bfc_ingress *ing)
+{
+	return unlikely(q->cfg->elides) && ing && bfc_elided(&q->cfg->p, ing->ifindex);
+}
+
 /* True if the neighbour is a host that has proved, or with `peer on` need not, that it is there. */
 static inline bool bfc_faces_host(const struct bfc_sched *q)
 {

@@ -100,12 +100,6 @@ static void bfc_hold_grace_ends(struct bfc_ingress *ing, struct bfc_held *held)
 		atomic64_cmpxchg(&held->grace, grace, 0);
 }
 
-/* True if the ingress port is never paused from here; @ing may be NULL. */
-static bool bfc_elides(const struct bfc_sched *q, const struct bfc_ingress *ing)
-{
-	return unlikely(q->cfg->elides) && ing && bfc_elided(&q->cfg->p, ing->ifindex);
-}
-
 /* True if the mode has room for @len bytes in the egress queue of a priority. */
 static bool bfc_egress_admits(const struct bfc_sched *q, const struct bfc_cfg *cfg, u8 prio,
 			      u32 len)

@@ -41,7 +41,7 @@ void bfc_count(struct bfc_sched *q, const struct bfc_queue *queue, struct sk_buf
 	upq = handle - ing->base - 1;
 	if (handle == ing->base || unlikely(upq >= ing->queues))
 		return;
-	if (unlikely(q->cfg->elides) && bfc_elided(&q->cfg->p, ing->ifindex)) {
+	if (bfc_elides(q, ing)) {
 		q->stats.elided++;
 		return;
 	}

@@ -45,9 +45,7 @@ static u16 bfc_pausable_base(struct bfc_sched *q, const struct sk_buff *skb, u8 
 {
 	const struct bfc_ingress *ing = bfc_brought_by(q, skb);
 
-	if (!ing || !bfc_can_pause(q, ing, prio))
-		return 0;
-	if (unlikely(q->cfg->elides) && bfc_elided(&q->cfg->p, ing->ifindex))
+	if (!ing || !bfc_can_pause(q, ing, prio) || bfc_elides(q, ing))
 		return 0;
 	return ing->base;
 }
