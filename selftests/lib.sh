@@ -537,6 +537,16 @@ frames_start() {
 	exec {to_frames}>&"${FRAMES[1]}" {from_frames}<&"${FRAMES[0]}"
 }
 
+# hold_prio NAME NS DEV QUANTA: the neighbour NAME of DEV in NS has its priority 3 paused for so
+# many times 512 bits of the link; 0: it may go on
+hold_prio() {
+	local paused=true
+	[ "$4" != 0 ] || paused=false
+	frames pfc "$1" 8 "$4"
+	check "the pause is not obeyed" wait_for 5 prio_paused_is "$2" "$3" "$paused"
+}
+prio_paused_is() { [ "$(stat "$1" "$2" 'prios[3].paused')" = "$3" ]; }
+
 # answered JQ: out of the answer
 answered() { jq -r "$1" "$answer"; }
 

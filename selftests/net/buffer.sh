@@ -225,15 +225,6 @@ test_max() {
 	ended
 }
 
-# holds QUANTA: r has priority 3 paused for so many times 25.6 us; 0: it may go on
-holds() {
-	local paused=true
-	[ "$1" != 0 ] || paused=false
-	frames pfc r 8 "$1"
-	check "the pause is not obeyed" wait_for 5 is_paused "$paused"
-}
-is_paused() { [ "$(stat sw r0 'prios[3].paused')" = "$1" ]; }
-
 # burst NS PORT COUNT: frames of priority 3, which wait at r0
 burst() {
 	send "$1" 10.0.0.100 "$2" -n "$3" -T 96
@@ -252,7 +243,7 @@ lossy_ports() {
 			fail "$port: refused"
 	done
 	frames open r r e0
-	holds 65535
+	hold_prio r sw r0 65535
 }
 
 # What a lossy port brought is charged to the buffer, too, but had no room promised: it pays if
@@ -267,7 +258,7 @@ test_limit_spares_lossless() {
 	equal "dropped below the limit" "$(sum_stat drops)" 0
 	burst s1 6000 100
 	at_least "dropped at the limit" "$(stat sw r0 drop_limit)" 20
-	holds 0
+	hold_prio r sw r0 0
 	finish "$lossless"
 	equal "lossless packets received" "$(received r 6000 .packets)" 100
 	all_idle
@@ -281,7 +272,7 @@ test_cap_of_lossy() {
 	at_most "memory" "$(stat sw r0 memory)" $((300 * 1024 * 9 / 10))
 	burst s1 6000 10
 	equal "dropped at the limit" "$(stat sw r0 drop_limit)" 0
-	holds 0
+	hold_prio r sw r0 0
 	all_idle
 }
 

@@ -19,15 +19,6 @@ topology() {
 	meet 10.0.0.2 sw
 }
 
-# holds QUANTA: n has priority 3 paused for so many times 25.6 us; 0: it may go on
-holds() {
-	local paused=true
-	[ "$1" != 0 ] || paused=false
-	frames pfc n 8 "$1"
-	check "the pause is not obeyed" wait_for 5 is_paused "$paused"
-}
-is_paused() { [ "$(stat sw pn 'prios[3].paused')" = "$1" ]; }
-
 # burst NS COUNT [TOS]: frames of priority 3, and how many more were dropped and wait, by what
 # pn says, in $dropped and $waiting
 burst() {
@@ -45,7 +36,7 @@ burst() {
 egress_max() {
 	local dropped waiting counter
 	topology "$1"
-	holds 65535
+	hold_prio n sw pn 65535
 	burst h 20
 	equal "$1: waiting, dropped of 20" "$waiting $dropped" "9 11"
 	burst h 5
@@ -59,12 +50,12 @@ egress_max() {
 	equal "$1: dropped, all" "$(stat sw pn drops)" 16
 	equal "$1: dropped by the ingress port" "$(stat sw ph drop_max)" 0
 	# There is room again for what is sent.
-	holds 0
+	hold_prio n sw pn 0
 	wait_for 5 drained sw pn
-	holds 65535
+	hold_prio n sw pn 65535
 	burst h 20
 	equal "$1: waiting, dropped of 20 again" "$waiting $dropped" "9 11"
-	holds 0
+	hold_prio n sw pn 0
 	wait_for 5 drained sw pn
 	frames seen n dport=3000
 	equal "$1: came" "$(answered length)" $((9 + 20 + 9))
@@ -81,19 +72,19 @@ test_egress_max() {
 test_room_that_was_promised() {
 	local dropped waiting
 	topology capfc-max
-	holds 65535
+	hold_prio n sw pn 65535
 	burst sw 20
 	equal "of the switch: waiting, dropped of 20" "$waiting $dropped" "9 11"
 	burst h 20
 	equal "of h: waiting, dropped of 20" "$waiting $dropped" "9 11"
-	holds 0
+	hold_prio n sw pn 0
 	wait_for 5 drained sw pn
-	holds 65535
+	hold_prio n sw pn 65535
 	burst h 9
 	equal "of h: waiting, dropped of 9" "$waiting $dropped" "9 0"
 	burst sw 5
 	equal "of the switch: waiting, dropped of 5" "$waiting $dropped" "0 5"
-	holds 0
+	hold_prio n sw pn 0
 	all_idle
 }
 
@@ -103,13 +94,13 @@ test_room_of_elided() {
 	for mode in capfc-max capfc-cal; do
 		topology $mode
 		tc -n sw qdisc change dev pn root bfc elide ph
-		holds 65535
+		hold_prio n sw pn 65535
 		burst h 20
 		equal "$mode: waiting, dropped of 20" "$waiting $dropped" "9 11"
 		at_least "$mode: elided" "$(stat sw pn elided)" 9
 		burst h 5
 		equal "$mode: waiting, dropped of 5 more" "$waiting $dropped" "0 5"
-		holds 0
+		hold_prio n sw pn 0
 		all_idle
 		clean_up
 	done
@@ -120,14 +111,14 @@ test_egress_max_changes() {
 	local dropped waiting
 	topology capfc-max
 	tc -n sw qdisc change dev pn root bfc egress-max auto egress-xon auto egress-xoff auto
-	holds 65535
+	hold_prio n sw pn 65535
 	burst h 60
 	equal "auto: waiting, dropped of 60" "$waiting $dropped" "60 0"
 	tc -n sw qdisc change dev pn root bfc "${egress[@]}"
 	burst h 5
 	equal "waiting, dropped of 5" "$waiting $dropped" "0 5"
 	equal "packets that wait" "$(stat sw pn qlen)" 60
-	holds 0
+	hold_prio n sw pn 0
 	wait_for 5 drained sw pn
 	frames seen n dport=3000
 	equal "came" "$(answered length)" 60

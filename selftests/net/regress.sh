@@ -270,40 +270,49 @@ test_stuck_handles_are_not_used_up() {
 	another_comes_up sw
 }
 
-# A neighbour that comes and goes has one share of the buffer: it gets no new counters, each with
-# a share of its own, once HELLOs of other layouts have none.
-test_byes_take_no_buffer() {
-	local n used
+# one_share: s may have a tenth of what is free of the buffer; nearly all that it sends waits
+one_share() {
 	one_switch 10kbit
 	bfc sw p1 rate 50mbit buffer b size 1mb share 10%
 	bfc sw r0 rate 10mbit limit 16mb threshold 1kb buffer b
 	frames open s s e0
+}
+# fill COUNT: frames of s
+fill() {
+	frames udp s dst="$(mac r e0)" from=10.0.0.1 to=10.0.0.2 count="$1" size=1400
+}
+# used_at_most BYTES: of the buffer
+used_at_most() {
+	local used
+	used=$(stat sw r0 buffer_used)
+	say "used of the buffer $used"
+	at_most "used of the buffer" "$used" "$1"
+}
+
+# A neighbour that comes and goes has one share of the buffer: it gets no new counters, each with
+# a share of its own, once HELLOs of other layouts have none.
+test_byes_take_no_buffer() {
+	local n
+	one_share
 	for n in {1..40}; do
 		frames hello s id=0xaa nonce="$n" queues=32
 		frames hello s id=0xaa nonce="$n" queues=32 flags=1
-		frames udp s dst="$(mac r e0)" from=10.0.0.1 to=10.0.0.2 count=20 size=1400
+		fill 20
 	done
 	sleep 0.5
-	used=$(stat sw r0 buffer_used)
-	say "used of the buffer $used"
-	at_most "used of the buffer" "$used" 600000
+	used_at_most 600000
 }
 
 # A neighbour has one share of the buffer however it changes its queues, once a second at most.
 test_layouts_take_no_buffer() {
-	local n used
-	one_switch 10kbit
-	bfc sw p1 rate 50mbit buffer b size 1mb share 10%
-	bfc sw r0 rate 10mbit limit 16mb threshold 1kb buffer b
-	frames open s s e0
+	local n
+	one_share
 	for n in {1..20}; do
 		frames hello s id=0xaa nonce="$n" queues=7
-		frames udp s dst="$(mac r e0)" from=10.0.0.1 to=10.0.0.2 count=20 size=1400
+		fill 20
 		sleep 1.1
 	done
-	used=$(stat sw r0 buffer_used)
-	say "used of the buffer $used"
-	at_most "used of the buffer" "$used" 120000
+	used_at_most 120000
 	at_least "what is held of the port" "$(stat sw p1 buffer_port)" 80000
 }
 
@@ -316,7 +325,7 @@ test_flaps_take_no_buffer() {
 	bfc sw r0 rate 10mbit limit 16mb
 	frames open s s e0
 	for n in {1..5}; do
-		frames udp s dst="$(mac r e0)" from=10.0.0.1 to=10.0.0.2 count=60 size=1400
+		fill 60
 		sleep 0.3
 		ip -n s link set e0 down
 		check "p1 has a carrier" wait_for 5 no_carrier sw p1
