@@ -472,11 +472,9 @@ class Neighbours:
             ready = self.selector.select()
             with self.lock:
                 for key, _ in ready:
-                    if key.fd not in self.selector.get_map():
-                        continue        # closed meanwhile
                     try:
                         key.data.receive(buf)
-                    except OSError:     # the link is down
+                    except OSError:     # the link is down, or it was closed meanwhile
                         continue
 
     def talk(self) -> None:
