@@ -8,6 +8,8 @@
 #   apt_suite SUITE              the arguments for apt-get and apt-cache, in
 #                                apt_options; fetches the lists the first time
 #   apt_update SUITE             fetches the lists again
+#   apt_depends PACKAGE          what PACKAGE of the last apt_suite depends on, one a line; of
+#                                alternatives the first, of which Debian installs either
 #   apt_download SUITE PACKAGE   the .deb of PACKAGE, into the current directory
 #   apt_unpack SUITE PACKAGE DIR what PACKAGE would install, below DIR; its version in
 #                                apt_version
@@ -82,6 +84,12 @@ apt_suite() {
 	[ -e "$top/build/apt/$1/.updated" ] || apt_update "$1" || rc=1
 	exec {lock}>&-
 	return $rc
+}
+
+# apt-cache translates "Depends". "|Depends" is the first half of an alternative.
+apt_depends() {
+	LC_ALL=C apt-cache "${apt_options[@]}" depends "$1" 2>/dev/null |
+		sed -n 's/^ *|\{0,1\}Depends: *\([^<]\)/\1/p'
 }
 
 # A package may have been replaced since the lists were fetched.

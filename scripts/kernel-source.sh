@@ -19,8 +19,7 @@ newest_source() {
 	if ! [ -s "$note" ]; then
 		apt_suite sid || return 1
 		mkdir -p "${note%/*}"
-		LC_ALL=C apt-cache "${apt_options[@]}" depends linux-source 2>/dev/null |
-			sed -n 's/^ *Depends: *\(linux-source-[0-9.]*\)$/\1/p' >"$note.$$"
+		apt_depends linux-source | grep -x 'linux-source-[0-9.]*' >"$note.$$"
 		mv "$note.$$" "$note"
 	fi
 	grep -m 1 . "$note"
