@@ -273,7 +273,7 @@ class Slowdown(unittest.TestCase):
         self.assertEqual(slowdowns(flows, "middle"), [300_000])
         self.assertEqual(slowdowns(flows, "long"), [3_000_001])
         self.assertEqual(len(slowdowns(flows, "all")), 6)
-        # A kind without flows has no number, rather than none that is a number.
+        # A kind without flows is left out.
         names = ["short_mean", "long_mean", "all_p50"]
         self.assertEqual(list(measured(flows, names)), names)
         short = measured(flows[:2], names)
