@@ -710,7 +710,11 @@ run_tests() {
 	[ "$(id -u)" -eq 0 ] || skip_all "needs root"
 	modprobe sch_bfc || bail_out "sch_bfc does not load"
 	modprobe test_wire || bail_out "test_wire does not load"
-	scratch=$(mktemp -d)
+	# Not mktemp: how many random numbers that takes depends on where its stack is,
+	# and so on the length of this directory's name: in the simulator a test would
+	# not be the same in every clone.
+	scratch=${TMPDIR:-/tmp}/bfc.$$
+	mkdir -m 700 "$scratch" || bail_out "no directory $scratch"
 	trap 'clean_up; rm -rf "$scratch"' EXIT
 	quiet_namespaces
 	jq_start
