@@ -395,10 +395,13 @@ paused_for_ever() {
 }
 test_endless_pauser() { in_each_mode paused_for_ever; }
 
+# Newer kernels look at the carrier of a link whose index ip asks for (linkwatch_sync_dev() in
+# rtnl_getlink()): here they find it down before it is set up, and up after that.
 flap() {
 	ip -n sw1 link set x down
 	sleep 0.05
 	ip -n sw1 link set x up
+	ip -n sw1 link show x >/dev/null
 }
 flap_each_second() {
 	local i
