@@ -290,6 +290,9 @@ test_join_paused() {
 	local receivers=() sent=() i before
 	srf_net queues 4 flows 10000 assign similar
 	bfc sw2 r0 queues 4 flows 10000 hrtt 4ms sched srf assign similar rate 4mbit
+	# Slower than a host, or the queue of the fourth flow, which goes past, has no packet
+	# now and then, and is free.
+	bfc sw1 x queues 4 flows 10000 hrtt 4ms sched srf assign similar rate 20mbit
 	receive r 5000 -n 360 -t 60 -i 3
 	receivers+=("$bg")
 	receive r2 5000 -n 450 -t 60 -i 3
