@@ -109,6 +109,7 @@ apt_unpack() {
 	fi
 	# shellcheck disable=SC2034  # for the caller
 	[ "$rc" -ne 0 ] || apt_version=$(dpkg-deb -f "$tmp"/*.deb Version) || rc=2
+	[ "$rc" -ne 0 ] || touch "$3/.unpacked.$2"
 	rm -rf "$tmp"
 	return $rc
 }

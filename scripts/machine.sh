@@ -23,10 +23,11 @@ need() {
 	done
 }
 
-# same_sources DIRECTORY: true if scripts/build-modules built it from the present
-# sources
+# same_sources DIRECTORY: true if scripts/build-modules built it, to the end, from the
+# present sources
 same_sources() {
 	local file
+	[ -e "$1/.sources" ] || return 1
 	while read -r file; do
 		cmp -s "$top/$file" "$1/$file" || return 1
 	done <"$1/.sources"
@@ -37,12 +38,15 @@ same_sources() {
 # a copy, so that a build meanwhile does not disturb the guest. $own: names of
 # those of this repository. Before pack_initramfs the indices are in $dir/depmod.
 stage_modules() {
-	local release=$1 moddir=$2 ko f name
+	local release=$1 moddir=$2 ko f name lock
 	modules=$dir/modules module_root=$dir/depmod
 	lib=$module_root/lib/modules/$release
 	mkdir -p "$lib/extra"
 	own=''
 	if [ -d "$build/modules/$release" ]; then
+		# Not while they are built
+		exec {lock}>"$build/modules/.lock.$release"
+		flock -s "$lock"
 		same_sources "$build/modules/$release" ||
 			die "build/modules/$release is of other sources: scripts/build-modules"
 		while IFS= read -r -d '' ko; do
@@ -51,6 +55,7 @@ stage_modules() {
 			own+=" ${name//-/_}"
 		done < <(find "$build/modules/$release" -name '*.ko' \
 				-print0 | sort -z)
+		exec {lock}>&-
 	fi
 	[ ! -d "$moddir/kernel" ] || ln -s "$moddir/kernel" "$lib/kernel"
 	# A kernel without modules of its own has none of these.
