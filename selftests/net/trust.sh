@@ -411,12 +411,17 @@ test_turned_round() {
 		ffffffffffffffffffffffffffffffff)$(printf '00%.0s' {1..26})" 5
 	sleep 0.2
 	equal "PFC frames obeyed" "$(stat sw p1 pfc_rx)" 0
-	bfc sw p1 hrtt 4ms
-	bfc v e0 role nic hrtt 4ms
-	wait_for 15 peer_up sw p1
-	frames raw v "${mac}${mac}88a80003$(printf '0800')$(printf '45%.0s' {1..60})" 5
+	bfc sw p1 hrtt 4ms fc bfc
+	tc -n v qdisc del dev e0 root
+	frames talk v 0.1
+	check "the port does not know its neighbour" wait_for 15 peer_up sw p1
+	frames udp v src="$(mac sw p1)" dst="$(mac sw p1)" from=10.0.0.1 to=10.0.0.100 \
+		tags=88a8:3 count=5
 	sleep 0.2
 	equal "packets with an upstreamQ" "$(stat sw p1 tagged_rx)" 0
+	frames udp v dst="$(mac r e0)" from=10.0.0.1 to=10.0.0.100 tags=88a8:3 count=5
+	sleep 0.2
+	equal "packets with an upstreamQ of the neighbour" "$(stat sw p1 tagged_rx)" 5
 	frames close
 }
 
