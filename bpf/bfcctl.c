@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -554,11 +555,27 @@ static bool print_help(int argc, char **argv)
 	return true;
 }
 
+/* What a program inherits may be odd: descriptors 0 to 2 that are closed, so that the next file
+ * would be one of them, and be written to; and children that are not waited for.
+ */
+static void be_a_program(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+	signal(SIGCHLD, SIG_DFL);
+}
+
 int main(int argc, char **argv)
 {
 	struct words w = { .argc = argc - 1, .argv = argv + 1 };
 	const struct command *command;
 
+	be_a_program();
 	/* --file=NAME becomes two words. */
 	w.kept = need(calloc(2 * argc + 1, sizeof(*w.kept)));
 	read_options(&w);

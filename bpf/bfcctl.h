@@ -98,6 +98,7 @@ void cmd_topology(int argc, char **argv);
 void bpf_begin(void);
 void bpf_begin_change(void);
 void bpf_loaded(int err, const char *what);
+void bpf_unsaid(void);
 const char *pin_path(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
 uint64_t netns_id(void);

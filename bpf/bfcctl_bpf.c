@@ -54,6 +54,14 @@ static int hear(enum libbpf_print_level level, const char *fmt, va_list args)
 	return 0;
 }
 
+/**
+ * bpf_unsaid() - forget what libbpf has said of calls that may fail
+ */
+void bpf_unsaid(void)
+{
+	*said = '\0';
+}
+
 static void need_kernel(void)
 {
 	unsigned int major = 0, minor = 0;
@@ -567,6 +575,13 @@ void conf_set(int map, const void *value, const char *what)
 		fail("cannot configure %s: %s", what, strerror(errno));
 }
 
+/* Of these a lookup returns a value for each CPU. */
+static bool per_cpu(uint32_t type)
+{
+	return type == BPF_MAP_TYPE_PERCPU_HASH || type == BPF_MAP_TYPE_PERCPU_ARRAY ||
+	       type == BPF_MAP_TYPE_LRU_PERCPU_HASH || type == BPF_MAP_TYPE_PERCPU_CGROUP_STORAGE;
+}
+
 /**
  * conf_fits() - whether a map has the layout of this version of bfcctl
  * @map: the map
@@ -579,7 +594,7 @@ bool conf_fits(int map, size_t key, size_t value)
 	uint32_t len = sizeof(info);
 
 	return !bpf_obj_get_info_by_fd(map, &info, &len) &&
-	       info.key_size == key && info.value_size == value;
+	       info.key_size == key && info.value_size == value && !per_cpu(info.type);
 }
 
 /**

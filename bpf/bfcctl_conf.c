@@ -428,7 +428,8 @@ void conf_read(struct conf *conf, const char *path)
 			fail("%s: no *.conf there", path);
 		return;
 	}
-	if (!stat(CONF_FILE, &st)) {
+	/* What is there, but cannot be read, is not left out. */
+	if (!lstat(CONF_FILE, &st) || errno != ENOENT) {
 		read_file(conf, CONF_FILE);
 		n = 1;
 	}

@@ -489,6 +489,12 @@ static void hpcc_off(int argc, char **argv)
 	pin_rmdir(pin_path("%s", ""));
 }
 
+/* A newer version of bfcctl may know more. */
+static const char *reaction(unsigned int react)
+{
+	return react < ARRAY_SIZE(reactions) ? reactions[react] : "unknown";
+}
+
 static void show_conf(const struct hpcc_entry *e)
 {
 	const struct hpcc_net *net = &e->net;
@@ -507,13 +513,13 @@ static void show_conf(const struct hpcc_entry *e)
 	out_fraction("wai", wai);
 	out_fraction("eta", eta);
 	out_number("stage", c->max_stage);
-	out_string("react", reactions[c->react]);
+	out_string("react", reaction(c->react));
 	out_bool("rx_rate", c->rx);
 	out_number("headers", net->headers);
 	out_bool("trace", net->trace);
 	text("rtt %s  initial window %s  wai %.2fB  eta %.3f  stage %u  react %s  headers %u%s%s\n",
 	     time_text(a, sizeof(a), c->t), size_text(b, sizeof(b), init), wai,
-	     eta, c->max_stage, reactions[c->react], net->headers,
+	     eta, c->max_stage, reaction(c->react), net->headers,
 	     c->rx ? "  rx-rate" : "", net->trace ? "  trace" : "");
 }
 

@@ -128,6 +128,7 @@ static void udp_attach(const char *name, const struct bfc_int_config *conf)
 	err = bpf_tc_hook_create(&hook);
 	if (err && err != -EEXIST)
 		fail("%s: cannot add a clsact qdisc: %s", name, strerror(-err));
+	bpf_unsaid();
 	port_need_clsact(hook.ifindex, name);
 	skel = bfc_int_udp__open();
 	if (!skel)
@@ -364,7 +365,7 @@ bool int_same(int argc, char **argv)
 	struct int_args a;
 
 	if (!host_args(argc, argv, &a))
-		return !tcp_config(a.cgroup, &is);
+		return access(pin_cgroup(a.cgroup, "/config"), F_OK);
 	if (!tcp_config(a.cgroup, &is) || !tcp_is_current(a.cgroup))
 		return false;
 	/* set by HPCC */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <linux/bfc_version.h>
@@ -428,13 +429,39 @@ static void put_all(FILE *to, const struct samples *all, const char *netns)
 	put_each(to, all, netns, &each_class);
 }
 
-/* Write a temporary file first: a collector must not find half a file. */
+/* A device or a pipe: there is no whole file to put in its place. */
+static void put_into(const char *path, const struct samples *all, const char *netns)
+{
+	FILE *to = fopen(path, "we");
+
+	if (!to)
+		fail("%s: %s", path, strerror(errno));
+	put_all(to, all, netns);
+	errno = EIO;
+	if (ferror(to) | fclose(to))
+		fail("%s: %s", path, strerror(errno));
+}
+
+/* Write a temporary file first: a collector must not find half a file. A link stays one. */
 static void put_file(const char *path, const struct samples *all, const char *netns)
 {
-	size_t room = strlen(path) + 16;
-	char *part = need(malloc(room));
+	char *part, *whole = NULL;
+	struct stat st;
+	size_t room;
 	FILE *to;
 
+	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+		put_into(path, all, netns);
+		return;
+	}
+	if (!lstat(path, &st)) {
+		whole = realpath(path, NULL);
+		if (!whole)
+			fail("%s: %s", path, strerror(errno));
+		path = whole;
+	}
+	room = strlen(path) + 16;
+	part = need(malloc(room));
 	snprintf(part, room, "%s.%d", path, getpid());
 	to = fopen(part, "wxe");
 	if (!to)
@@ -448,6 +475,7 @@ static void put_file(const char *path, const struct samples *all, const char *ne
 		fail("%s: %s", path, strerror(err));
 	}
 	free(part);
+	free(whole);
 }
 
 void cmd_metrics(int argc, char **argv)

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/klog.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -107,10 +108,16 @@ static void note_missing(const char *tool)
 
 /* ---- commands ---- */
 
+/* It ends when bfcctl does, and by SIGTERM: what bfcctl ignores a program would, too. */
 static _Noreturn void child(int out, int err, const char *const *argv)
 {
+	static const int signals[] = { SIGHUP, SIGINT, SIGPIPE, SIGTERM };
 	int null = open("/dev/null", O_RDONLY);
+	unsigned int i;
 
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		signal(signals[i], SIG_DFL);
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);

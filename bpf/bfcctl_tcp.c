@@ -148,20 +148,24 @@ bool tcp_off(const char *cgroup)
  * @cgroup: its directory
  * @conf: result
  *
+ * Ends the program with a message if it is that of another version of bfcctl: what that has
+ * switched on is not known, and is not to be lost.
+ *
  * Return: false if it has none: its sockets do not take part.
  */
 bool tcp_config(const char *cgroup, struct bfc_int_config *conf)
 {
-	bool on;
 	int fd;
 
 	bpf_begin();
 	fd = pin_open(pin_cgroup(cgroup, "/config"));
 	if (fd < 0)
 		return false;
-	on = conf_get(fd, conf);
+	if (!conf_get(fd, conf))
+		fail("%s: INT is that of another version of bfcctl, which cannot be read: \"bfcctl int detach --cgroup\" it first",
+		     cgroup);
 	close(fd);
-	return on;
+	return true;
 }
 
 /**

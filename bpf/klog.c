@@ -9,6 +9,7 @@
  * pause.
  */
 #define _GNU_SOURCE	/* memmem, strchrnul */
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,9 +151,19 @@ static const char *report_end(const struct line *title)
 	return end;
 }
 
+/* As a word, or the first part of one: numbers in hexadecimal have these digits, too. */
 static bool names_bfc(const char *from, const char *to)
 {
-	return memmem(from, to - from, "bfc", strlen("bfc"));
+	const char *at = from, *next;
+
+	while ((at = memmem(at, to - at, "bfc", strlen("bfc")))) {
+		next = at + strlen("bfc");
+		if ((at == from || !isalnum((unsigned char)at[-1])) &&
+		    (!isalnum((unsigned char)*next) || !strncmp(next, "ctl", strlen("ctl"))))
+			return true;
+		at = next;
+	}
+	return false;
 }
 
 /**

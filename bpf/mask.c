@@ -181,7 +181,7 @@ static bool ends_with(const char *from, const char *at, const char *word)
 /* true if an address may begin at @at: the character before is not part of one. */
 static bool begins(const char *text, const char *at)
 {
-	return at == text || (!isalnum((unsigned char)at[-1]) && !strchr(":._", at[-1]));
+	return at == text || (!isalnum((unsigned char)at[-1]) && !strchr(":.", at[-1]));
 }
 
 /* Find an address at @at, which is part of @text. Returns its length, 0 = none. */
@@ -202,6 +202,8 @@ static size_t match(const char *text, const char *at, enum kind *kind, uint8_t b
 		len = match_ipv6(at, bytes);
 		if (len)
 			return len;
+	}
+	if (begins(text, at) || ends_with(text, at, ":")) {
 		*kind = IPV4;
 		memset(bytes, 0, MAC_MOST);
 		len = match_ipv4(at, bytes);

@@ -377,6 +377,18 @@ static void test_lines(void)
 	put(" </TASK>\n---[ end trace 0000000000000000 ]---\n", 1, 200);
 	filtered(want, "the end of a report");
 	free(want);
+	/* Numbers in hexadecimal have these digits. */
+	begin();
+	put("EXT4-fs (dm-0): mounted filesystem 0c2bfc7e-1111-2222-3333-bfc0bfc1bfc2\n", 1, 200);
+	put("audit: proctitle=2F62696Ebfc0\n", 1, 210);
+	filtered("", "numbers");
+	begin();
+	put("bfcctl[12]: segfault at 0\n", 1, 200);
+	put("e0: bfc: peer up\n", 1, 210);
+	put("net-sch-bfc loaded\n", 1, 220);
+	want = wanted();
+	filtered(want, "words");
+	free(want);
 	strcpy(log.text, "bfc: without a newline");
 	filtered("bfc: without a newline", "without a newline");
 	strcpy(log.text, "WARNING: bfc without a newline");
