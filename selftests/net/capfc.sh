@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # CaPFC: what an egress queue of a priority may hold (egress-max), and what is dropped beyond
-# (drop_max). Who is paused: pfc.sh.
+# (drop_max); where a pause ends (egress-xon), and from where on packets are counted (warn). Who
+# is paused: pfc.sh.
 #
 #   h --ph-- sw --pn-- n		n is made of Python; h obeys no pauses
 
@@ -125,4 +126,62 @@ test_egress_max_changes() {
 	all_idle
 }
 
-run_tests egress_max room_that_was_promised room_of_elided egress_max_changes
+paused_by() { [ "$(stat sw "$1" 'prios[3].pausing')" = "$2" ]; }
+
+# The pause of h ends when pn's queue is down to egress-xon, with the frame that makes it so: 20
+# frames of 1042 bytes wait, pn sends one in 0.2 s.
+test_egress_xon() {
+	local dropped waiting xon
+	topology capfc-max
+	for xon in 3000 9000; do
+		tc -n sw qdisc change dev pn root bfc egress-max auto egress-xoff 12000b \
+			warn 9000b egress-xon ${xon}b rate 40kbit ||
+			fail "egress-xon $xon is refused"
+		hold_prio n sw pn 65535
+		burst h 20
+		equal "$xon: waiting, dropped of 20" "$waiting $dropped" "20 0"
+		check "$xon: h is not paused" paused_by ph true
+		hold_prio n sw pn 0
+		poll=0.01 check "$xon: h stays paused" wait_for 20 paused_by ph false
+		waiting=$(stat sw pn backlog)
+		say "egress-xon $xon: h is released at $waiting bytes"
+		at_most "$xon: bytes that waited when the pause ended" "$waiting" $xon
+		at_least "$xon: bytes that waited when the pause ended" "$waiting" \
+			$((xon - 1042 + 1))
+		check "$xon: not sent" wait_for 10 drained sw pn
+	done
+	all_idle
+}
+
+# Stop-Max pauses the port that brought most of what was counted, from warn on. g sends 8 frames,
+# then h 5, of which the fourth makes the queue longer than egress-xoff. From 3000 bytes on, g's
+# third frame, these are 6 of g and 5 of h; from 9000 on, which g does not reach, all are h's.
+test_warn() {
+	local dropped waiting warn blamed
+	topology capfc-max
+	host g 10.0.0.3/24
+	cable sw pg g e0
+	bfc sw pg hrtt 6ms fc capfc-max prio dscp watchdog off xoff 10mb max 20mb
+	meet 10.0.0.2 g
+	for warn in 3000 9000; do
+		tc -n sw qdisc change dev pn root bfc egress-max auto egress-xoff 12000b \
+			warn ${warn}b || fail "warn $warn is refused"
+		hold_prio n sw pn 65535
+		burst g 8
+		equal "$warn: g is paused alone" "$(stat sw pg 'prios[3].pausing')" false
+		burst h 5
+		equal "$warn: waiting, dropped of h's" "$waiting $dropped" "5 0"
+		blamed="false true"
+		[ $warn = 9000 ] || blamed="true false"
+		equal "$warn: who is paused, g, h" "$(stat sw pg 'prios[3].pausing') \
+$(stat sw ph 'prios[3].pausing')" "$blamed"
+		hold_prio n sw pn 0
+		check "$warn: not sent" wait_for 5 drained sw pn
+		sleep 0.1
+	done
+	equal "pauses of g" "$(stat sw pg 'prios[3].pause_tx')" 1
+	equal "pauses of h" "$(stat sw ph 'prios[3].pause_tx')" 1
+	all_idle
+}
+
+run_tests egress_max room_that_was_promised room_of_elided egress_max_changes egress_xon warn
