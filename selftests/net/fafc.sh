@@ -452,6 +452,57 @@ test_host_slows_one_priority() {
 	finish "${sent[@]}"
 }
 
+# smoothed TEXT OPTIONS...: 100 frames of 1042 bytes come at once, within 44 ms, and leave one in
+# 21 ms. T_hop is 200 ms: so nine leave in one, and what waits is Q = 104 KB for a while. When
+# n got the frames, from the first one that came, ms: $marked those with a mark.
+smoothed() {
+	local text=$1 default_link=(rate 20mbit delay 100us ring 1)
+	shift
+	line_to_n fc fafc thop 200ms lossless none threshold 1mb xoff 4mb limit 32mb "$@"
+	ip -n sw link set dev pn type wire rate 400kbit
+	send h 10.0.0.2 3000 -n 100 -s 1000 -T 2
+	finish "$bg"
+	check "$text: not sent" wait_for 10 drained sw pn
+	sleep 0.1
+	frames seen n dport=3000
+	equal "$text: came" "$(answered length)" 100
+	# shellcheck disable=SC2016
+	mapfile -t marked < <(answered '.[0].t as $since |
+		.[] | select(.tos % 4 == 3) | (.t - $since) * 1000 | floor')
+	equal "$text: marked" "$(stat sw pn ecn_mark)" ${#marked[@]}
+	say "$text: ${#marked[@]} marks${marked:+, ms ${marked[0]} to ${marked[-1]}}"
+	all_idle
+	clean_up
+}
+
+# With alpha 1 the length is that of the last step, which comes within a T_hop. With alpha and beta
+# 0.1 the lengths are 0.1, 0.28 and 0.43 Q after one, two and three steps, and the rates 0.1, 0.09
+# and 0.081 Q: what is predicted, the length and two of the rates, is 0.3, 0.46 and 0.6 Q. So it is
+# over 0.54 Q in the third step, which comes two T_hop after the first one.
+test_weight_of_the_length() {
+	exact_clock || return 0
+	local marked
+	smoothed "alpha 1" ecn 56320b alpha 1 beta 0.1
+	# a T_hop from the last frame on, until the next one leaves, and is sent
+	at_most "alpha 1: ms until the first mark" "${marked[0]-never}" $((44 + 200 + 2 * 22))
+	smoothed "alpha 0.1" ecn 56320b alpha 0.1 beta 0.1
+	at_least "alpha 0.1: ms until the first mark" "${marked[0]-never}" 400
+}
+
+# With beta 1 the growth of one T_hop is taken for that of the next two, and what is predicted is
+# Q + 2 Q; in the step after that nothing grows. With 0.1 it is Q + 0.2 Q at most. (Where a step
+# parts the burst, one of the two has 1.8 Q.)
+test_weight_of_the_rate() {
+	exact_clock || return 0
+	local marked
+	smoothed "beta 1" ecn 153600b alpha 1 beta 1	# 1.47 Q
+	# all that leave in a step, or in both
+	at_least "beta 1: marks" ${#marked[@]} 8
+	at_most "beta 1: marks" ${#marked[@]} 20
+	smoothed "beta 0.1" ecn 153600b alpha 1 beta 0.1
+	equal "beta 0.1: marks" ${#marked[@]} 0
+}
+
 test_parameters_change_under_traffic() {
 	local i option
 	star
@@ -507,6 +558,6 @@ test_beside_a_hostile_neighbour() {
 }
 
 run_tests incast least_harm quanta_for_others ns_for_ours marks marks_ahead no_marks_for_pauses \
-	ports_share host_slows_down host_bursts_not host_slows_one_priority \
-	parameters_change_under_traffic -- beside_a_hostile_neighbour no_harm_to_a_long_queue \
-	pauses_again
+	weight_of_the_{length,rate} ports_share host_slows_down host_bursts_not \
+	host_slows_one_priority parameters_change_under_traffic -- \
+	beside_a_hostile_neighbour no_harm_to_a_long_queue pauses_again
