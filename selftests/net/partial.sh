@@ -229,9 +229,7 @@ all_in_conflict() { [ "$(state sw1 e) $(state sw3 w)" = "conflict conflict" ]; }
 
 # ---- upgrade ----
 
-arrived() { in_ns r cat /sys/class/net/e0/statistics/rx_packets; }
-
-# lost_by COMMAND...: of 2000 packets/s that cross all switches, those that went when it ran
+# lost_by COMMAND...: of 1000 packets/s that cross all switches, those that went when it ran
 lost_by() {
 	receive r 5000 -t 30 -i 2
 	local receiver=$bg
@@ -243,9 +241,23 @@ lost_by() {
 	lost=$((1000 - $(received r 5000 .packets)))
 }
 
+# The bytes of a connection that sends some each 0.1 s, until $scratch/enough is there
+trickle() {
+	local n=0
+	exec >/dev/tcp/10.0.0.100/7000
+	until [ -e "$scratch/enough" ]; do
+		head -c 10000 /dev/zero || return
+		sleep 0.1
+		((++n))
+	done
+	echo $((n * 10000)) >"$scratch/trickled"
+}
+
 # Port by port, in an order in which BFC and plain ports are next to each other in all ways.
 # What a replacement loses is the kernel's: any qdisc takes a device out of use for a grace
-# period, and drops what the old one holds. bfc drops nothing, and nothing is lost after it.
+# period, and drops what the old one holds. That is nothing at 44 % load, and where time stands
+# still meanwhile one packet at most comes; none at a port that the packets do not leave through.
+# bfc drops nothing, and nothing is lost after it.
 test_hop_by_hop() {
 	local at all=0 order
 	order=("sw3 r0" "sw1 e" "sw2 e" "sw3 w" "sw2 w" "sw1 p1" "sw2 p4" "sw1 p2" "sw3 p3")
@@ -257,7 +269,8 @@ test_hop_by_hop() {
 	local server=$!
 	pids+=("$server")
 	check "no listener" wait_for 5 tcp_listens r 7000
-	tcp_send h2 6000000 7000
+	background ip netns exec h2 bash -c "scratch=$scratch; $(declare -f trickle); trickle"
+	local client=$bg
 	capture h4 e0
 	lost_by plain sw2 e
 	say "pfifo by pfifo: $lost lost"
@@ -266,6 +279,11 @@ test_hop_by_hop() {
 		lost_by with_bfc ${at}
 		say "$at: $lost"
 		all=$((all + lost))
+		if [[ " sw1 e sw2 e sw3 r0 " != *" $at "* ]]; then
+			equal "lost when $at was replaced" "$lost" 0
+		elif simulated; then
+			at_most "lost when $at was replaced" "$lost" 1
+		fi
 		equal "dropped by bfc" "$(sum_stat drops)" 0
 		# Nothing goes missing once it is there.
 		lost_by true
@@ -278,8 +296,10 @@ test_hop_by_hop() {
 	say "all: $all, by pfifo $kernel a port"
 	lost_by true
 	equal "lost when all have BFC" "$lost" 0
-	finish "$server"
-	equal "bytes of the connection" "$(stat_size "$scratch/tcp")" 6000000
+	check "the connection is broken" kill -0 "$client"
+	touch "$scratch/enough"
+	finish "$client" "$server"
+	equal "bytes of the connection" "$(stat_size "$scratch/tcp")" "$(cat "$scratch/trickled")"
 	# Now an overload is none: h1 and h3 to r.
 	receive r 6000 -t 30 -i 3
 	receivers=("$bg")
@@ -335,29 +355,38 @@ upgrade() {
 # Ports that stand in no backlog lose next to nothing; one before a bottleneck what it holds,
 # and what a queue of the kernel's has no room for until all have BFC again.
 test_upgrade() {
-	local held
+	local held most
 	topology
 	all_bfc
 	peers_up
 	meet 10.0.0.100 h1 h2
 	lost_by upgrade
 	say "at 40 % load $lost of 1000 lost"
-	at_most "packets lost" "$lost" 20
+	# Where it takes no time: those that come to one of the four ports on the way at that moment
+	at_most "packets lost" "$lost" "$(simulated && echo 4 || echo 20)"
 	peers_up
 	lost_by true
 	equal "lost after it" "$lost" 0
 
 	receive r 6000 -t 30 -i 3
 	receivers=("$bg")
-	send h1 10.0.0.100 6000 -f 2 -F 10 -t 2
-	send h2 10.0.0.100 6000 -f 2 -F 20 -t 2
+	send h1 10.0.0.100 6000 -f 2 -F 10 -t 4
+	send h2 10.0.0.100 6000 -f 2 -F 20 -t 4
 	sleep 1
 	held=$(sum_stat qlen)
 	upgrade
 	finish "${receivers[@]}"
 	lost=$(received r 6000 .lost)
 	# Twice what the link carries
-	at_most "packets lost of an overload" "$lost" $(($(received r 6000 .packets) + held))
+	most=$(($(received r 6000 .packets) + held))
+	# Where it takes no time: what the ports held, once with the old qdisc and once, since the
+	# sockets' buffers were emptied, with the kernel's; and what each of two senders writes to a
+	# port that is out of use, until udpflow rests for longer than that (UNBLOCKED_MAX). In the
+	# three seconds after that there are pauses again.
+	simulated && most=$((2 * held + 2 * 1002))
+	at_most "packets lost of an overload" "$lost" $most
+	at_least "pauses of h1 after it" "$(stat h1 e0 pause_rx)" 1
+	at_least "pauses of h2 after it" "$(stat h2 e0 pause_rx)" 1
 	say "overload: $held held by all ports, $lost of $(received r 6000 '.packets + .lost') lost"
 	peers_up
 	equal "dropped by bfc" "$(sum_stat drops)" 0
