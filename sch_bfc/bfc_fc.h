@@ -46,10 +46,11 @@ struct bfc_fc_ops {
 	void (*egress_publish)(struct bfc_port *port, void *egress);
 	void (*egress_free)(struct bfc_port *port, void *egress);
 
-	/* Egress, seldom: revoke all decisions; take over packets that are
-	 * queued already; a slot belongs to another port now.
+	/* Egress, seldom: revoke all decisions that do not stand with @cfg, which takes effect
+	 * now; NULL: none of them does. Take over packets that are queued already; a slot belongs
+	 * to another port now.
 	 */
-	void (*clear)(struct bfc_sched *q);
+	void (*clear)(struct bfc_sched *q, const struct bfc_cfg *cfg);
 	void (*adopt)(struct bfc_sched *q, u64 now);
 	void (*forget)(struct bfc_sched *q, unsigned int slot);
 

@@ -205,7 +205,7 @@ void bfc_sched_apply(struct Qdisc *sch, struct bfc_cfg *cfg, void **egress)
 	if (old)
 		was = old->fc;
 	if (q->egress && was->clear)
-		was->clear(q);
+		was->clear(q, *egress || !bfc_keeps_egress(cfg) ? NULL : cfg);
 	if (old && bfc_classes_differ(old, cfg))
 		bfc_class_ranges(q, old, cfg, now);
 	/* while the rate that it was taken at is known */

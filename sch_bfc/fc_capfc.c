@@ -96,12 +96,17 @@ static void bfc_capfc_signal(struct bfc_sched *q, unsigned int prio, u64 set, bo
 	rcu_read_unlock();
 }
 
-/* Release all ports held responsible: other thresholds, or another algorithm, come into effect. */
-static void bfc_capfc_void(struct bfc_sched *q)
+/* Release all ports held responsible if other thresholds, or another algorithm, come into effect:
+ * not at each event of the device.
+ */
+static void bfc_capfc_void(struct bfc_sched *q, const struct bfc_cfg *cfg)
 {
 	struct bfc_capfc *c = q->egress;
 	unsigned int prio;
 
+	if (cfg && cfg->fc == q->cfg->fc && cfg->lossless == q->cfg->lossless &&
+	    !memcmp(&cfg->capfc, &q->cfg->capfc, sizeof(cfg->capfc)))
+		return;
 	for (prio = 0; prio < BFC_PRIORITIES; prio++)
 		bfc_capfc_signal(q, prio, bfc_capfc_clear(&c[prio]), false);
 }

@@ -153,6 +153,27 @@ test_egress_xon() {
 	all_idle
 }
 
+# An option that these pauses do not depend on, and an event of the device, end none of them: the
+# queue is longer than egress-xon. Other thresholds begin anew.
+test_pause_outlives_changes() {
+	local dropped waiting mode
+	for mode in capfc-max capfc-cal; do
+		topology $mode
+		hold_prio n sw pn 65535
+		burst h 9
+		check "$mode: h is not paused" paused_by ph true
+		tc -n sw qdisc change dev pn root bfc limit 8mb
+		check "$mode: limit ends the pause" paused_by ph true
+		ip -n sw link set dev pn mtu 1400
+		check "$mode: an MTU ends the pause" paused_by ph true
+		tc -n sw qdisc change dev pn root bfc egress-xon 2000b
+		check "$mode: a threshold does not end the pause" paused_by ph false
+		hold_prio n sw pn 0
+		all_idle
+		clean_up
+	done
+}
+
 # Stop-Max pauses the port that brought most of what was counted, from warn on. g sends 8 frames,
 # then h 5, of which the fourth makes the queue longer than egress-xoff. From 3000 bytes on, g's
 # third frame, these are 6 of g and 5 of h; from 9000 on, which g does not reach, all are h's.
@@ -184,4 +205,5 @@ $(stat sw ph 'prios[3].pausing')" "$blamed"
 	all_idle
 }
 
-run_tests egress_max room_that_was_promised room_of_elided egress_max_changes egress_xon warn
+run_tests egress_max room_that_was_promised room_of_elided egress_max_changes egress_xon warn \
+	pause_outlives_changes
