@@ -392,24 +392,38 @@ def _start(batch: Sequence[Job], directory: Path) -> List[str]:
 # ---- runs of an earlier call ----
 
 
+MACHINE = (
+    *("build/sim/*-plain-*/linux", "build/modules/*-sim-plain-*/**/*.ko"),
+    *("build/eval/*", "build/tc/*.so", "eval/inside"),
+    *("scripts/sim", "scripts/machine.sh", "scripts/guest/*"),
+)
+EBPF = ("build/bpf/*",)
+
+
 @functools.lru_cache(maxsize=None)
-def _programs() -> str:
-    """A hash of what runs in the machine, kernel included."""
+def _hash(paths: Sequence[Path], seen: Sequence[Tuple[int, int]]) -> str:
+    """Of files. seen: their time and size, with which a hash is made once."""
     digest = hashlib.sha256()
-    for pattern in (
-        *("build/sim/*-plain-*/linux", "build/modules/*-sim-plain-*/**/*.ko"),
-        *("build/eval/*", "build/tc/*.so", "build/bpf/*", "eval/inside"),
-    ):
-        for path in sorted(TOP.glob(pattern)):
-            if path.is_file():
-                digest.update(f"{path.relative_to(TOP)}\n".encode())
-                digest.update(path.read_bytes())
+    for path in paths:
+        digest.update(f"{path.relative_to(TOP)}\n".encode())
+        digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def _programs(hpcc: bool) -> str:
+    """A hash of what runs in the machine, kernel included, as it is now: eBPF is built
+    only before the first run that needs it.
+    """
+    patterns = MACHINE + EBPF if hpcc else MACHINE
+    paths = [p for name in patterns for p in sorted(TOP.glob(name)) if p.is_file()]
+    stats = [path.stat() for path in paths]
+    return _hash(tuple(paths), tuple((s.st_mtime_ns, s.st_size) for s in stats))
 
 
 def _fingerprint(batch: Sequence[Job], texts: Sequence[Dict[str, str]]) -> str:
     """What decides the results of runs that share a machine. texts: inputs() of each."""
-    digest = hashlib.sha256(_programs().encode())
+    hpcc = any(job.scheme.hpcc for job in batch)
+    digest = hashlib.sha256(_programs(hpcc).encode())
     for job, files in zip(batch, texts):
         digest.update(f"{job.name} {job.seed} {job.mem}\n".encode())
         for name, text in files.items():
@@ -509,7 +523,9 @@ def simulate(
     ]
     for run in runs:
         run.write_fct(directory / run.job.name / "fct.csv")
-    _mark_finished(runs, directory, fingerprint)
+    # Not with programs that were built meanwhile.
+    if _fingerprint(batch, texts) == fingerprint:
+        _mark_finished(runs, directory, fingerprint)
     return runs
 
 

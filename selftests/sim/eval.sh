@@ -76,7 +76,7 @@ all_arrived() {
 test_unit() {
 	make -s -C eval/net >"$out/make" 2>&1 || fail "make -C eval/net"
 	local test
-	for test in eval control dest; do
+	for test in eval control dest results; do
 		/usr/bin/python3 "eval/tests/test_$test.py" >"$out/unit" 2>&1 || {
 			sed 's/^/# /' "$out/unit"
 			fail "eval/tests/test_$test.py"
