@@ -279,5 +279,6 @@ EXPERIMENTS = [
         },
         seconds=20,
         full_seconds=40000,
+        parts=("cases", "schemes", "seeds", "seed", "missing"),
     ),
 ]

@@ -2,13 +2,15 @@
 """What an experiment is given, and what it leaves behind."""
 
 import csv
+import fcntl
 import json
 import random
+import shutil
 import subprocess
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Sequence, Union, cast
+from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple, Union, cast
 
 import matplotlib
 
@@ -34,6 +36,10 @@ COLOURS = (
 )
 
 
+CALL = "call.json"  # in a directory of results: the seed and parameters of its runs
+RESULT = "result.json"
+
+
 class UsageError(Exception):
     """What the user asked for cannot be done."""
 
@@ -47,6 +53,9 @@ class Experiment:
     full: Dict[str, Value] = field(default_factory=dict)  # what the full size changes
     seconds: int = 10  # that the quick size takes on two cores
     full_seconds: int = 60
+    # That only say which runs are made, each with a name of its own: with --resume they
+    # may change, and what was run adds up.
+    parts: Tuple[str, ...] = ("cases", "schemes", "seeds")
 
     def settings(self, full: bool, changes: Sequence[str]) -> Dict[str, Value]:
         """The parameters after --full and --set name=value."""
@@ -74,6 +83,78 @@ def parse_value(name: str, text: str, like: Value) -> Value:
     except ValueError:
         wanted = type(like[0] if isinstance(like, list) else like).__name__
         raise UsageError(f'{name}: "{text}" is not {wanted}') from None
+
+
+def earlier_call(out: Path) -> Dict[str, Any]:
+    """What CALL says of the results that are there; empty: there are none."""
+    for name in (CALL, RESULT):
+        try:
+            return cast(Dict[str, Any], json.loads((out / name).read_text()))
+        except (OSError, ValueError):
+            continue
+    return {}
+
+
+@dataclass
+class Call:
+    """An experiment as it was asked for."""
+
+    experiment: Experiment
+    params: Dict[str, Value]
+    seed: int
+    out: Path
+    command: str
+    resume: bool = False
+    replace: bool = False
+
+    def check(self) -> None:
+        """Results of other seeds and parameters are not mixed with those of this call."""
+        old = earlier_call(self.out)
+        if not old or self.replace:
+            return
+        adds = self.resume or self.params.get("missing") == "skip"
+        free = self.experiment.parts if adds else ()
+        now: Dict[str, object] = {"seed": str(self.seed), **self.params}
+        then: Dict[str, object] = {"seed": str(old["seed"]), **old["parameters"]}
+        names = [name for name in {**now, **then} if name not in free]
+        changed = [name for name in names if now.get(name) != then.get(name)]
+        if changed:
+            raise UsageError(
+                f"{self.out} has results with another {', '.join(changed)}, of"
+                f' "{old["command"]}": --replace removes them, --out DIR leaves them'
+            )
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """The directory is this call's, and no other's meanwhile."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        with open(self.out / CALL, "a", encoding="ascii") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UsageError(f"{self.out}: another eval/run is at work") from None
+            self.check()
+            if self.replace:
+                remove_results(self.out)
+            file.truncate(0)
+            known = {
+                "command": self.command,
+                "seed": str(self.seed),
+                "parameters": self.params,
+            }
+            json.dump(known, file, indent=1)
+            file.write("\n")
+            file.flush()
+            yield
+
+
+def remove_results(out: Path) -> None:
+    """All that calls have left but CALL."""
+    if earlier_call(out):
+        shutil.rmtree(out / "runs", ignore_errors=True)
+        for path in out.iterdir():
+            if path.suffix in (".csv", ".svg", ".png", ".md") or path.name == RESULT:
+                path.unlink()
 
 
 @dataclass
@@ -197,7 +278,7 @@ class Context:
             ],
             "files": self.files,
         }
-        with open(self.out / "result.json", "w", encoding="ascii") as file:
+        with open(self.out / RESULT, "w", encoding="ascii") as file:
             json.dump(result, file, indent=1)
             file.write("\n")
 

@@ -1,19 +1,25 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""What --resume takes over."""
+"""What a call finds of earlier ones: in --out, and with --resume."""
 
+import json
 import sys
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
+from typing import List
 from unittest import mock
 
 EVAL = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(EVAL))
 sys.dont_write_bytecode = True
 
+import exp_clos  # noqa: E402
+import exp_dest  # noqa: E402
 import simulate  # noqa: E402
 from clos_runs import flows_job  # noqa: E402
+from experiment import CALL, Call, Experiment, UsageError  # noqa: E402
 from schemes import make  # noqa: E402
 from topology import star  # noqa: E402
 from workload import Flow  # noqa: E402
@@ -65,6 +71,87 @@ class Programs(unittest.TestCase):
         before = fingerprint("bfc")
         self.write("build/bpf/bfc_stamp.bpf.o", "new")
         self.assertEqual(fingerprint("bfc"), before)
+
+
+class Calls(unittest.TestCase):
+    def setUp(self) -> None:
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.out = Path(directory.name) / "results"
+
+    def call(
+        self, *changes: str, e: Experiment = exp_clos.EXPERIMENTS[0], full: bool = False
+    ) -> Call:
+        return Call(e, e.settings(full, changes), 1, self.out, "eval/run")
+
+    def refused(self, call: Call) -> str:
+        with self.assertRaises(UsageError) as caught:
+            with call.claimed():
+                pass
+        return str(caught.exception)
+
+    def others(self) -> List[Call]:
+        return [
+            replace(self.call(), seed=2),
+            self.call(full=True),
+            self.call("ms=0.5"),
+        ]
+
+    def test_of_one_seed_and_size(self) -> None:
+        with self.call().claimed():
+            pass
+        with self.call().claimed():
+            pass
+        with replace(self.call(), resume=True).claimed():
+            pass
+        for other in self.others():
+            self.assertIn("--replace", self.refused(other))
+            self.assertIn("--replace", self.refused(replace(other, resume=True)))
+        self.assertIn("another seed, of", self.refused(replace(self.call(), seed=2)))
+        # As a call of before there was such a file left it
+        known = json.loads((self.out / CALL).read_text())
+        (self.out / CALL).write_text("")
+        (self.out / "result.json").write_text(json.dumps({**known, "metrics": {}}))
+        self.refused(replace(self.call(), seed=2))
+
+    def test_parts_add_up(self) -> None:
+        some = self.call("schemes=bfc")
+        with some.claimed():
+            pass
+        self.refused(self.call())
+        with replace(self.call(), resume=True).claimed():
+            pass
+        dest = exp_dest.EXPERIMENTS[0]
+        self.out = self.out.parent / "dest"
+        with self.call("cases=two", e=dest).claimed():
+            pass
+        for change in ("cases=four", "seeds=3", "schemes=bfc"):
+            self.refused(self.call(change, e=dest))
+            more = replace(self.call(change, e=dest), seed=2, resume=True)
+            with more.claimed():
+                pass
+        with self.call("missing=skip", e=dest).claimed():
+            pass
+        self.refused(replace(self.call("size=full", e=dest), resume=True))
+
+    def test_replace(self) -> None:
+        with self.call().claimed():
+            pass
+        (self.out / "runs" / "a").mkdir(parents=True)
+        for name in ("fig9-incast.svg", "own"):
+            (self.out / name).touch()
+        for other in self.others():
+            with replace(other, replace=True).claimed():
+                pass
+            self.assertEqual({p.name for p in self.out.iterdir()}, {CALL, "own"})
+            with other.claimed():
+                pass
+
+    def test_one_at_a_time(self) -> None:
+        with self.call().claimed():
+            self.assertIn("at work", self.refused(replace(self.call(), replace=True)))
+        with self.call().claimed():
+            pass
 
 
 if __name__ == "__main__":

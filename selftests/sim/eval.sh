@@ -36,10 +36,16 @@ ran=()			# experiments that have been run at their quick size
 . "$top/selftests/tap.sh"
 end_test() { note="time=${SECONDS}s${note:+ $note}" SECONDS=0; }
 
+# eval_run NAME OPTIONS...: what it printed is left in $out
+eval_run() {
+	timeout 3600 eval/run "$@" --jobs "${JOBS:-2}" --out "$out" >"$out/stdout" 2>"$out/stderr"
+}
+
 # experiment NAME OPTIONS...: its last line is left in $line
 experiment() {
-	if ! timeout 3600 eval/run "$@" --jobs "${JOBS:-2}" --out "$out" >"$out/stdout" \
-			2>"$out/stderr"; then
+	local replace=(--replace)
+	[[ " $* " != *" --resume "* ]] || replace=()
+	if ! eval_run "$@" "${replace[@]}"; then
 		sed 's/^/# /' "$out/stderr"
 		fail "eval/run $1 failed"
 	fi
@@ -526,29 +532,31 @@ test_schemes() {
 }
 
 repeated=bfc-fig8/runs/dynamic-4-0/flows.csv
-# one_run SEED [OPTION]: leaves $out/$repeated
+# one_run COMMAND SEED [OPTION]: leaves $out/$repeated
 one_run() {
-	experiment bfc-fig8 --seed "$1" --set seeds=1 --set group2=4 \
-		--set assign=dynamic "${@:2}"
+	"$1" bfc-fig8 --seed "$2" --set seeds=1 --set group2=4 --set assign=dynamic "${@:3}"
 }
 when_made() { stat -c '%Y %i' "$out/$repeated"; }
 
 # Same seed, same nanoseconds; another seed, other ones.
 test_repeat() {
-	local run
+	local run option
 	for run in 1 2 3; do
-		one_run $((run == 3 ? 2 : 1))
+		one_run experiment $((run == 3 ? 2 : 1))
 		cp "$out/$repeated" "$out/flows.$run"
 	done
 	cmp -s "$out/flows.1" "$out/flows.2" || fail "two runs differ"
 	! cmp -s "$out/flows.1" "$out/flows.3" || fail "the seed does nothing"
 	# --resume takes over what is there, and nothing else.
 	run=$(when_made)
-	one_run 2 --resume
+	one_run experiment 2 --resume
 	[ "$(when_made)" = "$run" ] || fail "--resume repeated a finished run"
-	one_run 1 --resume
-	cmp -s "$out/flows.1" "$out/$repeated" ||
-		fail "--resume took another seed's run"
+	for option in '' --resume; do
+		# shellcheck disable=SC2086 # one word or none
+		! one_run eval_run 1 $option || fail "another seed was taken for the same"
+		grep -q -e --replace "$out/stderr" || fail "the message is $(<"$out/stderr")"
+	done
+	[ "$(when_made)" = "$run" ] || fail "another seed's run was overwritten"
 	note=''
 }
 
