@@ -12,9 +12,14 @@ from dest_cases import CASES, SCHEMES, Case, Work, find, seeded
 from experiment import Context, Experiment, Metrics, UsageError
 from metrics import Done, deviation, mean, percentile, share_over, toward_incast
 from simulate import Job, Run, has_finished
+from workload import Flow
 
-# Student's t, two-sided 95 %, for so many values.
-T95 = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365}
+# Student's t, two-sided 95 %, for 1 to 30 degrees of freedom.
+T95 = (
+    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
+    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
+    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
+)
 
 # Columns of the two tables: measure and heading.
 SHORT = (
@@ -39,6 +44,7 @@ BESIDE = (
     ("held_mb", "most held, MB"),
     ("collisions_pct", "collisions, %"),
     ("drops", "drops"),
+    ("unfinished", "unfinished"),
 )
 # Of which the last line tells.
 TOLD = (
@@ -74,12 +80,16 @@ class Found:
         return cell(self.values[name])
 
 
-def split(done: Sequence[Done], work: Work) -> Tuple[List[Done], List[Done]]:
-    """The flows that are not incast: those that go elsewhere, those toward one."""
+def split(
+    done: Sequence[Done], work: Work, missing: Sequence[Flow] = ()
+) -> Tuple[List[Done], List[Done]]:
+    """The flows that are not incast: those that go elsewhere, those toward one. missing:
+    flows that have not arrived, which are in neither.
+    """
     if work.toward:
         there = [f.group in work.toward for f in done]
     else:
-        there = toward_incast(done)
+        there = toward_incast(done, missing)
     normal = [(f, t) for f, t in zip(done, there) if f.incast < 0]
     return [f for f, t in normal if not t], [f for f, t in normal if t]
 
@@ -92,7 +102,7 @@ def of_kind(flows: Sequence[Done], kind: str) -> List[float]:
 def measure(run: Run, work: Work) -> Tuple[Values, List[float]]:
     """And the slowdowns of the short flows toward an incast."""
     done = run.done()
-    elsewhere, toward = split(done, work)
+    elsewhere, toward = split(done, work, run.missing())
     other, under = of_kind(elsewhere, "short"), of_kind(toward, "short")
     switches = run.job.topology.switches()
     assigned = run.total("assigned", switches)
@@ -190,8 +200,11 @@ def interval(values: Sequence[float]) -> Tuple[float, float, float, float]:
     known = [v for v in values if not math.isnan(v)]
     if not known:
         return math.nan, math.nan, math.nan, math.nan
-    n = len(known)
-    half = T95.get(n, 2.262) * deviation(known) / math.sqrt(n) if n > 1 else math.nan
+    half = math.nan
+    if len(known) > 1:
+        # With more values it is a bit too wide.
+        t = T95[min(len(known) - 1, len(T95)) - 1]
+        half = t * deviation(known) / math.sqrt(len(known))
     return mean(known), min(known), max(known), half
 
 

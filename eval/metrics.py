@@ -5,6 +5,8 @@ import math
 from dataclasses import dataclass
 from typing import Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
+from workload import Flow
+
 PACKET = 1000  # bytes on the wire
 
 # Names of the bins of flow sizes and the largest size in each, in bytes.
@@ -59,14 +61,18 @@ class Done:
     start: float = 0.0  # ns
 
 
-def toward_incast(flows: Sequence[Done]) -> List[bool]:
-    """Of each flow: was an incast to the same host under way when it began?"""
+def toward_incast(flows: Sequence[Done], missing: Sequence[Flow] = ()) -> List[bool]:
+    """Of each flow: was an incast to the same host under way when it began? missing: the
+    flows that have not arrived. With one of them an incast has no end.
+    """
     spans: Dict[int, Tuple[int, float, float]] = {}  # host, from, to
-    for f in flows:
-        if f.incast < 0:
+    every = [(f.incast, f.dst, f.start, f.start + f.fct) for f in flows]
+    every += [(f.incast, f.dst, float(f.start), math.inf) for f in missing]
+    for incast, host, start, end in every:
+        if incast < 0:
             continue
-        _, first, last = spans.get(f.incast, (f.dst, f.start, 0.0))
-        spans[f.incast] = (f.dst, min(first, f.start), max(last, f.start + f.fct))
+        _, first, last = spans.get(incast, (host, start, 0.0))
+        spans[incast] = (host, min(first, start), max(last, end))
     there: Dict[int, List[Tuple[float, float]]] = {}
     for host, first, last in spans.values():
         there.setdefault(host, []).append((first, last))

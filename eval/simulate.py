@@ -165,6 +165,10 @@ class Run:
                     f"{f.fct:.0f},{f.slowdown:.4f},{f.start:.0f}\n"
                 )
 
+    def missing(self) -> List[Flow]:
+        """The flows that have not arrived."""
+        return [f for f, last in zip(self.job.flows, self.last) if last < 0]
+
     def unfinished(self) -> int:
         return int((self.last < 0).sum())
 

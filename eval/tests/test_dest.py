@@ -172,6 +172,30 @@ class Report(unittest.TestCase):
         elsewhere, toward = exp_dest.split(flows, work)
         self.assertEqual((elsewhere, toward), ([flows[2]], [flows[0]]))
 
+    def test_split_with_an_incast_that_does_not_end(self) -> None:
+        work = work_of("two", 100_000)
+        flows = [self.flow(1, 100, 0), self.flow(1, 151), self.flow(3, 500)]
+        missing = [workload.Flow(0, 1, 1000, 90, 0), workload.Flow(0, 2, 1000, 400)]
+        self.assertEqual(exp_dest.split(flows, work), (flows[1:], []))
+        self.assertEqual(exp_dest.split(flows, work, missing), ([flows[2]], [flows[1]]))
+        # None of it has arrived.
+        alone = [workload.Flow(0, 3, 1000, 450, 1)]
+        self.assertEqual(exp_dest.split(flows, work, alone), ([flows[1]], [flows[2]]))
+
+    def test_student(self) -> None:
+        for n, t in enumerate(exp_dest.T95, start=1):
+            # Half of the density, by Simpson's rule: 2.5 % are beyond it.
+            step = t / 1000
+            y = [(1 + (i * step) ** 2 / n) ** (-(n + 1) / 2) for i in range(1001)]
+            area = step / 3 * (y[0] + y[-1] + 4 * sum(y[1:-1:2]) + 2 * sum(y[2:-1:2]))
+            scale = math.gamma((n + 1) / 2) / math.gamma(n / 2) / math.sqrt(n * math.pi)
+            self.assertAlmostEqual(scale * area, 0.475, delta=1e-4)
+        for n in (9, 11, 40):
+            values = [0.0] * (n - 1) + [float(n)]
+            half = exp_dest.interval(values)[3]
+            # Their deviation is the root of n.
+            self.assertAlmostEqual(half, exp_dest.T95[min(n, 31) - 2], delta=1e-9)
+
     def test_interval(self) -> None:
         middle, low, high, half = exp_dest.interval([1.0, 2.0, math.nan, 3.0])
         self.assertEqual((middle, low, high), (2, 1, 3))
@@ -202,6 +226,7 @@ class Report(unittest.TestCase):
         lines = exp_dest.markdown([found, found]).splitlines()
         rows = [line for line in lines if line.startswith("| two | bfc | 2 | ")]
         self.assertEqual(len(rows), 4)
+        self.assertIn("| unfinished |", lines[5])
         self.assertEqual({line.count("|") for line in rows[:2]}, {lines[0].count("|")})
 
     def test_errors(self) -> None:
