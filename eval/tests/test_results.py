@@ -3,12 +3,14 @@
 """What a call finds of earlier ones: in --out, and with --resume."""
 
 import json
+import math
+import subprocess
 import sys
 import tempfile
 import unittest
 from dataclasses import replace
 from pathlib import Path
-from typing import List
+from typing import Any, Dict, List, Tuple
 from unittest import mock
 
 EVAL = Path(__file__).resolve().parent.parent
@@ -152,6 +154,48 @@ class Calls(unittest.TestCase):
             self.assertIn("at work", self.refused(replace(self.call(), replace=True)))
         with self.call().claimed():
             pass
+
+
+class Left(unittest.TestCase):
+    def test_what_is_wrong_with_results(self) -> None:
+        """selftests/sim/results.py, as eval.sh calls it."""
+        run: Dict[str, Any] = {"scheme": "bfc-32", "packet_hops": 7}
+        good: Dict[str, Any] = {
+            "parameters": {"schemes": ["bfc"]},
+            "metrics": {"bfc_short_p99": 1.02, "drops": 0},
+            "runs": [run],
+            "files": ["a.csv"],
+        }
+        two = {"schemes": ["bfc", "bfc-32"]}
+        table = "# seed: 1\nx,y\n"
+        cases: Tuple[Tuple[Dict[str, Any], str, str], ...] = (
+            ({}, "1,2\n", ""),
+            ({"metrics": {}}, "1,2\n", "no metrics"),
+            ({"metrics": {"a": math.nan}}, "1,2\n", "a is nan"),
+            ({"metrics": {"a": math.inf}}, "1,2\n", "a is inf"),
+            ({"metrics": {"bfc_short_p99": 0.5}}, "1,2\n", "faster"),
+            ({"parameters": {"schemes": ["pfifo"]}}, "1,2\n", "no run of pfifo"),
+            ({"parameters": two}, "1,2\n", "no run of bfc sent"),
+            ({"runs": [{**run, "packet_hops": 0}]}, "1,2\n", "no run sent"),
+            ({"files": []}, "1,2\n", "no table"),
+            ({}, "", "no rows"),
+            ({}, "1\n", "another width"),
+        )
+        for change, rows, said in cases:
+            with tempfile.TemporaryDirectory() as name:
+                out = Path(name)
+                (out / "a.csv").write_text(table + rows)
+                (out / "result.json").write_text(json.dumps({**good, **change}))
+                program = EVAL.parent / "selftests" / "sim" / "results.py"
+                done = subprocess.run(
+                    [sys.executable, str(program), name],
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                self.assertEqual(done.returncode, int(bool(said)), done.stderr)
+                self.assertIn(said, done.stdout)
+                self.assertEqual(bool(done.stdout), bool(said))
 
 
 if __name__ == "__main__":

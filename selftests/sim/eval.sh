@@ -5,9 +5,9 @@
 # a run repeated bit by bit, and are the results what BFC promises? To be run on the
 # host; each run is a simulation of its own (eval/run, scripts/sim).
 #
-# Bounds are wide where a number is meant, for the quick sizes are small samples;
-# what BFC is better at is compared on the same flows. The figures themselves are
-# in docs/results.md.
+# What BFC is better at is compared on the same flows. The quick sizes are small samples: a
+# bound is to leave room for seeds 1 to 3, and none for a scheme without what is tested.
+# The figures themselves are in docs/results.md.
 #
 # Usage: [JOBS=N] eval.sh [--long | TEST...]
 #	JOBS	simulations side by side (default 2)
@@ -134,24 +134,36 @@ test_appc() {
 	bound early_idle_at_8 '<=' 0.01
 }
 
-# BFC close to ideal fair queueing, with a small network and no loss.
+# BFC like ideal fair queueing, with a small network and no loss. A new flow has its turn
+# next: a lone packet waits for what is being sent, at each of four hops, 4 x 80 ns of an
+# ideal 8.3 us. With the paper's rules it is 1.07 and more.
 test_fig10() {
 	experiment bfc-fig10
-	bound bfc_short_p99 '<=' ideal_fq_short_p99 1.15
-	bound ideal_fq_short_p99 '<=' 1.5
+	bound bfc_short_p99 '<=' 1.05
+	bound bfc_short_p99 '<' ideal_fq_short_p99
+	bound ideal_fq_short_p99 '<=' 1.15
+	bound bfc_held_max_kb '<' ideal_fq_held_max_kb 0.7
 	all_arrived
 }
 
-# What BFC is for: the tail of short flows. Ideal fair queueing without incast,
-# far better than DCTCP and than one queue with and without.
+# What BFC is for: the tail of short flows. It is before that of ideal fair queueing, whose
+# new flows wait for a round, with incast clearly, and far before DCTCP's and that of one
+# queue; not at the expense of long flows, nor of memory.
 test_short() {
 	local load
 	experiment bfc-fig11
-	bound bfc_noincast_short_p99 '<=' ideal_fq_noincast_short_p99 1.15
+	bound bfc_noincast_short_p99 '<' ideal_fq_noincast_short_p99
+	bound bfc_incast_short_p99 '<' ideal_fq_incast_short_p99 0.9
 	for load in noincast incast; do
+		bound bfc_${load}_short_over2 == 0
 		bound bfc_${load}_short_p99 '<' dctcp_${load}_short_p99 0.5
-		bound bfc_${load}_short_p99 '<' single_${load}_short_p99 0.5
+		bound bfc_${load}_short_p99 '<' single_${load}_short_p99 0.1
+		bound bfc_${load}_all_mean '<=' ideal_fq_${load}_all_mean
+		bound bfc_${load}_long_mean '<=' ideal_fq_${load}_long_mean 1.02
 	done
+	bound bfc_incast_short_p99 '<' dctcp_incast_short_p99 0.2
+	bound bfc_incast_held_max_kb '<' dctcp_incast_held_max_kb 0.5
+	bound bfc_incast_held_max_kb '<' ideal_fq_incast_held_max_kb 0.4
 	all_arrived
 }
 
@@ -162,7 +174,8 @@ test_short() {
 # and has a quarter of its incasts (5 MB), a quarter of both.
 test_buffer() {
 	experiment bfc-fig9
-	bound bfc_short_p99 '<=' ideal_fq_short_p99 1.5
+	bound bfc_short_p99 '<' ideal_fq_short_p99 0.9
+	bound bfc_held_max_kb '<' ideal_fq_held_max_kb 0.25
 	all_arrived
 	experiment bfc-fig9 --set schemes=bfc --set limit=3000000b --set ms=0.6
 	bound bfc_held_max_kb '<=' 3000
@@ -182,13 +195,17 @@ test_tcp() {
 	bound unfinished == 0
 }
 
-# Twice as many flows as with uniform pairs: the hosts' links are loaded as well.
+# Twice as many flows as with uniform pairs: the hosts' links are loaded as well. As in
+# test_short.
 test_fig22() {
 	local load
 	experiment bfc-fig22
+	bound bfc_noincast_short_p99 '<' ideal_fq_noincast_short_p99
+	bound bfc_incast_short_p99 '<' ideal_fq_incast_short_p99 0.9
 	for load in noincast incast; do
-		bound bfc_${load}_short_p99 '<=' ideal_fq_${load}_short_p99 1.5
+		bound bfc_${load}_long_mean '<=' ideal_fq_${load}_long_mean 1.02
 	done
+	bound bfc_incast_held_max_kb '<' ideal_fq_incast_held_max_kb 0.4
 	all_arrived
 }
 
@@ -281,13 +298,18 @@ test_choices() {
 
 # FAFC's switches serve the ports in turn and pause them for a computed time: flows
 # take less long than with PFC, nothing is lost with either, and the flow that is not
-# congested suffers less than if PFC's switches served their ports in turn as well.
+# congested suffers less than if PFC's switches served their ports in turn as well. That
+# would be so without any pause, for few are needed: with a threshold of less than what
+# comes at once the pauses keep packets out of the switch that without them are in it.
 test_fafc() {
 	experiment fafc-table3
-	bound fafc_all '<=' pfc_all 0.95
-	bound fafc_large '<=' pfc_large 0.95
-	bound fafc_large '<' pfc_wfq_large
+	bound fafc_all '<=' pfc_all 0.92
+	bound fafc_large '<=' pfc_large 0.9
+	bound fafc_large '<' pfc_wfq_large 0.97
 	all_arrived
+	experiment fafc-fig4 --set schemes=inf-wfq,fafc --set threshold=100000
+	bound fafc_sw2_peak_kb '<' infbuf_wfq_sw2_peak_kb 0.9
+	bound drops == 0
 }
 
 # FAFC Fig. 3: PFC pauses the link between the switches most, FAFC least.
@@ -488,16 +510,18 @@ test_dest() {
 	experiment dest
 	bound bfc_dynamic_fig13_400_else_over5 '>=' 10
 	bound bfc_fig13_400_else_over5 '<=' 0.5
-	bound bfc_fig13_400_else_p99 '<=' ideal_fq_fig13_400_else_p99
+	bound bfc_fig13_400_else_p99 '<' ideal_fq_fig13_400_else_p99
+	bound bfc_fig13_400_toward_p50 '<' ideal_fq_fig13_400_toward_p50 0.75
 	bound bfc_fig13_400_long_mean '<=' bfc_dynamic_fig13_400_long_mean 1.03
 	bound bfc_dynamic_spray_else_p50 '>=' 3
-	bound bfc_spray_else_p50 '<=' 1.1
-	bound bfc_spray_else_over5 '<' bfc_dynamic_spray_else_over5 0.1
-	bound bfc_fig15_64s_else_p99 '<=' 1.1
-	bound bfc_fig15_64s_toward_p50 '<=' ideal_fq_fig15_64s_toward_p50
+	bound bfc_spray_else_p50 '<=' 1.03
+	bound bfc_spray_else_over5 '<' bfc_dynamic_spray_else_over5 0.02
+	bound bfc_fig15_64s_else_p99 '<=' 1.05
+	bound bfc_fig15_64s_toward_p50 '<' ideal_fq_fig15_64s_toward_p50 0.75
 	local case
 	for case in fig13_400 spray fig15_64s; do
-		bound bfc_${case}_held_mb '<=' bfc_dynamic_${case}_held_mb
+		bound bfc_${case}_held_mb '<' bfc_dynamic_${case}_held_mb 0.8
+		bound bfc_${case}_held_mb '<' ideal_fq_${case}_held_mb 0.25
 	done
 	all_arrived
 	# Flows are tiny: queues are empty, but held yet.
@@ -560,15 +584,16 @@ test_repeat() {
 	note=''
 }
 
-# The experiments that have no test of their own: every new one is run.
+# The experiments that have no test of their own: every new one is run, and leaves tables,
+# numbers that are possible, and a run of each scheme in which packets were sent.
 test_rest() {
-	local name names count=0
+	local name names wrong count=0
 	names=$(eval/run --list | sed 's/ .*//')
 	for name in $names; do
 		[[ " ${ran[*]} " != *" $name "* ]] || continue
 		experiment "$name"
 		[[ $line != *unfinished=* ]] || bound unfinished == 0
-		[[ $line != *=nan* ]] || fail "$name: not a number"
+		wrong=$(selftests/sim/results.py "$out/$name" 2>&1) || fail "$name: $wrong"
 		count=$((count + 1))
 	done
 	[ "$count" -gt 0 ] || fail "eval/run --list names nothing"
