@@ -96,6 +96,17 @@ static void bfc_capfc_signal(struct bfc_sched *q, unsigned int prio, u64 set, bo
 	rcu_read_unlock();
 }
 
+/* True if the ports held responsible are so with another configuration as well. One that it elides
+ * is not: it is never paused.
+ */
+static bool bfc_capfc_stands(const struct bfc_cfg *was, const struct bfc_cfg *is)
+{
+	return is->fc == was->fc && is->lossless == was->lossless &&
+	       !memcmp(&is->capfc, &was->capfc, sizeof(is->capfc)) &&
+	       is->p.nelide == was->p.nelide &&
+	       !memcmp(is->p.elide, was->p.elide, is->p.nelide * sizeof(*is->p.elide));
+}
+
 /* Release all ports held responsible if other thresholds, or another algorithm, come into effect:
  * not at each event of the device.
  */
@@ -104,8 +115,7 @@ static void bfc_capfc_void(struct bfc_sched *q, const struct bfc_cfg *cfg)
 	struct bfc_capfc *c = q->egress;
 	unsigned int prio;
 
-	if (cfg && cfg->fc == q->cfg->fc && cfg->lossless == q->cfg->lossless &&
-	    !memcmp(&cfg->capfc, &q->cfg->capfc, sizeof(cfg->capfc)))
+	if (cfg && bfc_capfc_stands(q->cfg, cfg))
 		return;
 	for (prio = 0; prio < BFC_PRIORITIES; prio++)
 		bfc_capfc_signal(q, prio, bfc_capfc_clear(&c[prio]), false);

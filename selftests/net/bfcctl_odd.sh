@@ -101,7 +101,10 @@ test_metrics_into() {
 # A file of the administrator's that is there, but cannot be read
 test_dangling_configuration() {
 	dummy
-	[ ! -e /etc/bfc.conf ] && [ ! -e /etc/bfc.d ] || { skip="there is a bfc.conf"; return; }
+	if [ -e /etc/bfc.conf ] || [ -e /etc/bfc.d ]; then
+		skip="there is a bfc.conf"
+		return
+	fi
 	mkdir /etc/bfc.d
 	printf '[port d0]\nqueues 8\n' >/etc/bfc.d/10.conf
 	ln -s /nowhere /etc/bfc.conf

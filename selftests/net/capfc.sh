@@ -156,9 +156,10 @@ test_egress_xon() {
 # An option that these pauses do not depend on, and an event of the device, end none of them: the
 # queue is longer than egress-xon. Other thresholds begin anew.
 test_pause_outlives_changes() {
-	local dropped waiting mode
-	for mode in capfc-max capfc-cal; do
-		topology $mode
+	local dropped waiting mode end
+	for mode in "capfc-max egress-xon 2000b" "capfc-cal egress-xon 2000b" "capfc-max elide ph"; do
+		read -r mode end <<<"$mode"
+		topology "$mode"
 		hold_prio n sw pn 65535
 		burst h 9
 		check "$mode: h is not paused" paused_by ph true
@@ -166,8 +167,9 @@ test_pause_outlives_changes() {
 		check "$mode: limit ends the pause" paused_by ph true
 		ip -n sw link set dev pn mtu 1400
 		check "$mode: an MTU ends the pause" paused_by ph true
-		tc -n sw qdisc change dev pn root bfc egress-xon 2000b
-		check "$mode: a threshold does not end the pause" paused_by ph false
+		# shellcheck disable=SC2086
+		tc -n sw qdisc change dev pn root bfc $end
+		check "$mode: $end does not end the pause" paused_by ph false
 		hold_prio n sw pn 0
 		all_idle
 		clean_up

@@ -403,9 +403,7 @@ test_clsact_without_filters() {
 # that they come in at the port below. It names an upstream queue, or pauses, as if the
 # neighbour had.
 test_turned_round() {
-	local mac
 	mode="fc pfc" network
-	mac=$(mac sw p1 | tr -d :)
 	frames open v v e0
 	frames raw v "$(printf '%s' 0180c2000001 0180c2000001 8808 0101 00ff \
 		ffffffffffffffffffffffffffffffff)$(printf '00%.0s' {1..26})" 5
