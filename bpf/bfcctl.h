@@ -125,6 +125,7 @@ void sockops_attach(int prog, const char *cgroup, const char *path, const char *
 uint64_t cgroup_id(const char *path);
 void conf_set(int map, const void *value, const char *what);
 bool conf_fits(int map, size_t key, size_t value);
+bool counts_fit(int map, size_t key, size_t value);
 bool conf_get_sized(int map, void *value, size_t size);
 #define conf_get(map, value)	conf_get_sized(map, value, sizeof(*(value)))
 

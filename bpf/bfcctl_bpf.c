@@ -582,6 +582,15 @@ static bool per_cpu(uint32_t type)
 	       type == BPF_MAP_TYPE_LRU_PERCPU_HASH || type == BPF_MAP_TYPE_PERCPU_CGROUP_STORAGE;
 }
 
+static bool fits(int map, size_t key, size_t value, bool each_cpu)
+{
+	struct bpf_map_info info = {};
+	uint32_t len = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(map, &info, &len) && per_cpu(info.type) == each_cpu &&
+	       info.key_size == key && info.value_size == value;
+}
+
 /**
  * conf_fits() - whether a map has the layout of this version of bfcctl
  * @map: the map
@@ -590,11 +599,18 @@ static bool per_cpu(uint32_t type)
  */
 bool conf_fits(int map, size_t key, size_t value)
 {
-	struct bpf_map_info info = {};
-	uint32_t len = sizeof(info);
+	return fits(map, key, value, false);
+}
 
-	return !bpf_obj_get_info_by_fd(map, &info, &len) &&
-	       info.key_size == key && info.value_size == value && !per_cpu(info.type);
+/**
+ * counts_fit() - whether a map has the layout of this version's counters
+ * @map: the map, with a value for each CPU
+ * @key: bytes of a key
+ * @value: bytes of a value
+ */
+bool counts_fit(int map, size_t key, size_t value)
+{
+	return fits(map, key, value, true);
 }
 
 /**

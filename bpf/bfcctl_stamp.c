@@ -350,7 +350,7 @@ static void show_ours(const struct port *port)
 	    bpf_obj_get_info_by_fd(prog, &info, &len) ||
 	    info.id != port->prog_id ||
 	    !conf_get(config, &conf) ||
-	    !conf_fits(counts, sizeof(i), sizeof(n)))
+	    !counts_fit(counts, sizeof(i), sizeof(n)))
 		goto out;
 	out_string("pin", stamp_path(port->ifindex, ""));
 	out_number("node", conf.node);

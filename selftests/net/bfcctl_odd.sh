@@ -60,16 +60,16 @@ monitors() { pgrep -fc 'bfcctl.* monitor|/proc/self/exe.* monitor'; }
 no_monitor() { [ "$(monitors)" = 0 ]; }
 
 test_report_is_ended() {
-	background bfcctl report "$scratch/r.tar.gz" events 60s
+	background bfcctl report "$scratch/ended.tar.gz" events 60s
 	check "no monitor" wait_for 10 eval '! no_monitor'
 	kill "$bg"
 	check "the report does not end" wait_for 5 gone "$bg"
 	check "its monitor goes on" wait_for 5 no_monitor
-	[ ! -e "$scratch/r.tar.gz" ] || fail "half a report is left"
-	background ignoring TERM bfcctl report "$scratch/r.tar.gz" events 1s
+	[ ! -e "$scratch/ended.tar.gz" ] || fail "half a report is left"
+	background ignoring TERM bfcctl report "$scratch/ended.tar.gz" events 1s
 	check "the report does not end where SIGTERM is ignored" wait_for 20 gone "$bg"
 	kill -KILL "$bg" 2>/dev/null
-	check "no report" gzip -t "$scratch/r.tar.gz"
+	check "no report" gzip -t "$scratch/ended.tar.gz"
 }
 
 # kind FILE
