@@ -429,16 +429,20 @@ static void put_all(FILE *to, const struct samples *all, const char *netns)
 	put_each(to, all, netns, &each_class);
 }
 
+/* Returns false with the reason in errno. */
+static bool put_and_close(FILE *to, const struct samples *all, const char *netns)
+{
+	put_all(to, all, netns);
+	errno = EIO;
+	return !(ferror(to) | fclose(to));
+}
+
 /* A device or a pipe: there is no whole file to put in its place. */
 static void put_into(const char *path, const struct samples *all, const char *netns)
 {
 	FILE *to = fopen(path, "we");
 
-	if (!to)
-		fail("%s: %s", path, strerror(errno));
-	put_all(to, all, netns);
-	errno = EIO;
-	if (ferror(to) | fclose(to))
+	if (!to || !put_and_close(to, all, netns))
 		fail("%s: %s", path, strerror(errno));
 }
 
@@ -466,9 +470,7 @@ static void put_file(const char *path, const struct samples *all, const char *ne
 	to = fopen(part, "wxe");
 	if (!to)
 		fail("%s: %s", part, strerror(errno));
-	put_all(to, all, netns);
-	errno = EIO;
-	if (ferror(to) | fclose(to) || rename(part, path)) {
+	if (!put_and_close(to, all, netns) || rename(part, path)) {
 		int err = errno;
 
 		unlink(part);

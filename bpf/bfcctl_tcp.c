@@ -162,8 +162,8 @@ bool tcp_config(const char *cgroup, struct bfc_int_config *conf)
 	if (fd < 0)
 		return false;
 	if (!conf_get(fd, conf))
-		fail("%s: INT is that of another version of bfcctl, which cannot be read: \"bfcctl int detach --cgroup\" it first",
-		     cgroup);
+		fail("%s: INT is that of another version of bfcctl, which cannot be read: \"bfcctl int detach --cgroup %s\" first",
+		     cgroup, cgroup);
 	close(fd);
 	return true;
 }

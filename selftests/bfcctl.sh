@@ -4,7 +4,7 @@
 # For tests of bfcctl: sourced behind lib.sh.
 
 # Functions are called by name.
-# shellcheck disable=SC2317,SC2154
+# shellcheck disable=SC2317,SC2154,SC2034
 
 PATH=$top/build/bpf:$PATH
 
@@ -22,6 +22,13 @@ refuses() {
 	equal "bytes that \"$*\" prints" "$(wc -c <"$scratch/out")" 0
 }
 run=()
+
+# no_conf: "no_conf || return" skips the rest of a test where bfcctl has a file of the box
+no_conf() {
+	[ ! -e /etc/bfc.conf ] && [ ! -e /etc/bfc.d ] && return
+	skip="there is a bfc.conf"
+	return 1
+}
 
 struct_ops() { [ -e /sys/kernel/btf/vmlinux ]; }
 
