@@ -525,8 +525,16 @@ passes() {
 prios_paused() {
 	snapshot '.[] | select([.prios[]? | select(.paused)] | length > 0) | "\(.ns) \(.dev);"'
 }
-# idle: nothing is queued, counted or paused
+backlog() { snapshot 'map(.backlog) | add // 0'; }
+# idle: nothing is queued, counted or paused. What is queued leaves first, however long that takes:
+# where time is the host's, links may carry less than their rate.
 idle() {
+	local was now
+	now=$(backlog)
+	for ((was = now + 1; now > 0 && now < was;)); do
+		sleep 3
+		was=$now now=$(backlog)
+	done
 	all_idle
 	poll=0.3 becomes_empty 5 "paused for ever" prios_paused
 }
