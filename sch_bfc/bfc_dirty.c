@@ -197,8 +197,8 @@ static void bfc_port_clean(struct bfc_port *port)
  * @now: ns
  *
  * Context: under the root lock of @sch, from dequeue.
- * Return: the frame; NULL if it is another scheduler's to send, there is no neighbour to tell
- * or no memory: then the bit stays, and the refresh timer looks again.
+ * Return: the frame; NULL if it would say nothing new, it is another scheduler's to send, there is
+ * no neighbour to tell, or no memory: then the bit stays, and the refresh timer looks again.
  */
 struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 {
@@ -217,11 +217,13 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 	cfg = ing ? rcu_dereference(ing->cfg) : NULL;
 	if (!cfg || !cfg->fc->build || (cfg->fc->prios && q->txq.index))
 		goto out;
-	bfc_refresh_start(port);
 	spin_lock(&port->tx.lock);
 	/* unless another scheduler of the port was first, or the neighbour has gone */
-	if (bfc_pause_due(port) && READ_ONCE(port->live))
+	if (bfc_pause_due(port) && READ_ONCE(port->live) &&
+	    !(cfg->fc->needless && cfg->fc->needless(port, ing, cfg, now))) {
+		bfc_refresh_start(port);
 		skb = cfg->fc->build(port, ing, cfg, now);
+	}
 	spin_unlock(&port->tx.lock);
 	/* Other counters replaced these meanwhile; the mark for them may have been cleared for
 	 * this frame.

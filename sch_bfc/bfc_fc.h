@@ -80,9 +80,11 @@ struct bfc_fc_ops {
 			unsigned int prio, u32 len, bool came, u64 now);
 	u64 (*remaining)(struct bfc_ingress *ing, unsigned int prio, u64 now);
 
-	/* Build the frame that is due, under port->tx.lock and RCU; a PAUSE
-	 * came in, under port->lock.
+	/* True if the frame that is due would say nothing new, and is not due any more; build it.
+	 * Both under port->tx.lock and RCU. A PAUSE came in, under port->lock.
 	 */
+	bool (*needless)(struct bfc_port *port, const struct bfc_ingress *ing,
+			 const struct bfc_cfg *cfg, u64 now);
 	struct sk_buff *(*build)(struct bfc_port *port, struct bfc_ingress *ing,
 				 const struct bfc_cfg *cfg, u64 now);
 	void (*receive)(struct bfc_port *port, const struct bfc_pause *pause,

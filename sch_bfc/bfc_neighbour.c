@@ -237,6 +237,7 @@ void bfc_port_tags(struct bfc_port *port)
 		/* bfc_pause_build() reads port->live under this lock */
 		spin_lock(&port->tx.lock);
 		port->tx.npaused = 0;
+		port->tx.built = 0;
 		spin_unlock(&port->tx.lock);
 	}
 	if (live && !lived) {

@@ -16,6 +16,35 @@ static u64 bfc_port_drained(const struct bfc_port *port)
 	return sum;
 }
 
+/* True if the newest frame said all that one would say now. */
+static bool bfc_queue_as_told(const struct bfc_port *port, const struct bfc_ingress *ing)
+{
+	unsigned int upq;
+
+	for (upq = 0; upq < ing->queues; upq++)
+		if ((atomic_read(&ing->counter[upq]) > 0) != test_bit(upq, port->tx.paused))
+			return false;
+	return true;
+}
+
+/* Counters that left 0 and are at 0 again need no frame, nor the other way round: with a Th of less
+ * than a packet (many flows, a short HRTT) each packet of a queue does that. The neighbour still
+ * hears from us at the interval of refreshes.
+ */
+static bool bfc_queue_needless(struct bfc_port *port, const struct bfc_ingress *ing,
+			       const struct bfc_cfg *cfg, u64 now)
+{
+	if (now - port->tx.built >= READ_ONCE(port->opt.refresh) ||
+	    port->tx.layout != ing->layout || cfg->by_root || !bfc_queue_as_told(port, ing))
+		return false;
+	clear_bit(BFC_PORT_DIRTY, &port->flags);
+	smp_mb__after_atomic();	/* pairs with the counters' atomic ops */
+	if (bfc_queue_as_told(port, ing))
+		return true;
+	set_bit(BFC_PORT_DIRTY, &port->flags);
+	return false;
+}
+
 /* Build a PAUSE with the whole set of paused queues (BFC §3.3.2). */
 static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 				       struct bfc_ingress *ing,
@@ -80,6 +109,7 @@ static struct sk_buff *bfc_queue_build(struct bfc_port *port,
 	port->tx.roots_next = next;
 	bfc_hrtt_told(port, cfg, fresh < ing->queues ? BFC_VID(fresh) : BFC_WATCH_NONE,
 		      now, now);
+	port->tx.built = now;
 	port->tx.frames++;
 	bfc_pause_sent(port, paused, changed, now);
 	trace_bfc_pause_tx(port->dev, seq, paused, changed,
@@ -117,6 +147,7 @@ const struct bfc_fc_ops bfc_fc_bfc = {
 	.classes	= 1,
 	.hello		= BFC_MODE_BFC,
 	.identity	= BFC_FLOW_TUPLE,
+	.needless	= bfc_queue_needless,
 	.build		= bfc_queue_build,
 	.receive	= bfc_queue_receive,
 };

@@ -722,6 +722,32 @@ test_tpid_8100() {
 	done_with
 }
 
+# burst_stat DEV NAME
+burst_stat() { tc -s -j qdisc show dev "$1" root | jq ".[0].$2"; }
+
+# Counters that rise and fall before a frame is built need none: bursts pass through a port whose Th
+# is less than a packet, and each empties its queues.
+test_nothing_new() {
+	local before run=/sys/module/test_bench/parameters/run
+	modprobe test_bench || fail "no module test_bench: scripts/build-modules"
+	ip link add burst0 type dummy
+	ip link add burst1 type dummy
+	ip link set burst0 up
+	ip link set burst1 up
+	check "bfc" tc qdisc add dev burst0 root bfc peer on limit 10m threshold 100b 2>/dev/null
+	check "bfc" tc qdisc add dev burst1 root bfc peer on refresh 500ms 2>/dev/null
+	sleep 3		# the first frame
+	before=$(burst_stat burst1 frames_tx)
+	for _ in {1..20}; do
+		echo "burst0 8 64 1 burst1" >$run || fail "no result"
+	done
+	at_least "counted" "$(burst_stat burst0 counted)" $((20 * 64))
+	at_most "frames" $(($(burst_stat burst1 frames_tx) - before)) 2
+	equal "pauses" "$(burst_stat burst1 pause_tx)" 0
+	ip link del burst0
+	ip link del burst1
+}
+
 # The EtherType is for experiments.
 test_not_ours() {
 	local to zeroes
@@ -744,5 +770,5 @@ test_not_ours() {
 run_tests three_way_hello bye silence carrier_loss two_talkers peer_on own_pause_with_peer_on \
 	peer_off pause_obeyed hold_ends_on_an_idle_port cap_of_a_paused_queue \
 	mode_change_ends_a_pause refused sequence_far_ahead guessed_nonce unproved_pause nic_role \
-	pauses_end_with_accept_pause flood hello_flood pause_sent counts_of_a_row tags_of_others \
-	vlan_bridge tpid_8100 not_ours fuzz
+	pauses_end_with_accept_pause flood hello_flood pause_sent counts_of_a_row nothing_new \
+	tags_of_others vlan_bridge tpid_8100 not_ours fuzz
