@@ -179,15 +179,16 @@ void bfc_pause_sent(struct bfc_port *port, u32 paused, u32 changed, u64 now)
 	}
 }
 
-/* Clear the dirty bit of a port without counters, which has no pauses to send: the first change
- * must find it clear. If new counters were published meanwhile, their mark may have met the old
- * bit: set it again.
+/* Clear the dirty bit of a port that has no pauses to send, without counters or a neighbour: the
+ * first change must find it clear, and while it is set each dequeue looks for a frame. If new
+ * counters were published or the neighbour came meanwhile, their mark may have met the old bit: set
+ * it again.
  */
 static void bfc_port_clean(struct bfc_port *port)
 {
 	clear_bit(BFC_PORT_DIRTY, &port->flags);
 	smp_mb__after_atomic();	/* pairs with test_and_set_bit() of bfc_port_mark_dirty() */
-	if (rcu_access_pointer(port->ingress))
+	if (READ_ONCE(port->live) && rcu_access_pointer(port->ingress))
 		bfc_port_mark_dirty(port);
 }
 
@@ -208,10 +209,8 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 	struct sk_buff *skb = NULL;
 	struct bfc_ingress *ing;
 
-	if (!READ_ONCE(port->live))
-		return NULL;
 	rcu_read_lock();
-	ing = rcu_dereference(port->ingress);
+	ing = READ_ONCE(port->live) ? rcu_dereference(port->ingress) : NULL;
 	if (!ing)
 		bfc_port_clean(port);
 	cfg = ing ? rcu_dereference(ing->cfg) : NULL;

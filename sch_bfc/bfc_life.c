@@ -262,6 +262,9 @@ void bfc_sched_reset(struct Qdisc *sch)
 
 	if (q->queues)
 		bfc_purge(sch);
+	/* Its TX queue is not used any more (ethtool -L): nothing else would end its storms. */
+	if (q->cfg && q->txq.all && q->txq.index >= q->txq.all->used)
+		bfc_watch_reset(q, q->cfg->prios);
 	/* The device was deactivated, and may be activated again at once. A pause that became
 	 * due meanwhile found no qdisc to run, so the timer has to look for it.
 	 */

@@ -233,7 +233,7 @@ void bfc_port_tags(struct bfc_port *port)
 	WRITE_ONCE(port->tags, tags);
 	WRITE_ONCE(port->told, told);
 	WRITE_ONCE(port->live, live);
-	if (!live) {
+	if (!live || !bfc_refreshes(port)) {
 		/* bfc_pause_build() reads port->live under this lock */
 		spin_lock(&port->tx.lock);
 		port->tx.npaused = 0;

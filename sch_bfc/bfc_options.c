@@ -508,6 +508,12 @@ int bfc_check_used(struct nlattr **tb, struct bfc_params *p,
 {
 	unsigned int i;
 
+	/* First what the request leaves out: with such an option at its default, another one may
+	 * be used.
+	 */
+	for (i = 0; i <= TCA_BFC_MAX; i++)
+		if (!tb[i] && bfc_unused(i, p, p))
+			bfc_set_default(p, i);
 	for (i = 0; i <= TCA_BFC_MAX; i++) {
 		const char *why = bfc_unused(i, p, p);
 

@@ -183,8 +183,8 @@ test_storm_ends_with_the_qdisc() {
 	finish "$bg"
 }
 
-# Each TX queue has a watchdog: the storm of the port ends with the last of theirs.
-test_storms_of_two_txqs() {
+# two_txqs: storms of both TX queues of a, whose neighbour n is made of Python
+two_txqs() {
 	local watchdog=100ms tx_queues=2
 	simulated || watchdog=300ms
 	host a 10.0.0.1/24
@@ -203,6 +203,14 @@ test_storms_of_two_txqs() {
 	frames keep n 0.01 bits=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15 hold=2000000000 \
 		drained=6000
 	wait_for 2 storms_are storms 2 || fail "no storm of both"
+}
+
+# told_are EVENTS: of a, besides that n has come
+told_are() { [ "$(told a | tr ' ' '\n' | grep -v neighbour_up | paste -sd ' ')" = "$1" ]; }
+
+# Each TX queue has a watchdog: the storm of the port ends with the last of theirs.
+test_storms_of_two_txqs() {
+	two_txqs
 	equal "events while both last" "$(told a)" storm
 	frames keep n 0
 	frames pause n bits= drained=7000
@@ -212,6 +220,16 @@ test_storms_of_two_txqs() {
 	finish "$bg"
 }
 storms_are() { [ "$(stat a e0 "$1")" = "$2" ]; }
+
+# That of a TX queue which is not used any more has ended, too.
+test_storm_of_a_removed_txq() {
+	two_txqs
+	check "ethtool -L" in_ns a ethtool -L e0 tx 1
+	frames keep n 0
+	frames pause n bits= drained=7000
+	wait_for 5 told_are "storm restore" || fail "events: $(told a)"
+	finish "$bg"
+}
 
 # 40 flows in 4 queues: a message a second, all of them counted
 test_queues_exhausted() {
@@ -369,5 +387,5 @@ test_unload() {
 }
 
 run_tests neighbour other_queues peer_on text later_port storm_and_restore storm_ends_with_the_qdisc \
-	storms_of_two_txqs queues_exhausted shared_queues_are_not_exhausted handles_exhausted \
-	flood_is_bounded reader_that_does_not_read namespaces unload
+	storms_of_two_txqs storm_of_a_removed_txq queues_exhausted shared_queues_are_not_exhausted \
+	handles_exhausted flood_is_bounded reader_that_does_not_read namespaces unload

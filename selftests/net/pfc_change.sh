@@ -101,4 +101,23 @@ test_mode_ends_under_load() {
 	all_idle
 }
 
-run_tests lossless_at_once handles_come_later buffer_without_handles mode_ends_under_load
+# A port that builds no frames any more pauses nothing, and says so.
+test_ends_with_the_frames() {
+	local before after
+	for before in pfc capfc-max; do
+		after="fc $before role nic"
+		[ $before = pfc ] || after="fc pfc lossless none"
+		line fc $before
+		ip -n sw link set dev pn type wire rate 2mbit
+		send h 10.0.0.2 9 -t 5
+		check "$before: nothing pauses h" wait_for 8 paused
+		at_least "$before: paused" "$(stat sw ph upstream_paused)" 1
+		# shellcheck disable=SC2086
+		check "$after" tc -n sw qdisc change dev ph root bfc $after
+		equal "$after: paused" "$(stat sw ph upstream_paused)" 0
+		finish "$bg"
+		clean_up
+	done
+}
+
+run_tests ends_with_the_frames lossless_at_once handles_come_later buffer_without_handles mode_ends_under_load
