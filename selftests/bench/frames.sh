@@ -22,15 +22,14 @@ frame=90		# bytes, with the FCS and the gap 24 more; 32 queues
 # sent: PAUSE frames of each port that faces a sender
 sent() { snapshot '.[] | select(.dev | test("^p")) | .frames_tx'; }
 
-# rule RESUME HOST...: at all ports
+# rule RESUME HOST...: at all ports of the switch
 rule() {
-	local resume=$1 host port
+	local resume=$1 host
 	shift
 	for host in "$@"; do
-		for port in "$host e0" "sw p${host#h}"; do
-			tc -n "${port% *}" qdisc change dev "${port#* }" root bfc hrtt 10us \
-				resume "$resume" || fail "$port: refused"
-		done
+		tc -n "$host" qdisc change dev e0 root bfc hrtt 10us || fail "$host: refused"
+		tc -n sw qdisc change dev "p${host#h}" root bfc hrtt 10us resume "$resume" ||
+			fail "p${host#h}: refused"
 	done
 	tc -n sw qdisc change dev r0 root bfc hrtt 10us resume "$resume" || fail "r0: refused"
 }
