@@ -415,7 +415,7 @@ enum {
 #define TCA_BFC_TCLASS_MAX (__TCA_BFC_TCLASS_MAX - 1)
 
 enum {
-	BFC_PEER_STATE_OFF,		/* peer off, fc none or link down */
+	BFC_PEER_STATE_OFF,		/* peer off, link down, or a mode without HELLO */
 	BFC_PEER_STATE_SEARCHING,	/* HELLO sent, no answer yet */
 	BFC_PEER_STATE_HEARD,		/* neighbour heard, no echo from it yet */
 	BFC_PEER_STATE_UP,		/* agreed: stamping and pausing */
