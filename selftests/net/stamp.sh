@@ -4,32 +4,15 @@
 # stamp: upstreamQ natively and by an eBPF program, INT (HPCC §4.1), and programs
 # that do what they should not.
 #
-#   h1 --p1- sw1 -x---w- sw2 -x---w- sw3 -r0-- r
-#
-# All links 20 Mbit/s, but the one from sw2 to sw3 in the tests of INT: 2 Mbit/s, so
-# that a queue builds even if the machine is too slow to send more.
+# The switches are those of selftests/stamp.sh; in the tests of INT the link from sw2 to
+# sw3 has 2 Mbit/s, so that a queue builds even if the machine is too slow to send more.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+# shellcheck source=selftests/stamp.sh
+. "$top/selftests/stamp.sh"
 
-object=$top/build/bpf/bfc_stamp.bpf.o
 odd=$top/build/tools/stamp_odd.bpf.o
-pins=/run/bpf
-
-line() {
-	local i
-	host h1 10.0.0.1/24
-	host r 10.0.0.100/24
-	for i in 1 2 3; do
-		switch "sw$i"
-	done
-	cable sw1 p1 h1 e0
-	cable sw1 x sw2 w
-	cable sw2 x sw3 w rate "${1:-20mbit}" delay 100us ring 1
-	cable sw3 r0 r e0
-	# One packet from the wire is one packet for the test.
-	in_ns r ethtool -K e0 gro off >/dev/null
-}
 
 # one_switch [OPTIONS]: h1 -- sw -- r, with bfc OPTIONS on r0
 one_switch() {
@@ -45,31 +28,6 @@ one_switch() {
 	meet 10.0.0.100 h1
 }
 
-# le NUMBER BYTES: its bytes, lowest first, for bpftool
-le() {
-	local v=$1 n=$2
-	while [ "$n" -gt 0 ]; do
-		printf '%d ' $((v & 255))
-		v=$((v >> 8)) n=$((n - 1))
-	done
-}
-
-# load NAME NODE [EVERY [PORT [MODE]]]: an instance of the program, at $pins/NAME/prog
-load() {
-	mkdir -p "$pins/$1"
-	bpftool prog load "$object" "$pins/$1/prog" type classifier \
-		pinmaps "$pins/$1" >"$scratch/load" 2>&1 ||
-		fail "bpftool: $(tail -n 3 "$scratch/load")"
-	configure "$@"
-}
-
-configure() {
-	# shellcheck disable=SC2046
-	bpftool map update pinned "$pins/$1/bfc_stam_data" key 0 0 0 0 value \
-		$(le "$2" 4) $(le "${3:-0}" 4) $(le "${4:-0}" 2) "${5:-0}" 0 ||
-		fail "bpftool: no configuration"
-}
-
 # load_odd: all programs of stamp_odd.bpf.c, at $pins/odd/NAME
 load_odd() {
 	bpftool prog loadall "$odd" "$pins/odd" pinmaps "$pins/odd-maps" \
@@ -77,39 +35,12 @@ load_odd() {
 		fail "bpftool: $(tail -n 3 "$scratch/load")"
 }
 
-unload() { rm -rf "${pins:?}"/*; }
-
 # pinned NS PORT PATH
 pinned() { tc -n "$1" qdisc change dev "$2" root bfc stamp pinned "$pins/$3"; }
 
 # programs: of the type that stamps, in the kernel
 programs() { bpftool -j prog show | jq '[.[] | select(.type == "sched_cls")] | length'; }
 no_programs() { [ "$(programs)" -eq 0 ]; }
-
-# count NAME WHAT: of bfc_stamp_count, all processors
-count() {
-	bpftool -j map dump pinned "$pins/$1/bfc_stamp_count" | jq "
-		[.[] | select(.key[0] == \"0x0$2\") | .values[].value |
-		 [to_entries[] | (.value | ltrimstr(\"0x\") |
-		  explode | map(if . > 96 then . - 87 else . - 48 end) |
-		  .[0] * 16 + .[1]) * pow(256; .key)] | add] | add"
-}
-
-# flow FROM TO FIELD=VALUE...: what came is in $scratch/flow
-flow() {
-	"$top/selftests/tools/intflow.py" "$@" >"$scratch/flow" 2>"$scratch/err" ||
-		fail "intflow: $(tail -n 1 "$scratch/err")"
-}
-
-# came JQ: about the packets that came, an array of arrays
-came() { jq -r "$1" "$scratch/flow"; }
-
-# all_good: each packet came as it was sent, but for what hops wrote
-all_good() {
-	equal "packets that are not as they were sent" "$(came '
-		[.[][] | select((.payload_ok and .ip_ok and
-			(.sum | IN("ok", "none", "partial"))) | not)] | length')" 0
-}
 
 # ---- upstreamQ ----
 
@@ -196,19 +127,6 @@ test_facts() {
 }
 
 # ---- INT ----
-
-# three_hops [EVERY [RATE]]: INT on all three switches
-three_hops() {
-	local i
-	line "${2:-}"
-	for i in 1 2 3; do
-		load "$i" $((i * 1000)) "${1:-0}"
-	done
-	bfc sw1 x hrtt 4ms stamp pinned "$pins/1/prog"
-	bfc sw2 x hrtt 4ms stamp pinned "$pins/2/prog"
-	bfc sw3 r0 hrtt 4ms stamp pinned "$pins/3/prog"
-	meet 10.0.0.100 h1
-}
 
 bytes_of() {
 	sent=("$(stat sw1 x bytes)" "$(stat sw2 x bytes)" "$(stat sw3 r0 bytes)")
@@ -880,8 +798,6 @@ test_given_back() {
 	refused "there is no program [0-9]* any more" tc -n sw qdisc add dev r0 root bfc $shown
 }
 
-[ -e "$object" ] || skip_all "no $object: make bpf"
-command -v bpftool >/dev/null || skip_all "no bpftool"
 sent=()
 run_tests same_tags facts values path tcp tcp_usual tcp_not_ours strip strip_all strip_fragments \
 	offload segment_lists udp udp_not_ours every odd_programs refused swap steps device_goes replaced \
