@@ -440,7 +440,7 @@ static __always_inline int pass_udp(struct __sk_buff *skb, __u32 l4,
 static __always_inline int stamp_udp(struct __sk_buff *skb,
 				     const struct packet *pkt)
 {
-	__u32 l4 = pkt->l4, nhop, len, mtu = 0;
+	__u32 l4 = pkt->l4, nhop, len, need, mtu = 0;
 	struct bfc_int_head head;
 	struct bfc_int_hop hop;
 	const struct udphdr *udp = (void *)(long)skb->data + l4;
@@ -460,7 +460,9 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 	bfc_int_get_head(u.rec, &head);
 	nhop = head.nhop;
 	len = bpf_ntohs(u.udp.len);
-	if (len < UDP_HLEN + BFC_INT_HEAD_LEN)
+	/* Shorter than its head says: it is not INT, and an edge finds no records in it. */
+	need = UDP_HLEN + BFC_INT_LEN(nhop < BFC_INT_HOPS_MAX ? nhop : BFC_INT_HOPS_MAX);
+	if (len < need || l4 + need > skb->len)
 		return TC_ACT_OK;
 	bfc_int_pass(&head, id_here(skb));
 	bfc_int_put_head(now, &head);
@@ -477,9 +479,8 @@ static __always_inline int stamp_udp(struct __sk_buff *skb,
 		count(BFC_STAMP_TOO_LONG);
 		return TC_ACT_OK;
 	}
-	if (len < udp_len(nhop) ||
-	    bpf_skb_load_bytes(skb, l4, &u, udp_len(nhop)))
-		return TC_ACT_OK;	/* shorter than its header says */
+	if (bpf_skb_load_bytes(skb, l4, &u, udp_len(nhop)))
+		return TC_ACT_OK;
 
 	/* Room behind the IP header; the UDP header moves to the front of it. */
 	if (bpf_skb_adjust_room(skb, BFC_INT_HOP_LEN, BPF_ADJ_ROOM_NET,
@@ -640,11 +641,13 @@ static __always_inline int strip_udp(struct __sk_buff *skb, const struct packet 
 	if (n > sizeof(empty))
 		return TC_ACT_OK;
 	empty[0] = u.rec[0] & 0xf0;
-	/* Shorter than its head says: no hop has written into it, unless it was
-	 * cut off, as in a fragment.
+	/* Shorter than its head says: if it was not cut off, as in a fragment, no hop has written
+	 * a record into it. pathID may be of hops of another version.
 	 */
-	if (bpf_skb_store_bytes(skb, l4 + UDP_HLEN, empty, n, 0))
-		return pkt->frag ? strip_failed() : TC_ACT_OK;
+	if (bpf_skb_store_bytes(skb, l4 + UDP_HLEN, empty, n, 0) &&
+	    (pkt->frag ||
+	     bpf_skb_store_bytes(skb, l4 + UDP_HLEN, empty, BFC_INT_HEAD_LEN, 0)))
+		return strip_failed();
 	count(BFC_STAMP_STRIPPED);
 	return TC_ACT_OK;
 }

@@ -405,6 +405,10 @@ test_strip_all() {
 	all_good
 	equal "nHop" "$(came '[.[][].nhop] | tojson')" '[6,7,6]'
 	equal "records" "$(came '[.[][].hops[] | .speed + .ts + .tx + .qlen] | add')" 0
+	# What claims more records than there are: a hop of another version may have written pathID.
+	flow h1:e0 r:e0 carrier=udp path=291 records=0 size=4 nhop=5 + nhop=1 + nhop=15 version=6
+	equal "pathIDs of what is too short" "$(came '[.[][].path] | tojson')" '[0,0,0]'
+	equal "nHop of what is too short" "$(came '[.[][].nhop] | tojson')" '[5,1,15]'
 	flow h1:e0 r:e0 slots=2 optlen=28 + optlen=255 + optlen=3 + optlen=2
 	all_good
 	equal "what is no option" "$(came '[.[][].option[:8]] | tojson')" \
@@ -556,6 +560,10 @@ test_udp() {
 	equal "packets" "$(came '[.[][]] | length')" 4
 	equal "bad checksums" "$(came '[.[][] | select(.sum == "bad")] | length')" 0
 	equal "nHop of what is not plain" "$(came '.[2][0].nhop')" 0
+	# Too short for the records that it claims, which are all of them
+	flow h1:e0 r:e0 carrier=udp records=0 size=4 nhop=5 + nhop=14 + nhop=5 version=6
+	equal "pathIDs of what is too short" "$(came '[.[][].path] | tojson')" '[0,0,0]'
+	equal "nHop of what is too short" "$(came '[.[][].nhop] | tojson')" '[5,14,5]'
 	unload
 }
 
