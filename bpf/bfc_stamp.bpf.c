@@ -18,7 +18,7 @@
  *
  *  - At an edge (mode strip) it removes INT instead: options in TCP become
  *    NOPs, and records in UDP zeroes, so that no hop's state leaves the
- *    network.
+ *    network; also in what ICMP errors quote.
  *
  * Not touched: fragments; IPv6 with extension headers; more than two VLAN tags
  * in the packet; packets inside another header (PPPoE, MPLS, tunnels). But a
@@ -40,33 +40,23 @@
 #include <linux/bfc_int.h>
 #include "bfc_stamp.h"
 #include "ip_len.h"
+#include "packet.h"
 
 #define PULL		128	/* bytes: all headers of most packets */
-#define VLAN_TAGS	2
 
 /* Lengths of headers without options, 32 bits for the verifier's sake */
-#define IP4_HLEN	((__u32)sizeof(struct iphdr))
-#define IP6_HLEN	((__u32)sizeof(struct ipv6hdr))
 #define TCP_HLEN	((__u32)sizeof(struct tcphdr))
 #define UDP_HLEN	((__u32)sizeof(struct udphdr))
 
 /* Where the bit-field doff is: in the byte behind ack_seq */
 #define TCP_DOFF	(offsetof(struct tcphdr, ack_seq) + sizeof(__be32))
 
-#define IP4_FRAG_MASK	0x3fff	/* more fragments, or not the first */
-#define IP4_OFFSET	0x1fff	/* units of 8 bytes */
 #define TCP_HLEN_MAX	60
 #define TCP_OPTIONS	16	/* options looked at, NOPs included; Linux sends 8 at most */
 #define TCP_OPT_END	0
 #define TCP_OPT_NOP	1
 #define TCP_TS		0x0101080a	/* two NOPs, kind and length of timestamps */
 #define TCP_TS_LEN	12
-
-/* What lies behind the EtherType of a VLAN tag. */
-struct vlan {
-	__be16 tci;
-	__be16 proto;
-};
 
 /* The only variable in .data, so it is all of the map "bfc_stam.data": the
  * program reads it without a lookup, and user space may change it while the
@@ -104,31 +94,6 @@ static void count(__u32 what)
 
 	if (n)
 		__sync_fetch_and_add(n, 1);	/* with PREEMPT_RT tasks of a CPU share it */
-}
-
-/* Headers of a packet. Offsets are from the MAC header. @frag: of IPv4, with
- * IP4_FRAG_MASK; 0 = not a fragment.
- */
-struct packet {
-	__u32 l3;
-	__u32 l4;
-	__u16 frag;
-	__u8 version;
-	__u8 proto;
-};
-
-/* A 16-bit word of a packet in network byte order, at an even offset from the
- * IP header.
- */
-static __always_inline __u32 word16(const __u8 *p)
-{
-	return *(const __u16 *)p;
-}
-
-/* struct ethhdr is packed, so the compiler would read its members by bytes. */
-static __always_inline __u32 ethertype(const __u8 *data)
-{
-	return word16(data + offsetof(struct ethhdr, h_proto));
 }
 
 static __always_inline __u32 get16(const __u8 *p)
@@ -584,48 +549,79 @@ static __always_inline __u32 blank(struct options *o, __u32 n)
 	return found;
 }
 
-static __always_inline int strip_tcp(struct __sk_buff *skb, __u32 l4)
+/* In a quote the change of TCP's own checksum makes up for that of the options: ICMP's stays
+ * right.
+ */
+static __always_inline int strip_tcp(struct __sk_buff *skb, const struct packet *pkt)
 {
+	__u32 l4 = pkt->l4, n, there;
 	struct options o;
 	__u8 doff;
 	__s64 diff;
-	__u32 n;
 
+	if (pkt->error && pkt->end <= l4 + TCP_HLEN)
+		return TC_ACT_OK;	/* quoted without options */
 	if (bpf_skb_load_bytes(skb, l4 + TCP_DOFF, &doff, sizeof(doff)))
 		return strip_failed();
 	n = (doff >> 4) * 4;
 	if (n <= TCP_HLEN)
 		return TC_ACT_OK;
 	n = bytes(n - TCP_HLEN);
+	there = n;
+	if (pkt->error && pkt->end - l4 - TCP_HLEN < n)
+		there = bytes(pkt->end - l4 - TCP_HLEN);
 	__builtin_memset(&o, 0, sizeof(o));
-	if (n > OPTS)
+	if (n > OPTS || there > OPTS)
 		return TC_ACT_OK;
 	/* The packet ends within its header: hops may have written into it. */
-	if (bpf_skb_load_bytes(skb, l4 + TCP_HLEN, o.old, n))
+	if (bpf_skb_load_bytes(skb, l4 + TCP_HLEN, o.old, there))
 		return strip_failed();
 	if (!blank(&o, n))
 		return TC_ACT_OK;
+	if (bpf_skb_store_bytes(skb, l4 + TCP_HLEN, o.now, there, 0))
+		return strip_failed();
+	if (there < n) {	/* the rest has not changed */
+		__builtin_memset(o.now, 0, sizeof(o.now));
+		if (bpf_skb_load_bytes(skb, l4 + TCP_HLEN, o.now, there))
+			return strip_failed();
+	}
 	diff = bpf_csum_diff((__be32 *)o.old, OPTS, (__be32 *)o.now, OPTS, 0);
-	if (diff < 0 || bpf_skb_store_bytes(skb, l4 + TCP_HLEN, o.now, n, 0) ||
+	if (diff < 0 ||
 	    bpf_l4_csum_replace(skb, l4 + offsetof(struct tcphdr, check), 0, diff, 0))
 		return strip_failed();
 	count(BFC_STAMP_STRIPPED);
 	return TC_ACT_OK;
 }
 
-/* Records and pathID become zeroes; there is no checksum (see stamp_udp()). nHop stays: a
- * receiver finds what is behind INT by it.
+/* All INT that UDP can have, a multiple of 4 for bpf_csum_diff(). */
+#define UDP_INT		((BFC_INT_LEN(BFC_INT_HOPS_MAX) + 3) & ~3)
+
+/* Update the checksum of the ICMP header in front for @n bytes of a quote that become @now. */
+static __always_inline int quote_csum(struct __sk_buff *skb, const struct packet *pkt,
+				      struct udp_int *u, __u8 *now, __u32 n)
+{
+	__s64 diff;
+
+	if (bpf_skb_load_bytes(skb, pkt->l4 + UDP_HLEN, u->rec, n))
+		return -1;
+	diff = bpf_csum_diff((__be32 *)u->rec, UDP_INT, (__be32 *)now, UDP_INT, 0);
+	return diff < 0 ||
+	       bpf_l4_csum_replace(skb, pkt->error + ICMP_CSUM, 0, diff, 0);
+}
+
+/* Records and pathID become zeroes; there is no checksum (see stamp_udp()) but ICMP's around a
+ * quote. nHop stays: a receiver finds what is behind INT by it.
  */
 static __always_inline int strip_udp(struct __sk_buff *skb, const struct packet *pkt)
 {
-	__u32 l4 = pkt->l4;
-	__u8 empty[BFC_INT_LEN(BFC_INT_HOPS_MAX)] = {};
+	__u32 l4 = pkt->l4, n;
+	__u8 empty[UDP_INT] = {};
 	struct bfc_int_head head;
 	struct udp_int u;
-	__u32 n;
 
 	__builtin_memset(&u, 0, sizeof(u));
-	if (bpf_skb_load_bytes(skb, l4, &u, UDP_HLEN + BFC_INT_HEAD_LEN) ||
+	if (pkt->end < l4 + UDP_HLEN + BFC_INT_HEAD_LEN ||
+	    bpf_skb_load_bytes(skb, l4, &u, UDP_HLEN + BFC_INT_HEAD_LEN) ||
 	    u.udp.dest !=
 	    bpf_htons(bfc_stamp_config.udp_port ?: BFC_INT_UDP_PORT) ||
 	    u.udp.check)
@@ -637,83 +633,71 @@ static __always_inline int strip_udp(struct __sk_buff *skb, const struct packet 
 	/* More hops than records: all records are filled. */
 	if (n > BFC_INT_HOPS_MAX)
 		n = BFC_INT_HOPS_MAX;
-	n = bytes(BFC_INT_LEN(n));
-	if (n > sizeof(empty))
+	n = BFC_INT_LEN(n);
+	if (n > pkt->end - l4 - UDP_HLEN) {
+		/* Shorter than its head says: if it was not cut off, as fragments and quotes
+		 * are, no hop has written a record into it. pathID may be of hops of another
+		 * version.
+		 */
+		if (pkt->frag && !pkt->error)
+			return strip_failed();
+		n = pkt->error ? pkt->end - l4 - UDP_HLEN : BFC_INT_HEAD_LEN;
+	}
+	n = bytes(n);
+	if (n > BFC_INT_LEN(BFC_INT_HOPS_MAX))
 		return TC_ACT_OK;
 	empty[0] = u.rec[0] & 0xf0;
-	/* Shorter than its head says: if it was not cut off, as in a fragment, no hop has written
-	 * a record into it. pathID may be of hops of another version.
-	 */
-	if (bpf_skb_store_bytes(skb, l4 + UDP_HLEN, empty, n, 0) &&
-	    (pkt->frag ||
-	     bpf_skb_store_bytes(skb, l4 + UDP_HLEN, empty, BFC_INT_HEAD_LEN, 0)))
+	if ((pkt->error && quote_csum(skb, pkt, &u, empty, n)) ||
+	    bpf_skb_store_bytes(skb, l4 + UDP_HLEN, empty, n, 0))
 		return strip_failed();
 	count(BFC_STAMP_STRIPPED);
 	return TC_ACT_OK;
 }
 
-_Static_assert(TCP_HLEN_MAX <= 64 &&
-	       sizeof(struct udphdr) + BFC_INT_LEN(BFC_INT_HOPS_MAX) <= 64,
+#define WRITTEN		64	/* bytes of TCP or UDP that hops write into */
+
+_Static_assert(sizeof(struct udphdr) + BFC_INT_LEN(BFC_INT_HOPS_MAX) <= WRITTEN &&
+	       TCP_HLEN_MAX <= WRITTEN,
 	       "hops write into no later byte");
 
-/* Hops write only into the first 64 bytes of TCP or UDP. A fragment that begins
- * within these has no header to find INT by, and the one before it is smaller
- * than any link makes it (RFC 3128).
+#define QUOTED		(ICMP_HLEN + 60 + WRITTEN)	/* of ICMP; 60: the longest IP header */
+
+/* A fragment that begins within what hops write into, or in what may quote that, has no header
+ * to find INT by, and the one before it is smaller than any link makes it (RFC 3128).
  */
 static __always_inline int strip_fragment(const struct packet *pkt)
 {
-	if ((pkt->proto == IPPROTO_TCP || pkt->proto == IPPROTO_UDP) &&
-	    (pkt->frag & IP4_OFFSET) < 64 / 8)
+	__u32 most = 0;
+
+	if (pkt->proto == IPPROTO_TCP || pkt->proto == IPPROTO_UDP)
+		most = WRITTEN;
+	else if (pkt->proto == IPPROTO_ICMP)
+		most = QUOTED;
+	if ((pkt->frag & IP4_OFFSET) * 8U < most)
 		return strip_failed();
 	return TC_ACT_OK;
 }
 
-/* ---- all ---- */
-
-static __always_inline int parse(const struct __sk_buff *skb, struct packet *pkt)
+static __always_inline int strip(struct __sk_buff *skb, struct packet *pkt)
 {
-	const __u8 *data = (const __u8 *)(long)skb->data;
-	const __u8 *data_end = (const __u8 *)(long)skb->data_end;
-	__u32 l3 = ETH_HLEN, proto;
-	const struct ipv6hdr *ip6;
-	const struct iphdr *ip4;
-	const struct vlan *tag;
-	int i;
-
-	if (data + ETH_HLEN > data_end)
-		return -1;
-	proto = ethertype(data);
-	for (i = 0; i < VLAN_TAGS; i++) {
-		if (proto != bpf_htons(ETH_P_8021Q) &&
-		    proto != bpf_htons(ETH_P_8021AD))
-			break;
-		tag = (const void *)(data + l3);
-		if ((const __u8 *)(tag + 1) > data_end)
-			return -1;
-		proto = tag->proto;
-		l3 += sizeof(*tag);
+	pkt->end = skb->len;
+	pkt->error = 0;
+	if (pkt->frag & IP4_OFFSET)
+		return strip_fragment(pkt);
+	if (pkt->proto == (pkt->version == 4 ? IPPROTO_ICMP : IPPROTO_ICMPV6)) {
+		if (quote(skb, pkt))
+			return TC_ACT_OK;
+		if (pkt->frag & IP4_OFFSET)
+			return strip_fragment(pkt);
 	}
-	pkt->l3 = l3;
-	if (proto == bpf_htons(ETH_P_IP)) {
-		ip4 = (const void *)(data + l3);
-		if ((const __u8 *)(ip4 + 1) > data_end || ip4->version != 4)
-			return -1;
-		pkt->version = 4;
-		pkt->frag = bpf_ntohs(ip4->frag_off) & IP4_FRAG_MASK;
-		pkt->proto = ip4->protocol;
-		pkt->l4 = l3 + ip4->ihl * 4;
-		return pkt->l4 < l3 + IP4_HLEN ? -1 : 0;
-	}
-	ip6 = (const void *)(data + l3);
-	if (proto != bpf_htons(ETH_P_IPV6) || (const __u8 *)(ip6 + 1) > data_end ||
-	    ip6->version != 6)
-		return -1;
-	pkt->version = 6;
-	pkt->frag = 0;
-	pkt->proto = ip6->nexthdr;
-	pkt->l4 = l3 + IP6_HLEN;
-	return 0;
+	if (pkt->proto == IPPROTO_TCP)
+		return strip_tcp(skb, pkt);
+	if (pkt->proto == IPPROTO_UDP)
+		return strip_udp(skb, pkt);
+	return TC_ACT_OK;
 }
+
+/* ---- all ---- */
 
 /* Called wherever it is needed, not kept in a variable: for a variable the
  * verifier would check the code in between twice.
@@ -743,14 +727,14 @@ static __always_inline int stamp_int(struct __sk_buff *skb)
 	}
 	if (parse(skb, &pkt))
 		return TC_ACT_OK;
-	if (pkt.frag && !strips())
+	if (strips())
+		return strip(skb, &pkt);
+	if (pkt.frag)
 		return TC_ACT_OK;
-	if (pkt.frag & IP4_OFFSET)
-		return strip_fragment(&pkt);
 	if (pkt.proto == IPPROTO_TCP)
-		return strips() ? strip_tcp(skb, pkt.l4) : stamp_tcp(skb, pkt.l4);
+		return stamp_tcp(skb, pkt.l4);
 	if (pkt.proto == IPPROTO_UDP)
-		return strips() ? strip_udp(skb, &pkt) : stamp_udp(skb, &pkt);
+		return stamp_udp(skb, &pkt);
 	return TC_ACT_OK;
 }
 

@@ -38,7 +38,7 @@ enum {
 	BFC_STAMP_FAILED,	/* a helper refused; dropped if it was changed, or may take INT out
 				 * of an edge
 				 */
-	BFC_STAMP_STRIPPED,	/* INT was taken out of it: mode strip */
+	BFC_STAMP_STRIPPED,	/* INT was taken out of it, or of what it quotes: mode strip */
 	__BFC_STAMP_COUNTS
 };
 

@@ -33,6 +33,10 @@ With NS:DEV:DEV as third end, frames go through a router with these two ports.
   vlan=ID                a C-tag in the packet, stag=ID an S-tag around it
   ipopts=WORDS           IP options that do nothing
   tos=N                  of IPv4
+  ttl=N                  of IP
+  icmp=TYPE cut=N        an ICMP error, or redirect, that quotes the packet, of its transport
+                         header and payload N bytes (default 60); has the same IP options,
+                         tags and sum
   fragment=1             says that more fragments follow
   ethertype=N            and a payload that is none of IP's
   wait=SECONDS           for the last packet (default 3)
@@ -65,7 +69,8 @@ STATUS_VLAN_VALID = 0x10
 SO_RCVBUFFORCE = 33
 INT_PORT = 0xbfc1
 PLAIN_PORT = 5000
-TCP, UDP = 6, 17
+ICMP, TCP, UDP, ICMP6 = 1, 6, 17, 58
+REDIRECT6 = 137
 SOURCES = ipaddress.IPv4Address("10.0.0.1").packed, ipaddress.IPv6Address("fd00::1").packed
 VNET_NEEDS_CSUM = 1
 VNET_GSO = {4: 1, 6: 4}
@@ -77,7 +82,7 @@ DEFAULT: Fields = {
     "ts": 0, "kind": 253, "exid": 0xbfc1, "optlen": None, "echoes": 0, "doff": None,
     "syn": 0, "sum": None, "mss": 0, "nhop": 0, "path": 0,
     "records": None, "junk": 0, "vlan": None, "stag": None, "ipopts": 0, "fragment": 0, "tos": 0, "ethertype": 0,
-    "wait": 3.0,
+    "ttl": 64, "icmp": None, "cut": 60, "wait": 3.0,
 }
 
 
@@ -131,6 +136,53 @@ def datagram(f: Fields, number: int) -> Tuple[bytes, int]:
     return struct.pack("!HHHH", 40000, port, 8 + len(data), 0) + data, 6
 
 
+def ip_header(f: Fields, number: int, proto: int, length: int) -> bytes:
+    if f["version"] == 6:
+        return struct.pack("!IHBB16s16s", 6 << 28, length, proto, f["ttl"], SOURCES[1],
+                           ipaddress.IPv6Address("fd00::100").packed)
+    options: bytes = b"\1\1\1\0" * f["ipopts"]
+    header = struct.pack("!BBHHHBBH4s4s", 0x45 + f["ipopts"], f["tos"],
+                         20 + len(options) + length, number, 0x2000 * f["fragment"], f["ttl"],
+                         proto, 0, SOURCES[0], ipaddress.IPv4Address("10.0.0.100").packed) + options
+    return header[:10] + struct.pack("!H", 0xffff ^ ones(header)) + header[12:]
+
+
+def with_sum(f: Fields, body: bytes, at: int, start: int) -> bytes:
+    """With the checksum at this offset that begins with that of a pseudo header."""
+    if f["sum"] in ("partial", "gso"):
+        check = start
+    elif f["sum"] == "none":
+        check = 0
+    else:
+        check = 0xffff ^ ones(body, start) or 0xffff
+    return body[:at] + struct.pack("!H", check) + body[at + 2:]
+
+
+def packet(f: Fields, number: int) -> Tuple[bytes, bytes, int]:
+    """IP header; what follows it; where the checksum is in that."""
+    if f["icmp"] is not None:
+        return error(f, number)
+    proto = TCP if f["carrier"] == "tcp" else UDP
+    body, at = segment(f, number) if proto == TCP else datagram(f, number)
+    header = ip_header(f, number, f["proto"] or proto, len(body))
+    return header, with_sum(f, body, at, ones(pseudo(f["version"], header, proto, len(body)))), at
+
+
+def error(f: Fields, number: int) -> Tuple[bytes, bytes, int]:
+    header, body, _ = packet(dict(f, icmp=None, sum="none" if f["carrier"] == "udp" else "ok"), number)
+    quote = header + body[:f["cut"]]
+    body = struct.pack("!BBHI", f["icmp"], 4, 0, 1000)
+    if f["icmp"] == REDIRECT6:
+        quote += bytes(-len(quote) % 8)
+        body += SOURCES[1] * 2 + b"\2\1\2\0\0\0\0\1" + struct.pack("!BB6x", 4, 1 + len(quote) // 8)
+    body += quote
+    proto = ICMP if f["version"] == 4 else ICMP6
+    header = ip_header(dict(f, fragment=0), number, proto, len(body))
+    start = ones(pseudo(6, header, proto, len(body))) if proto == ICMP6 else 0
+    return header, with_sum(dict(f, sum=f["sum"] if f["sum"] == "partial" else "ok"),
+                            body, 2, start), 2
+
+
 def frame(f: Fields, number: int, ends: Fields) -> bytes:
     out = mac_bytes(ends["dst"]) + mac_bytes(ends["src"])
     if f["stag"] is not None:
@@ -139,30 +191,9 @@ def frame(f: Fields, number: int, ends: Fields) -> bytes:
         out += struct.pack("!HH", 0x8100, f["vlan"])
     if f["ethertype"]:
         return bytes(10) + out + struct.pack("!H", f["ethertype"]) + payload_of(f, number)
-    proto = TCP if f["carrier"] == "tcp" else UDP
-    body, at = segment(f, number) if proto == TCP else datagram(f, number)
-    if f["version"] == 4:
-        options = b"\1\1\1\0" * f["ipopts"]
-        header = struct.pack("!BBHHHBBH4s4s", 0x45 + f["ipopts"], f["tos"], 20 + len(options) + len(body),
-                             number, 0x2000 * f["fragment"], 64, f["proto"] or proto, 0,
-                             SOURCES[0],
-                             ipaddress.IPv4Address("10.0.0.100").packed) + options
-        header = header[:10] + struct.pack("!H", 0xffff ^ ones(header)) + header[12:]
-        out += struct.pack("!H", 0x800)
-    else:
-        header = struct.pack("!IHBB16s16s", 6 << 28, len(body), f["proto"] or proto, 64,
-                             SOURCES[1],
-                             ipaddress.IPv6Address("fd00::100").packed)
-        out += struct.pack("!H", 0x86dd)
-    start = ones(pseudo(f["version"], header, proto, len(body)))
+    header, body, at = packet(f, number)
     left = f["sum"] in ("partial", "gso")
-    if left:
-        check = start
-    elif f["sum"] == "none":
-        check = 0
-    else:
-        check = 0xffff ^ ones(body, start) or 0xffff
-    body = body[:at] + struct.pack("!H", check) + body[at + 2:]
+    out += struct.pack("!H", 0x800 if f["version"] == 4 else 0x86dd)
     hlen = len(body) - f["size"]
     vnet = struct.pack("=BBHHHH", VNET_NEEDS_CSUM if left else 0,
                        VNET_GSO[f["version"]] if f["sum"] == "gso" else 0,
@@ -231,6 +262,44 @@ def decode_udp(body: bytes, f: Fields) -> bytes:
     return body
 
 
+def quote_at(body: bytes) -> int:
+    """Where the quoted packet begins in an ICMP error or redirect."""
+    if body[0] != REDIRECT6:
+        return 8
+    at = 40
+    while at + 8 < len(body) and body[at] != 4 and body[at + 1]:
+        at += 8 * body[at + 1]
+    return at + 8
+
+
+def decode_error(f: Fields, version: int, header: bytes, body: bytes, status: int) -> None:
+    """ICMP; f["quote"] tells of the packet in it, as f does of others."""
+    start = ones(pseudo(6, header, ICMP6, len(body))) if version == 6 else 0
+    if status & STATUS_CSUM_NOT_READY:
+        f["sum"] = "partial" if struct.unpack_from("!H", body, 2)[0] == start else "bad partial"
+    else:
+        f["sum"] = "ok" if ones(body, start) == 0xffff else "bad"
+    f["icmp"], f["body"] = body[0], body
+    ip = body[quote_at(body):]
+    hlen, proto = ((ip[0] & 15) * 4, ip[9]) if version == 4 else (40, ip[6])
+    quote: Fields = {"bytes": len(ip) - hlen, "l4": ip[hlen:].ljust(128, b"\0")}
+    if proto in (TCP, UDP):
+        (decode_tcp if proto == TCP else decode_udp)(quote["l4"], quote)
+    del quote["l4"]
+    f["quote"] = quote
+
+
+def changed(kind: Fields, number: int, body: bytes) -> List[int]:
+    """What is not as it was sent in an ICMP error but for its checksum: offsets from the
+    transport header in it.
+    """
+    sent = packet(kind, number)[1]
+    l4 = quote_at(sent) + len(ip_header(kind, 0, 0, 0))
+    if len(sent) != len(body):
+        return [len(body) - l4]
+    return [at - l4 for at in range(len(sent)) if sent[at] != body[at] and at not in (2, 3)]
+
+
 def decode(when: float, data: bytes, aux: Optional[Tuple[int, int, int]]) -> Fields:
     f: Fields = {"t": when, "len": len(data), "tags": []}
     status, tpid, tci = aux or (0, 0, 0)
@@ -260,6 +329,8 @@ def decode(when: float, data: bytes, aux: Optional[Tuple[int, int, int]]) -> Fie
 
 def decode_l4(f: Fields, version: int, proto: int, header: bytes, body: bytes,
               status: int) -> None:
+    if proto in (ICMP, ICMP6):
+        decode_error(f, version, header, body, status)
     if proto not in (TCP, UDP) or len(body) < 8:
         return
     start = ones(pseudo(version, header, proto, len(body)))
@@ -444,7 +515,10 @@ def main() -> int:
             wanted *= -(-kind["size"] // kind["mss"])
         came = sink.collect(came_from, wanted, kind["wait"], router is not None)
         sent = b"".join(payload_of(kind, n) for n in range(kind["count"]))
-        for f in came:
+        for number, f in enumerate(came):
+            body = f.pop("body", None)
+            if body is not None and kind["icmp"] is not None:
+                f["changed"] = changed(kind, number, body)
             payload = f.pop("payload", None)
             if payload is None:
                 continue
