@@ -25,10 +25,10 @@ static bool bfc_pop(struct sk_buff *skb)
 	skb_push_rcsum(skb, skb->mac_len);
 	err = skb_vlan_pop(skb);	/* the next one moves up */
 	skb_pull_rcsum(skb, skb->mac_len);
-	return !err;
+	return !err && skb->protocol != htons(BFC_MAC_ETHERTYPE);
 }
 
-/* True for MAC control frames if the port pauses priorities. The bridge would drop them. */
+/* True for MAC control frames that the port reads: it pauses priorities, and there is no tag. */
 static bool bfc_is_mac_frame(const struct bfc_port *port, struct sk_buff *skb)
 {
 	unsigned int len = min_t(unsigned int, skb->len, BFC_FRAME_MAX);
@@ -64,7 +64,8 @@ static void bfc_note_class(struct bfc_ingress *ing, unsigned int upq, u8 class)
  *
  * Context: BH off, in softirq or in a thread (threaded or busy-polled NAPI), RCU, no root
  * lock held.
- * Return: NF_ACCEPT, NF_STOLEN for control frames, NF_DROP for want of memory.
+ * Return: NF_ACCEPT, NF_STOLEN for control frames, NF_DROP for want of memory and for MAC
+ * control that the port does not read.
  */
 unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 		      const struct nf_hook_state *state)
@@ -82,7 +83,7 @@ unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 	if (unlikely(ether_addr_equal(eth_hdr(skb)->h_dest,
 				      eth_hdr(skb)->h_source))) {
 		skb->tc_index = 0;
-		return NF_ACCEPT;
+		return skb->protocol == htons(BFC_MAC_ETHERTYPE) ? NF_DROP : NF_ACCEPT;
 	}
 
 	if (unlikely(skb->protocol == htons(BFC_ETHERTYPE)) &&
@@ -92,8 +93,12 @@ unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 		return NF_STOLEN;
 	}
 
-	if (unlikely(skb->protocol == htons(BFC_MAC_ETHERTYPE)) &&
-	    bfc_is_mac_frame(port, skb)) {
+	/* A bridge forwards MAC control that is sent to a station's own address, and takes its tag
+	 * off. NICs obey that, so it ends here.
+	 */
+	if (unlikely(skb->protocol == htons(BFC_MAC_ETHERTYPE))) {
+		if (!bfc_is_mac_frame(port, skb))
+			return NF_DROP;
 		bfc_rx_mac(port, skb);
 		consume_skb(skb);
 		return NF_STOLEN;

@@ -318,7 +318,7 @@ static bool bfc_rx_pfc(struct bfc_port *port, const u8 *f, unsigned int len,
  * @skb: the frame, network header behind the EtherType; stays with the caller
  *
  * PAUSE of 802.3x is counted, not obeyed: a link has one of the two (IEEE 802.1Q
- * clause 36). No bridge forwards any of them.
+ * clause 36).
  *
  * Context: softirq, from the hook.
  */
@@ -332,7 +332,7 @@ void bfc_rx_mac(struct bfc_port *port, const struct sk_buff *skb)
 	spin_lock(&port->lock);
 	if (!port->live || !port->cfg)
 		goto out;
-	switch (bfc_mac_kind(f, len, port->dev->dev_addr)) {
+	switch (bfc_mac_kind(f, len)) {
 	case BFC_MAC_PFC:
 		wake = bfc_rx_pfc(port, f, len, now);
 		break;

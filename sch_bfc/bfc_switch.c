@@ -44,7 +44,7 @@
 
 /**
  * struct bfc_guard - hook on a device that is no port: clears handles of other ports than those
- * below the device
+ * below the device, and drops MAC control frames
  * @sw: the namespace's
  * @dev: the device
  * @hook: NF_NETDEV_INGRESS
@@ -342,6 +342,8 @@ static unsigned int bfc_guard_hook(void *priv, struct sk_buff *skb,
 {
 	bool filtered = bfc_ingress_filtered(skb->dev);
 
+	if (unlikely(skb->protocol == htons(BFC_MAC_ETHERTYPE)))
+		return NF_DROP;	/* as in bfc_hook() */
 	if (likely(!skb->tc_index && !filtered))
 		return NF_ACCEPT;
 	return bfc_guard_look(priv, skb, filtered);

@@ -13,14 +13,14 @@
  * bfc_mac_kind() - the kind of MAC control frame that a frame is, if any
  * @frame: from the destination address on, without VLAN tags
  * @len: bytes there are
- * @own: address of the port, or NULL
  *
- * The group address is what PFC frames must have. PAUSE may also go to the address of
- * the station (annex 31B), and some senders of PFC do so: both are taken with either.
+ * PFC frames go to the group address, which no bridge forwards: what has it comes from the
+ * neighbour. PAUSE may also go to the address of the station (annex 31B), but bridges forward
+ * frames to that: they may come from afar.
  *
  * Return: BFC_MAC_*.
  */
-enum bfc_mac bfc_mac_kind(const void *frame, unsigned int len, const u8 *own)
+enum bfc_mac bfc_mac_kind(const void *frame, unsigned int len)
 {
 	static const u8 group[ETH_ALEN] = BFC_MAC_ADDR;
 	const struct bfc_wire_mac *w = frame;
@@ -29,8 +29,7 @@ enum bfc_mac bfc_mac_kind(const void *frame, unsigned int len, const u8 *own)
 		return BFC_MAC_NONE;
 	if (len < sizeof(*w))
 		return BFC_MAC_OTHER;
-	if (memcmp(w->eth.h_dest, group, ETH_ALEN) &&
-	    (!own || memcmp(w->eth.h_dest, own, ETH_ALEN)))
+	if (memcmp(w->eth.h_dest, group, ETH_ALEN))
 		return BFC_MAC_OTHER;
 	switch (be16_to_cpu(w->opcode)) {
 	case BFC_MAC_OP_PFC:

@@ -63,8 +63,8 @@ static_assert(sizeof(struct bfc_wire_pfc) == BFC_PFC_FRAME);
  * @BFC_MAC_PAUSE: a PAUSE frame of IEEE 802.3x, even a malformed one. Obeying
  *		   it would stop priorities that PFC lets go on, and a link uses
  *		   only one of the two (IEEE 802.1Q clause 36)
- * @BFC_MAC_OTHER: MAC control, but with another opcode, for another station, or
- *		   too short to tell: a bridge forwards none of these
+ * @BFC_MAC_OTHER: MAC control, but with another opcode, to another address than the group's,
+ *		   or too short to tell
  */
 enum bfc_mac {
 	BFC_MAC_NONE,
@@ -83,7 +83,7 @@ struct bfc_pfc_frame {
 	u16 quanta[BFC_PRIORITIES];
 };
 
-enum bfc_mac bfc_mac_kind(const void *frame, unsigned int len, const u8 *own);
+enum bfc_mac bfc_mac_kind(const void *frame, unsigned int len);
 void bfc_put_pfc(void *frame, const u8 *src, const struct bfc_pfc_frame *p);
 enum bfc_bad bfc_get_pfc(const void *frame, unsigned int len,
 			 struct bfc_pfc_frame *p);

@@ -104,8 +104,8 @@ frame() {
 	printf '%s%0*d' "$hex" $((2 * size - ${#hex})) 0
 }
 
-# pfc: each priority, as long as can be
-pfc() { frame 0180c2000001 8808 "010100ff$(printf 'ffff%.0s' {1..8})"; }
+# pfc [DST [TAGS]]: each priority, as long as can be
+pfc() { frame "${1-0180c2000001}" "${2-}8808" "010100ff$(printf 'ffff%.0s' {1..8})"; }
 
 # m is a host without bfc, or one that says nothing: what it sends is as good as data.
 test_floods_of_a_host() {
@@ -291,6 +291,54 @@ endless() {
 
 test_pfc_from_a_host() { endless pfc buffer b size 2mb; }
 
+# A bridge forwards PFC that is sent to a host's own address, and takes a tag off that hides it.
+test_pfc_to_a_host() {
+	local victim tag
+	fc=(fc pfc)
+	network fc pfc
+	ip -n sw link set br0 type bridge vlan_filtering 1
+	meet 10.0.0.2 a
+	container
+	victim=$(mac a e0)
+	for tag in "" 81000000 81000001; do
+		in=pm
+		besides "PFC of a host, tag '$tag'" 10000 frames raw m "$(pfc "$victim" $tag)" 20000
+	done
+	frames open c c ce
+	mac_m=$(mac c ce) in=c0
+	besides "PFC of a container" 10000 frames raw c "$(pfc "$victim")" 20000
+	frames close
+	all_idle
+	equal "PFC frames that a obeyed" "$(stat a e0 pfc_rx)" "$(stat sw pa pfc_tx)"
+}
+
+# Hosts without bfc obey it: no port hands it on, of whatever mode.
+test_pfc_through_the_switch() {
+	local victim tags
+	network
+	agree
+	ip -n sw link set br0 type bridge vlan_filtering 1
+	bridge -n sw link set dev pm learning off	# u's address stays at pu
+	container
+	frames open s u e0
+	frames open c c ce
+	victim=$(mac u e0)
+	for tags in "" 81000000 81000001 88a8000581000001; do
+		frames raw m "$(pfc "$victim" $tags)" 5
+	done
+	frames raw m "$(mac_m=$victim pfc "$victim")" 5
+	frames raw m "$(frame "$victim" 0800 45)"
+	mac_m=$(mac c ce)
+	for tags in "" 81000000 81000001; do
+		frames raw c "$(pfc "$victim" $tags)" 5
+	done
+	frames raw c "$(frame "$victim" 0800 45)"
+	frames wait s 5 2 ethertype=0800 dst="$victim"
+	frames seen s ethertype=8808
+	equal "MAC control frames that u got" "$(answered length)" 0
+	frames close
+}
+
 # What a user without rights does as root of namespaces of its own; sw has the other end of
 # its veth, a port. It prints what it should not have been able to do.
 inside='
@@ -332,4 +380,5 @@ test_user_namespace() {
 elsewhere() { [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
 
 run_tests user_namespace floods_of_a_host attacks_of_a_neighbour strangers \
-	stranger_with_the_id_of_a_neighbour container pfc_from_a_host
+	stranger_with_the_id_of_a_neighbour container pfc_from_a_host \
+	pfc_to_a_host pfc_through_the_switch

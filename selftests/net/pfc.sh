@@ -381,6 +381,8 @@ test_bad_frames() {
 	frames raw n "${dst}${src}88080001ffff$(printf '00%.0s' {1..42})"
 	frames raw n "${dst}${src}88080102ffff$(printf '00%.0s' {1..42})"
 	frames raw n "${dst}${src}8808"
+	dst=$(mac sw pn)
+	frames raw n "${dst//:/}${src}8808010100ff$(printf 'ffff%.0s' {1..8})"
 	to_h1
 	wait_for 2 mac_pause_seen || fail "PAUSE frames: $(stat sw pn mac_pause_rx)"
 	equal "PFC frames refused" "$(stat sw pn pfc_bad)" 1

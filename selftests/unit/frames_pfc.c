@@ -65,16 +65,14 @@ static void get(char *words)
 	static u8 buffer[FRAME_MAX];
 	struct bfc_pfc_frame p;
 	unsigned int len, i;
-	u8 own[6], *f;
-	bool know;
+	u8 *f;
 
-	len = unhex(strsep(&words, " "), buffer, sizeof(buffer));
-	know = unhex(words, own, 6) == 6;
+	len = unhex(words, buffer, sizeof(buffer));
 	f = malloc(len ? len : 1);	/* past it is past it */
 	if (!f)
 		abort();
 	memcpy(f, buffer, len);
-	switch (bfc_mac_kind(f, len, know ? own : NULL)) {
+	switch (bfc_mac_kind(f, len)) {
 	case BFC_MAC_PFC:
 		if (bfc_get_pfc(f, len, &p)) {
 			puts("short");

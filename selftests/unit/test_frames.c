@@ -334,9 +334,9 @@ static void read_control(const u8 *f, unsigned int len, u64 *sum)
 		add(sum, w->bitmap[i / 8] >> i % 8 & 1);
 }
 
-static void read_mac(const u8 *f, unsigned int len, const u8 *own, u64 *sum)
+static void read_mac(const u8 *f, unsigned int len, u64 *sum)
 {
-	enum bfc_mac kind = bfc_mac_kind(f, len, own);
+	enum bfc_mac kind = bfc_mac_kind(f, len);
 	struct bfc_pfc_frame p = {};
 	unsigned int i;
 
@@ -397,8 +397,9 @@ static void read_frame(const u8 *bytes, unsigned int len, u64 *sum)
 	memcpy(f, bytes, len);
 	add(sum, bfc_is_ours(f, len));
 	read_control(f, len, sum);
-	read_mac(f, len, NULL, sum);
-	read_mac(f, len, port_addr, sum);
+	/* Twice, as when the sums were recorded: without and with the port's own address. */
+	read_mac(f, len, sum);
+	read_mac(f, len, sum);
 	read_int(f, len, sum);
 	free(f);
 }
