@@ -100,6 +100,7 @@ DECLARE_STATIC_KEY_FALSE(bfc_roots);	/* bfc_root.c */
 					 * queues
 					 */
 #define BFC_GSO_OF_LIMIT	8	/* split-gso auto: packets over 1/8 of the limit are cut */
+#define BFC_GSO_SEGS_MAX	1024	/* more keep the root lock for too long */
 #define BFC_TURN_NS	NSEC_PER_MSEC	/* most of the rate that a TX queue takes in a turn */
 #define BFC_TXQS_QUEUES_MAX	8192	/* queues of all TX queues of a device */
 #define BFC_HELLO_PPS		100	/* HELLOs a second from the link */
@@ -193,7 +194,7 @@ struct bfc_sched_stats {
 	u64 ctrl_excess;	/* over the control band's share, queued as ordinary */
 	u64 drop_limit;		/* dropped from the longest queue */
 	u64 drop_cap;		/* dropped because their queue was over its cap */
-	u64 drop_gso;		/* dropped because they could not be segmented */
+	u64 drop_gso;		/* dropped: not to be segmented, or into too many */
 	u64 drop_max;		/* dropped because (port, priority) or egress queue was full */
 	u64 drop_buffer;	/* dropped because the shared buffer had no room */
 	u64 ecn_mark;		/* packets marked */

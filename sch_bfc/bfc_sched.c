@@ -426,7 +426,9 @@ static noinline int bfc_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, u64 
 	struct sk_buff *segs, *seg, *next;
 	bool sent = false, congested = false;
 
-	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
+	/* A container or guest chooses gso_size; gso_segs is 0 then. */
+	segs = skb->len > BFC_GSO_SEGS_MAX * skb_shinfo(skb)->gso_size ? NULL :
+	       skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
 	if (IS_ERR_OR_NULL(segs)) {
 		q->stats.drop_gso++;
 		return qdisc_drop(skb, sch, to_free);

@@ -174,6 +174,19 @@ test_cannot_be_cut() {
 	done
 	all_idle
 }
+
+# Segments of a few bytes: their number takes time under the root lock, and memory.
+test_tiny_segments() {
+	topology hrtt 20ms split-gso on
+	note_cuts
+	segments count=5 mss=8 size=60000
+	equal "segments, drop_gso, drops" "$segments $cannot $lost" "0 5 5"
+	note_cuts
+	segments count=1 mss=88 size=60000
+	equal "segments of the least that TCP may be told, drop_gso, drops" \
+		"$segments $cannot $lost" "682 0 0"
+	all_idle
+}
 note_cuts() { cannot=$(stat sw x drop_gso) lost=$(stat sw x drops); }
 # segments FIELD=VALUE...: how many come of packets of 10 segments each, which go out of x, and
 # what was counted since note_cuts, in $segments, $cannot and $lost
@@ -234,4 +247,5 @@ test_change_under_traffic() {
 
 run_tests auto_keeps_what_th_holds auto_cuts_what_exceeds_th auto_with_a_threshold \
 	auto_shares_th on_cuts_all off_cuts_none auto_with_a_small_limit \
-	auto_with_a_max auto_with_an_egress_max cannot_be_cut debt_is_paid change_under_traffic
+	auto_with_a_max auto_with_an_egress_max cannot_be_cut tiny_segments \
+	debt_is_paid change_under_traffic
