@@ -137,11 +137,11 @@ struct bfc_class_dests {
 					 * this order except those with &bfc_queue.again
 					 */
 	u32 nfree;		/* free queues of the class: bits in &bfc_sched_dests.free */
-	u8 greedy;		/* ports that hold many: bfc_ingress_is_greedy() */
+	u8 greedy;		/* slots that hold many: bfc_ingress_is_greedy() */
 	struct {
-		u16 queues;	/* that the port holds */
+		u16 queues;	/* that the slot holds */
 		u16 last;	/* the queue that it got last */
-	} ingress[BFC_DEST_PORTS];	/* by slot, then BFC_DEST_FORWARDED, BFC_DEST_LOCAL */
+	} ingress[BFC_DEST_PORTS];	/* by slot: bfc_dest.c */
 };
 
 /**
@@ -154,7 +154,7 @@ struct bfc_sched_dests {
 				 * bfc_dest_key()
 				 */
 	u32 shared;		/* likewise, or that of its root: bfc_dest_shared() */
-	u8 slot;		/* of the ingress port of that packet */
+	u8 slot;		/* of the source of that packet: bfc_dest_ingress() */
 	unsigned long *free;	/* bitmap: free queues */
 	struct bfc_class_dests of[BFC_PRIORITIES];	/* by class */
 };

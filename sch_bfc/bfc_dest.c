@@ -29,20 +29,38 @@
 #include <linux/ipv6.h>
 #include <linux/reciprocal_div.h>
 #include <linux/siphash.h>
+#include <net/sock.h>
+#include <net/tcp_states.h>
 
 #include "bfc.h"
 
+/* Slots of sources. Other sources do not get the slots that no port has: a port that got one of
+ * these later would begin with a stranger's queues.
+ */
 enum {
-	BFC_DEST_FORWARDED = BFC_SLOTS,	/* came in, but not through a port with a slot */
-	BFC_DEST_LOCAL,			/* sent by this box */
+	/* 0 to BFC_SLOTS - 1: ports */
+	BFC_DEST_OTHERS = BFC_SLOTS,	/* BFC_OTHERS: by a hash of the device or user */
+	BFC_DEST_FORWARDED = BFC_DEST_OTHERS + BFC_OTHERS,	/* the source is not known */
+	BFC_DEST_REPLIES,		/* of the kernel, to packets that any host may have sent */
+	BFC_DEST_UNLIMITED,		/* root's at a host; or in use at bfc_dest_configure() */
 	BFC_DEST_UNKNOWN		/* not looked at yet */
+};
+
+static_assert(BFC_DEST_UNKNOWN == BFC_DEST_PORTS);
+
+/* What a source in BFC_DEST_OTHERS is. */
+enum bfc_other {
+	BFC_OTHER_DEVICE,	/* through which the packet came in */
+	BFC_OTHER_USER		/* of this namespace, that the socket belongs to */
 };
 
 #define BFC_DEST_LABELLED	1U	/* key of packets with the incast label; a host's is 0 */
 
 #define BFC_DEST_ROOT		BIT(31)	/* in the word of the VLANs: the key is that of a root */
 
-/* Secret, so that no sender can choose addresses that share an entry. */
+/* Secret, so that no sender can choose addresses that share an entry, or a source whose slot it
+ * has.
+ */
 static u64 bfc_dest_factor[BFC_DEST_WORDS] __read_mostly;
 static hsiphash_key_t bfc_dest_key6 __read_mostly;
 
@@ -180,19 +198,55 @@ static bool bfc_sends_here(const struct bfc_sched *q, const struct sk_buff *skb)
 	return !skb->skb_iif && skb->sk && net_eq(sock_net(skb->sk), dev_net(q->port->dev));
 }
 
-static u8 bfc_ingress_read(struct bfc_sched *q, const struct sk_buff *skb)
+/* True if the kernel answers for itself, with a SYN-ACK, RST, echo reply or other ICMP. A host
+ * causes as many of them as it likes, to any address.
+ */
+static bool bfc_is_reply(const struct sock *sk)
 {
-	const struct bfc_ingress *ing;
-
-	if (!skb->tc_index)
-		return bfc_sends_here(q, skb) ? BFC_DEST_LOCAL : BFC_DEST_FORWARDED;
-	ing = bfc_brought_by(q, skb);
-	return ing && ing->slot < BFC_SLOTS ? ing->slot : BFC_DEST_FORWARDED;
+	/* The first two have no sk_type. */
+	if ((1 << READ_ONCE(sk->sk_state)) & (TCPF_NEW_SYN_RECV | TCPF_TIME_WAIT | TCPF_LISTEN))
+		return true;
+	return sk->sk_kern_sock && sk->sk_type == SOCK_RAW;	/* inet_ctl_sock_create() */
 }
 
-/* The slot of the ingress port of a packet; BFC_DEST_FORWARDED for all ports without counters or
- * without a slot, such as those without `bfc`, containers among them; BFC_DEST_LOCAL for packets
- * of this box, which the bound of a port does not apply to. bfc_dest_key() was called before.
+static u8 bfc_dest_other(enum bfc_other kind, u32 id)
+{
+	return BFC_DEST_OTHERS +
+	       reciprocal_scale(hsiphash_2u32(kind, id, &bfc_dest_key6), BFC_OTHERS);
+}
+
+/* The slot of a packet that no port with a slot has brought. The device that it came in through is
+ * written by the kernel: for a container behind a veth it is the veth's end in this namespace. But
+ * what a device of another namespace sends through this port may have come in through any device
+ * there, and so the source is not known, as it is not if such a namespace itself sends. At a host
+ * root, which could as well remove the qdisc, has no bound.
+ */
+static u8 bfc_other_read(const struct bfc_sched *q, const struct sk_buff *skb)
+{
+	kuid_t uid;
+
+	if (skb->skb_iif)
+		return bfc_port_shared(q->port) ? BFC_DEST_FORWARDED :
+		       bfc_dest_other(BFC_OTHER_DEVICE, skb->skb_iif);
+	if (!bfc_sends_here(q, skb))
+		return BFC_DEST_FORWARDED;
+	if (bfc_is_reply(skb->sk))
+		return BFC_DEST_REPLIES;
+	uid = READ_ONCE(skb->sk->sk_uid);
+	if (q->cfg->role == BFC_ROLE_NIC && uid_eq(uid, GLOBAL_ROOT_UID))
+		return BFC_DEST_UNLIMITED;
+	return bfc_dest_other(BFC_OTHER_USER, __kuid_val(uid));
+}
+
+static u8 bfc_ingress_read(struct bfc_sched *q, const struct sk_buff *skb)
+{
+	const struct bfc_ingress *ing = bfc_brought_by(q, skb);
+
+	return ing && ing->slot < BFC_SLOTS ? ing->slot : bfc_other_read(q, skb);
+}
+
+/* The slot of the source of a packet: its ingress port, or another device or a user, two of which
+ * may have the same slot. bfc_dest_key() was called before.
  */
 static u8 bfc_dest_ingress(struct bfc_sched *q, const struct sk_buff *skb)
 {
@@ -201,9 +255,9 @@ static u8 bfc_dest_ingress(struct bfc_sched *q, const struct sk_buff *skb)
 	return q->dest.slot;
 }
 
-/* The overflow entry for a destination, of those of an ingress port from @first on: the one that
- * it owns, or else an idle one. If there is none, it is a guest of the entry that its key selects,
- * and stays there as long as that has packets, as some of these may be its own.
+/* The overflow entry for a destination, of those of a slot from @first on: the one that it owns, or
+ * else an idle one. If there is none, it is a guest of the entry that its key selects, and stays
+ * there as long as that has packets, as some of these may be its own.
  */
 static unsigned int bfc_overflow_way(struct bfc_sched *q, unsigned int first, u32 key)
 {
@@ -285,14 +339,14 @@ static void bfc_dest_leave(struct bfc_sched *q, struct bfc_queue *queue)
 	queue->dest = BFC_DEST_NONE;
 }
 
-/* The ingress port of a slot holds one queue more, or less (@more), of the class of @queue. */
+/* A slot holds one queue more, or less (@more), of the class of @queue. */
 static void bfc_ingress_hold(struct bfc_sched *q, const struct bfc_queue *queue, u8 slot, int more)
 {
 	unsigned int n = bfc_class_queues(q, bfc_traffic_class(q, queue));
 	struct bfc_class_dests *d = bfc_dests_of(q, queue);
 	unsigned int held = d->ingress[slot].queues;
 
-	if (slot != BFC_DEST_LOCAL)
+	if (slot != BFC_DEST_UNLIMITED)
 		d->greedy += bfc_ingress_is_greedy(held + more, n) - bfc_ingress_is_greedy(held, n);
 	d->ingress[slot].queues = held + more;
 }
@@ -383,8 +437,8 @@ void bfc_dest_configure(struct bfc_sched *q, const struct bfc_cfg *old)
 		list_del_init(&queue->cooling);
 		bfc_dest_leave(q, queue);
 		queue->key = bfc_dest_salt(bfc_traffic_class(q, queue));
-		queue->slot = BFC_DEST_LOCAL;
-		d->ingress[BFC_DEST_LOCAL].queues++;
+		queue->slot = BFC_DEST_UNLIMITED;
+		d->ingress[BFC_DEST_UNLIMITED].queues++;
 		bfc_bit_clear(qn, q->dest.free);
 		if (on && !queue->head && !bfc_bit_test(qn, q->obeyed.paused))
 			list_add_tail(&queue->cooling, &d->cooling);
@@ -475,14 +529,14 @@ static unsigned int bfc_dest_share(const struct bfc_sched *q, struct bfc_dest *d
 	return q->nqueues;
 }
 
-/* True if the ingress port of a packet may hold another queue. */
+/* True if the slot of a packet may hold another queue. */
 static bool bfc_dest_ingress_may(struct bfc_sched *q, const struct sk_buff *skb,
 				 unsigned int free, u8 class)
 {
 	const struct bfc_class_dests *d = &q->dest.of[class];
 	u8 slot = bfc_dest_ingress(q, skb);
 
-	return slot == BFC_DEST_LOCAL ||
+	return slot == BFC_DEST_UNLIMITED ||
 	       bfc_ingress_may_take(d->ingress[slot].queues, d->greedy, free,
 				    bfc_class_queues(q, class));
 }
@@ -519,19 +573,6 @@ static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *s
 	return q->dest.of[class].nfree ? bfc_dest_alone(q, had, class) : n;
 }
 
-/* The queue that an ingress port got last, paused or not, empty or not; or none, if the port does
- * not hold it any more. To prefer a queue that is not paused was tried: flows of other ports
- * waited no less often. An empty queue may be paused for packets that left it: if it did not
- * count, a host that sends one packet of each flow to a congested destination would get another
- * queue with each flow.
- */
-static unsigned int bfc_ingress_share(const struct bfc_sched *q, u8 slot, u8 class)
-{
-	unsigned int qn = q->dest.of[class].ingress[slot].last;
-
-	return q->queues[qn].slot == slot && !bfc_bit_test(qn, q->dest.free) ? qn : q->nqueues;
-}
-
 /* The last choice is a queue of another destination: one that may send, if there is any, as the
  * flow should not have to share it for long.
  */
@@ -545,6 +586,33 @@ static unsigned int bfc_dest_foreign(struct bfc_sched *q, u8 class)
 	else if (!list_empty(&r->active))
 		qn = list_last_entry(&r->active, struct bfc_queue, active) - q->queues;
 	return qn < q->nqueues ? qn : bfc_pick_in_class(q, class);
+}
+
+/* True if a slot holds a queue, be it empty or not. */
+static bool bfc_ingress_has(const struct bfc_sched *q, u8 slot, unsigned int qn)
+{
+	return q->queues[qn].slot == slot && !bfc_bit_test(qn, q->dest.free);
+}
+
+/* The queue that a slot got last, paused or not, empty or not; or none, if the slot does not hold
+ * it any more. To prefer a queue that is not paused was tried: flows of other ports waited no less
+ * often. An empty queue may be paused for packets that left it: if it did not count, a host that
+ * sends one packet of each flow to a congested destination would get another queue with each flow.
+ *
+ * At a host, which has one user as a rule, it is one that may send if that is the same user's: else
+ * all flows beyond the bound would wait for one queue.
+ */
+static unsigned int bfc_ingress_share(struct bfc_sched *q, u8 slot, u8 class)
+{
+	unsigned int qn;
+
+	if (q->cfg->role == BFC_ROLE_NIC) {
+		qn = bfc_dest_foreign(q, class);
+		if (bfc_ingress_has(q, slot, qn))
+			return qn;
+	}
+	qn = q->dest.of[class].ingress[slot].last;
+	return bfc_ingress_has(q, slot, qn) ? qn : q->nqueues;
 }
 
 /**

@@ -17,7 +17,7 @@ struct sk_buff;
  * took over five times as long as alone (eval/run dest --full --set cases=rude).
  */
 #define BFC_FLOW_OVERFLOW	4
-#define BFC_FLOW_MEMBERS	49	/* so that struct bfc_overflow of all ports take 16 KB */
+#define BFC_FLOW_MEMBERS	49	/* so that struct bfc_overflow of all slots take 32 KB */
 /* The table counts as full for this many sticky times after a set was, as it is full now and then.
  * With 0, 7.1 % of those flows take so long.
  */

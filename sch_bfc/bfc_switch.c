@@ -145,8 +145,14 @@ static void bfc_memo_set(atomic64_t *memo, u64 seen, int topology, bool found)
 	atomic64_cmpxchg(memo, seen, (u64)(u32)topology << 1 | found);
 }
 
-/* True if devices of other namespaces send through the port. RCU. */
-static bool bfc_port_shared(struct bfc_port *port)
+/**
+ * bfc_port_shared() - check if devices of other namespaces send through a port
+ * @port: the port
+ *
+ * Context: RCU.
+ * Return: true if so: what leaves there may have any tc_index and skb_iif.
+ */
+bool bfc_port_shared(struct bfc_port *port)
 {
 	struct netdev_nested_priv priv = { .data = port->dev };
 	u64 seen = atomic64_read(&port->foreign);

@@ -20,7 +20,8 @@
 #define BFC_ABOVE		8	/* devices on top of a port that are remembered */
 #define BFC_SLOTS		BFC_CAPFC_PORTS	/* ports of a namespace that have a slot */
 #define BFC_SLOT_NONE		BFC_CAPFC_NO_PORT
-#define BFC_DEST_PORTS		(BFC_SLOTS + 2)	/* and packets without a slot: bfc_dest.c */
+#define BFC_OTHERS		64	/* slots of sources that are no port with a slot */
+#define BFC_DEST_PORTS		(BFC_SLOTS + BFC_OTHERS + 3)	/* all slots: bfc_dest.c */
 
 struct bfc_fafc;
 struct bfc_ingress;
@@ -99,6 +100,7 @@ void bfc_guard_del(struct bfc_switch *sw, const struct net_device *dev);
 void bfc_switch_topology(void);
 struct bfc_port *bfc_port_find(const struct bfc_switch *sw, const struct net_device *dev);
 void bfc_port_slot(struct bfc_port *port);
+bool bfc_port_shared(struct bfc_port *port);
 extern struct delayed_work bfc_sweep;
 void bfc_sweep_soon(void);
 bool bfc_elided(const struct bfc_params *p, int ifindex);

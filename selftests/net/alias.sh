@@ -98,11 +98,12 @@ test_labels() {
 }
 
 # told TEXT NUMBER FIELDS: of eight flows that differ by these, where @ is 1 to 8, so many
-# had to share; of eight queues six are for any destination. $options: of the qdisc
+# had to share; of eight queues six are for any destination. $options: of the qdisc. It is a
+# host's, where root may have all queues.
 told() {
 	local text=$1 number=$2 fields=$3 i
 	# shellcheck disable=SC2086
-	fresh queues 8 $options
+	fresh role nic queues 8 $options
 	for i in {1..8}; do
 		# shellcheck disable=SC2086
 		frames udp s count=2 dst="$mac_r" sport="$i" ${fields//@/$i}

@@ -55,12 +55,12 @@ test_another_finds_a_queue() {
 
 # told TEXT NUMBER NAME FIELD=VALUE.../FIELD=VALUE...: of so many flows, whose packets
 # all wait, so many had to share. Of eight queues six are for any destination.
-# $options: of the qdisc
+# $options: of the qdisc. It is a host's, where root may have all queues.
 told() {
 	local text=$1 number=$2 name=$3 one
 	shift 3
 	# shellcheck disable=SC2086
-	fresh rate 64kbit $options
+	fresh role nic rate 64kbit $options
 	for one in "$@"; do
 		# shellcheck disable=SC2086
 		frames udp "$name" count=2 size=1000 dst="$mac_r" $one
@@ -338,7 +338,7 @@ test_a_sprayer_that_leaves_nothing() {
 # The same from a container on a VLAN device of the port: what it sends came in nowhere, and is not
 # what this box sends.
 test_a_sprayer_on_the_port() {
-	local mac_r i
+	local mac_r
 	behind_ports 16 64kbit b
 	host c 10.0.0.9/24
 	without_ipv6 c
@@ -352,18 +352,135 @@ test_a_sprayer_on_the_port() {
 	at_least "queues that it has" "$(stat sw x0 occupied)" 8
 	at_most "queues that it has" "$(stat sw x0 occupied)" 13
 	frames close
-	# This box may have them all.
-	tc -n sw qdisc change dev x0 root bfc rate 10mbit
-	check "not drained" wait_for 10 drained sw x0
-	tc -n sw qdisc change dev x0 root bfc rate 64kbit
+}
+
+# A container behind a veth sends to a hundred addresses. Four others have queues for their flows:
+# at most one of them has, by its hash, the share of the first.
+test_a_sprayer_among_containers() {
+	local mac_r name told harmed=0
+	behind_ports 32 64kbit
+	for name in c1 c2 c3 c4 c5; do
+		host "$name" "10.0.0.1${name#c}/24"
+		without_ipv6 "$name"
+		cable sw "v$name" "$name" e0
+		frames open "$name" "$name" e0
+	done
+	frames udp c1 span=100 dst="$mac_r" from=10.0.0.11 to=10.8.0.1 along=to
+	sleep 0.2
+	say "the first container has $(stat sw x0 occupied) of 32"
+	at_least "queues that it has" "$(stat sw x0 occupied)" 16
+	at_most "queues that it has" "$(stat sw x0 occupied)" 26
+	for name in c2 c3 c4 c5; do
+		told=$(($(stat sw x0 told_to_share) + $(stat sw x0 collisions)))
+		frames udp "$name" size=1000 dst="$mac_r" from="10.0.0.1${name#c}" to="10.7.0.${name#c}"
+		sleep 0.1
+		[ $(($(stat sw x0 told_to_share) + $(stat sw x0 collisions))) = "$told" ] ||
+			((++harmed))
+	done
+	at_most "containers whose flow had to share a queue" "$harmed" 1
+	frames close
+}
+
+# routes_to_r: $sw sends what is for 10.8.0.0/16 to r, which is behind x0
+routes_to_r() {
 	ip -n sw addr add 10.0.0.200/24 dev br0
 	ip -n sw route add 10.8.0.0/16 via 10.0.0.100
 	ip -n sw neigh replace 10.0.0.100 dev br0 lladdr "$mac_r"
-	for i in {1..40}; do
-		send sw "10.8.0.$i" 5000 -n 2
-		finish "$bg"
+}
+
+# leaves_some WHO: so many queues at most are in use, and the next flow of b finds one
+leaves_some() {
+	local before
+	say "$1: $(stat sw x0 occupied) of 32"
+	at_least "$1: queues" "$(stat sw x0 occupied)" 16
+	at_most "$1: queues" "$(stat sw x0 occupied)" 26
+	before=$(stat sw x0 collisions)
+	frames udp b span=2 size=1000 dst="$mac_r" from=10.0.0.2 to=10.7.0.1
+	sleep 0.1
+	equal "$1: collisions of another's flows" "$(($(stat sw x0 collisions) - before))" 0
+}
+
+# m has the box reply to a hundred forged addresses, to pings and SYNs. These replies have the bound
+# of a port, and so has what a user of the box sends.
+test_replies_to_forged_sources() {
+	local mac_r
+	behind_ports 32 8kbit b m
+	routes_to_r
+	ip -n m route add local 10.8.0.0/16 dev lo
+	ip -n m neigh replace 10.0.0.200 dev e0 lladdr "$(mac sw br0)"
+	in_ns m python3 -c '
+import socket
+for i in range(100):
+    s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+    s.bind(("10.8.0.%d" % (1 + i), 0))
+    s.sendto(b"\x08\0\xf7\xff" + bytes(996), ("10.0.0.200", 0))'
+	sleep 0.2
+	leaves_some "pings"
+	drain_x0
+	background ip netns exec sw python3 -c '
+import socket, time
+s = socket.create_server(("10.0.0.200", 7000), backlog=100)
+time.sleep(60)'
+	check "no listener" wait_for 10 tcp_listens sw 7000
+	in_ns m python3 -c '
+import socket
+held = []
+for i in range(100):
+    s = socket.socket()
+    s.bind(("10.8.1.%d" % (1 + i), 0))
+    s.setblocking(False)
+    s.connect_ex(("10.0.0.200", 7000))
+    held.append(s)'
+	sleep 0.2
+	leaves_some "SYN-ACKs"
+	drain_x0
+	sprays_as sw 0
+	leaves_some "a user of the box"
+	frames close
+}
+drain_x0() {
+	check "fast" tc -n sw qdisc change dev x0 root bfc rate 10mbit
+	check "not drained" wait_for 10 drained sw x0
+	sleep 0.1
+	check "slow" tc -n sw qdisc change dev x0 root bfc rate 8kbit
+}
+
+# sprays_as NS USER: a packet to each of a hundred addresses
+sprays_as() {
+	in_ns "$1" setpriv --reuid "$2" --clear-groups python3 -c '
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range(100):
+    s.sendto(bytes(100), ("10.8.2.%d" % (1 + i), 9))'
+}
+
+# At a host a user is what a port is at a switch, but for root. Of four others at most one has, by
+# its hash, the share of the first.
+test_users_of_a_host() {
+	local mac_r user told harmed=0
+	topology
+	without_ipv6 s r
+	mac_r=$(mac r e0)
+	fresh queues 32 role nic rate 8kbit
+	ip -n s route add 10.0.0.0/8 via 10.0.0.2
+	sprays_as s 65534
+	sleep 0.2
+	say "the first user has $(stat s e0 occupied) of 32"
+	at_least "queues that it has" "$(stat s e0 occupied)" 16
+	at_most "queues that it has" "$(stat s e0 occupied)" 26
+	for user in 0 1001 1002 1003; do
+		told=$(($(stat s e0 told_to_share) + $(stat s e0 collisions)))
+		in_ns s setpriv --reuid "$user" --clear-groups python3 -c '
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.sendto(bytes(1000), ("10.7.0." + sys.argv[1][-1], 9))' "$user"
+		[ $(($(stat s e0 told_to_share) + $(stat s e0 collisions))) = "$told" ] ||
+			((++harmed))
 	done
-	at_least "queues of this box" "$(stat sw x0 occupied)" 14
+	at_most "users whose flow had to share a queue" "$harmed" 1
+	fresh queues 32 role nic rate 8kbit
+	sprays_as s 0
+	at_least "queues of root" "$(stat s e0 occupied)" 29
 }
 
 # A flow table of 64 entries, and a has packets of a thousand flows, to an address each:
@@ -587,5 +704,6 @@ test_elephants_next_to_a_host() {
 run_tests another_finds_a_queue what_a_destination_is idle_flows_come_back prefix_changes \
 	prefix_changes_under_traffic joined borrows_a_free_queue a_sprayer \
 	a_sprayer_among_plain_hosts a_patient_sprayer a_sprayer_that_leaves_nothing \
-	a_sprayer_on_the_port three_sprayers a_full_flow_table few_in_a_full_flow_table \
+	a_sprayer_on_the_port a_sprayer_among_containers replies_to_forged_sources \
+	users_of_a_host three_sprayers a_full_flow_table few_in_a_full_flow_table \
 	a_busy_host -- elephants_next_to_a_host after_a_full_flow_table
