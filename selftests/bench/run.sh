@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # What a packet costs in bfc and in other qdiscs, what a port costs in memory, FAFC's
-# pauses, and TCP through a box that forwards (make bench).
+# pauses, TCP through a box that forwards, and what two processors carry (make bench).
 #
 # Cycles are those of the host's TSC in the simulated machine, whose kernel's code
 # runs at the host's speed, the least of many bursts: what the code takes when
@@ -25,3 +25,6 @@ scripts/sim --real-time -- selftests/bench/fafc.sh
 scripts/vm --icount --cpus 1 --mem 1024 --timeout 3600 -- selftests/bench/forward.sh 2
 make -s -C selftests/bench
 "$out/alloc_bench"
+# Last, as it builds a kernel, once
+scripts/build-modules sim-newest-cores >/dev/null
+scripts/sim --kernel newest --flavour cores -- selftests/bench/cores.py 5 200
