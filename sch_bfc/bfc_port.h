@@ -136,7 +136,7 @@ struct bfc_tx {
 		u64 ns;		/* ns: total of the others */
 	} prio[BFC_PRIORITIES];
 	u64 dirty_since;	/* ns: oldest change that no frame has sent */
-	u64 built;		/* ns: when the newest frame was built; 0: none for this neighbour */
+	u64 built;		/* ns: when the newest frame was built; 0: none yet */
 	struct bfc_hrtt hrtt;	/* HRTT measurement: times the pause of &bfc_port.watched */
 	u64 rtt;		/* ns: current round trip of HELLOs */
 	struct {

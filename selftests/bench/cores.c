@@ -129,27 +129,6 @@ static struct sk_buff *cores_restore(const struct core *c, unsigned int i)
 	return skb;
 }
 
-/* No other processor takes packets out meanwhile, as for a timer of the port: it would still have
- * them when they go in again.
- */
-static void cores_own(struct Qdisc *sch)
-{
-	spin_lock(qdisc_lock(sch));
-	while (!qdisc_run_begin(sch)) {
-		spin_unlock(qdisc_lock(sch));
-		cpu_relax();
-		spin_lock(qdisc_lock(sch));
-	}
-	spin_unlock(qdisc_lock(sch));
-}
-
-static void cores_disown(struct Qdisc *sch)
-{
-	spin_lock(qdisc_lock(sch));
-	qdisc_run_end(sch);
-	spin_unlock(qdisc_lock(sch));
-}
-
 static void cores_in(struct core *c, struct sk_buff *skb)
 {
 	struct sk_buff *to_free = NULL;
@@ -239,7 +218,6 @@ static int cores_thread(void *data)
 	u64 end;
 
 	local_bh_disable();
-	cores_own(c->sch);
 	if (c->standing)
 		cores_fill_qdisc(c);
 	local_bh_enable();
@@ -252,7 +230,6 @@ static int cores_thread(void *data)
 	local_bh_disable();
 	if (c->standing)
 		cores_drain_qdisc(c);
-	cores_disown(c->sch);
 	local_bh_enable();
 	complete(&c->done);
 	return 0;
@@ -318,7 +295,16 @@ static int cores_run(struct core *core, struct net_device *dev, const struct net
 		if (err)
 			return err;
 	}
-	return cores_measure(core, cores);
+	/* The stack takes no packet out meanwhile, as for a timer of the port: it would still have
+	 * it when that goes in again.
+	 */
+	for (i = 0; i < cores; i++)
+		netif_tx_stop_queue(netdev_get_tx_queue(dev, i));
+	synchronize_net();
+	err = cores_measure(core, cores);
+	for (i = 0; i < cores; i++)
+		netif_tx_wake_queue(netdev_get_tx_queue(dev, i));
+	return err;
 }
 
 static int cores_set(const char *val, const struct kernel_param *kp)
@@ -330,8 +316,8 @@ static int cores_set(const char *val, const struct kernel_param *kp)
 	int fields, err;
 
 	fields = sscanf(val, "%15s %u %u %u %15s %15s", name, &cores, &flows, &ms, how, from);
-	if (fields < 5 || (strcmp(how, "burst") && strcmp(how, "standing")) || !cores || cores > CORES_MAX || !flows || flows > CORES_FLOWS_MAX ||
-	    !ms || ms > CORES_MS_MAX)
+	if (fields < 5 || !cores || cores > CORES_MAX || !flows || flows > CORES_FLOWS_MAX ||
+	    !ms || ms > CORES_MS_MAX || (strcmp(how, "burst") && strcmp(how, "standing")))
 		return -EINVAL;
 	core = kcalloc(cores, sizeof(*core), GFP_KERNEL);
 	if (!core)
