@@ -35,7 +35,7 @@ static bool bfc_queue_needless(struct bfc_port *port, const struct bfc_ingress *
 			       const struct bfc_cfg *cfg, u64 now)
 {
 	if (now - port->tx.built >= READ_ONCE(port->opt.refresh) ||
-	    port->tx.layout != ing->layout || cfg->by_root || !bfc_queue_as_told(port, ing))
+	    port->tx.layout != ing->layout || cfg->by_root)
 		return false;
 	clear_bit(BFC_PORT_DIRTY, &port->flags);
 	smp_mb__after_atomic();	/* pairs with the counters' atomic ops */

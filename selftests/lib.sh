@@ -440,6 +440,9 @@ classes() {
 				  print id[2], sent, queued, peak, $4, $2 }'
 }
 
+# figure DEV NAME: a statistic of a device of the machine's own namespace
+figure() { tc -s -j qdisc show dev "$1" root | jq "[.. | .$2? // empty] | add // 0"; }
+
 # snapshot JQ: over the array of all bfc roots of all namespaces; each has its
 # namespace as .ns
 snapshot() {

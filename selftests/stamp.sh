@@ -94,5 +94,17 @@ three_hops() {
 	meet 10.0.0.100 h1
 }
 
+# cuts_at_sw3 MTU: sw3 is a router, and its port to r takes packets of this length
+cuts_at_sw3() {
+	ip -n sw3 -batch - <<-END
+		link set w nomaster
+		link set r0 nomaster mtu $1
+		route add 10.0.0.1 dev w
+		route add 10.0.0.100 dev r0
+		neigh add 10.0.0.100 lladdr $(mac r e0) dev r0
+	END
+	in_ns sw3 sysctl -qw net.ipv4.ip_forward=1
+}
+
 [ -e "$object" ] || skip_all "no $object: make bpf"
 command -v bpftool >/dev/null || skip_all "no bpftool"

@@ -245,17 +245,11 @@ static int bench_prepare(struct bench *b)
 static struct sk_buff *bench_restore(const struct bench *b,
 				     struct bench_packet *p)
 {
-	struct sk_buff *skb = skb_get(p->skb);
+	struct sk_buff *skb = packet_again(p->skb, p->tc_index);
 
-	__vlan_hwaccel_clear_tag(skb);
 	skb_clear_hash(skb);
 	if (b->hash)
 		skb_set_hash(skb, p->hash, PKT_HASH_TYPE_L4);
-	skb_mark_not_on_list(skb);
-	skb->tstamp = 0;
-	skb->tc_index = p->tc_index;
-	qdisc_skb_cb(skb)->pkt_len = skb->len;
-	bfc_set_pkt_segs(skb, 1);
 	if (b->int_hops)
 		memset(skb->data + BENCH_INT, 0,
 		       BFC_INT_HOP_LEN * b->int_hops);

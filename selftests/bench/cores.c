@@ -44,7 +44,6 @@
  * @cpu: its number
  * @n: number of packets
  * @packet: the packets; one reference of each is held here
- * @hash: of its flow, of each packet
  * @handle: &sk_buff.tc_index of each packet
  * @ms: how long it sends
  * @standing: a backlog stands meanwhile
@@ -58,7 +57,6 @@ struct core {
 	unsigned int cpu;
 	unsigned int n;
 	struct sk_buff **packet;
-	u32 *hash;
 	u16 *handle;
 	unsigned int ms;
 	bool standing;
@@ -79,9 +77,8 @@ static int cores_fill(struct core *c, struct net_device *dev, unsigned int flows
 
 	c->n = max(flows * (c->standing ? CORES_STANDING : 2), CORES_BURST);
 	c->packet = kvcalloc(c->n, sizeof(*c->packet), GFP_KERNEL);
-	c->hash = kvcalloc(c->n, sizeof(*c->hash), GFP_KERNEL);
 	c->handle = kvcalloc(c->n, sizeof(*c->handle), GFP_KERNEL);
-	if (!c->packet || !c->hash || !c->handle)
+	if (!c->packet || !c->handle)
 		return -ENOMEM;
 	for (i = 0; i < c->n; i++) {
 		struct sk_buff *skb;
@@ -95,9 +92,9 @@ static int cores_fill(struct core *c, struct net_device *dev, unsigned int flows
 		skb_set_queue_mapping(skb, c->cpu);
 		if (ing)
 			skb->skb_iif = ing->ifindex;
+		skb_set_hash(skb, jhash_1word(flow, 0), PKT_HASH_TYPE_L4);
 		skb->mark = i;
 		c->packet[i] = skb;
-		c->hash[i] = jhash_1word(flow, 0);
 		c->handle[i] = ing ? ing->base + 1 + flow % ing->queues : 0;
 	}
 	return 0;
@@ -110,28 +107,13 @@ static void cores_free(struct core *c)
 	for (i = 0; c->packet && i < c->n; i++)
 		kfree_skb(c->packet[i]);
 	kvfree(c->packet);
-	kvfree(c->hash);
 	kvfree(c->handle);
 }
 
-/* As it was made, with a reference for the qdisc */
-static struct sk_buff *cores_restore(const struct core *c, unsigned int i)
+/* Packet @i of the core goes in. */
+static void cores_in(struct core *c, unsigned int i)
 {
-	struct sk_buff *skb = skb_get(c->packet[i]);
-
-	__vlan_hwaccel_clear_tag(skb);
-	skb_mark_not_on_list(skb);
-	skb_set_hash(skb, c->hash[i], PKT_HASH_TYPE_L4);
-	skb->tstamp = 0;
-	skb->tc_index = c->handle[i];
-	qdisc_skb_cb(skb)->pkt_len = skb->len;
-	bfc_set_pkt_segs(skb, 1);
-	return skb;
-}
-
-static void cores_in(struct core *c, struct sk_buff *skb)
-{
-	struct sk_buff *to_free = NULL;
+	struct sk_buff *skb = packet_again(c->packet[i], c->handle[i]), *to_free = NULL;
 
 	spin_lock(qdisc_lock(c->sch));
 	c->sch->enqueue(skb, c->sch, &to_free);
@@ -161,7 +143,7 @@ static void cores_fill_qdisc(struct core *c)
 	unsigned int i;
 
 	for (i = 0; i < c->n; i++)
-		cores_in(c, cores_restore(c, i));
+		cores_in(c, i);
 }
 
 static void cores_drain_qdisc(struct core *c)
@@ -196,7 +178,7 @@ static void cores_cycle(struct core *c)
 			c->err = -EIO;
 			return;
 		}
-		cores_in(c, cores_restore(c, skb->mark));
+		cores_in(c, skb->mark);
 		kfree_skb(skb);
 	}
 	c->sent += CORES_BURST;

@@ -10,6 +10,9 @@
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <net/sch_generic.h>
+
+#include "bfc_compat.h"
 
 /**
  * packet_new() - an IPv4 packet with its MAC header, up to the transport header
@@ -76,6 +79,24 @@ static inline void packet_put_udp(struct sk_buff *skb, unsigned int len, unsigne
 static inline void packet_end(struct sk_buff *skb, unsigned int len)
 {
 	skb_put_zero(skb, len - skb->len);
+}
+
+/**
+ * packet_again() - make a packet that a qdisc has had as it was before
+ * @skb: from packet_new(), of which the caller keeps a reference
+ * @tc_index: what the ingress hook wrote
+ *
+ * Return: @skb, with a reference for the next qdisc.
+ */
+static inline struct sk_buff *packet_again(struct sk_buff *skb, u16 tc_index)
+{
+	__vlan_hwaccel_clear_tag(skb);
+	skb_mark_not_on_list(skb);
+	skb->tstamp = 0;
+	skb->tc_index = tc_index;
+	qdisc_skb_cb(skb)->pkt_len = skb->len;
+	bfc_set_pkt_segs(skb, 1);
+	return skb_get(skb);
 }
 
 #endif /* _PACKET_H */

@@ -354,10 +354,13 @@ test_a_sprayer_on_the_port() {
 	frames close
 }
 
+# had_to_share NS PORT: flows that got no queue of their own
+had_to_share() { echo $(($(stat "$1" "$2" told_to_share) + $(stat "$1" "$2" collisions))); }
+
 # A container behind a veth sends to a hundred addresses. Four others have queues for their flows:
 # at most one of them has, by its hash, the share of the first.
 test_a_sprayer_among_containers() {
-	local mac_r name told harmed=0
+	local mac_r name before harmed=0
 	behind_ports 32 64kbit
 	for name in c1 c2 c3 c4 c5; do
 		host "$name" "10.0.0.1${name#c}/24"
@@ -371,11 +374,10 @@ test_a_sprayer_among_containers() {
 	at_least "queues that it has" "$(stat sw x0 occupied)" 16
 	at_most "queues that it has" "$(stat sw x0 occupied)" 26
 	for name in c2 c3 c4 c5; do
-		told=$(($(stat sw x0 told_to_share) + $(stat sw x0 collisions)))
+		before=$(had_to_share sw x0)
 		frames udp "$name" size=1000 dst="$mac_r" from="10.0.0.1${name#c}" to="10.7.0.${name#c}"
 		sleep 0.1
-		[ $(($(stat sw x0 told_to_share) + $(stat sw x0 collisions))) = "$told" ] ||
-			((++harmed))
+		[ "$(had_to_share sw x0)" = "$before" ] || ((++harmed))
 	done
 	at_most "containers whose flow had to share a queue" "$harmed" 1
 	frames close
@@ -457,7 +459,7 @@ for i in range(100):
 # At a host a user is what a port is at a switch, but for root. Of four others at most one has, by
 # its hash, the share of the first.
 test_users_of_a_host() {
-	local mac_r user told harmed=0
+	local mac_r user before harmed=0
 	topology
 	without_ipv6 s r
 	mac_r=$(mac r e0)
@@ -469,13 +471,12 @@ test_users_of_a_host() {
 	at_least "queues that it has" "$(stat s e0 occupied)" 16
 	at_most "queues that it has" "$(stat s e0 occupied)" 26
 	for user in 0 1001 1002 1003; do
-		told=$(($(stat s e0 told_to_share) + $(stat s e0 collisions)))
+		before=$(had_to_share s e0)
 		in_ns s setpriv --reuid "$user" --clear-groups python3 -c '
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.sendto(bytes(1000), ("10.7.0." + sys.argv[1][-1], 9))' "$user"
-		[ $(($(stat s e0 told_to_share) + $(stat s e0 collisions))) = "$told" ] ||
-			((++harmed))
+		[ "$(had_to_share s e0)" = "$before" ] || ((++harmed))
 	done
 	at_most "users whose flow had to share a queue" "$harmed" 1
 	fresh queues 32 role nic rate 8kbit

@@ -722,9 +722,6 @@ test_tpid_8100() {
 	done_with
 }
 
-# burst_stat DEV NAME
-burst_stat() { tc -s -j qdisc show dev "$1" root | jq ".[0].$2"; }
-
 # Counters that rise and fall before a frame is built need none: bursts pass through a port whose Th
 # is less than a packet, and each empties its queues.
 test_nothing_new() {
@@ -737,13 +734,13 @@ test_nothing_new() {
 	check "bfc" tc qdisc add dev burst0 root bfc peer on limit 10m threshold 100b 2>/dev/null
 	check "bfc" tc qdisc add dev burst1 root bfc peer on refresh 500ms 2>/dev/null
 	sleep 3		# the first frame
-	before=$(burst_stat burst1 frames_tx)
+	before=$(figure burst1 frames_tx)
 	for _ in {1..20}; do
 		echo "burst0 8 64 1 burst1" >$run || fail "no result"
 	done
-	at_least "counted" "$(burst_stat burst0 counted)" $((20 * 64))
-	at_most "frames" $(($(burst_stat burst1 frames_tx) - before)) 2
-	equal "pauses" "$(burst_stat burst1 pause_tx)" 0
+	at_least "counted" "$(figure burst0 counted)" $((20 * 64))
+	at_most "frames" $(($(figure burst1 frames_tx) - before)) 2
+	equal "pauses" "$(figure burst1 pause_tx)" 0
 	ip link del burst0
 	ip link del burst1
 }

@@ -36,9 +36,6 @@ written() {
 	at_most "changes of a line of both" "$often" "$1"
 }
 
-# figure DEV NAME: a statistic
-figure() { tc -s -j qdisc show dev "$1" root | jq "[.. | .$2? // empty] | add // 0"; }
-
 remove() {
 	ip link del lines0
 	ip link del lines1

@@ -120,4 +120,5 @@ test_ends_with_the_frames() {
 	done
 }
 
-run_tests ends_with_the_frames lossless_at_once handles_come_later buffer_without_handles mode_ends_under_load
+run_tests ends_with_the_frames lossless_at_once handles_come_later buffer_without_handles \
+	mode_ends_under_load

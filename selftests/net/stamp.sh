@@ -422,14 +422,7 @@ test_strip_all() {
 # headers. What begins later, and in them, does not leave.
 test_strip_fragments() {
 	three_hops
-	ip -n sw3 -batch - <<-END
-		link set w nomaster
-		link set r0 nomaster mtu 1000
-		route add 10.0.0.1 dev w
-		route add 10.0.0.100 dev r0
-		neigh add 10.0.0.100 lladdr $(mac r e0) dev r0
-	END
-	in_ns sw3 sysctl -qw net.ipv4.ip_forward=1
+	cuts_at_sw3 1000
 	flow h1:e0 r:e0 sw3:w:r0 size=1400
 	all_good
 	equal "nHop" "$(came '.[0][0].nhop')" 2

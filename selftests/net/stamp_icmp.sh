@@ -176,14 +176,7 @@ test_not_quotes() {
 test_fragments() {
 	three_hops
 	configure 3 3000 0 0 2
-	ip -n sw3 -batch - <<-END
-		link set w nomaster
-		link set r0 nomaster mtu 200
-		route add 10.0.0.1 dev w
-		route add 10.0.0.100 dev r0
-		neigh add 10.0.0.100 lladdr $(mac r e0) dev r0
-	END
-	in_ns sw3 sysctl -qw net.ipv4.ip_forward=1
+	cuts_at_sw3 200
 	flow h1:e0 r:e0 sw3:w:r0 icmp=11 nhop=3 junk=1 size=500 cut=400 + ipopts=2 + ts=1
 	errors_good
 	changed_within 20 60
