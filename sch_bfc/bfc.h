@@ -87,8 +87,13 @@
 #include "bfc_watchdog.h"
 #include "bfc_wire.h"
 
-DECLARE_STATIC_KEY_FALSE(bfc_holds);	/* bfc_charge.c */
-DECLARE_STATIC_KEY_FALSE(bfc_roots);	/* bfc_root.c */
+extern struct static_key_false_deferred bfc_holds;	/* bfc_charge.c */
+extern struct static_key_false_deferred bfc_roots;	/* bfc_root.c */
+
+/* How long the code of a feature stays switched on after its last port: any user may be root of
+ * a user namespace, and would have all processors patch the kernel's code at each change.
+ */
+#define BFC_KEY_STAYS		HZ
 
 #define BFC_RATE_UNKNOWN	125000000ULL	/* 1 Gbit/s: assumed with a warning */
 #define BFC_CAP_ALPHA		8	/* a queue may hold 8 x the free buffer */
@@ -390,13 +395,13 @@ struct bfc_skb_cb {
 /* True if there are traffic classes. */
 static inline bool bfc_is_classed(const struct bfc_sched *q)
 {
-	return static_branch_unlikely(&bfc_classed) && q->cfg->ranged;
+	return static_branch_unlikely(&bfc_classed.key) && q->cfg->ranged;
 }
 
 /* True if queues are served by the size at their head (`sched srf`). */
 static inline bool bfc_is_srf(const struct bfc_sched *q)
 {
-	return static_branch_unlikely(&bfc_sized) && q->cfg->srf;
+	return static_branch_unlikely(&bfc_sized.key) && q->cfg->srf;
 }
 
 static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)

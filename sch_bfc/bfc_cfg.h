@@ -276,6 +276,7 @@ struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 			    const struct bfc_txqs *txqs, u64 speed,
 			    struct netlink_ext_ack *extack);
 void bfc_cfg_put(struct bfc_cfg *cfg);
+void bfc_cfg_exit(void);
 
 /* bfc_buffer.c */
 struct bfc_buffer *bfc_buffer_join(struct bfc_switch *sw, const struct bfc_params *p,

@@ -11,7 +11,7 @@
 #include "fc_fafc.h"
 
 /* On while any port has a mode that pauses priorities, or a shared buffer. */
-DEFINE_STATIC_KEY_FALSE(bfc_holds);
+DEFINE_STATIC_KEY_DEFERRED_FALSE(bfc_holds, BFC_KEY_STAYS);
 
 #define BFC_GRACE_ANY	U32_MAX	/* bytes of a grace without a known bound yet */
 

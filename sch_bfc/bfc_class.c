@@ -17,7 +17,7 @@
 #include "bfc.h"
 
 /* On while any port has traffic classes. */
-DEFINE_STATIC_KEY_FALSE(bfc_classed);
+DEFINE_STATIC_KEY_DEFERRED_FALSE(bfc_classed, BFC_KEY_STAYS);
 
 static void bfc_round_init(struct bfc_sched_drr *round)
 {

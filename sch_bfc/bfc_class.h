@@ -6,7 +6,7 @@
 #ifndef _BFC_CLASS_H
 #define _BFC_CLASS_H
 
-#include <linux/jump_label.h>
+#include <linux/jump_label_ratelimit.h>
 #include <linux/list.h>
 #include <linux/types.h>
 
@@ -16,7 +16,7 @@ struct bfc_cfg;
 struct bfc_sched;
 struct sk_buff;
 
-DECLARE_STATIC_KEY_FALSE(bfc_classed);
+extern struct static_key_false_deferred bfc_classed;
 
 /**
  * struct bfc_sched_drr - the round of all queues, or of a class, and those before it

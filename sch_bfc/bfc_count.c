@@ -49,7 +49,7 @@ void bfc_count(struct bfc_sched *q, const struct bfc_queue *queue, struct sk_buf
 	cb->counted = 1;
 	cb->holds_count = 1;
 	q->stats.counted++;
-	if (static_branch_unlikely(&bfc_roots))
+	if (static_branch_unlikely(&bfc_roots.key))
 		bfc_root_count(q, queue, ing, upq);
 	if (row && row->holds_count && row->handle == handle) {
 		row->holds_count = 0;

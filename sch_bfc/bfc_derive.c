@@ -275,13 +275,13 @@ struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 		c->undo = was;
 	}
 	if (bfc_cfg_has_prios(c))
-		static_branch_inc(&bfc_holds);
+		static_branch_inc(&bfc_holds.key);
 	if (c->by_root)
-		static_branch_inc(&bfc_roots);
+		static_branch_inc(&bfc_roots.key);
 	if (c->ranged)
-		static_branch_inc(&bfc_classed);
+		static_branch_inc(&bfc_classed.key);
 	if (c->srf)
-		static_branch_inc(&bfc_sized);
+		static_branch_inc(&bfc_sized.key);
 	bfc_eliders += c->elides;
 	return c;
 free:
@@ -300,13 +300,13 @@ void bfc_cfg_put(struct bfc_cfg *c)
 	if (!c || !refcount_dec_and_test(&c->users))
 		return;
 	if (bfc_cfg_has_prios(c))
-		static_branch_dec(&bfc_holds);
+		static_branch_slow_dec_deferred(&bfc_holds);
 	if (c->by_root)
-		static_branch_dec(&bfc_roots);
+		static_branch_slow_dec_deferred(&bfc_roots);
 	if (c->ranged)
-		static_branch_dec(&bfc_classed);
+		static_branch_slow_dec_deferred(&bfc_classed);
 	if (c->srf)
-		static_branch_dec(&bfc_sized);
+		static_branch_slow_dec_deferred(&bfc_sized);
 	bfc_eliders -= c->elides;
 	if (c->buffer) {
 		if (c->undo)
@@ -314,4 +314,17 @@ void bfc_cfg_put(struct bfc_cfg *c)
 		bfc_buffer_leave(c->buffer, c->fixed);
 	}
 	kvfree_rcu(c, rcu);
+}
+
+/**
+ * bfc_cfg_exit() - at module unload: wait for static keys that are still to be switched off
+ *
+ * Context: process, no configuration has a user.
+ */
+void bfc_cfg_exit(void)
+{
+	static_key_deferred_flush(&bfc_holds);
+	static_key_deferred_flush(&bfc_roots);
+	static_key_deferred_flush(&bfc_classed);
+	static_key_deferred_flush(&bfc_sized);
 }

@@ -121,7 +121,7 @@ unsigned int bfc_hook(void *priv, struct sk_buff *skb,
 				bfc_hrtt_came(port, vid);
 			if (ing && likely(vid <= ing->queues)) {
 				handle += vid;	/* base + 1 + upstreamQ */
-				if (static_branch_unlikely(&bfc_classed))
+				if (static_branch_unlikely(&bfc_classed.key))
 					bfc_note_class(ing, vid - 1, class);
 			}
 		}

@@ -38,6 +38,7 @@ static void __exit bfc_module_exit(void)
 	unregister_qdisc(&bfc_qdisc_ops);
 	bfc_netdev_exit();
 	bfc_event_exit();
+	bfc_cfg_exit();
 }
 
 module_init(bfc_module_init);

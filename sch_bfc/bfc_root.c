@@ -25,7 +25,7 @@
 #include "bfc.h"
 
 /* On while any port has `assign root`: egress ports without it then tell that they know none. */
-DEFINE_STATIC_KEY_FALSE(bfc_roots);
+DEFINE_STATIC_KEY_DEFERRED_FALSE(bfc_roots, BFC_KEY_STAYS);
 
 static hsiphash_key_t bfc_root_secret __read_mostly;
 

@@ -89,7 +89,7 @@ static bool bfc_promised(const struct bfc_sched *q, const struct sk_buff *skb)
 {
 	const struct bfc_skb_cb *cb = bfc_cb(skb);
 
-	return static_branch_unlikely(&bfc_holds) && cb->promised &&
+	return static_branch_unlikely(&bfc_holds.key) && cb->promised &&
 	       q->cfg->lossless & BIT(cb->prio);
 }
 
@@ -308,7 +308,7 @@ static __always_inline int bfc_enqueue_one(struct sk_buff *skb, struct Qdisc *sc
 		cb->size = q->srf->size;
 	if (unlikely(q->cfg->leave_out))
 		cb->unsampled = bfc_left_out(q);
-	if (static_branch_unlikely(&bfc_holds) && !bfc_hold(q, skb))
+	if (static_branch_unlikely(&bfc_holds.key) && !bfc_hold(q, skb))
 		goto drop;
 	if (unlikely(bfc_over_cap(q, queue)) && !bfc_promised(q, skb)) {
 		if (cb->held)
@@ -414,7 +414,7 @@ static bool bfc_cuts(struct Qdisc *sch, const struct sk_buff *skb, u8 prio)
 		bfc_knows_th(q)) ||
 	       skb->truesize > q->cfg->limit / BFC_GSO_OF_LIMIT ||
 	       (q->txq.all && q->mem - q->ctrl.mem + skb->truesize > q->room) ||
-	       (static_branch_unlikely(&bfc_holds) && !bfc_holds_whole(q, skb, prio)) ||
+	       (static_branch_unlikely(&bfc_holds.key) && !bfc_holds_whole(q, skb, prio)) ||
 	       rcu_access_pointer(sch->stab);
 }
 
@@ -463,10 +463,10 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 
 	bfc_begin(q);
 	kind = bfc_control_kind(skb);
-	if (static_branch_unlikely(&bfc_holds) || bfc_is_classed(q))
+	if (static_branch_unlikely(&bfc_holds.key) || bfc_is_classed(q))
 		prio = bfc_prio_of(q, skb);
 	q->call.class = bfc_is_classed(q) ? bfc_class_of(q, skb, prio) : prio & q->cfg->class_mask;
-	if (static_branch_unlikely(&bfc_holds))
+	if (static_branch_unlikely(&bfc_holds.key))
 		bfc_vet(q, skb);
 	hash = bfc_flow_hash(q, skb, prio);
 	if (unlikely(kind) && q->cfg->identity == BFC_FLOW_TUPLE)

@@ -26,7 +26,7 @@
 #include "bfc.h"
 
 /* On while any port has `sched srf`. */
-DEFINE_STATIC_KEY_FALSE(bfc_sized);
+DEFINE_STATIC_KEY_DEFERRED_FALSE(bfc_sized, BFC_KEY_STAYS);
 
 /**
  * bfc_srf_alloc() - allocate what a configuration needs

@@ -7,7 +7,7 @@
 #define _BFC_SRF_H
 
 #include <linux/bitmap.h>
-#include <linux/jump_label.h>
+#include <linux/jump_label_ratelimit.h>
 #include <linux/list.h>
 #include <linux/types.h>
 
@@ -19,7 +19,7 @@ struct bfc_sched;
 struct Qdisc;
 struct sk_buff;
 
-DECLARE_STATIC_KEY_FALSE(bfc_sized);
+extern struct static_key_false_deferred bfc_sized;
 
 /* The bucket of a size is its upper bits: 16 buckets for each doubling. */
 #define BFC_SRF_SHIFT	7

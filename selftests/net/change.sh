@@ -390,6 +390,37 @@ test_log_of_a_user_namespace() {
 	at_most "lines in the log" "$lines" $((10 * (2 + (SECONDS - begun) / 5)))
 }
 
+# Nor can that user have all processors patch the kernel's code for what only its ports use: the
+# code stays switched on for a second.
+test_keys_of_a_user_namespace() {
+	local tracing=/sys/kernel/tracing patches=arch_jump_label_transform_apply begun fc times
+	local buffer=$tracing/instances/bfc-$$
+	[ -e /proc/self/ns/user ] || { skip="no user namespaces in this kernel"; return; }
+	[ -e $tracing/available_tracers ] || mount -t tracefs tracefs $tracing 2>/dev/null
+	grep -qsw function $tracing/available_tracers || {
+		skip="this kernel cannot trace functions"
+		return
+	}
+	mkdir "$buffer"
+	echo $patches >"$buffer/set_ftrace_filter" || fail "no $patches"
+	echo function >"$buffer/current_tracer"
+	begun=$SECONDS
+	{
+		echo "qdisc add dev d0 root bfc rate 1gbit"
+		for fc in $(printf 'pfc bfc %.0s' {1..50}); do
+			echo "qdisc change dev d0 root bfc fc $fc"
+		done
+	} | unshare --user --map-root-user --net sh -c \
+		'ip link add d0 type dummy && tc -batch -' || fail "tc"
+	begun=$((SECONDS - begun))
+	times=$(grep -c $patches "$buffer/trace")
+	echo nop >"$buffer/current_tracer"
+	rmdir "$buffer"
+	at_least "patches of the kernel's code" "$times" 1
+	# On and off once a second, and what else there is.
+	at_most "patches of the kernel's code in $begun s" "$times" $((2 * begun + 12))
+}
+
 test_replace() {
 	local handle queues
 	topology
@@ -556,5 +587,5 @@ test_replace_is_told() {
 
 run_tests options_that_keep_the_neighbour options_that_start_over \
 	tpid_and_forced_peer options_of_other_modes options_are_given_up log_of_a_user_namespace \
-	replace other_qdisc_and_back wire_goes \
+	keys_of_a_user_namespace replace other_qdisc_and_back wire_goes \
 	namespace_goes port_moves module_goes replace_is_told
