@@ -340,6 +340,7 @@ struct bfc_sched {
 	struct bfc_sched_classes class;	/* with traffic classes only */
 	struct {
 		u16 in[BFC_SLOTS];	/* by slot: handle of the port that brought something */
+		u64 whose[BFC_SLOTS];	/* of its counters: owner << 32 | layout */
 		u32 from[BFC_PRIORITIES][BFC_SLOTS + 1];	/* by priority and slot:
 								 * pausable packets; last:
 								 * ports without one

@@ -44,10 +44,17 @@ static bool bfc_egress_marks(struct bfc_sched *q, u32 bytes)
 static void bfc_egress_meet(struct bfc_sched *q, unsigned int slot,
 			    const struct bfc_ingress *ing)
 {
-	if (likely(slot == BFC_SLOT_NONE || q->share.in[slot] == ing->base))
+	u64 whose;
+
+	if (slot == BFC_SLOT_NONE)
+		return;
+	/* New counters may have the base of those that have gone. */
+	whose = (u64)ing->owner << 32 | ing->layout;
+	if (likely(q->share.whose[slot] == whose))
 		return;
 	if (q->egress && q->cfg->fc->forget)
 		q->cfg->fc->forget(q, slot);
+	q->share.whose[slot] = whose;
 	q->share.in[slot] = ing->base;
 }
 

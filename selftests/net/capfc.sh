@@ -207,5 +207,30 @@ $(stat sw ph 'prios[3].pausing')" "$blamed"
 	all_idle
 }
 
+# A port whose counters were made anew, with the handles of the old ones, is paused as any other
+# while the queue still waits that the old ones were blamed for.
+test_blame_of_new_counters() {
+	local dropped waiting
+	topology capfc-cal
+	host g 10.0.0.3/24
+	cable sw pg g e0
+	bfc sw pg hrtt 6ms fc capfc-cal prio dscp watchdog off xoff 10mb max 20mb
+	meet 10.0.0.2 g
+	tc -n sw qdisc change dev pn root bfc egress-max auto egress-xoff 12000b egress-xon 3000b \
+		cut 100% rate 80kbit || fail "refused"
+	burst h 20
+	burst g 80
+	check "h is not paused" paused_by ph true
+	tc -n sw qdisc del dev ph root
+	sleep 4		# h's packets leave, and the handles are free again
+	bfc sw ph hrtt 6ms fc capfc-cal prio dscp watchdog off xoff 10mb max 20mb
+	sleep 0.5
+	at_least "bytes that wait" "$(stat sw pn backlog)" 12000
+	burst h 5
+	check "h is not paused once more" wait_for 1 paused_by ph true
+	check "not sent" wait_for 20 drained sw pn
+	all_idle
+}
+
 run_tests egress_max room_that_was_promised room_of_elided egress_max_changes egress_xon warn \
-	pause_outlives_changes
+	pause_outlives_changes blame_of_new_counters
