@@ -291,8 +291,14 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 	if (q->cfg->by_root)	/* queues that stay paused may have another root */
 		for_each_set_bit(qn, q->obeyed.paused, q->nqueues)
 			bfc_queue_root(q, qn);
-	if (!q->cfg->prios)
+	if (!q->cfg->prios) {
 		q->obeyed.deadline = READ_ONCE(q->port->rx.deadline);
+		/* Begin to watch queues with packets that this very set has paused: it may be the
+		 * neighbour's last.
+		 */
+		if (q->obeyed.npaused && !q->storm.watch[0].paused)
+			bfc_watch_queues(q, now);
+	}
 	q->obeyed.by_queue = !q->cfg->prios;
 	q->obeyed.gen = gen;
 }

@@ -152,4 +152,20 @@ test_bfc_storm() {
 	finish "$bg"
 }
 
-run_tests pfc_storm capfc_storm fafc_storm drops_of_a_storm slow_is_no_storm watchdog_off bfc_storm
+# One PAUSE of a queue that has packets, and then silence: the neighbour is dead.
+test_bfc_storm_of_one_frame() {
+	local watchdog=100ms
+	simulated || watchdog=300ms
+	line_to_n fc bfc peer on assign single watchdog $watchdog
+	frames set n epoch=9
+	ip -n sw link set dev pn type wire rate 2mbit
+	send h 10.0.0.2 3000 -r 4000000 -t 3
+	sleep 0.3
+	frames pause n bits=0 epoch=9 hold=4000000000 drained=1
+	wait_for 1 is storms 1 || fail "no storm"
+	check "still paused" wait_for 1 is paused 0
+	finish "$bg"
+}
+
+run_tests pfc_storm capfc_storm fafc_storm drops_of_a_storm slow_is_no_storm watchdog_off bfc_storm \
+	bfc_storm_of_one_frame
