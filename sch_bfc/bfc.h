@@ -869,6 +869,7 @@ void bfc_egress_dequeued(struct bfc_sched *q, const struct sk_buff *skb,
 void bfc_egress_adopt(struct bfc_sched *q, u64 now);
 
 /* bfc_prio_frame.c */
+u64 bfc_prio_hold(const struct bfc_port *port, const struct bfc_cfg *cfg, bool told);
 struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 			       const struct bfc_cfg *cfg, u64 now);
 struct sk_buff *bfc_pfc_resume(struct bfc_port *port);

@@ -6,12 +6,22 @@
  */
 #include "bfc.h"
 
+/* T_hop of the switch whose pauses these are, ns; this host's if it does not say its own. The host
+ * sees the hop to it alone, the switch all of its hops.
+ */
+static u32 bfc_host_t_hop(const struct bfc_sched *q)
+{
+	u32 told = READ_ONCE(q->port->rx.t_hop);
+
+	return told ? clamp_t(u32, told, BFC_THOP_MIN, BFC_THOP_MAX) : q->cfg->holt.t_hop;
+}
+
 /* Let the rate of a priority recover. */
 static void bfc_pace_recover(const struct bfc_sched *q, struct bfc_host *pace,
 			     u64 now)
 {
 	pace->rate = bfc_fafc_recover(pace->rate, q->cfg->rate, now - pace->updated,
-				      q->cfg->holt.t_hop);
+				      bfc_host_t_hop(q));
 	pace->updated = now;
 }
 
@@ -28,7 +38,7 @@ static void bfc_pace_recover(const struct bfc_sched *q, struct bfc_host *pace,
  */
 void bfc_host_paused(struct bfc_sched *q, u64 now)
 {
-	u32 t_hop = q->cfg->holt.t_hop;
+	u32 t_hop = bfc_host_t_hop(q);
 	unsigned int prio;
 
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
@@ -63,7 +73,7 @@ void bfc_host_paused(struct bfc_sched *q, u64 now)
 u8 bfc_host_waits(struct bfc_sched *q, u64 now)
 {
 	unsigned long paced = q->host.paced & ~q->obeyed.prios;
-	u64 whole = bfc_fafc_recovery(q->cfg->holt.t_hop);
+	u64 whole = bfc_fafc_recovery(bfc_host_t_hop(q));
 	unsigned int prio;
 	u8 waits = 0;
 
@@ -107,7 +117,7 @@ u64 bfc_host_due(const struct bfc_sched *q, unsigned long waits)
  */
 void bfc_host_sent(struct bfc_sched *q, unsigned int prio, u32 len, u64 now)
 {
-	u64 whole = bfc_fafc_recovery(q->cfg->holt.t_hop);
+	u64 whole = bfc_fafc_recovery(bfc_host_t_hop(q));
 	struct bfc_host *pace = &q->host.pace[prio];
 
 	bfc_pace_recover(q, pace, now);

@@ -175,6 +175,7 @@ void bfc_port_unpause(struct bfc_port *port)
 	bitmap_zero(port->rx.paused, BFC_QUEUES_MAX);
 	bfc_port_unroot(port);
 	memset(port->rx.until, 0, sizeof(port->rx.until));
+	WRITE_ONCE(port->rx.t_hop, 0);
 	/* Pairs with the acquire in bfc_dequeue(). */
 	smp_store_release(&port->rx.gen, port->rx.gen + 1);
 	if (port->life.users)

@@ -430,6 +430,9 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	port->queues = cfg->port_queues;
 	WRITE_ONCE(port->each, each);
 	port->rx.max_pps = max_t(u64, 10000, div_u64(cfg->rate, 840));
+	/* What becomes lossy while it is paused goes on. */
+	if (old && old->lossless & ~cfg->lossless && bfc_port_pauses_prios(port))
+		bfc_port_mark_dirty(port);
 	spin_unlock_bh(&port->lock);
 	bfc_port_unfilter_soon(port);
 	bfc_hrtt_look_soon(port);

@@ -60,8 +60,9 @@ struct bfc_port_pcpu {
 /**
  * struct bfc_rx - the pauses that the neighbour sent
  *
- * Protected by &bfc_port.lock. Dequeue reads @paused, @until, @deadline and @drained without the
- * lock, word by word; @gen, which is stored with release after them, tells it of a change.
+ * Protected by &bfc_port.lock. Dequeue reads @paused, @until, @deadline, @drained and @t_hop
+ * without the lock, word by word; @gen, which is stored with release after them, tells it of a
+ * change.
  */
 struct bfc_rx {
 	u32 gen;		/* changes with every new @paused or @until */
@@ -69,6 +70,7 @@ struct bfc_rx {
 	u64 deadline;		/* ns: when @paused expires */
 	u64 drained;		/* bytes that the neighbour says it has drained */
 	u64 until[BFC_PRIORITIES];	/* ns: end of the pause of each priority */
+	u32 t_hop;		/* ns: FAFC's T_hop as the neighbour says; 0: unknown */
 	DECLARE_BITMAP(paused, BFC_QUEUES_MAX);	/* local queues held paused */
 	struct bfc_bucket bucket;	/* frames that the port may still obey now */
 	u32 max_pps;		/* rate of @bucket, frames/s */
@@ -127,6 +129,7 @@ struct bfc_tx {
 	u64 refreshes;		/* of @frames and @pfc: repetitions */
 	u8 prio_paused;		/* priorities in the newest frame */
 	u8 over;		/* of @prio_paused: paused until XON, not for a time */
+	u8 named;		/* priorities in the newest frame, lossless or not */
 	u8 quick;		/* repetitions left at the interval opt.quick */
 	u64 void_ns;		/* ns: when the newest pause in @over expires by itself */
 	u64 until[BFC_PRIORITIES];	/* ns: end of a timed pause (FAFC), or 0 */

@@ -56,10 +56,13 @@ struct sk_buff *bfc_pfc_last(const struct bfc_sched *q)
 	return skb;
 }
 
-static void bfc_put_prio_pause(struct bfc_port *port, u8 *f,
+/* @t_hop: FAFC's, ns. The neighbour may have another: by it a host tells pauses that FAFC has
+ * computed from those of the backstop.
+ */
+static void bfc_put_prio_pause(struct bfc_port *port, u8 *f, u32 t_hop,
 			       const u64 ns[BFC_PRIORITIES])
 {
-	struct bfc_pause pause = {};
+	struct bfc_pause pause = { .hold_ns = t_hop };
 	unsigned int prio;
 
 	for (prio = 0; prio < BFC_PRIORITIES; prio++)
@@ -152,6 +155,21 @@ static void bfc_prio_expire(struct bfc_port *port, u64 now)
 }
 
 /**
+ * bfc_prio_hold() - how long a pause until XON lasts if no other frame follows
+ * @port: the port
+ * @cfg: of the port
+ * @told: the frame is a PAUSE; else PFC, which has no more than 65535 quanta
+ *
+ * Return: ns.
+ */
+u64 bfc_prio_hold(const struct bfc_port *port, const struct bfc_cfg *cfg, bool told)
+{
+	if (told)
+		return max_t(u64, READ_ONCE(port->opt.hold), BFC_FAFC_BACKSTOP * cfg->holt.t_hop);
+	return bfc_quanta_to_ns(cfg->quanta, READ_ONCE(port->link_rate));
+}
+
+/**
  * bfc_prio_build() - build the frame that is due: with FAFC, to a neighbour
  * with bfc, a PAUSE with times in ns; else a PFC frame
  * @port: the port that sends it
@@ -165,12 +183,12 @@ static void bfc_prio_expire(struct bfc_port *port, u64 now)
 struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 			       const struct bfc_cfg *cfg, u64 now)
 {
-	u64 hold = bfc_quanta_to_ns(cfg->quanta, READ_ONCE(port->link_rate));
 	bool told = READ_ONCE(port->told);
+	u64 hold = bfc_prio_hold(port, cfg, told);
 	u64 since = READ_ONCE(port->tx.dirty_since);
 	u64 ns[BFC_PRIORITIES] = {};
+	unsigned long changed, lossless = cfg->lossless;
 	u16 fresh = BFC_WATCH_NONE;
-	unsigned long changed;
 	struct sk_buff *skb;
 	u8 before = port->tx.prio_paused;
 	u8 paused, over, repeat;
@@ -182,7 +200,9 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 		return NULL;
 	over = bfc_prio_update(port, ing, cfg) & 0xff;
 	paused = over;
-	for (prio = 0; ing->account && prio < BFC_PRIORITIES; prio++) {
+	for_each_set_bit(prio, &lossless, BFC_PRIORITIES) {
+		if (!ing->account)
+			break;
 		ns[prio] = ing->fc->remaining(ing, prio, now);
 		paused |= ns[prio] ? BIT(prio) : 0;
 	}
@@ -201,6 +221,10 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 		}
 	}
 	port->tx.prio_paused = paused;
+	/* One that is not lossless any more is named until its last pause is over: frames may get
+	 * lost.
+	 */
+	port->tx.named = (now < port->tx.void_ns ? port->tx.named : 0) | before | paused;
 	/* A timed pause ends by itself and need not be repeated, unless it is
 	 * longer than the quanta of a PFC frame.
 	 */
@@ -213,9 +237,9 @@ struct sk_buff *bfc_prio_build(struct bfc_port *port, struct bfc_ingress *ing,
 			ns[prio] = max(ns[prio], hold);
 	}
 	if (told)
-		bfc_put_prio_pause(port, skb->data, ns);
+		bfc_put_prio_pause(port, skb->data, cfg->holt.t_hop, ns);
 	else
-		bfc_put_prio_quanta(port, skb, cfg->lossless | before, ns);
+		bfc_put_prio_quanta(port, skb, lossless | port->tx.named, ns);
 	/* The neighbour has gone on to send since XOFF was crossed. A CPU that has just marked
 	 * the port dirty may not have stored the time yet: @since is then older than the last
 	 * frame, and is not used.
@@ -276,6 +300,7 @@ void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause,
 	unsigned int prio, paused = 0;
 
 	lockdep_assert_held(&port->lock);
+	WRITE_ONCE(port->rx.t_hop, pause->hold_ns);
 	for_each_set_bit(prio, &lossless, BFC_PRIORITIES) {
 		WRITE_ONCE(port->rx.until[prio], pause->prio_ns[prio] ?
 			   now + pause->prio_ns[prio] : 0);

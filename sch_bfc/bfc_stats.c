@@ -121,7 +121,8 @@ static void bfc_port_read(struct bfc_port *port, struct bfc_port_stats *s)
 	s->hello_rx = port->neighbour.hello_rx;
 	s->hello_tx = port->neighbour.hello_tx;
 	s->refresh = port->opt.refresh;
-	s->hold = port->opt.hold;
+	s->hold = port->cfg && port->fc->prios ?
+		  bfc_prio_hold(port, port->cfg, port->told) : port->opt.hold;
 	if (!port->fc->hello || port->opt.peer == BFC_PEER_OFF ||
 	    !port->life.carrier)
 		s->state = BFC_PEER_STATE_OFF;

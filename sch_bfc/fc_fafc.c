@@ -638,7 +638,7 @@ static u64 bfc_fafc_slot(const struct bfc_cfg *c, const struct bfc_derive *d)
 }
 
 /* PFC is the backstop. By default its XOFF is twice th_p, so that FAFC acts first, and its
- * pauses last at least 3 T_hop: hosts tell FAFC's pauses from others by their length
+ * pauses last longer than any of FAFC's: hosts tell these from others by their length
  * (bfc_host_paused()).
  */
 static int bfc_fafc_derive(struct bfc_cfg *c, const struct bfc_derive *d)
@@ -652,7 +652,8 @@ static int bfc_fafc_derive(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->threshold = p->threshold ?: bfc_fafc_threshold(d->link_rate, c->hrtt,
 							  d->frame);
 	c->congested = p->congested ?: c->threshold;
-	return bfc_pfc_derive(c, d, 2ULL * c->threshold, 3ULL * c->holt.t_hop);
+	return bfc_pfc_derive(c, d, 2ULL * c->threshold,
+			      BFC_FAFC_BACKSTOP * c->holt.t_hop);
 }
 
 const struct bfc_fc_ops bfc_fc_fafc = {

@@ -28,6 +28,7 @@
 #include "bfc_holt.h"
 #include "bfc_slots.h"
 
+#define BFC_FAFC_BACKSTOP 3ULL	/* T_hop: what a pause of the PFC backstop lasts at least */
 #define BFC_FAFC_AGAIN	4	/* T_hop: a pause no later than this after another follows it */
 #define BFC_FDEC_MAX	1000U	/* thousandths: rates are used as they are */
 

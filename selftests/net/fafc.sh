@@ -357,7 +357,7 @@ paced_host() {
 	meet 10.0.0.1 h
 	bfc h e0 role nic "${mode[@]}" thop 6ms peer on "$@"
 	frames open n n e0
-	frames set n epoch=7
+	frames set n epoch=7 hold=6000000	# its T_hop
 }
 
 # ten_pauses PRIO: of half a T_hop each: the rate goes down to 1/32, the floor
@@ -399,6 +399,34 @@ test_host_slows_down() {
 	at_most "packets in 40 ms after pauses" "$before" "$((seen[0] * 3 / 4))"
 	at_least "packets in 40 ms half a second later" "${seen[0]}" 60
 	say "$before packets, then ${seen[0]}"
+}
+
+# Which pauses are FAFC's, and how much less a host sends, depends on T_hop of the switch, which has
+# cables longer than the host's.
+test_host_knows_t_hop() {
+	paced_host thop 1ms
+	send h 10.0.0.1 5000 -F 1 -t 2
+	sleep 1
+	ten_pauses 0
+	sleep 0.02
+	seen_by_n 0.04 5000
+	finish "$bg"
+	at_most "packets in 40 ms after pauses" "${seen[0]}" 40
+}
+
+# A pause of the backstop is longer than any that FAFC computes, also where it is more than the
+# quanta of a PFC frame.
+test_backstop_lasts() {
+	beside thop 1s threshold 8mb xoff 20kb
+	ip -n sw link set dev r0 type wire rate 1mbit
+	tc -n sw qdisc change dev pn root bfc peer on
+	frames udp n dst="$(mac r e0)" from=10.0.0.1 to=10.0.0.100 dport=5000 size=1000 count=60
+	frames wait n 5 1 kind=pause
+	sleep 0.1
+	frames seen n kind=pause
+	at_least "ns of the longest pause" "$(answered '[.[].prio0] | max')" 3000000000
+	equal "T_hop that it tells, ns" "$(answered '[.[].hold] | unique | .[]')" 1000000000
+	check "not sent" wait_for 10 drained sw r0
 }
 
 # What was not sent during a pause is not made up for.
@@ -559,5 +587,5 @@ test_beside_a_hostile_neighbour() {
 
 run_tests incast least_harm quanta_for_others ns_for_ours marks marks_ahead no_marks_for_pauses \
 	weight_of_the_{length,rate} ports_share host_slows_down host_bursts_not \
-	host_slows_one_priority parameters_change_under_traffic -- \
-	beside_a_hostile_neighbour no_harm_to_a_long_queue pauses_again
+	host_slows_one_priority host_knows_t_hop parameters_change_under_traffic -- \
+	backstop_lasts beside_a_hostile_neighbour no_harm_to_a_long_queue pauses_again

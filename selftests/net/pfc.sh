@@ -436,6 +436,7 @@ test_lossy_while_paused() {
 	wait_for 2 pausing_is pn true || fail "not pausing"
 	tc -n sw qdisc change dev pn root bfc lossless none
 	wait_for 1 pausing_is pn false || fail "still pausing"
+	sleep 0.001	# on its way
 	frames seen n kind=pfc
 	equal "the last frame" "$(answered '.[-1].paused')" 0
 	sleep 0.3

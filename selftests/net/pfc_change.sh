@@ -42,6 +42,28 @@ test_lossless_at_once() {
 	all_idle
 }
 
+# A priority that becomes lossy while it is paused goes on at once, also if the first frame that says
+# so gets lost.
+test_lossy_at_once() {
+	exact_clock || return 0
+	line fc pfc refresh 900ms hold 3s
+	frames open n n e0
+	ip -n sw link set dev ph type wire rate 2mbit
+	frames udp n dst="$(mac h e0)" from=10.0.0.2 to=10.0.0.1 dport=9 size=1000 count=300
+	check "n is not paused" wait_for 5 n_paused
+	frames clear n
+	tc -n sw qdisc change dev pn root bfc lossless 3
+	sleep 0.1
+	check "n stays paused" n_not_paused
+	frames seen n kind=pfc
+	at_least "frames that end the pause" \
+		"$(answered 'map(select(.enable % 2 == 1 and .quanta[0] == 0)) | length')" 3
+	check "not sent" wait_for 10 drained sw ph
+	all_idle
+}
+n_paused() { [ "$(stat sw pn 'prios[0].pausing')" = true ]; }
+n_not_paused() { ! n_paused; }
+
 # There is no handle for what becomes lossless: it is counted when there is one.
 test_handles_come_later() {
 	line fc pfc lossless none
@@ -120,5 +142,5 @@ test_ends_with_the_frames() {
 	done
 }
 
-run_tests ends_with_the_frames lossless_at_once handles_come_later buffer_without_handles \
+run_tests ends_with_the_frames lossless_at_once lossy_at_once handles_come_later buffer_without_handles \
 	mode_ends_under_load

@@ -72,6 +72,16 @@ test_refused_speed_stays_with_hrtt_auto() {
 	equal "rate that is refused" "$(stat sw p1 refused_rate)" 0
 }
 
+# How long a pause lasts is a number of quanta in a PFC frame: at most 65535, of 512 bits each.
+test_hold_in_effect() {
+	topology
+	speed_of 1 80gbit
+	bfc sw p1 fc pfc
+	equal "ns that a pause lasts, 80 Gbit/s" "$(stat sw p1 hold)" $((65535 * 64 / 10))
+	tc -n sw qdisc change dev p1 root bfc fc bfc
+	equal "and of queues" "$(stat sw p1 hold)" 50000000
+}
+
 # Headroom of 100 us: 500 KB at 40 Gbit/s, 12 KB at 1 Gbit/s. There is room for one such port.
 in_buffer=(hrtt 100us fc pfc lossless 0 xoff 20kb buffer b size 800kb)
 
@@ -176,5 +186,5 @@ test_fair_queueing_learns_the_speed() {
 }
 bridge_knows() { [ "$(stat c br0 link_rate)" = 2500000000 ]; }
 
-run_tests refused_speed_stays{,_with_hrtt_auto} down_keeps_its_part room_comes_later \
+run_tests refused_speed_stays{,_with_hrtt_auto} down_keeps_its_part room_comes_later hold_in_effect \
 	fair_queueing_learns_the_speed
