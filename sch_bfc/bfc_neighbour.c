@@ -6,6 +6,7 @@
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
 
+#include <linux/bfc_version.h>
 #include "bfc.h"
 #include "bfc_trace.h"
 
@@ -250,6 +251,12 @@ void bfc_port_tags(struct bfc_port *port)
 			 */
 			bfc_refresh_start(port);
 		}
+	}
+	/* Once: later agreements are events, and a neighbour can begin anew at will. */
+	if (up && !port->neighbour.logged && bfc_may_log(port->dev)) {
+		netdev_info(port->dev, "bfc %s: the neighbour has %u queues\n", BFC_RELEASE,
+			    port->neighbour.peer.queues ?: port->queues);
+		port->neighbour.logged = true;
 	}
 	bfc_event_neighbour(port, up);
 	trace_bfc_peer(port->dev, state, port->neighbour.peer.queues, tags, port->pop);

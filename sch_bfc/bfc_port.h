@@ -98,6 +98,7 @@ struct bfc_neighbour {
 	u8 tries;		/* fast HELLOs sent without an agreement so far */
 	u8 refused;		/* why the neighbour's queues are not served, BFC_REFUSED_*; or 0 */
 	bool lingers;		/* the agreement has ended, but the neighbour may still send tags */
+	bool logged;		/* there was an agreement, and the log has said so */
 	u32 layouts;		/* counts the changes of &bfc_port.ingress */
 	struct bfc_bucket news;	/* new layouts that it may still get now */
 	u64 hello_tx;		/* HELLOs sent */

@@ -200,6 +200,7 @@ test_neighbour_restarts_under_load() {
 
 test_link_down_and_up() {
 	local i
+	dmesg -C
 	topology
 	bfc sw2 x hrtt 4ms
 	up sw1 x
@@ -219,6 +220,9 @@ test_link_down_and_up() {
 	i=$(stat sw1 x tagged_tx)
 	sleep 1
 	at_least "tags after all" $(($(stat sw1 x tagged_tx) - i)) 50
+	# One line for each of the two ports, not one for each agreement
+	equal "lines in the log" "$(dmesg | grep -c " x: bfc $(cat /sys/module/sch_bfc/version): \
+the neighbour has [0-9]* queues\$")" 2
 	kill "${senders[@]}"
 	finish "${senders[@]}" "$receiver"
 	# What was on its way to sw1's ring (of 8) waits for the link to come back, with
