@@ -236,6 +236,23 @@ static int bfc_check_ramp(struct nlattr **tb, const struct bfc_params *p,
 			  "bfc: kmax must be above ecn, or off", extack);
 }
 
+/* Check map against prio: a value that prio never has would map nothing. */
+static int bfc_check_map(struct nlattr **tb, const struct bfc_params *p,
+			 struct netlink_ext_ack *extack)
+{
+	static const u8 values[] = {
+		[BFC_PRIO_PCP] = 8, [BFC_PRIO_DSCP] = BFC_PRIO_VALUES, [BFC_PRIO_SKB] = 16,
+	};
+	unsigned int v;
+
+	for (v = values[p->prio]; v < BFC_PRIO_VALUES; v++)
+		if (p->prio_map[v] != BFC_PRIO_AUTO)
+			return bfc_refuse(tb[TCA_BFC_PRIO_MAP] ?: tb[TCA_BFC_PRIO],
+					  "bfc: map: values of prio pcp are 0 to 7, of skb 0 to 15, of dscp 0 to 63",
+					  extack);
+	return 0;
+}
+
 static int bfc_check_name(const struct nlattr *a, struct netlink_ext_ack *extack)
 {
 	const char *name = nla_data(a);
@@ -333,7 +350,8 @@ int bfc_params_parse(struct Qdisc *sch, struct nlattr *opt,
 	bfc_get_list(p->class_queues, tb[TCA_BFC_CLASS_QUEUES]);
 	bfc_get_list(p->weights, tb[TCA_BFC_WEIGHTS]);
 	return bfc_check_used(tb, p, extack) ?: bfc_check_classes(tb, p, extack) ?:
-	       bfc_check_sched(tb, p, extack) ?: bfc_check_ramp(tb, p, extack);
+	       bfc_check_sched(tb, p, extack) ?: bfc_check_ramp(tb, p, extack) ?:
+	       bfc_check_map(tb, p, extack);
 }
 
 /**

@@ -42,6 +42,8 @@ static int bfc_pfc_ingress(struct bfc_cfg *c, const struct bfc_derive *d, u64 xo
 	u64 headroom = p->headroom ?: bfc_pfc_headroom(c, d);
 	u64 xoff = p->xoff;
 
+	if (!xoff && p->max && p->max <= headroom && !p->dynamic)
+		return bfc_cfg_refuse(extack, "bfc: max must be above the headroom");
 	if (!xoff && p->max)
 		xoff = p->max > headroom ? p->max - headroom : 0;
 	else if (!xoff)
@@ -56,6 +58,9 @@ static int bfc_pfc_ingress(struct bfc_cfg *c, const struct bfc_derive *d, u64 xo
 	t->max = p->max ?: xoff + headroom;
 	if (p->xon && p->xon < xoff)
 		t->gap = xoff - p->xon;
+	/* With dynamic XOFF moves, and XON stays as far below it as it is below this one. */
+	if (p->xon && p->xon >= xoff)
+		return bfc_cfg_refuse(extack, "bfc: xon must be below xoff");
 	switch (bfc_pfc_check(t)) {
 	case BFC_PFC_BAD_XON:
 		return bfc_cfg_refuse(extack, "bfc: xon must be below xoff");
