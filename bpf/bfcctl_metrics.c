@@ -16,13 +16,9 @@
 /**
  * struct sample - a port with a bfc qdisc
  * @port: the port
- * @pauses: pauses of its queues by the neighbour
- * @paused_ns: time that its queues were paused, all of them together
  */
 struct sample {
 	struct port port;
-	uint64_t pauses;
-	uint64_t paused_ns;
 };
 
 struct samples {
@@ -58,8 +54,6 @@ static uint64_t get_packets(const struct sample *s) { return s->port.counts.pack
 static uint64_t get_bytes(const struct sample *s) { return s->port.counts.bytes; }
 static uint64_t get_drops(const struct sample *s) { return s->port.counts.drops; }
 static uint64_t get_backlog(const struct sample *s) { return s->port.counts.backlog; }
-static uint64_t get_pauses(const struct sample *s) { return s->pauses; }
-static uint64_t get_paused(const struct sample *s) { return s->paused_ns; }
 static uint64_t get_up(const struct sample *s)
 {
 	return s->port.stats.value[TCA_BFC_STATS_PEER_STATE] == BFC_PEER_STATE_UP;
@@ -115,10 +109,9 @@ static const struct metric metrics[] = {
 	COUNTER("pauses_received", PAUSE_RX, "Pauses of queues by the neighbour."),
 	COUNTER("resumes_received", RESUME_RX, "Resumes of queues by the neighbour."),
 	COUNTER("pauses_expired", EXPIRED, "Pauses that ended without a resume."),
-	{ .name = "queue_pauses_total", .counter = true, .get = get_pauses,
-	  .help = "Pauses of queues, as the queues count them." },
 	{ .name = "queue_paused_seconds_total", .counter = true, .unit = SECONDS,
-	  .get = get_paused, .help = "Time that queues were paused, all of them together." },
+	  .attr = TCA_BFC_STATS_QUEUE_PAUSED_NS,
+	  .help = "Time that queues were paused, all of them together." },
 	COUNTER("pause_frames_sent", FRAMES_TX, "PAUSE frames sent."),
 	COUNTER("pause_frames_received", FRAMES_RX, "PAUSE frames received."),
 	COUNTER("pfc_frames_sent", PFC_TX, "PFC frames sent."),
@@ -201,23 +194,11 @@ static int by_name(const void *a, const void *b)
 		      ((const struct sample *)b)->port.name);
 }
 
-static void add_queue(const struct queue *queue, void *arg)
-{
-	struct sample *s = arg;
-
-	s->pauses += queue->stats.value[TCA_BFC_CLASS_PAUSES];
-	s->paused_ns += queue->stats.value[TCA_BFC_CLASS_PAUSED_NS];
-}
-
 static void read_all(struct samples *all)
 {
-	unsigned int i;
-
 	ports_each(add_sample, all);
 	if (all->n)
 		qsort(all->s, all->n, sizeof(*all->s), by_name);
-	for (i = 0; i < all->n; i++)
-		queues_each(all->s[i].port.ifindex, add_queue, &all->s[i]);
 }
 
 /* ---- writing ---- */
@@ -446,17 +427,23 @@ static void put_into(const char *path, const struct samples *all, const char *ne
 		fail("%s: %s", path, strerror(errno));
 }
 
-/* Write a temporary file first: a collector must not find half a file. A link stays one. */
+/* Write a temporary file first: a collector must not find half a file. A link stays one, and a
+ * file keeps its mode; a new one is for all to read, as the collector is another user.
+ */
 static void put_file(const char *path, const struct samples *all, const char *netns)
 {
 	char *part, *whole = NULL;
+	mode_t mode = 0644;
 	struct stat st;
 	size_t room;
 	FILE *to;
 
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-		put_into(path, all, netns);
-		return;
+	if (!stat(path, &st)) {
+		if (!S_ISREG(st.st_mode)) {
+			put_into(path, all, netns);
+			return;
+		}
+		mode = st.st_mode & 07777;
 	}
 	if (!lstat(path, &st)) {
 		whole = realpath(path, NULL);
@@ -470,7 +457,7 @@ static void put_file(const char *path, const struct samples *all, const char *ne
 	to = fopen(part, "wxe");
 	if (!to)
 		fail("%s: %s", part, strerror(errno));
-	if (!put_and_close(to, all, netns) || rename(part, path)) {
+	if (!put_and_close(to, all, netns) || chmod(part, mode) || rename(part, path)) {
 		int err = errno;
 
 		unlink(part);

@@ -249,6 +249,17 @@ static void bfc_stats_add_prios(struct bfc_sched *q, const struct bfc_sched *one
 	}
 }
 
+/* Time since the beginning of all pauses of queues that still last, ns */
+static u64 bfc_queues_paused_since(const struct bfc_sched *q, u64 now)
+{
+	unsigned int qn;
+	u64 ns = 0;
+
+	for_each_set_bit(qn, q->obeyed.paused, q->nqueues)
+		ns += now - q->obeyed.pauses[qn].since;
+	return ns;
+}
+
 static void bfc_stats_add(struct bfc_sched *q, const struct bfc_sched *one, u64 now)
 {
 	/* From these members on all are of that type. */
@@ -259,6 +270,7 @@ static void bfc_stats_add(struct bfc_sched *q, const struct bfc_sched *one, u64 
 	bfc_add_counters(&q->stats.assigned, &one->stats.assigned, &one->stats + 1);
 	bfc_add_counters(&q->stamp.runs, &one->stamp.runs, &one->stamp + 1);
 	bfc_stats_add_prios(q, one, now);
+	q->stats.queue_paused_ns += bfc_queues_paused_since(one, now);
 	q->stats.mem_peak += one->stats.mem_peak;
 	q->stats.backlog_peak += one->stats.backlog_peak;
 	q->noccupied += one->noccupied;
@@ -355,8 +367,8 @@ static int bfc_put_pause_times(struct sk_buff *skb, const struct bfc_sched *q)
 	return 0;
 }
 
-/* Root lock held, so that the numbers are consistent. */
-static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
+/* Root lock held, so that the numbers are consistent. @lasting: of pauses of queues, ns */
+static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q, u64 lasting)
 {
 	const struct bfc_stat u32s[] = {
 		{ TCA_BFC_STATS_OCCUPIED, q->noccupied },
@@ -371,6 +383,7 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 		{ TCA_BFC_STATS_LINK_RATE, q->cfg->rate },
 		{ TCA_BFC_STATS_STICKY, q->cfg->sticky },
 		{ TCA_BFC_STATS_HRTT, q->cfg->hrtt },
+		{ TCA_BFC_STATS_WATCHDOG, q->cfg->storm.watchdog },
 		{ TCA_BFC_STATS_ASSIGNED, q->stats.assigned },
 		{ TCA_BFC_STATS_COLLISIONS, q->stats.collisions },
 		{ TCA_BFC_STATS_TOLD_TO_SHARE, q->stats.told_to_share },
@@ -389,6 +402,7 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q)
 		{ TCA_BFC_STATS_RESUME_RX, q->stats.resume_rx },
 		{ TCA_BFC_STATS_EXPIRED, q->stats.expired },
 		{ TCA_BFC_STATS_PAUSED_NS, q->stats.paused_ns },
+		{ TCA_BFC_STATS_QUEUE_PAUSED_NS, q->stats.queue_paused_ns + lasting },
 		{ TCA_BFC_STATS_ELIDED, q->stats.elided },
 		{ TCA_BFC_STATS_UNTRUSTED, q->stats.untrusted },
 		{ TCA_BFC_STATS_TAGGED_TX, q->stats.tagged_tx },
@@ -580,6 +594,7 @@ int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	bool port = !q->txq.all || bfc_is_mq(sch);
 	struct bfc_port_stats s;
 	struct nlattr *nest;
+	u64 now, lasting = 0;
 	int err;
 
 	if (port)
@@ -588,9 +603,12 @@ int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	if (!nest)
 		return -1;
 	sch_tree_lock(sch);
-	if (!bfc_is_mq(sch))
-		bfc_expire_pauses(q, ktime_get_ns());
-	err = bfc_put_sched_stats(d->skb, q) ?: bfc_put_txqs_stats(d->skb, sch);
+	if (!bfc_is_mq(sch)) {
+		now = ktime_get_ns();
+		bfc_expire_pauses(q, now);
+		lasting = bfc_queues_paused_since(q, now);
+	}
+	err = bfc_put_sched_stats(d->skb, q, lasting) ?: bfc_put_txqs_stats(d->skb, sch);
 	if (port && !err) {
 		spin_lock(&q->port->tx.lock);
 		err = bfc_put_tx_stats(d->skb, q->port) ?: bfc_put_prios(d->skb, q, &s);

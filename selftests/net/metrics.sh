@@ -65,7 +65,7 @@ paused_in_all() {
 }
 
 is_clean() {
-	[ -x "$promtool" ] || { note="no promtool: scripts/promtool"; return; }
+	[ -x "$promtool" ] || fail "no promtool: scripts/promtool"
 	"$promtool" check metrics <"$scratch/prom" >"$scratch/said" 2>&1 ||
 		fail "promtool: $(head -n 1 "$scratch/said")"
 	[ ! -s "$scratch/said" ] || fail "promtool: $(head -n 1 "$scratch/said")"
@@ -96,7 +96,6 @@ test_queues() {
 	as_tc neighbour_queues peer_queues
 	as_tc threshold_bytes threshold
 	equal "pauses" "$(metric pauses_received_total 'device="pn"')" 16
-	equal "pauses of the queues" "$(metric queue_pauses_total 'device="pn"')" 16
 	equal "ns that queues were paused" "$(seconds queue_paused_seconds_total 'device="pn"')" \
 		$((16 * 200000000))
 	equal "pauses by their length" "$(spread pn)" 0.268435456:16
@@ -162,7 +161,7 @@ test_pause_times() {
 	at_least "ns that they took" "$(stat sw pn paused_time)" $((5 * 10000000 + 3 * 40000000))
 	at_least "ns, and not more than that and what the commands took" \
 		$((5 * 16777216 + 3 * 50000000)) "$(stat sw pn paused_time)"
-	equal "and as the queues have them" "$(stat sw pn paused_time)" \
+	equal "and of queues" "$(stat sw pn paused_time)" \
 		"$(seconds queue_paused_seconds_total 'device="pn"')"
 }
 
@@ -197,6 +196,21 @@ test_tx_queues() {
 of_class() {
 	equal "$1 of class $2" "$(metric "$1" "device=\"pn\",class=\"$2\"")" \
 		"$(stat sw pn "classes[$2].$3")"
+}
+
+# Totals only grow: those of TX queues that are not in use any more count as well.
+test_fewer_tx_queues() {
+	local before
+	tx_queues=4 paused_by_n queues 8
+	frames pause n bits=24,25 hold=20000000	# of the last one
+	sleep 0.1
+	scrape
+	before=$(seconds queue_paused_seconds_total 'device="pn"')
+	equal "ns that queues were paused" "$before" 40000000
+	in_ns sw ethtool -L pn tx 1 || fail "not one queue"
+	scrape
+	equal "the same with one TX queue" "$(seconds queue_paused_seconds_total 'device="pn"')" \
+		"$before"
 }
 
 test_classes() {
@@ -259,6 +273,7 @@ test_odd_names() {
 	equal "lines of it" "$(grep -cF 'bfc_build_info{netns="two\nlines",' "$scratch/prom")" 1
 }
 
+stat_of() { command stat -c %a "$1"; }	# stat is of lib.sh
 # A file is there as a whole or not at all; odd names of devices; no port at all.
 test_file() {
 	new_ns sw
@@ -276,6 +291,12 @@ test_file() {
 	equal "ports" "$(grep -F 'neighbour_up{netns="sw",device="a\"\\b"}' "$scratch/prom")" \
 		'bfc_neighbour_up{netns="sw",device="a\"\\b"} 0'
 	equal "files left" "$(ls "$scratch/dir")" ""
+	(umask 077; bfcctl -n sw metrics "$scratch/dir/prom") || fail "no file"
+	equal "mode of a new file" "$(stat_of "$scratch/dir/prom")" 644
+	chmod 640 "$scratch/dir/prom"
+	bfcctl -n sw metrics "$scratch/dir/prom" || fail "no file"
+	equal "mode of an old file" "$(stat_of "$scratch/dir/prom")" 640
+	rm "$scratch/dir/prom"
 	bfcctl -n sw metrics "$scratch/dir/none/prom" >"$scratch/said" 2>&1
 	equal "exit code" "$?" 1
 	check "$(cat "$scratch/said")" grep -q '^bfcctl: .*none/prom.*: No such file' "$scratch/said"
@@ -310,4 +331,5 @@ midlist() {
 		fail "bfcctl $*: exit code $?"
 }
 
-run_tests queues priorities pause_times other_mode tx_queues classes odd_names file gone_in_the_list
+run_tests queues priorities pause_times other_mode tx_queues fewer_tx_queues classes odd_names file \
+	gone_in_the_list

@@ -369,6 +369,10 @@ enum {
 	TCA_BFC_STATS_REFUSED_RATE,	/* u64 bytes/s of a link, if its thresholds were refused */
 	/* traffic classes */
 	TCA_BFC_STATS_CLASSES,		/* nest of a nest of TCA_BFC_TCLASS_* for each class */
+	/* pauses of queues by the neighbour */
+	TCA_BFC_STATS_QUEUE_PAUSED_NS,	/* u64 ns, sum of their times, of those that last as well */
+	/* thresholds in effect */
+	TCA_BFC_STATS_WATCHDOG,		/* u64 ns until a pause is a storm, 0 = never */
 	__TCA_BFC_STATS_MAX
 };
 
