@@ -73,6 +73,17 @@ test_another() {
 	load
 }
 
+# It may be removed from another network namespace than the first, as in a container.
+test_in_a_namespace() {
+	local said
+	new_ns x
+	ip -n x link add d0 type dummy
+	bfc x d0 rate 1gbit
+	said=$(in_ns x "$top/debian/notice" remove) || fail "exit code $?"
+	check "said: $said" grep -q "in use and stays" <<<"$said"
+	check "advice: $said" grep -q "tc qdisc del dev DEVICE root" <<<"$said"
+}
+
 # What has it by default cannot be deleted. (A dummy has no qdisc by default.)
 test_default() {
 	local said was
@@ -145,4 +156,4 @@ test_service() {
 	! [ -d "$scratch/system" ] || mv "$scratch/system" /run/systemd/system
 }
 
-run_tests none_for_this_kernel same another default service
+run_tests none_for_this_kernel same another in_a_namespace default service
