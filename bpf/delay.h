@@ -22,6 +22,15 @@
 #define DELAY_W_SHIFT		16
 #define DELAY_PACKET		(1ULL << DELAY_W_SHIFT)
 #define DELAY_W_MAX		(1ULL << 40)	/* 16 M packets */
+
+/*
+ * Smallest window: two packets. A Linux receiver acknowledges at once only what is
+ * more than one full segment; a single one waits for 40 ms (TCP_DELACK_MIN) unless
+ * its route has "quickack". With one packet in flight this may be each sample of
+ * the RTT, far above the target, and w would not grow again.
+ */
+#define DELAY_W_MIN		(2 * DELAY_PACKET)
+
 #define DELAY_ACKED_MAX		(1U << 15)
 #define DELAY_RTT_MIN		100U		/* ns */
 #define DELAY_RTT_MAX		1000000000U
@@ -30,7 +39,7 @@
 
 /**
  * struct delay_conf - parameters, of all senders of a network
- * @w_init: 1 BDP, 2^-16 packet
+ * @w_init: 1 BDP, 2^-16 packet, DELAY_W_MIN at least
  * @w_max: the window at which a flow alone has the target RTT. The paper has no
  *	   such limit, but the window of a sender with little to send would grow
  *	   without end
@@ -46,7 +55,7 @@ struct delay_conf {
 
 /**
  * struct delay - state of a sender
- * @w: 2^-16 packet, one packet at least: the paper does not pace
+ * @w: 2^-16 packet, DELAY_W_MIN at least: the paper does not pace
  * @prior: @w before the last loss, 0 = none yet
  */
 struct delay {
@@ -82,8 +91,8 @@ static inline const char *delay_configure(struct delay_conf *c, __u64 rate,
 	whole = rate / 1000000000U * base;
 	part = rate % 1000000000U * base / 1000000000U;
 	c->w_init = ((whole + part) << DELAY_W_SHIFT) / packet;
-	if (c->w_init < DELAY_PACKET)
-		c->w_init = DELAY_PACKET;
+	if (c->w_init < DELAY_W_MIN)
+		c->w_init = DELAY_W_MIN;
 	if (c->w_init > DELAY_W_MAX)
 		c->w_init = DELAY_W_MAX;
 	c->w_max = c->w_init * factor / 1000;
@@ -129,7 +138,7 @@ static inline void delay_new_ack(struct delay *s, const struct delay_conf *c,
 		acked = DELAY_ACKED_MAX;
 	if (rtt > c->target) {
 		step = ((rtt - c->target) * acked << DELAY_W_SHIFT) / rtt;
-		s->w = s->w > step + DELAY_PACKET ? s->w - step : DELAY_PACKET;
+		s->w = s->w > step + DELAY_W_MIN ? s->w - step : DELAY_W_MIN;
 	} else {
 		step = ((c->target - rtt) * acked << DELAY_W_SHIFT) / rtt;
 		s->w = s->w + step < c->w_max ? s->w + step : c->w_max;
@@ -146,7 +155,7 @@ static inline void delay_new_ack(struct delay *s, const struct delay_conf *c,
 static inline void delay_loss(struct delay *s)
 {
 	s->prior = s->w;
-	s->w = s->w / 2 > DELAY_PACKET ? s->w / 2 : DELAY_PACKET;
+	s->w = s->w / 2 > DELAY_W_MIN ? s->w / 2 : DELAY_W_MIN;
 }
 
 /**
@@ -163,13 +172,13 @@ static inline void delay_undo(struct delay *s)
  * delay_packets() - the window in whole packets
  * @s: state
  *
- * Return: rounded down, 1 at least.
+ * Return: rounded down, two at least.
  */
 static inline __u32 delay_packets(const struct delay *s)
 {
-	__u64 n = s->w >> DELAY_W_SHIFT;
+	__u64 w = s->w > DELAY_W_MIN ? s->w : DELAY_W_MIN;
 
-	return n ? n : 1;
+	return w >> DELAY_W_SHIFT;
 }
 
 #endif /* BFC_DELAY_H */

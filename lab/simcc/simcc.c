@@ -114,11 +114,11 @@ static void delay_ca_init(struct sock *sk)
 
 	bad = delay_configure(&ca->conf, simcc_rate, simcc_base_ns, factor, simcc_packet);
 	if (bad) {
-		pr_err_ratelimited("%s is out of range: no more than a packet is sent\n",
+		pr_err_ratelimited("%s is out of range: no more than two packets are sent\n",
 				   bad);
 		memset(ca, 0, sizeof(*ca));
-		ca->conf.w_init = DELAY_PACKET;
-		ca->conf.w_max = DELAY_PACKET;
+		ca->conf.w_init = DELAY_W_MIN;
+		ca->conf.w_max = DELAY_W_MIN;
 	}
 	delay_init(&ca->s, &ca->conf);
 	tcp_snd_cwnd_set(tp, delay_packets(&ca->s));

@@ -432,7 +432,8 @@ test_stage() {
 }
 
 # A hundred flows leave each a window of less than its packets need to be told from
-# a silence. The one that stays comes back.
+# a silence, and less than a packet: they use the link all the same, whatever ACKs are
+# delayed. The one that stays comes back.
 test_one_of_many() {
 	local i
 	start
@@ -443,6 +444,7 @@ test_one_of_many() {
 	sleep 6
 	measured
 	at_most "longest queue of a hundred flows" "$most" 200000
+	at_least "use of the link by a hundred flows" "$used" "$busy"
 	stop 1
 	sleep 4
 	measured
@@ -526,19 +528,19 @@ while True:
 	check "no connection" wait_for 30 [ -s "$scratch/cwnd" ]
 }
 
-# after_timeout: all is lost for so long that the window goes down to one packet, and
-# then it does not come back at once
+# after_timeout: all is lost for so long that the window goes down to one packet, or two with
+# bfc_window, and then it does not come back at once
 after_timeout() {
 	sleep 1
 	ip -n sw link set dev r0 type wire drop 0800 100%
-	check "no timeout" wait_for 10 grep -qx 1 "$scratch/cwnd"
+	check "no timeout" wait_for 10 grep -qx '[12]' "$scratch/cwnd"
 	ip -n sw link set dev r0 type wire drop none
 	check "no data after the timeout" \
 		wait_for 20 grown "$(wc -l <"$scratch/cwnd")"
-	say "$(tail -n +2 "$scratch/cwnd" | sed '1,/^1$/d' | head -n 12 |
+	say "$(tail -n +2 "$scratch/cwnd" | sed '1,/^[12]$/d' | head -n 12 |
 		paste -sd ' ')"
 	at_least "windows from 2 to $slow packets before that of $full" \
-		"$(sed '1,/^1$/d' "$scratch/cwnd" | awk -v full=$full -v slow=$slow \
+		"$(sed '1,/^[12]$/d' "$scratch/cwnd" | awk -v full=$full -v slow=$slow \
 			'$1 >= full { exit } $1 >= 2 && $1 <= slow { n++ }
 			END { print n + 0 }')" "$steps"
 }
@@ -553,18 +555,16 @@ test_timeout() {
 	hpcc_off
 }
 
-# The delay-based control starts slowly as well, and does not send half its window at
-# once. (Its largest is 86 packets, of BDPs of 35 and 41.)
-test_delay_timeout() {
-	start
+# delay_on RTT: of the empty network, in a machine that is emulated
+delay_on() {
 	if simulated; then
 		modprobe bfc_simcc rate=12500000 base_ns=4200000
 	else
-		ctl delay on rate 10mbit rtt 50ms
+		ctl delay on rate 10mbit rtt "$1"
 	fi
-	cwnd_flow "s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'bfc_delay')"
-	after_timeout
-	stop
+}
+
+delay_off() {
 	if simulated; then
 		check "a socket uses bfc_simcc" wait_for 5 modprobe -qr bfc_simcc
 	else
@@ -572,8 +572,56 @@ test_delay_timeout() {
 	fi
 }
 
+# The delay-based control starts slowly as well, and does not send half its window at
+# once. (Its largest is 86 packets, of BDPs of 35 and 41.)
+test_delay_timeout() {
+	start
+	delay_on 50ms
+	cwnd_flow "s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'bfc_delay')"
+	after_timeout
+	stop
+	delay_off
+}
+
+# The delay-based control where the other end takes longer to answer than the target: the
+# windows shrink as far as they can, and have to grow again when there is much to send. (A
+# segment alone is acknowledged after 40 ms.)
+test_delay_after_rpc() {
+	local seconds most=0.5
+	simulated || most=1.5	# of 10 Mbit/s
+	start
+	delay_on 8ms
+	in_ns r python3 -c "import socket, time
+s, _ = socket.create_server(('10.0.0.100', 5001)).accept()
+for i in range(100):
+	s.recv(1)
+	time.sleep(0.03)
+	s.sendall(b'x')
+left = 1000000
+while left:
+	left -= len(s.recv(left))
+s.sendall(b'x')" &
+	pids+=($!)
+	check "no TCP receiver" wait_for 20 tcp_listens r 5001
+	seconds=$(in_ns h1 python3 -c "import socket, time
+s = socket.socket()
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'bfc_delay')
+s.connect(('10.0.0.100', 5001))
+for i in range(100):
+	s.sendall(b'x')
+	s.recv(1)
+before = time.monotonic()
+s.sendall(bytes(1000000))
+s.recv(1)
+print(time.monotonic() - before)")
+	say "1 MB after a hundred requests: $seconds s"
+	at_most "seconds for 1 MB" "$seconds" $most
+	delay_off
+}
+
 # grown LINES: have windows been printed since then, more than the first?
 grown() { [ "$(tail -n "+$1" "$scratch/cwnd" | sort -n | tail -n 1)" -ge "$full" ]; }
 
 run_tests arithmetic near_zero cubic dctcp same_windows limits cgroups by_name shown stage one_of_many \
-	one_front_end without_int losses reordering path_change timeout delay_timeout
+	one_front_end without_int losses reordering path_change timeout delay_timeout \
+	delay_after_rpc

@@ -27,9 +27,11 @@ static void test_configure(void)
 	CHECK(!c.reserved);
 	delay_init(&s, &c);
 	CHECK(s.w == W(100) && delay_packets(&s) == 100);
-	/* less than a packet fits */
+	/* less than two packets fit */
 	CHECK(!delay_configure(&c, 1250000, 8000, 2500, 1000));
-	CHECK(c.w_init == W(1), "%llu", c.w_init);
+	CHECK(c.w_init == W(2) && c.w_max == W(5), "%llu", c.w_init);
+	CHECK(!delay_configure(&c, 1500000, 1000000, 2500, 1000));
+	CHECK(c.w_init == W(2), "%llu", c.w_init);
 	/* the widest: 68 bits */
 	CHECK(!delay_configure(&c, 100000000000ULL, DELAY_RTT_MAX, 4294, 64));
 	CHECK(c.w_init == DELAY_W_MAX && c.w_max == DELAY_W_MAX);
@@ -115,9 +117,9 @@ static void test_bounds(void)
 	delay_init(&s, &c);
 	for (i = 0; i < 1000; i++) {
 		delay_new_ack(&s, &c, 1000000000, 1);
-		CHECK(s.w >= DELAY_PACKET && delay_packets(&s) >= 1);
+		CHECK(s.w >= W(2) && delay_packets(&s) >= 2);
 	}
-	CHECK(s.w == DELAY_PACKET, "%llu", s.w);
+	CHECK(s.w == W(2), "%llu", s.w);
 	for (i = 0; i < 1000; i++) {
 		delay_new_ack(&s, &c, 8000, 1);
 		CHECK(s.w <= c.w_max);
@@ -127,7 +129,7 @@ static void test_bounds(void)
 	delay_new_ack(&s, &c, 1, ~0U);
 	CHECK(s.w == c.w_max, "%llu", s.w);
 	delay_new_ack(&s, &c, ~0ULL, ~0U);
-	CHECK(s.w == DELAY_PACKET, "%llu", s.w);
+	CHECK(s.w == W(2), "%llu", s.w);
 	s.w = W(200);
 	delay_new_ack(&s, &c, 1ULL << 32, 100);	/* as if just below */
 	CHECK(s.w > W(100) && s.w < W(101), "%llu", s.w);
@@ -137,7 +139,26 @@ static void test_bounds(void)
 	CHECK(s.w < DELAY_W_MAX && s.w >= DELAY_W_MAX - W(DELAY_ACKED_MAX),
 	      "%llu", s.w);
 	s.w = 0;
-	CHECK(delay_packets(&s) == 1);
+	CHECK(delay_packets(&s) == 2);
+}
+
+/* A request and its answer take long, one after the other, and then there is much to
+ * send: a receiver acknowledges what is more than a segment at once, one alone after 40 ms.
+ */
+static void test_delayed_acks(void)
+{
+	struct delay_conf c = usual();
+	struct delay s;
+	u32 i, n;
+
+	delay_init(&s, &c);
+	for (i = 0; i < 200; i++)
+		delay_new_ack(&s, &c, 1000000, 1);
+	for (i = 0; i < 20 && delay_packets(&s) < 100; i++) {
+		n = delay_packets(&s);
+		delay_new_ack(&s, &c, n > 1 ? 8000 : 40000000, n);
+	}
+	CHECK(i < 20, "%u packets after %u round trips", delay_packets(&s), i);
 }
 
 static void test_loss(void)
@@ -148,11 +169,11 @@ static void test_loss(void)
 	delay_init(&s, &c);
 	delay_loss(&s);
 	CHECK(s.w == W(50), "%llu", s.w);
-	s.w = W(3);
+	s.w = W(5);
 	delay_loss(&s);
-	CHECK(s.w == W(1) + DELAY_PACKET / 2 && delay_packets(&s) == 1);
+	CHECK(s.w == W(2) + DELAY_PACKET / 2 && delay_packets(&s) == 2);
 	delay_loss(&s);
-	CHECK(s.w == W(1), "%llu", s.w);
+	CHECK(s.w == W(2), "%llu", s.w);
 }
 
 /* What was taken for lost: back to where the last loss found it, not below. */
@@ -186,7 +207,8 @@ static const struct unit_case cases[] = {
 	{ "delay: ranges of parameters", test_ranges },
 	{ "delay: steps of Alg. 1 by hand", test_by_hand },
 	{ "delay: an ACK of many packets", test_acked },
-	{ "delay: between one packet and the target's window", test_bounds },
+	{ "delay: between two packets and the target's window", test_bounds },
+	{ "delay: delayed ACKs of single packets", test_delayed_acks },
 	{ "delay: loss halves the window", test_loss },
 	{ "delay: a loss that was none is undone", test_undo },
 };
