@@ -29,6 +29,7 @@
 #include "tcp_hpcc.skel.h"
 
 #define AVAILABLE	"/proc/sys/net/ipv4/tcp_available_congestion_control"
+#define DEFAULT		"/proc/sys/net/ipv4/tcp_congestion_control"
 #define WINDOW		"bfc_window"	/* congestion control that hpcc_sockops needs */
 
 #define RATE_MIN	1250000ULL		/* bytes/s: 10 Mbit/s */
@@ -79,6 +80,20 @@ static unsigned int word_arg(const char *name, const char *text,
 	}
 	usage_fail("illegal \"%s\" for \"%s\": give one of %s", text, name,
 		   list);
+}
+
+/* Whether a file that lists congestion controls has this one; @unknown if it cannot be read. */
+static bool listed(const char *path, const char *name, bool unknown)
+{
+	FILE *file = fopen(path, "r");
+	bool has = !file && unknown;
+	char word[32];
+
+	while (file && !has && fscanf(file, "%31s", word) == 1)
+		has = !strcmp(word, name);
+	if (file)
+		fclose(file);
+	return has;
 }
 
 /**
@@ -153,12 +168,22 @@ static void enlist(struct bpf_map *map, const struct ops *o)
 	if (other)
 		fprintf(stderr, "bfcctl: %s was that of another version of bfcctl: it is replaced. Connections that use it keep it, and its parameters, until they are closed; where it is the default, write the sysctl net.ipv4.tcp_congestion_control again.\n",
 			o->name);
+	else if (listed(DEFAULT, o->name, false))
+		note("the default of this network namespace is the %s that was on before, with its parameters of then: sysctl -w net.ipv4.tcp_congestion_control=%s",
+		     o->name, o->name);
 }
 
-/* Unregister and unpin struct_ops. Sockets that use them do so until they are closed. */
-static bool dismiss(const char *path)
+/* Unregister and unpin struct_ops. Sockets that use them do so until they are closed, and a
+ * namespace whose default they are has them until it gets another one.
+ */
+static bool dismiss(const char *name, const char *path)
 {
-	return withdraw(path) && pin_remove(path);
+	if (!withdraw(path) || !pin_remove(path))
+		return false;
+	if (listed(DEFAULT, name, false))
+		note("%s is still the default of this network namespace, and new connections use it: sysctl -w net.ipv4.tcp_congestion_control=reno, or another one",
+		     name);
+	return true;
 }
 
 /* Set the congestion control of a cgroup's connections that agree on INT. */
@@ -177,15 +202,7 @@ static void cgroup_cc(const char *cgroup, const char *cc)
 
 static void need_window(void)
 {
-	FILE *file = fopen(AVAILABLE, "r");
-	char name[32];
-	bool has = !file;	/* then it is not known */
-
-	while (file && !has && fscanf(file, "%31s", name) == 1)
-		has = !strcmp(name, WINDOW);
-	if (file)
-		fclose(file);
-	if (!has)
+	if (!listed(AVAILABLE, WINDOW, true))
 		fail("this kernel has no congestion control " WINDOW ", which is for kernels without struct_ops (in bfc's simulator: modprobe bfc_simcc): do without \"sockops\"");
 }
 
@@ -481,7 +498,7 @@ static void hpcc_off(int argc, char **argv)
 		return;
 	}
 	pin_each("/cgroup-*/hpcc", take_out);
-	if (!dismiss(pin_path("/hpcc_ops")) && !taken_out)
+	if (!dismiss("bfc_hpcc", pin_path("/hpcc_ops")) && !taken_out)
 		fail("HPCC is off");
 	pin_each("/cgroup-*/config", clear_cc);
 	hpcc_release();
@@ -868,7 +885,7 @@ void cmd_delay(int argc, char **argv)
 		delay_show();
 	} else {
 		bpf_begin_change();
-		if (!dismiss(pin_path("/delay_ops")))
+		if (!dismiss("bfc_delay", pin_path("/delay_ops")))
 			fail("bfc_delay is not registered");
 		pin_remove(pin_path("/delay_conf"));
 		pin_remove(pin_path("/delay_object"));

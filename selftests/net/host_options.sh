@@ -55,15 +55,17 @@ test_stage() {
 	rmdir "$group"
 }
 
-# first_window: of a connection that asks for bfc_delay, in packets
+# first_window [CONTROL]: of a connection that asks for CONTROL, or has the default, in packets
 first_window() {
 	python3 -c '
-import socket, struct
+import socket, struct, sys
 server = socket.create_server(("127.0.0.1", 0))
 s = socket.socket()
-s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"bfc_delay")
+if sys.argv[1]:
+	s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[1].encode())
 s.connect(server.getsockname())
-print(struct.unpack_from("I", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 80)[0])'
+print(struct.unpack_from("I", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 80)[0])' \
+		"${1-}"
 }
 
 # Windows are counted in packets of so many bytes: 12500 bytes are in flight here.
@@ -85,7 +87,8 @@ test_packet() {
 		ctl "${on[@]}" packet "$packet"
 		equal "windows of packets of $packet bytes" "$(bfcctl -j delay show |
 			jq -r '.[0] | "\(.initial_window) \(.largest_window)"')" "$windows"
-		equal "first window of a connection" "$(first_window)" "${windows%%[. ]*}"
+		equal "first window of a connection" "$(first_window bfc_delay)" \
+			"${windows%%[. ]*}"
 	done
 	# Those of Ethernet, if nothing is said
 	ctl "${on[@]}"
@@ -94,6 +97,39 @@ test_packet() {
 	check "text: $(bfcctl delay show)" grep -q 'initial window 8.26 packets  largest 20.64$' \
 		<(bfcctl delay show)
 	ctl delay off
+	nothing_pinned
+}
+
+# told PATTERN COMMAND...: bfcctl does it, and says one line that matches, or nothing
+told() {
+	local pattern=$1
+	shift
+	ctl "$@" 2>"$scratch/err"
+	equal "lines that \"$*\" says" "$(wc -l <"$scratch/err")" $((${#pattern} > 0))
+	[ -z "$pattern" ] || check "\"$*\" says: $(cat "$scratch/err")" \
+		grep -qE "^bfcctl: $pattern" "$scratch/err"
+}
+
+# The kernel keeps a default that is not registered any more: with the parameters that it had.
+test_default() {
+	local sysctl=net.ipv4.tcp_congestion_control before way
+	struct_ops || { skip="no struct_ops in this kernel"; return; }
+	before=$(sysctl -n $sysctl)
+	for way in hpcc delay; do
+		told "" "$way" on rate 10gbit rtt 10us
+		sysctl -qw "$sysctl=bfc_$way"
+		told "" "$way" on rate 10gbit rtt 20us
+		told "bfc_$way is still the default .* sysctl -w $sysctl=reno" "$way" off
+		equal "default" "$(sysctl -n $sysctl)" "bfc_$way"
+		[ $way = hpcc ] || equal "first window" "$(first_window)" 16
+		told "the default .* is the bfc_$way that was on before.* $sysctl=bfc_$way$" \
+			"$way" on rate 10gbit rtt 50us
+		[ $way = hpcc ] || equal "first window" "$(first_window)" 16
+		sysctl -qw "$sysctl=bfc_$way"
+		[ $way = hpcc ] || equal "first window" "$(first_window)" 41
+		sysctl -qw "$sysctl=$before"
+		told "" "$way" off
+	done
 	nothing_pinned
 }
 
@@ -189,4 +225,4 @@ test_off_for_all() {
 }
 
 command -v bpftool >/dev/null || skip_all "no bpftool"
-run_tests stage packet prefixes other_parameters off_for_all
+run_tests stage packet default prefixes other_parameters off_for_all
