@@ -386,6 +386,8 @@ static void hpcc_args(int argc, char **argv, struct hpcc_args *a)
 		wai = number("wai", wai_arg, 0, net->conf.w_init >> HPCC_W_SHIFT);
 		net->conf.w_ai = wai << HPCC_W_SHIFT;
 		net->conf.w_min = wai ? net->conf.w_ai : 1;
+	} else if (!net->conf.w_ai) {
+		usage_fail("no additive increase is left with these parameters: lower \"flows\" or \"eta\", or give \"wai\"");
 	}
 	net->conf.max_stage = stage;
 	net->conf.react = react;

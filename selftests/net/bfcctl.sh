@@ -184,7 +184,7 @@ test_values() {
 	both 2 'illegal "nan" for "rtt"' 10gbit nan
 	for value in 0.95 .95 950 1 1.0 0.01; do
 		refuses 1 'No such file' hpcc on --cgroup /nonsense \
-			rate 10gbit rtt 10us eta "$value"
+			rate 10gbit rtt 10us eta "$value" wai 10
 	done
 	for value in 0 2 1.1 1001 950.5 0.95x .; do
 		refuses 2 "illegal \"$value\" for \"eta\": give a ratio from 0.01 to 1, or thousandths from 10 to 1000" \

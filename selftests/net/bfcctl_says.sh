@@ -22,6 +22,7 @@ test_words() {
 
 # Congestion control: which parameter it lacks, and which words it takes
 test_congestion_control() {
+	local on words
 	refuses 2 'give "rate", .* and "rtt", slightly more than the longest RTT' \
 		hpcc on rate 10gbit
 	refuses 2 'give "rate", .* and "rtt", slightly more than the longest RTT' hpcc on rtt 20us
@@ -29,6 +30,18 @@ test_congestion_control() {
 	refuses 2 '"sockops" needs --cgroup' hpcc on rate 10gbit rtt 20us sockops
 	refuses 2 'illegal "sometimes" for "react": give one of both, per-ack, per-rtt' \
 		hpcc on rate 10gbit rtt 20us react sometimes
+	# W_AI counts 1/256 byte: 1250 bytes x 0.05 / 16000 is the last. None: only if it is given.
+	on=(hpcc on --cgroup /nonsense rate 100mbit rtt 100us)
+	for words in "eta 1" "eta 1000 flows 1" "flows 16001" "flows 1000000"; do
+		# shellcheck disable=SC2086
+		refuses 2 'no additive increase is left .* lower "flows" or "eta", or give "wai"' \
+			"${on[@]}" $words
+		# shellcheck disable=SC2086
+		refuses 1 'No such file' "${on[@]}" $words wai 0
+	done
+	refuses 1 'No such file' "${on[@]}" flows 16000
+	printf '[host]\nhpcc on rate 100mbit rtt 100us eta 1\n' >"$scratch/conf"
+	refuses 2 "$scratch/conf:2: no additive increase is left" apply --file "$scratch/conf"
 }
 
 # Without a file of the administrator's nothing is applied, rather than nothing wanted.
