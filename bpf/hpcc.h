@@ -46,6 +46,14 @@
 #define HPCC_TS_HALF		((BFC_INT_TS_MASK + 1) / 2)
 #define HPCC_TX_HALF		((BFC_INT_TX_MASK + 1) / 2)
 
+/*
+ * More than this no port sends between two records: bytes at so many times its
+ * speed, which may be 5.5 times what INT has a code for (54 Mbit/s counts as 10),
+ * and a burst that its device's ring takes in at once.
+ */
+#define HPCC_TX_FASTER		8U
+#define HPCC_TX_BURST		(1U << 20)	/* bytes */
+
 #define HPCC_T_MIN		100U		/* ns */
 #define HPCC_T_MAX		(HPCC_TS_HALF - 1)
 #define HPCC_STAGE_MAX		1000U
@@ -78,9 +86,9 @@ enum hpcc_react {
  * enum hpcc_result - result of an ACK
  * @HPCC_VOID: nothing: no INT, not of all hops, INT that has been seen before or
  *	       that is older, or not this ACK's turn (HPCC_PER_RTT)
- * @HPCC_BEGUN: there were no records that could be used; those of this ACK are
- *		the first. After a silence there is a new window, too, which is
- *		the new reference
+ * @HPCC_BEGUN: there were no records that could be used, or a port's count cannot
+ *		have got there since; those of this ACK are the first. After a
+ *		silence there is a new window, too, which is the new reference
  * @HPCC_STAYED: a new window, from the same reference
  * @HPCC_TURNED: a new window, which is the new reference: once an RTT
  */
@@ -128,6 +136,7 @@ struct hpcc_conf {
  * @stage: incStage
  * @path: pathID of @hop
  * @nhop: valid entries of @hop; 0: none yet
+ * @torn: they are kept since a port's count could not have got there
  * @hop: L, the link feedbacks of the last update
  */
 struct hpcc {
@@ -139,7 +148,8 @@ struct hpcc {
 	__u32 update_seq;
 	__u32 stage;
 	__u32 path;
-	__u32 nhop;
+	__u16 nhop;
+	__u16 torn;
 	struct bfc_int_hop hop[BFC_INT_HOPS_MAX];
 };
 
@@ -242,6 +252,7 @@ static inline void hpcc_record(struct hpcc *s, const struct hpcc_ack *a)
 		s->hop[i] = a->hop[i];
 	s->path = a->head.path;
 	s->nhop = a->head.nhop;
+	s->torn = 0;
 	s->stamp = a->now;
 }
 
@@ -324,6 +335,39 @@ static inline _Bool hpcc_stale(const struct hpcc *s, const struct hpcc_ack *a)
 	return 0;
 }
 
+/* From this difference on the clock of a hop has gone back: see hpcc_measure(). */
+static inline __u64 hpcc_back(const struct hpcc *s, const struct hpcc_ack *a)
+{
+	return HPCC_TS_HALF + (a->now - s->stamp) / 2;
+}
+
+/*
+ * true if a port cannot have sent what it has counted since the records that are
+ * kept: it counts from zero since it has another scheduler, or it is another port
+ * with the same id.
+ */
+static inline _Bool hpcc_torn(const struct hpcc *s, const struct hpcc_ack *a)
+{
+	__u64 back = hpcc_back(s, a);
+	__u32 i;
+
+	for (i = 0; i < BFC_INT_HOPS_MAX; i++) {
+		const struct bfc_int_hop *new = &a->hop[i], *old = &s->hop[i];
+		__u64 ns, bytes;
+
+		if (i >= a->head.nhop)
+			break;
+		ns = bfc_int_ts_delta(new->ts, old->ts);
+		bytes = (__u64)bfc_int_tx_delta(new->tx, old->tx) *
+			BFC_INT_TX_UNIT;
+		if (ns < back && bytes * HPCC_RATE_SCALE >
+		    HPCC_TX_FASTER * hpcc_speed(new) * ns +
+		    HPCC_TX_BURST * HPCC_RATE_SCALE)
+			return 1;
+	}
+	return 0;
+}
+
 /* qlen/(B T) of line 5, of the shorter of both queues; @k not 0 */
 static inline __u64 hpcc_queued(const struct hpcc_conf *c, __u64 k,
 				const struct bfc_int_hop *new,
@@ -374,7 +418,7 @@ static inline __u64 hpcc_inflight(const struct hpcc_conf *c,
 static inline _Bool hpcc_measure(struct hpcc *s, const struct hpcc_conf *c,
 				 const struct hpcc_ack *a)
 {
-	__u64 back = HPCC_TS_HALF + (a->now - s->stamp) / 2;
+	__u64 back = hpcc_back(s, a);
 	__u64 u = 0, tau = 0, far;
 	__u32 i, nhop = a->head.nhop;
 
@@ -497,6 +541,12 @@ static inline enum hpcc_result hpcc_new_ack(struct hpcc *s,
 	}
 	if (hpcc_stale(s, a)) {
 		hpcc_resume(s, c, a);
+		return HPCC_BEGUN;
+	}
+	/* Not twice in a row: a port may be that much faster than INT says. */
+	if (!s->torn && hpcc_torn(s, a)) {
+		hpcc_begin(s, a);
+		s->torn = 1;
 		return HPCC_BEGUN;
 	}
 	update = c->react == HPCC_PER_ACK ||

@@ -506,6 +506,37 @@ test_path_change() {
 	hpcc_off
 }
 
+# least_window: of h1's flow, in a second
+least_window() {
+	local i
+	for ((i = 0; i < 50; i++)); do
+		window
+		sleep 0.02
+	done | sort -n | head -n 1
+}
+
+# Another scheduler at the port counts from zero: that is no rate at which the link sends, and
+# windows stay.
+test_replaced() {
+	local before least
+	exact_clock || return 0
+	start
+	hpcc_on
+	flow h1 5001
+	flow h2 5002
+	check "no window" wait_for 30 has_window h1
+	sleep 2
+	before=$(window)
+	tc -n sw qdisc replace dev r0 root handle 7: bfc fc none limit 4Mb 2>"$scratch/err" ||
+		fail "tc refuses another bfc: $(cat "$scratch/err")"
+	least=$(least_window)
+	equal "stamp" "$(stat sw r0 options.stamp)" pinned
+	say "window $before, then at least $least"
+	at_least "window" "$least" $((before / 2))
+	stop
+	hpcc_off
+}
+
 # cwnd_flow [PYTHON]: a flow that does PYTHON with its socket s first, and writes what
 # its window becomes to $scratch/cwnd
 cwnd_flow() {
@@ -624,4 +655,4 @@ grown() { [ "$(tail -n "+$1" "$scratch/cwnd" | sort -n | tail -n 1)" -ge "$full"
 
 run_tests arithmetic near_zero cubic dctcp same_windows limits cgroups by_name shown stage one_of_many \
 	one_front_end without_int losses reordering path_change timeout delay_timeout \
-	delay_after_rpc
+	delay_after_rpc replaced

@@ -19,6 +19,7 @@
  * @have: L is there
  * @path: of L
  * @l: L
+ * @torn: L is there since a count could not have got there
  * @last: when the ACK of L came, ns
  * @least: shortest tau so far, s: for the bound of U's error
  * @most: largest u' so far
@@ -30,7 +31,7 @@ struct model {
 	double u, w, wc;
 	unsigned int stage;
 	u64 update_seq;
-	bool have;
+	bool have, torn;
 	u32 path, nhop;
 	struct sim_hop l[SIM_LINKS];
 	u64 last;
@@ -144,7 +145,17 @@ static void store(struct model *m, const struct sim_ack *ack)
 	m->path = ack->path;
 	m->nhop = ack->nhop;
 	m->have = true;
+	m->torn = false;
 	m->last = ack->now;
+}
+
+static enum hpcc_result begin(struct model *m, const struct sim_ack *ack)
+{
+	store(m, ack);
+	m->u = 1;
+	m->stage = 0;
+	m->update_seq = ack->snd_nxt;
+	return HPCC_BEGUN;
 }
 
 static bool moved(const struct model *m, const struct sim_ack *ack)
@@ -172,6 +183,22 @@ static bool stale(const struct model *m, const struct sim_ack *ack)
 	return false;
 }
 
+/* A port has counted more than 1 MB and eight times its speed. */
+static bool torn(const struct model *m, const struct sim_ack *ack)
+{
+	unsigned int i;
+
+	for (i = 0; i < ack->nhop; i++) {
+		const struct sim_hop *a = &ack->hop[i], *l = &m->l[i];
+		double dt = (double)a->ts - (double)l->ts;
+		double sent = ((double)a->tx - (double)l->tx) * 128;
+
+		if (dt >= 0 && (sent < 0 || sent > 8 * speed(a) * dt / 1e9 + 1048576))
+			return true;
+	}
+	return false;
+}
+
 /* After a silence: full links had a queue before and have one now. */
 static void resume(struct model *m, const struct model_conf *c,
 		   const struct sim_ack *ack)
@@ -191,7 +218,9 @@ static void resume(struct model *m, const struct model_conf *c,
 	m->w = m->wc;
 }
 
-/* Lines 21 to 27, with §4.1's change of path and the restart after a silence. */
+/* Lines 21 to 27, with §4.1's change of path, and the restart after a silence or where a count
+ * has begun anew.
+ */
 static enum hpcc_result new_ack(struct model *m, const struct model_conf *c,
 				const struct sim_ack *ack)
 {
@@ -202,10 +231,11 @@ static enum hpcc_result new_ack(struct model *m, const struct model_conf *c,
 	if (moved(m, ack) || stale(m, ack)) {
 		if (!moved(m, ack))
 			resume(m, c, ack);
-		store(m, ack);
-		m->u = 1;
-		m->stage = 0;
-		m->update_seq = ack->snd_nxt;
+		return begin(m, ack);
+	}
+	if (!m->torn && torn(m, ack)) {
+		begin(m, ack);
+		m->torn = true;
 		return HPCC_BEGUN;
 	}
 	update = c->react == HPCC_PER_ACK || ack->seq > m->update_seq;

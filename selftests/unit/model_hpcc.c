@@ -407,12 +407,12 @@ static void test_disorder(void)
 	world_end(&sim, &w);
 }
 
-/* Another path every now and then, with a hop more or less and other counters;
- * and silences around half a wrap of either counter.
+/* Another path every now and then, with a hop more or less and other counters; the same one
+ * whose last port begins to count anew; and silences around half a wrap of either counter.
  */
 static void test_path(void)
 {
-	u64 passed = 0, extra = 0, seed = 23;
+	u64 passed = 0, extra = 0, jumped = 0, seed = 23;
 	struct world w;
 	struct sim sim;
 	u32 i, k;
@@ -435,6 +435,9 @@ static void test_path(void)
 				5368000 + unit_random(&seed) % 1000;
 			passed += extra;
 		}
+		if (i % 700 == 350)
+			jumped += 0x20000 + unit_random(&seed) % 0x80000;
+		a->hop[a->nhop - 1].tx += jumped;
 		a->now += passed;
 		for (k = 0; k < SIM_LINKS; k++)
 			a->hop[k].ts += passed;

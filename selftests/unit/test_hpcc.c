@@ -642,11 +642,13 @@ static void test_extremes(void)
 	b.hop[0].speed = 1;
 	hpcc_init(&s, &c);
 	hpcc_new_ack(&s, &c, &a);
+	s.torn = 1;	/* then it is believed */
 	CHECK(hpcc_new_ack(&s, &c, &b) == HPCC_TURNED);
 	/* 1/100 of the way to 32768 */
 	CHECK(s.u >> HPCC_U_SHIFT == 328, "%llu", s.u);
 	b = ack(2000, 1000, BFC_INT_TX_MASK - 1, BFC_INT_QLEN_MAX);
 	b.hop[0].speed = 1;
+	s.torn = 1;
 	CHECK(hpcc_new_ack(&s, &c, &b) == HPCC_TURNED);
 	CHECK(s.u == HPCC_U_MAX, "%llu", s.u);
 	CHECK(s.w / HPCC_BYTE == 100, "%llu", s.w);
@@ -667,6 +669,48 @@ static void test_extremes(void)
 	s.stage = HPCC_STAGE_MAX;
 	CHECK(hpcc_new_ack(&s, &c, &b) == HPCC_TURNED);
 	CHECK(s.w == HPCC_W_MAX, "%llu", s.w);
+}
+
+/* A count that a port cannot have got to tells nothing but where it is now; again, it counts. */
+static void test_torn(void)
+{
+	/* since the last record; 1 MB and eight times the speed at the most, in 128 bytes */
+	static const struct {
+		u32 code, ns, tx;
+		enum hpcc_result result;
+	} step[] = {
+		{ 2, 1000000, (0 - 600000) & BFC_INT_TX_MASK, HPCC_BEGUN },
+		{ 2, 1000000, 8973, HPCC_TURNED }, { 2, 1000000, 8974, HPCC_BEGUN },
+		{ CODE100, 8000, 14442, HPCC_TURNED }, { CODE100, 8000, 14443, HPCC_BEGUN },
+	};
+	struct hpcc_conf c = usual();
+	struct hpcc s, begun;
+	struct hpcc_ack a, b;
+	u32 i, n;
+
+	for (i = 0; i < UNIT_SIZE(step); i++) {
+		a = ack(0, 0, 600000, 300);
+		a.hop[0].speed = step[i].code;
+		hpcc_init(&s, &c);
+		hpcc_new_ack(&s, &c, &a);
+		s.wc = W(8888);
+		s.stage = 3;
+		a.now += step[i].ns;
+		b = a;
+		b.seq = 1000;
+		for (n = 0; n < 3; n++) {
+			b.hop[0].ts += step[i].ns;
+			b.hop[0].tx = (b.hop[0].tx + step[i].tx) & BFC_INT_TX_MASK;
+			CHECK(hpcc_new_ack(&s, &c, &b) == (n == 1 ? HPCC_TURNED : step[i].result),
+			      "%u, %u", i, n);
+			if (n || step[i].result != HPCC_BEGUN)
+				continue;
+			CHECK(s.w == c.w_init && s.wc == W(8888) && s.u == HPCC_ONE && !s.stage);
+			begun = s;
+			/* an ACK that was overtaken, with the old count */
+			CHECK(hpcc_new_ack(&s, &c, &a) == HPCC_VOID && same(&s, &begun));
+		}
+	}
 }
 
 /* The average is rounded towards what is seen: so it gets there. */
@@ -842,6 +886,7 @@ static const struct unit_case cases[] = {
 	{ "hpcc: the busiest link and its tau", test_links },
 	{ "hpcc: INT that is not complete", test_incomplete },
 	{ "hpcc: no overflow at the widest", test_extremes },
+	{ "hpcc: counts that begin anew", test_torn },
 	{ "hpcc: the average reaches what is seen", test_average },
 	{ "hpcc: windows in packets, pacing below two", test_packets },
 	{ "hpcc: the smallest window", test_floor },
