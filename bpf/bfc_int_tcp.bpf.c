@@ -620,15 +620,25 @@ static __always_inline void connected(struct bpf_sock_ops *skops)
 		leave(skops);
 }
 
+/* syn_agrees() reads the SYN for retransmitted SYN-ACKs, too. An application that has set the
+ * option may want more of the SYN: 2 is with the link header.
+ */
+static __always_inline void save_syns(struct bpf_sock_ops *skops)
+{
+	int save = 0;
+
+	if (!bpf_getsockopt(skops, SOL_TCP, TCP_SAVE_SYN, &save, sizeof(save)) && save)
+		return;
+	save = 1;
+	bpf_setsockopt(skops, SOL_TCP, TCP_SAVE_SYN, &save, sizeof(save));
+}
+
 SEC("sockops")
 int bfc_int_tcp(struct bpf_sock_ops *skops)
 {
-	int one = 1;
-
 	switch (skops->op) {
 	case BPF_SOCK_OPS_TCP_LISTEN_CB:
-		/* syn_agrees() reads the SYN for retransmitted SYN-ACKs, too. */
-		bpf_setsockopt(skops, SOL_TCP, TCP_SAVE_SYN, &one, sizeof(one));
+		save_syns(skops);
 		set_flags(skops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
 		break;
 	case BPF_SOCK_OPS_TCP_CONNECT_CB:

@@ -543,6 +543,33 @@ print(s.accept()[0].getsockopt(socket.IPPROTO_TCP, 28, 200)[40:].hex())" >"$scra
 	cat "$scratch/syn"
 }
 
+# An application that keeps SYNs with their link header gets them so, and INT as well.
+test_saved_syn() {
+	topology 1
+	make_data 20000
+	: >"$scratch/got"
+	in_group r python3 -c "import socket
+s = socket.socket()
+s.setsockopt(socket.IPPROTO_TCP, 27, 2)		# TCP_SAVE_SYN
+s.bind(('', 5001))
+s.listen()
+c = s.accept()[0]
+open('$scratch/syn', 'w').write(c.getsockopt(socket.IPPROTO_TCP, 28, 200).hex())
+with open('$scratch/got', 'wb', 0) as got:
+	while data := c.recv(65536):
+		got.write(data)" &
+	server=$!
+	pids+=("$server")
+	check "no TCP receiver" wait_for 5 tcp_listens r 5001
+	client in_group
+	check "not all data came" wait_for 20 all_here
+	equal "flows" "$(both)" 11
+	hang_up
+	equal "behind the link addresses of the SYN" \
+		"$(cut -c 25-30 "$scratch/syn")" 080045
+	clean_group
+}
+
 # Room that another program has reserved is that program's: in SYNs and SYN-ACKs to peers that INT
 # is not for, and in those that are sent again.
 test_other_program() {
@@ -857,6 +884,6 @@ test_offloads() {
 
 tests=(three_hops three_hops_of_tx_queues congested overflow peer_without hop_without scope
 	syn_ack_lost syn_dropped syn_dropped_elsewhere forged_echo same_port other_address
-	other_program loss reordering path_change both_ways longer_echoes nested reconnect
+	other_program saved_syn loss reordering path_change both_ways longer_echoes nested reconnect
 	echoes_beside_sack swap offloads)
 run_tests "${tests[@]}"
