@@ -219,6 +219,7 @@ struct queue {
 };
 
 int device_index(const char *name);
+void device_need_ethernet(const char *name);
 bool port_get(struct port *port, int ifindex);
 void port_need_bfc(struct port *port, const char *name);
 void port_need_clsact(int ifindex, const char *name);

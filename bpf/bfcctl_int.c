@@ -124,6 +124,7 @@ static void udp_attach(const char *name, const struct bfc_int_config *conf)
 	int err;
 
 	hook.ifindex = device_index(name);
+	device_need_ethernet(name);
 	bpf_begin_change();
 	err = bpf_tc_hook_create(&hook);
 	if (err && err != -EEXIST)

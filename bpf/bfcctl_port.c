@@ -5,7 +5,11 @@
 #include <errno.h>
 #include <linux/gen_stats.h>
 #include <linux/pkt_sched.h>
+#include <net/if_arp.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <linux/pkt_sch_bfc.h>
 #include "bfcctl.h"
@@ -25,6 +29,27 @@ int device_index(const char *name)
 	if (!ifindex)
 		fail("no such device: %s", name);
 	return ifindex;
+}
+
+/**
+ * device_need_ethernet() - a device whose packets must have an Ethernet header
+ * @name: of it
+ *
+ * Ends the program with a message if they have not. Those of the loopback device have one.
+ */
+void device_need_ethernet(const char *name)
+{
+	int sock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq request = {};
+
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
+	if (sock < 0 || ioctl(sock, SIOCGIFHWADDR, &request))
+		fail("%s: %s", name, strerror(errno));
+	close(sock);
+	if (request.ifr_hwaddr.sa_family != ARPHRD_ETHER &&
+	    request.ifr_hwaddr.sa_family != ARPHRD_LOOPBACK)
+		fail("%s is no Ethernet device, which INT in RoCEv2 needs: give the one below it",
+		     name);
 }
 
 static const char *string(const struct rtattr *attr, char *to, size_t room)

@@ -87,4 +87,19 @@ have priority 1, which it needs \(tc filter show dev e0 ingress\)" -n a int atta
 	nothing_pinned
 }
 
-run_tests words congestion_control nothing_to_apply lines_of_a_file filter_of_another_kind
+# The UDP programs look for IP behind an Ethernet header, which the loopback device's packets have.
+test_no_ethernet() {
+	new_ns x
+	ctl -n x int attach lo
+	ctl -n x int detach lo
+	ip -n x link add name t0 type ipip local 10.9.9.1 remote 10.9.9.2 2>"$scratch/err" || {
+		skip="this kernel has no ipip"
+		return
+	}
+	refuses 1 't0 is no Ethernet device' -n x int attach t0
+	equal "qdiscs" "$(tc -n x qdisc show dev t0 | grep -c clsact)" 0
+	nothing_pinned
+}
+
+run_tests words congestion_control nothing_to_apply lines_of_a_file filter_of_another_kind \
+	no_ethernet
