@@ -71,8 +71,8 @@ static uint32_t default_node(void)
 	return (hash ^ netns_id()) * 16777619U;
 }
 
-/* Read the words after "stamp attach DEV". */
-static void attach_args(int argc, char **argv, struct bfc_stamp_config *conf)
+/* Read the words after "stamp attach DEV". Returns whether they have a node. */
+static bool attach_args(int argc, char **argv, struct bfc_stamp_config *conf)
 {
 	bool node_given = false;
 	const char *word;
@@ -103,6 +103,7 @@ static void attach_args(int argc, char **argv, struct bfc_stamp_config *conf)
 	}
 	if (!node_given)
 		conf->node = default_node();
+	return node_given;
 }
 
 static void attach(int argc, char **argv)
@@ -111,13 +112,17 @@ static void attach(int argc, char **argv)
 	struct bfc_stamp *skel;
 	const char *dev;
 	struct port port;
+	bool node_given;
 	int fd;
 
 	dev = next_word(&argc, &argv, "attach");
-	attach_args(argc, argv, &conf);
+	node_given = attach_args(argc, argv, &conf);
 
 	bpf_begin_change();
 	port_need_bfc(&port, dev);
+	if (!node_given && access(MACHINE_ID, R_OK))
+		note("%s: there is no " MACHINE_ID ": other boxes without it may have the same number, and then senders do not see that a path has changed: give \"node\"",
+		     dev);
 	skel = bfc_stamp__open();
 	if (!skel)
 		fail("cannot open the stamping program: %s", strerror(errno));

@@ -190,4 +190,28 @@ test_no_permission() {
 }
 
 command -v bpftool >/dev/null || skip_all "no bpftool"
-run_tests port other_program another_version other_counters killed no_permission
+# The number of the switch is made of an id that not each box has.
+test_no_machine_id() {
+	local node
+	topology
+	ctl -n sw stamp attach r0 2>"$scratch/err"
+	equal "said" "$(cat "$scratch/err")" ""
+	node=$(bfcctl -n sw -j stamp show r0 | jq '.[0].node')
+	check "attach" without_etc bfcctl -n sw stamp attach r0 2>"$scratch/err"
+	check "said: $(cat "$scratch/err")" grep -q \
+		'^bfcctl: r0: there is no /etc/machine-id: .*: give "node"$' "$scratch/err"
+	check "number: as with the id" \
+		[ "$(bfcctl -n sw -j stamp show r0 | jq '.[0].node')" != "$node" ]
+	check "attach" without_etc bfcctl -n sw stamp attach r0 node 7 2>"$scratch/err"
+	equal "said with a node" "$(cat "$scratch/err")" ""
+	ctl -n sw stamp detach r0
+}
+
+# without_etc COMMAND...
+without_etc() {
+	# shellcheck disable=SC2016
+	unshare -m bash -c 'mount -t tmpfs none /etc && exec "$@"' - "$@"
+}
+
+run_tests port other_program another_version other_counters killed no_permission \
+	no_machine_id
