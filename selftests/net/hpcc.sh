@@ -540,6 +540,7 @@ test_replaced() {
 # cwnd_flow [PYTHON]: a flow that does PYTHON with its socket s first, and writes what
 # its window becomes to $scratch/cwnd
 cwnd_flow() {
+	rm -f "$scratch/cwnd"
 	flow h1 5001 python3 -c "import socket, struct, time
 s = socket.socket()
 ${1-}
