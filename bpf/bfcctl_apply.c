@@ -14,6 +14,7 @@
 #include "bfcctl_conf.h"
 #include "bfcctl_live.h"
 #include "bfcctl_outcome.h"
+#include "bfcctl_pins.h"
 #include "bfcctl_request.h"
 #include "bfcctl_tc.h"
 #include "rtnl.h"
@@ -297,7 +298,7 @@ static void end_program(struct outcome *r, const struct live *l,
 	struct on_port p = { .l = l };
 	int code;
 
-	if (!l->pinned || !want_native(want))
+	if (!want_native(want) || !(l->pinned || pin_is_there(l->ifindex)))
 		return;
 	code = by_child(want->stamp ? &want->stamp->at : &want->at, never,
 			stamp_natively, &p);

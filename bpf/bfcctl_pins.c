@@ -289,6 +289,21 @@ bool pin_is(int ifindex, uint32_t prog_id, uint64_t object)
 	       about.object == object;
 }
 
+/**
+ * pin_is_there() - whether a program is pinned for a port, in effect or not
+ * @ifindex: of the device, in this namespace
+ *
+ * What an earlier namespace with the same number has left does not count.
+ */
+bool pin_is_there(int ifindex)
+{
+	struct about about;
+	struct pin pin;
+
+	return init(&pin, stamp_path(ifindex, "")) && !access(pin.path, F_OK) &&
+	       !(get_about(&pin, &about) && about.netns_cookie != netns_cookie());
+}
+
 static struct {
 	const char *dev;
 	bool was;

@@ -67,6 +67,7 @@ void pins_get(struct pins *pins, bool everywhere);
 void pins_free(struct pins *pins);
 bool pins_sweep(const char *dev);
 bool pin_is(int ifindex, uint32_t prog_id, uint64_t object);
+bool pin_is_there(int ifindex);
 bool pin_is_name(const char *name);
 bool pin_is_of(const struct pin *pin, const char *dev);
 void pin_about(const struct port *port, uint64_t object);

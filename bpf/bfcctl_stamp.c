@@ -321,7 +321,7 @@ bool stamp_is_native(const char *dev)
 
 	bpf_begin();
 	port_get(&port, device_index(dev));
-	return port.stamp != BFC_STAMP_PINNED && access(stamp_path(port.ifindex, ""), F_OK);
+	return port.stamp != BFC_STAMP_PINNED && !pin_is_there(port.ifindex);
 }
 
 /* Sum of a counter over all processors */

@@ -476,6 +476,32 @@ test_programs() {
 	ns=x
 }
 
+# A qdisc that was deleted, or replaced, has left the pins.
+test_program_of_a_deleted_qdisc() {
+	local other
+	devices d0 d1
+	for other in none tbf; do
+		conf "[port d0]
+			stamp attach"
+		apply 0 --replace
+		tc -n x qdisc del dev d0 root
+		[ "$other" = none ] ||
+			tc -n x qdisc add dev d0 root handle 5: tbf rate 1gbit burst 10kb limit 10kb
+		conf "[port d*]"
+		apply 3 --dry-run --replace
+		check "says $(cat "$scratch/out")" grep -qE \
+			'^d0: would (add|replace by) bfc; would stamp detach$' "$scratch/out"
+		apply 0 --replace
+		check "says $(cat "$scratch/out")" grep -qE \
+			'^d0: (added|replaced by) bfc; stamp detach$' "$scratch/out"
+		nothing_pinned
+		bfcctl -n x stamp restore
+		equal "stamp" "$(stat x d0 options.stamp)" native
+		without_news apply 0
+		says "d0: nothing to do" "d1: nothing to do"
+	done
+}
+
 # dumps N COMMAND...: it asks N times for all qdiscs, and each answer has all of them
 dumps() {
 	local n=$1
@@ -791,5 +817,5 @@ test_reader_ends() {
 
 run_tests first_and_second back_to_the_default as_tc_reads_it live replacement \
 	replacement_of_a_tree patterns_and_later_ports old_module one_fails dry_run programs \
-	dumps program_of_tx_queues host host_sizes gone_in_the_list names names_of_words \
-	at_once reader_ends
+	program_of_a_deleted_qdisc dumps program_of_tx_queues host host_sizes gone_in_the_list \
+	names names_of_words at_once reader_ends
