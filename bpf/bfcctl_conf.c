@@ -215,6 +215,13 @@ static bool same_cgroup(const char *a, const char *b)
 	return is.st_dev == was.st_dev && is.st_ino == was.st_ino;
 }
 
+/* True if @detach is "int detach" and @on is "hpcc on", which attaches INT. */
+static bool takes_from(char **detach, char **on)
+{
+	return !strcmp(detach[0], "int") && !strcmp(detach[1], "detach") &&
+	       !strcmp(on[0], "hpcc");
+}
+
 static void host_line(struct conf *conf, int argc, char **argv,
 		      const struct where *at)
 {
@@ -235,9 +242,13 @@ static void host_line(struct conf *conf, int argc, char **argv,
 	/* Two would take turns. */
 	for (i = 0; i < conf->n_host; i++) {
 		was = &conf->host[i];
-		if (!strcmp(was->argv[0], *argv) &&
-		    same_cgroup(cgroup_of(was->argc, was->argv), cgroup_of(argc, argv)))
+		if (!same_cgroup(cgroup_of(was->argc, was->argv), cgroup_of(argc, argv)))
+			continue;
+		if (!strcmp(was->argv[0], *argv))
 			usage_fail("\"%s\" is given for the second time: see %s:%u", *argv,
+				   was->at.file, was->at.line);
+		if (takes_from(was->argv, argv) || takes_from(argv, was->argv))
+			usage_fail("\"int detach\" takes away what \"hpcc on\" attaches to this cgroup: see %s:%u",
 				   was->at.file, was->at.line);
 	}
 	conf->host = grow(conf->host, conf->n_host, sizeof(*conf->host));

@@ -80,6 +80,10 @@ test_bad_files() {
 	# They would take turns each time.
 	bad 5 '"int" is given for the second time: see .*/bfc.conf:4' \
 		"${good}[host]"$'\nint attach --cgroup /tmp every 2\nint detach --cgroup /tmp/'
+	bad 5 '"int detach" takes away what "hpcc on" attaches .*: see .*/bfc.conf:4' \
+		"${good}[host]"$'\nint detach --cgroup /tmp/\nhpcc on --cgroup /tmp rate 10gbit rtt 50us'
+	bad 5 '"int detach" takes away what "hpcc on" attaches .*: see .*/bfc.conf:4' \
+		"${good}[host]"$'\nhpcc on --cgroup /tmp rate 10gbit rtt 50us\nint detach --cgroup /tmp'
 	plugged d1
 	bad 4 'd1: buffer "b" has another size, 1mb, in .*/bfc.conf:2' \
 		$'[port d0]\nfc pfc buffer b size 1mb\n[port d1]\nfc pfc buffer b size 2mb'
