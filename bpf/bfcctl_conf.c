@@ -21,6 +21,7 @@
 #define CONF_FILE	"/etc/bfc.conf"
 #define CONF_DIR	"/etc/bfc.d"
 #define LINE_WORDS	128
+#define MARK		"\xef\xbb\xbf"	/* U+FEFF, with which some editors begin a file */
 
 /**
  * conf_at() - set the line that messages name from now on
@@ -371,8 +372,8 @@ static void read_file(struct conf *conf, const char *path)
 {
 	struct where at = { .file = need(strdup(path)) };
 	FILE *file = fopen(path, "r");
+	size_t room = 0, skip;
 	char *line = NULL;
-	size_t room = 0;
 	ssize_t len;
 	int in = 0;
 
@@ -383,7 +384,8 @@ static void read_file(struct conf *conf, const char *path)
 		conf_at(&at);
 		if (strlen(line) != (size_t)len)
 			usage_fail("a zero byte");
-		read_line(conf, line, &at, &in);
+		skip = at.line == 1 && !strncmp(line, MARK, strlen(MARK)) ? strlen(MARK) : 0;
+		read_line(conf, line + skip, &at, &in);
 	}
 	conf_at(NULL);
 	if (ferror(file))

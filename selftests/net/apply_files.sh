@@ -99,7 +99,8 @@ test_bad_files() {
 	mkdir "$scratch/bfc.conf"
 	apply 1
 	warns '^bfcctl: .*/bfc.conf: no \*.conf there$'
-	printf '[port d*]\r\nlimit 1mb\r\n' >"$scratch/bfc.conf/10-all.conf"
+	# As other systems' editors write it
+	printf '\xef\xbb\xbf[port d*]\r\nlimit 1mb\r\n' >"$scratch/bfc.conf/10-all.conf"
 	printf '[port d1]\nlimit 2mb\n' >"$scratch/bfc.conf/20-d1.conf"
 	printf 'nonsense\n' >"$scratch/bfc.conf/30-d1.conf.dpkg-old"
 	apply 0
