@@ -118,4 +118,17 @@ test_bad_files() {
 	rm -r "$scratch/[d]" "$scratch/d"
 }
 
-run_tests bad_files
+# A name that would begin a comment
+test_hash() {
+	devices '#1' d0
+	conf "[port [#]1] #1
+	limit 1mb
+[port d0]
+	elide d0,#1"
+	apply 0
+	says "#1: added bfc limit 1Mb" "d0: added bfc elide d0,#1"
+	without_news apply 0
+	without_news apply 0 '#1'
+}
+
+run_tests bad_files hash
