@@ -328,7 +328,7 @@ test_one_fails() {
 }
 
 test_dry_run() {
-	local before
+	local before words
 	devices d0 d1
 	conf "[port d*]
 		limit 2mb"
@@ -353,6 +353,18 @@ test_dry_run() {
 	apply 0 -j
 	equal "JSON" "$(jq -c 'map([.dev, .action, .changes])' "$scratch/out")" \
 		'[["d0","none",[]],["d1","none",[]]]'
+	# What the kernel alone knows, as bfcctl(8) says
+	ip -n x link add link d0 name v0 type vlan id 10
+	for words in "limit 1kb" "fc bfc xoff 10kb" "fc bfc"; do
+		conf "[port v0]
+			$words"
+		apply 3 --dry-run
+		check "says $(cat "$scratch/out")" grep -q '^v0: would add bfc' "$scratch/out"
+		apply 1
+	done
+	conf "[port v0]
+		fc none"
+	apply 0
 }
 
 # of_old MAP: as if another version of bfcctl had loaded what this belongs to: object_id()
