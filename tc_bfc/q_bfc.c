@@ -90,9 +90,9 @@ static const char * const hints[] = {
 	[UNIT_LIST] = "at most eight numbers above 0 as in 1,2,4, or ",
 	[UNIT_DEVICES] = "none, or names of devices as in swp1,swp2",
 	[UNIT_NAME] = "none or a name of at most 15 characters, no blanks",
-	[UNIT_PERCENT] = "a whole percentage as in 80%",
-	[UNIT_PERMILLE] = "a number with at most three decimals as in 0.8",
-	[UNIT_LABEL] = "off, a DSCP as in dscp:46, or a mark as in mark:0x10 or mark:0x10/0xf0",
+	[UNIT_PERCENT] = "a whole percentage from 1% to 100% as in 80%",
+	[UNIT_PERMILLE] = "a number from 0.1 to 1 with at most three decimals as in 0.8",
+	[UNIT_LABEL] = "off, a DSCP from 1 to 63 as in dscp:46, or a mark as in mark:0x10 or mark:0x10/0xf0",
 	[UNIT_STAMP] = "native, or pinned and the path of a program",
 };
 

@@ -297,8 +297,8 @@ REFUSE: List[Tuple[str, int, str]] = [
     ("map 46", 1, r'^bfc: illegal "map" value "46": give auto or VALUE:PRIO as in '
      r'46:5,48:7, values from 0 to 63, priorities from 0 to 7\n$'),
     ("map 46:5,46:5", 1, r'^bfc: "map" has the value 46 twice\n$'),
-    *((f"incast {value}", 1, f'^bfc: illegal "incast" value "{value}": give off, a DSCP as in '
-       r'dscp:46, or a mark as in mark:0x10 or mark:0x10/0xf0\n$')
+    *((f"incast {value}", 1, f'^bfc: illegal "incast" value "{value}": give off, a DSCP from 1 '
+       r'to 63 as in dscp:46, or a mark as in mark:0x10 or mark:0x10/0xf0\n$')
       for value in ("46", "dscp", "dscp:", "dscp:0", "dscp:ef", "dscp:46/63", "dscp:-1", "mark:",
                     "mark:1/", "mark:1/0", "mark:0x", "mark:4294967296", "mark:1/4294967296",
                     "mark:1/2/3", "mark:1 ".strip() + "x", "on", "pcp:3")),
@@ -326,12 +326,13 @@ REFUSE: List[Tuple[str, int, str]] = [
 ] + [("share " + value, 1, f'^bfc: illegal "share" value "{value}": give off, or '
       r'0\.0001% to 102400% with at most four decimals\n$')
      for value in ("0%", "0.0%", ".0000%", "00.00000%")
-] + [("cut " + value, 1, f'^bfc: illegal "cut" value "{value}": '
-      'give a whole percentage as in 80%\n$')
+] + [(f"{o.keyword} {value}", 1, f'^bfc: illegal "{o.keyword}" value "{value}": '
+      f'give a whole percentage from {o.low}% to {o.high}% as in 80%\n$')
+     for o in OPTIONS if o.unit == "percent"
      for value in ("80", "0.8", "80.5%", "256%", "-1%", "auto", "%")
-] + [(f"{option} {value}", 1, f'^bfc: illegal "{option}" value "{value}": '
-      'give a number with at most three decimals as in 0.8\n$')
-     for option in ("alpha", "beta", "fdec")
+] + [(f"{o.keyword} {value}", 1, f'^bfc: illegal "{o.keyword}" value "{value}": give a number '
+      f'from {o.low / 1000:g} to {o.high / 1000:g} with at most three decimals as in 0.8\n$')
+     for o in OPTIONS if o.unit == "permille"
      for value in ("0.8005", "0.0001", "80%", "-0.8", "1e-1", "4294967.296", ".", "auto", "0,8")
 ] + [(f"{wrong} 8", 1, f'^bfc: unknown option "{wrong}", did you mean "{near}"\\?\n$')
      for wrong, near in (
