@@ -380,8 +380,9 @@ static void make_host(void)
 
 /* ---- all of it ---- */
 
-/* true if the port, or one in its elide list, is on the command line, or the
- * command line has no ports.
+/* True if the port, or one in its elide list, is on the command line, or the
+ * command line has no ports. A port that udev may give another name yet must be on it
+ * itself.
  */
 static bool asked_for(const struct live *l, const struct want *want)
 {
@@ -391,8 +392,8 @@ static bool asked_for(const struct live *l, const struct want *want)
 	int p;
 
 	if (!todo.argc)
-		return true;
-	n = elide ? conf_elide(elide, names, ELIDE_NAMES) : 0;
+		return !l->unnamed;
+	n = elide && !l->unnamed ? conf_elide(elide, names, ELIDE_NAMES) : 0;
 	for (p = 0; p < todo.argc; p++) {
 		if (!strcmp(todo.argv[p], l->name))
 			return true;
@@ -615,6 +616,9 @@ static void make_port(struct live *l)
 		outcome_print(&r, todo.dry_run);
 		return;
 	}
+	if (!todo.argc && l->unnamed)
+		outcome_note(&want.at, "%s: udev has yet to name it, and then starts bfc@NAME.service",
+			     l->name);
 	if (!asked_for(l, &want) || !is_there(l))
 		return;
 	want_size(&want);
@@ -658,7 +662,7 @@ static void make_again(void)
 	todo.argv = again.argv;
 	again.argc = 0;
 	again.argv = NULL;
-	live_look();
+	live_look(!todo.file);
 	look_at_buffers();
 	for (p = 0; p < todo.argc; p++)
 		if (!live_exists(todo.argv[p]))
@@ -711,7 +715,7 @@ void cmd_apply(int argc, char **argv)
 	/* At boot bfc.service and udev run apply at the same time. */
 	if (!todo.dry_run)
 		change_lock();
-	live_look();
+	live_look(!todo.file);
 	for (p = 0; p < todo.argc; p++)
 		if (!live_exists(todo.argv[p]))
 			fail("no such device: %s", todo.argv[p]);

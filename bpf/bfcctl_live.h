@@ -21,6 +21,7 @@ struct rtattr;
  * @pinned: it stamps by a program
  * @prog_id: the program
  * @options: TCA_OPTIONS; NULL = none, or no bfc
+ * @unnamed: udev has still to give it its name, and then asks for "bfcctl apply NAME"
  * @made: apply has handled it
  */
 struct live {
@@ -32,13 +33,15 @@ struct live {
 	bool pinned;
 	uint32_t prog_id;
 	struct rtattr *options;
+	bool unnamed;
 	bool made;
 };
 
 extern struct live *live;
 extern unsigned int n_live;
 
-void live_look(void);
+void live_look(bool with_udev);
 bool live_exists(const char *name);
+bool live_unnamed(int ifindex);
 
 #endif /* BFCCTL_LIVE_H */

@@ -24,18 +24,19 @@
 
 #define STAMP_WORDS	8	/* stamp pinned id N name NAME tag TAG */
 
-/* Devices of an elide list that exist, to be freed; the others are added when
- * they appear. The plugin asks the kernel, so this does as well: a device may
+/* Devices of an elide list that exist and have their names, to be freed; the others are added
+ * when they appear. The plugin asks the kernel, so this does as well: a device may
  * have gone since live_look().
  */
 static char *elide_value(const struct setting *setting, const char *dev)
 {
 	char names[ELIDE_NAMES][16];
-	unsigned int n = conf_elide(setting, names, ELIDE_NAMES), i;
+	unsigned int n = conf_elide(setting, names, ELIDE_NAMES), i, ifindex;
 	char *value = need(calloc(n + 1, sizeof(*names) + 1));
 
 	for (i = 0; i < n; i++) {
-		if (!if_nametoindex(names[i])) {
+		ifindex = if_nametoindex(names[i]);
+		if (!ifindex || live_unnamed(ifindex)) {
 			outcome_note(&setting->at, "%s: elide %s: no such device yet",
 				     dev, names[i]);
 			continue;

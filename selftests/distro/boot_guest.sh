@@ -74,6 +74,16 @@ test_started() {
 	equal "failed units" "$(failed_units)" 0
 }
 
+# A device that udev names when bfc.service has had its turn (packages.sh): the name that it had
+# before does not count.
+test_named_late() {
+	check "no mgmt0" soon [ -e /sys/class/net/mgmt0 ]
+	check "udev is busy" soon settled
+	check "mgmt0 has bfc" lacks_bfc mgmt0
+	check "bfc.service was not before udev" grep -q ': dummy2: udev has yet to name it' \
+		<<<"$(journalctl --no-pager -u bfc.service)"
+}
+
 test_plugged() {
 	ip link add swp3 type veth peer name far
 	port swp3 nic swp1,swp3

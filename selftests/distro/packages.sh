@@ -146,7 +146,7 @@ boot() {
 
 # restart: with a bfc.conf, and two ports that are there when it starts
 ports=(etc/bfc.conf etc/modules-load.d/ports.conf etc/modprobe.d/zz-ports.conf
-	etc/udev/rules.d/70-ports.rules etc/systemd/network/10-swp6.link)
+	etc/udev/rules.d/70-ports.rules srv/named_late etc/systemd/network/10-swp6.link)
 restart() {
 	local rc=0
 	cat >"$root/etc/bfc.conf" <<-END
@@ -162,20 +162,33 @@ restart() {
 			elide swp1,swp3
 		[port swp3 up[1-4]]
 			role nic
+		[port dummy*]
+			limit 32mb
 	END
 	echo dummy >"$root/etc/modules-load.d/ports.conf"
 	# systemd has an option of it as well, and the last one holds.
-	echo options dummy numdummies=2 >"$root/etc/modprobe.d/zz-ports.conf"
+	echo options dummy numdummies=3 >"$root/etc/modprobe.d/zz-ports.conf"
 	cat >"$root/etc/udev/rules.d/70-ports.rules" <<-'END'
 		SUBSYSTEM=="net", KERNEL=="dummy0", NAME="swp1"
 		SUBSYSTEM=="net", KERNEL=="dummy1", NAME="swp2"
+		SUBSYSTEM=="net", KERNEL=="dummy2", PROGRAM="/srv/named_late", NAME="mgmt0"
 	END
+	# udev gives up after three minutes.
+	cat >"$root/srv/named_late" <<-'END'
+		#!/bin/sh
+		for i in $(seq 120); do
+			! systemctl -q is-active bfc.service || break
+			sleep 1
+		done
+	END
+	chmod +x "$root/srv/named_late"
 	# The name of a card as the example has it
 	sed 's/00:00:01$/00:00:06/; s/swp1/swp6/' \
 		"$root/usr/share/doc/bfc-tools/examples/10-swp1.link" \
 		>"$root/etc/systemd/network/10-swp6.link"
-	boot started plugged renamed again other_ports bad_file card card_pulled_out \
-		card_again card_in_and_out card_renamed nm_started || rc=1
+	boot started named_late plugged renamed again other_ports bad_file \
+		card card_pulled_out card_again card_in_and_out card_renamed \
+		nm_started || rc=1
 	rm -f "$root"/etc/NetworkManager/system-connections/*
 	(cd "$root" && rm "${ports[@]}") || rc=1
 	return $rc

@@ -97,9 +97,58 @@ test_names_of_any_kind() {
 	done' bash "${paths[@]}")" ""
 }
 
+# before_udev ARGUMENTS: apply in the network namespace that udev looks after, of the usual file
+before_udev() { bfcctl apply "$@" >"$scratch/out" 2>"$scratch/err"; }
+waits() { grep -c "^bfcctl: /etc/bfc.conf:1: $1: udev has yet to name it" "$scratch/err"; }
+
+# The names of before udev are not taken for those of ports.
+test_name_of_before_udev() {
+	local dev
+	if [ -e /run/udev ] || [ -e /etc/bfc.conf ]; then
+		skip="not a machine of its own"
+		return
+	fi
+	for dev in d0 d1; do
+		ip link add "$dev" type dummy
+	done
+	printf '[port d?]\nelide d0,d1\n' >/etc/bfc.conf
+	mkdir -p /run/udev/data
+	touch /run/udev/control
+	echo "I:12345678" >"/run/udev/data/n$(</sys/class/net/d0/ifindex)"
+	# As it is while udev works on it
+	echo "E:ID_RENAMING=1" >"/run/udev/data/n$(</sys/class/net/d1/ifindex)"
+	check "apply fails" before_udev
+	equal "output" "$(cat "$scratch/out")" "d0: added bfc elide d0"
+	equal "notes about d1, d0, lo" "$(waits d1) $(waits d0) $(waits lo)" "1 0 0"
+	equal "d1 with bfc" "$(tc qdisc show dev d1 | grep -c bfc)" 0
+	check "apply d0 fails" before_udev d0
+	equal "output" "$(cat "$scratch/out")" "d0: nothing to do"
+	# What is asked for is done, and what only this call knows of.
+	check "apply d1 fails" before_udev d1
+	equal "output" "$(cat "$scratch/out")" "d0: nothing to do
+d1: added bfc elide d0"
+	tc qdisc del dev d1 root
+	check "apply --file fails" before_udev --file /etc/bfc.conf
+	equal "output" "$(cat "$scratch/out")" "d0: changed elide d0 -> d0,d1
+d1: added bfc elide d0,d1"
+	# udev looks after no other network namespace.
+	new_ns x
+	ip -n x link add d9 type dummy
+	check "apply in x fails" bfcctl -n x apply >"$scratch/out" 2>"$scratch/err"
+	equal "output" "$(cat "$scratch/out")" "d9: added bfc"
+	# Now it has its name.
+	echo "I:12345679" >>"/run/udev/data/n$(</sys/class/net/d1/ifindex)"
+	check "apply fails" before_udev
+	equal "output" "$(cat "$scratch/out")" "d0: nothing to do
+d1: nothing to do"
+	rm -r /run/udev /etc/bfc.conf
+	ip link del d0
+	ip link del d1
+}
+
 test_rule_is_sound() {
 	udevadm verify --help >/dev/null 2>&1 || { skip="no udevadm verify here"; return; }
 	check "udevadm verify" udevadm verify "$rules"
 }
 
-run_tests names_of_any_kind rule_is_sound
+run_tests names_of_any_kind name_of_before_udev rule_is_sound
