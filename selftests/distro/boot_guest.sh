@@ -120,6 +120,21 @@ test_other_ports() {
 	equal "failed units" "$(failed_units)" 0
 }
 
+# A qdisc of another kind is left there, and this is no failure of the box.
+test_needs_replacement() {
+	tc qdisc replace dev swp2 root handle 5: tbf rate 1gbit burst 10kb limit 10kb
+	check "systemctl restart bfc" systemctl restart bfc.service
+	equal "bfc.service" "$(unit bfc.service ActiveState) $(unit bfc.service Result)" \
+		"active success"
+	equal "exit code of bfcctl" "$(unit bfc.service ExecMainStatus)" 3
+	check "systemctl start bfc@swp2" systemctl start bfc@swp2.service
+	equal "failed units" "$(failed_units)" 0
+	check "swp2 has lost tbf" grep -q '^qdisc tbf 5: ' <<<"$(tc qdisc show dev swp2 root)"
+	tc qdisc del dev swp2 root
+	check "systemctl start bfc@swp2" systemctl start bfc@swp2.service
+	port swp2 switch swp1,swp3
+}
+
 says_where() {
 	journalctl --no-pager -u bfc@swp5.service | grep -F "/etc/bfc.conf:$(wc -l </etc/bfc.conf): "
 }
@@ -247,6 +262,21 @@ test_card_pulled_out() {
 test_card_again() {
 	plug swp6 06
 	port swp6 switch swp1,swp3,swp6
+	meets swp6 06
+}
+
+# A port goes to a container, and comes back.
+test_card_moved() {
+	[ -e /sys/class/net/swp6 ] || fail "there is no swp6" || return
+	ip link set swp6 netns box06 || fail "swp6 does not go" || return
+	check "swp6 is there yet" soon [ ! -e /sys/class/net/swp6 ]
+	check "udev is busy" soon settled
+	check "swp6 has bfc in box06" [ -z "$(tc -n box06 qdisc show dev swp6 | grep bfc)" ]
+	nothing_left
+	ip -n box06 link set swp6 netns 1 || fail "swp6 does not come back" || return
+	port swp6 switch swp1,swp3,swp6
+	port swp1 switch swp1,swp3,swp6
+	check "does not stamp" soon eval 'bfcctl stamp show | grep swp6'
 	meets swp6 06
 }
 

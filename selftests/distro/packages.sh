@@ -186,8 +186,8 @@ restart() {
 	sed 's/00:00:01$/00:00:06/; s/swp1/swp6/' \
 		"$root/usr/share/doc/bfc-tools/examples/10-swp1.link" \
 		>"$root/etc/systemd/network/10-swp6.link"
-	boot started named_late plugged renamed again other_ports bad_file \
-		card card_pulled_out card_again card_in_and_out card_renamed \
+	boot started named_late plugged renamed again other_ports needs_replacement bad_file \
+		card card_pulled_out card_again card_moved card_in_and_out card_renamed \
 		nm_started || rc=1
 	rm -f "$root"/etc/NetworkManager/system-connections/*
 	(cd "$root" && rm "${ports[@]}") || rc=1
