@@ -22,8 +22,8 @@
  * 2 + T/tau units, and a U that stops changing is u itself. W is short by less
  * than one unit, R by less than 1 byte/s.
  *
- * W is in bytes on the wire, as INT's txBytes and qLen are. Windows below two
- * packets take effect through R: hpcc_packets() is never less.
+ * W is in bytes on the wire, as INT's txBytes and qLen are. Windows below one
+ * packet take effect through R: hpcc_packets() is never 0.
  *
  * Context of all functions: the socket is locked.
  */
@@ -60,14 +60,6 @@
 #define HPCC_ETA_DEFAULT	950U		/* thousandths, §3.3 */
 #define HPCC_STAGE_DEFAULT	5U		/* §3.3 */
 #define HPCC_FLOWS_DEFAULT	100U		/* N of W_AI, §5.1 */
-
-/*
- * Smallest window in packets. A Linux receiver acknowledges at once only what is
- * more than one full segment; a single one waits for 40 ms (TCP_DELACK_MIN) unless
- * its route has "quickack". With one packet in flight this may be the RTT, whatever
- * R is.
- */
-#define HPCC_PACKETS_MIN	2U
 
 /**
  * enum hpcc_react - what a sender reacts to (§5.4, Fig. 13)
@@ -631,14 +623,14 @@ static inline __u64 hpcc_rate(const struct hpcc *s, const struct hpcc_conf *c)
  *
  * Rounded up: pacing at R makes up for the difference.
  *
- * Return: HPCC_PACKETS_MIN at least.
+ * Return: 1 at least.
  */
 static inline __u32 hpcc_packets(const struct hpcc *s, __u32 packet)
 {
 	__u64 unit = (__u64)packet << HPCC_W_SHIFT, n;
 
-	n = unit ? (s->w + unit - 1) / unit : 0;
-	return n > HPCC_PACKETS_MIN ? n : HPCC_PACKETS_MIN;
+	n = unit ? (s->w + unit - 1) / unit : 1;
+	return n ? n : 1;
 }
 
 #endif /* BFC_HPCC_H */

@@ -3,7 +3,7 @@
  * bfc_hpcc - HPCC (Li et al., SIGCOMM 2019) as TCP's congestion control
  *
  * cwnd = W / packet, rounded up, and pacing at R = W / T, which also enforces
- * windows below two packets. All arithmetic is in hpcc.h. INT comes from the map
+ * windows below one packet. All arithmetic is in hpcc.h. INT comes from the map
  * "bfc_int_sk": the option of an ACK is parsed before cong_control() runs.
  *
  * HPCC does not react to loss: its network has none, and INT shows congestion
