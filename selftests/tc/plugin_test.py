@@ -346,12 +346,14 @@ class PluginTest:
                                          "hrtt": 100_000, "hrtt_measured": 98_760,
                                          "sticky": 200_000, "refresh": 1_000_000,
                                          "paused_time": 12_345_678,
-                                         "hold": 50_000_000}, PORT_STATS + STAMP_STATS))
+                                         "queue_paused_time": 23_456_789,
+                                         "watchdog": 200_000_000, "hold": 50_000_000}, PORT_STATS + STAMP_STATS))
         done = self.bench.run("-s", "qdisc", "show", "dev", "lo", dump=message)
         want = block_text("general", {
             "threshold": "62500b", "link_rate": "10Gbit", "hrtt": "100us", "sticky": "200us",
-            "refresh": "1ms", "hold": "50ms", "memory": "64Kb", "memory_peak": "1Mb",
-            "backlog_peak": "1500b", "paused_time": "12.3ms"}) + f"""\
+            "refresh": "1ms", "hold": "50ms", "watchdog": "200ms", "memory": "64Kb",
+            "memory_peak": "1Mb", "backlog_peak": "1500b", "paused_time": "12.3ms",
+            "queue_paused_time": "23.5ms"}) + f"""\
   bad_seq {self.stat('bad_seq')} bad_loop {self.stat('bad_loop')}
   peer up role nic queues 32 id 0000000000abcdef rtt 12.3us hrtt 98.8us
 """
