@@ -14,15 +14,12 @@
 #include "bfcctl.h"
 
 /**
- * struct sample - a port with a bfc qdisc
- * @port: the port
+ * struct samples - the ports with a bfc qdisc
+ * @port: the ports, by name
+ * @n: number of them
  */
-struct sample {
-	struct port port;
-};
-
 struct samples {
-	struct sample *s;
+	struct port *port;
 	unsigned int n;
 };
 
@@ -46,22 +43,22 @@ struct metric {
 	bool counter;
 	enum unit unit;
 	unsigned int attr;
-	uint64_t (*get)(const struct sample *s);
+	uint64_t (*get)(const struct port *s);
 	const char *reason;
 };
 
-static uint64_t get_packets(const struct sample *s) { return s->port.counts.packets; }
-static uint64_t get_bytes(const struct sample *s) { return s->port.counts.bytes; }
-static uint64_t get_drops(const struct sample *s) { return s->port.counts.drops; }
-static uint64_t get_backlog(const struct sample *s) { return s->port.counts.backlog; }
-static uint64_t get_up(const struct sample *s)
+static uint64_t get_packets(const struct port *s) { return s->counts.packets; }
+static uint64_t get_bytes(const struct port *s) { return s->counts.bytes; }
+static uint64_t get_drops(const struct port *s) { return s->counts.drops; }
+static uint64_t get_backlog(const struct port *s) { return s->counts.backlog; }
+static uint64_t get_up(const struct port *s)
 {
-	return s->port.stats.value[TCA_BFC_STATS_PEER_STATE] == BFC_PEER_STATE_UP;
+	return s->stats.value[TCA_BFC_STATS_PEER_STATE] == BFC_PEER_STATE_UP;
 }
 
-static uint64_t get_refused(const struct sample *s)
+static uint64_t get_refused(const struct port *s)
 {
-	return s->port.stats.value[TCA_BFC_STATS_PEER_STATE] == BFC_PEER_STATE_REFUSED;
+	return s->stats.value[TCA_BFC_STATS_PEER_STATE] == BFC_PEER_STATE_REFUSED;
 }
 
 #define COUNTER(_name, _attr, _help) \
@@ -184,21 +181,20 @@ static void add_sample(const struct port *port, void *arg)
 
 	if (strcmp(port->kind, "bfc"))
 		return;
-	all->s = grow(all->s, all->n, sizeof(*all->s));
-	all->s[all->n++] = (struct sample){ .port = *port };
+	all->port = grow(all->port, all->n, sizeof(*all->port));
+	all->port[all->n++] = *port;
 }
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct sample *)a)->port.name,
-		      ((const struct sample *)b)->port.name);
+	return strcmp(((const struct port *)a)->name, ((const struct port *)b)->name);
 }
 
 static void read_all(struct samples *all)
 {
 	ports_each(add_sample, all);
 	if (all->n)
-		qsort(all->s, all->n, sizeof(*all->s), by_name);
+		qsort(all->port, all->n, sizeof(*all->port), by_name);
 }
 
 /* ---- writing ---- */
@@ -252,12 +248,12 @@ static void put_netns(FILE *to, const char *netns)
 	fputc(',', to);
 }
 
-static void put_begin(FILE *to, const struct metric *m, const struct sample *s,
+static void put_begin(FILE *to, const struct metric *m, const struct port *s,
 		      const char *netns)
 {
 	fprintf(to, "bfc_%s{", m->name);
 	put_netns(to, netns);
-	put_label(to, "device", s->port.name);
+	put_label(to, "device", s->name);
 }
 
 static void put_head(FILE *to, const struct metric *m)
@@ -275,20 +271,20 @@ static void put_port_metrics(FILE *to, const struct samples *all, const char *ne
 		if (!before || strcmp(before->name, m->name))
 			put_head(to, m);
 		for (i = 0; i < all->n; i++) {
-			const struct sample *s = &all->s[i];
+			const struct port *s = &all->port[i];
 
 			put_begin(to, m, s, netns);
 			if (m->reason) {
 				fputc(',', to);
 				put_label(to, "reason", m->reason);
 			}
-			put_value(to, m, m->get ? m->get(s) : s->port.stats.value[m->attr]);
+			put_value(to, m, m->get ? m->get(s) : s->stats.value[m->attr]);
 		}
 	}
 }
 
 /* A line of a histogram other than a bucket */
-static void put_pause_line(FILE *to, const char *what, const struct sample *s,
+static void put_pause_line(FILE *to, const char *what, const struct port *s,
 			   const char *netns, enum unit unit, uint64_t value)
 {
 	const struct metric m = { .name = what, .unit = unit };
@@ -307,10 +303,10 @@ static void put_pause_times(FILE *to, const struct samples *all, const char *net
 	fprintf(to, "# HELP bfc_" PAUSE_TIME " How long pauses by the neighbour took, of queues, or of priorities where these are paused; when they have ended.\n"
 		    "# TYPE bfc_" PAUSE_TIME " histogram\n");
 	for (i = 0; i < all->n; i++) {
-		const struct sample *s = &all->s[i];
+		const struct port *s = &all->port[i];
 
 		for (n = 0, b = 0; b < BFC_PAUSE_TIMES; b++) {
-			n += s->port.stats.pause_times[b];
+			n += s->stats.pause_times[b];
 			most = bfc_pause_time_most(b);
 			put_begin(to, &bucket, s, netns);
 			if (most)
@@ -322,29 +318,29 @@ static void put_pause_times(FILE *to, const struct samples *all, const char *net
 			put_value(to, &bucket, n);
 		}
 		put_pause_line(to, PAUSE_TIME "_sum", s, netns, SECONDS,
-			       s->port.stats.value[TCA_BFC_STATS_PAUSED_NS]);
+			       s->stats.value[TCA_BFC_STATS_PAUSED_NS]);
 		put_pause_line(to, PAUSE_TIME "_count", s, netns, ONE, n);
 	}
 }
 
-static unsigned int prios_of(const struct sample *s)
+static unsigned int prios_of(const struct port *s)
 {
-	return s->port.stats.has_prios ? BFC_STATS_PRIOS : 0;
+	return s->stats.has_prios ? BFC_STATS_PRIOS : 0;
 }
 
-static uint64_t prio_stat(const struct sample *s, unsigned int prio, unsigned int attr)
+static uint64_t prio_stat(const struct port *s, unsigned int prio, unsigned int attr)
 {
-	return s->port.stats.prio[prio][attr];
+	return s->stats.prio[prio][attr];
 }
 
-static unsigned int classes_of(const struct sample *s)
+static unsigned int classes_of(const struct port *s)
 {
-	return s->port.stats.classes;
+	return s->stats.classes;
 }
 
-static uint64_t class_stat(const struct sample *s, unsigned int class, unsigned int attr)
+static uint64_t class_stat(const struct port *s, unsigned int class, unsigned int attr)
 {
-	return s->port.stats.tclass[class][attr];
+	return s->stats.tclass[class][attr];
 }
 
 /**
@@ -359,8 +355,8 @@ struct each {
 	const char *label;
 	const struct metric *metric;
 	unsigned int metrics;
-	unsigned int (*count)(const struct sample *s);
-	uint64_t (*get)(const struct sample *s, unsigned int one, unsigned int attr);
+	unsigned int (*count)(const struct port *s);
+	uint64_t (*get)(const struct port *s, unsigned int one, unsigned int attr);
 };
 
 static const struct each each_prio = {
@@ -381,7 +377,7 @@ static void put_each(FILE *to, const struct samples *all, const char *netns,
 		bool first = true;
 
 		for (i = 0; i < all->n; i++) {
-			const struct sample *s = &all->s[i];
+			const struct port *s = &all->port[i];
 
 			for (one = 0; one < each->count(s); one++) {
 				if (first)
@@ -481,5 +477,5 @@ void cmd_metrics(int argc, char **argv)
 		put_file(path, &all, ctl.netns);
 	else
 		put_all(stdout, &all, ctl.netns);
-	free(all.s);
+	free(all.port);
 }

@@ -216,7 +216,7 @@ struct bfc_sched_stats {
 	u64 untrusted;		/* packets not counted: their handle is not to be trusted */
 	u64 tagged_tx;		/* packets sent with an upstreamQ */
 	u64 paused_ns;		/* length of all pauses by the neighbour that have ended */
-	u64 queue_paused_ns;	/* the same of queues; in a root's sum also of those that last */
+	u64 queue_paused_ns;	/* of a root: bfc_queue_paused_ns() of all queues of its TX queues */
 	u64 pause_times[BFC_PAUSE_TIMES];	/* these pauses, by bfc_pause_time() */
 };
 
@@ -404,6 +404,14 @@ static inline bool bfc_is_classed(const struct bfc_sched *q)
 static inline bool bfc_is_srf(const struct bfc_sched *q)
 {
 	return static_branch_unlikely(&bfc_sized.key) && q->cfg->srf;
+}
+
+/* How long a queue was paused, ns: a pause that still lasts included */
+static inline u64 bfc_queue_paused_ns(const struct bfc_sched *q, unsigned int qn, u64 now)
+{
+	const struct bfc_queue_pauses *pauses = &q->obeyed.pauses[qn];
+
+	return pauses->ns + (bfc_bit_test(qn, q->obeyed.paused) ? now - pauses->since : 0);
 }
 
 static inline u8 bfc_queue_class(const struct bfc_sched *q, unsigned int qn)

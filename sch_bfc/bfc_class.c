@@ -255,16 +255,13 @@ u8 bfc_class_of(struct bfc_sched *q, const struct sk_buff *skb, u8 prio)
 void bfc_class_add(const struct bfc_sched *q, unsigned int qn, u64 now,
 		   struct bfc_class_sum *sum)
 {
-	const struct bfc_queue_pauses *pauses = &q->obeyed.pauses[qn];
 	const struct bfc_queue *queue = &q->queues[qn];
 
 	sum->bytes += u64_stats_read(&queue->bstats.bytes);
 	sum->packets += u64_stats_read(&queue->bstats.packets);
 	sum->drops += queue->drops;
-	sum->pauses += pauses->count;
-	sum->paused_ns += pauses->ns;
-	if (bfc_bit_test(qn, q->obeyed.paused))
-		sum->paused_ns += now - pauses->since;
+	sum->pauses += q->obeyed.pauses[qn].count;
+	sum->paused_ns += bfc_queue_paused_ns(q, qn, now);
 }
 
 static void bfc_class_subtract(struct bfc_class_sum *from, const struct bfc_class_sum *what)

@@ -52,7 +52,6 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 
 	bfc_bit_clear(qn, q->obeyed.paused);
 	q->obeyed.pauses[qn].ns += ns;
-	q->stats.queue_paused_ns += ns;
 	if (q->obeyed.by_queue)
 		bfc_pause_over(q, ns);
 	q->obeyed.npaused--;

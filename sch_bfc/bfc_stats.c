@@ -249,14 +249,13 @@ static void bfc_stats_add_prios(struct bfc_sched *q, const struct bfc_sched *one
 	}
 }
 
-/* Time since the beginning of all pauses of queues that still last, ns */
-static u64 bfc_queues_paused_since(const struct bfc_sched *q, u64 now)
+static u64 bfc_queues_paused_ns(const struct bfc_sched *q, u64 now)
 {
 	unsigned int qn;
 	u64 ns = 0;
 
-	for_each_set_bit(qn, q->obeyed.paused, q->nqueues)
-		ns += now - q->obeyed.pauses[qn].since;
+	for (qn = 0; qn < q->nqueues; qn++)
+		ns += bfc_queue_paused_ns(q, qn, now);
 	return ns;
 }
 
@@ -270,7 +269,7 @@ static void bfc_stats_add(struct bfc_sched *q, const struct bfc_sched *one, u64 
 	bfc_add_counters(&q->stats.assigned, &one->stats.assigned, &one->stats + 1);
 	bfc_add_counters(&q->stamp.runs, &one->stamp.runs, &one->stamp + 1);
 	bfc_stats_add_prios(q, one, now);
-	q->stats.queue_paused_ns += bfc_queues_paused_since(one, now);
+	q->stats.queue_paused_ns += bfc_queues_paused_ns(one, now);
 	q->stats.mem_peak += one->stats.mem_peak;
 	q->stats.backlog_peak += one->stats.backlog_peak;
 	q->noccupied += one->noccupied;
@@ -367,8 +366,8 @@ static int bfc_put_pause_times(struct sk_buff *skb, const struct bfc_sched *q)
 	return 0;
 }
 
-/* Root lock held, so that the numbers are consistent. @lasting: of pauses of queues, ns */
-static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q, u64 lasting)
+/* Root lock held, so that the numbers are consistent. @paused_ns: of all queues */
+static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q, u64 paused_ns)
 {
 	const struct bfc_stat u32s[] = {
 		{ TCA_BFC_STATS_OCCUPIED, q->noccupied },
@@ -402,7 +401,7 @@ static int bfc_put_sched_stats(struct sk_buff *skb, const struct bfc_sched *q, u
 		{ TCA_BFC_STATS_RESUME_RX, q->stats.resume_rx },
 		{ TCA_BFC_STATS_EXPIRED, q->stats.expired },
 		{ TCA_BFC_STATS_PAUSED_NS, q->stats.paused_ns },
-		{ TCA_BFC_STATS_QUEUE_PAUSED_NS, q->stats.queue_paused_ns + lasting },
+		{ TCA_BFC_STATS_QUEUE_PAUSED_NS, paused_ns },
 		{ TCA_BFC_STATS_ELIDED, q->stats.elided },
 		{ TCA_BFC_STATS_UNTRUSTED, q->stats.untrusted },
 		{ TCA_BFC_STATS_TAGGED_TX, q->stats.tagged_tx },
@@ -594,7 +593,7 @@ int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	bool port = !q->txq.all || bfc_is_mq(sch);
 	struct bfc_port_stats s;
 	struct nlattr *nest;
-	u64 now, lasting = 0;
+	u64 now, paused_ns;
 	int err;
 
 	if (port)
@@ -603,12 +602,14 @@ int bfc_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	if (!nest)
 		return -1;
 	sch_tree_lock(sch);
-	if (!bfc_is_mq(sch)) {
+	if (bfc_is_mq(sch)) {
+		paused_ns = q->stats.queue_paused_ns;
+	} else {
 		now = ktime_get_ns();
 		bfc_expire_pauses(q, now);
-		lasting = bfc_queues_paused_since(q, now);
+		paused_ns = bfc_queues_paused_ns(q, now);
 	}
-	err = bfc_put_sched_stats(d->skb, q, lasting) ?: bfc_put_txqs_stats(d->skb, sch);
+	err = bfc_put_sched_stats(d->skb, q, paused_ns) ?: bfc_put_txqs_stats(d->skb, sch);
 	if (port && !err) {
 		spin_lock(&q->port->tx.lock);
 		err = bfc_put_tx_stats(d->skb, q->port) ?: bfc_put_prios(d->skb, q, &s);
@@ -763,12 +764,11 @@ static int bfc_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 	bfc_expire_pauses(q, now);
 	queue = q->queues[qn];
 	pauses = q->obeyed.pauses[qn];
+	pauses.ns = bfc_queue_paused_ns(q, qn, now);
 	paused = bfc_bit_test(qn, q->obeyed.paused);
 	bfc_oldest_read(q, &q->queues[qn], see, &o);
 	sch_tree_unlock(sch);
 
-	if (paused)
-		pauses.ns += now - pauses.since;
 	qs.qlen = queue.packets;
 	qs.backlog = queue.bytes;
 	qs.drops = queue.drops;

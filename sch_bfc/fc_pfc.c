@@ -56,11 +56,8 @@ static int bfc_pfc_ingress(struct bfc_cfg *c, const struct bfc_derive *d, u64 xo
 	t->gap = bfc_pfc_gap(xoff, frame);
 	t->xon = p->xon ?: xoff > t->gap ? xoff - t->gap : 0;
 	t->max = p->max ?: xoff + headroom;
-	if (p->xon && p->xon < xoff)
-		t->gap = xoff - p->xon;
-	/* With dynamic XOFF moves, and XON stays as far below it as it is below this one. */
-	if (p->xon && p->xon >= xoff)
-		return bfc_cfg_refuse(extack, "bfc: xon must be below xoff");
+	if (p->xon)
+		t->gap = p->xon < xoff ? xoff - p->xon : 0;
 	switch (bfc_pfc_check(t)) {
 	case BFC_PFC_BAD_XON:
 		return bfc_cfg_refuse(extack, "bfc: xon must be below xoff");

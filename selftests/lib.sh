@@ -371,6 +371,9 @@ stat() {
 	[ "$answer" != ! ] && echo "$answer"
 }
 
+# mode_of FILE: its permissions
+mode_of() { command stat -c %a "$1"; }
+
 # tell NAME [FIELD]: jq's answer about the bfc roots of all namespaces, a line each
 tell() {
 	local ns answer

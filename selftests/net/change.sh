@@ -372,19 +372,26 @@ hold 60ms prio dscp map 46:5 thop 20us ecn 40Kb "
 	bfc x d0 $(shown d0 -d)
 }
 
-# Any user may be root of a user namespace, and then cannot fill the log.
-test_log_of_a_user_namespace() {
-	local fc begun lines
-	[ -e /proc/self/ns/user ] || { skip="no user namespaces in this kernel"; return; }
-	dmesg -C
-	begun=$SECONDS
+# user_changes TIMES FC...: root of a user namespace gives a bfc each of these modes, so often
+user_changes() {
+	local times=$1 i
+	shift
 	{
 		echo "qdisc add dev d0 root bfc rate 1gbit"
-		for fc in $(printf 'bfc,resume,drained none %.0s' {1..300}); do
-			echo "qdisc change dev d0 root bfc fc ${fc//,/ }"
+		for ((i = 0; i < times; i++)); do
+			printf 'qdisc change dev d0 root bfc fc %s\n' "$@"
 		done
 	} | unshare --user --map-root-user --net sh -c \
 		'ip link add d0 type dummy && tc -batch - 2>/dev/null' || fail "tc"
+}
+
+# Any user may be root of a user namespace, and then cannot fill the log.
+test_log_of_a_user_namespace() {
+	local begun lines
+	[ -e /proc/self/ns/user ] || { skip="no user namespaces in this kernel"; return; }
+	dmesg -C
+	begun=$SECONDS
+	user_changes 300 "bfc resume drained" none
 	lines=$(dmesg | grep -c 'd0: bfc: resume: .*: it has its default again$')
 	at_least "lines in the log" "$lines" 1
 	at_most "lines in the log" "$lines" $((10 * (2 + (SECONDS - begun) / 5)))
@@ -393,7 +400,7 @@ test_log_of_a_user_namespace() {
 # Nor can that user have all processors patch the kernel's code for what only its ports use: the
 # code stays switched on for a second.
 test_keys_of_a_user_namespace() {
-	local tracing=/sys/kernel/tracing patches=arch_jump_label_transform_apply begun fc times
+	local tracing=/sys/kernel/tracing patches=arch_jump_label_transform_apply begun times
 	local buffer=$tracing/instances/bfc-$$
 	[ -e /proc/self/ns/user ] || { skip="no user namespaces in this kernel"; return; }
 	[ -e $tracing/available_tracers ] || mount -t tracefs tracefs $tracing 2>/dev/null
@@ -405,13 +412,7 @@ test_keys_of_a_user_namespace() {
 	echo $patches >"$buffer/set_ftrace_filter" || fail "no $patches"
 	echo function >"$buffer/current_tracer"
 	begun=$SECONDS
-	{
-		echo "qdisc add dev d0 root bfc rate 1gbit"
-		for fc in $(printf 'pfc bfc %.0s' {1..50}); do
-			echo "qdisc change dev d0 root bfc fc $fc"
-		done
-	} | unshare --user --map-root-user --net sh -c \
-		'ip link add d0 type dummy && tc -batch -' || fail "tc"
+	user_changes 50 pfc bfc
 	begun=$((SECONDS - begun))
 	times=$(grep -c $patches "$buffer/trace")
 	echo nop >"$buffer/current_tracer"

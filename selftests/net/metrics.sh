@@ -273,7 +273,6 @@ test_odd_names() {
 	equal "lines of it" "$(grep -cF 'bfc_build_info{netns="two\nlines",' "$scratch/prom")" 1
 }
 
-stat_of() { command stat -c %a "$1"; }	# stat is of lib.sh
 # A file is there as a whole or not at all; odd names of devices; no port at all.
 test_file() {
 	new_ns sw
@@ -292,10 +291,10 @@ test_file() {
 		'bfc_neighbour_up{netns="sw",device="a\"\\b"} 0'
 	equal "files left" "$(ls "$scratch/dir")" ""
 	(umask 077; bfcctl -n sw metrics "$scratch/dir/prom") || fail "no file"
-	equal "mode of a new file" "$(stat_of "$scratch/dir/prom")" 644
+	equal "mode of a new file" "$(mode_of "$scratch/dir/prom")" 644
 	chmod 640 "$scratch/dir/prom"
 	bfcctl -n sw metrics "$scratch/dir/prom" || fail "no file"
-	equal "mode of an old file" "$(stat_of "$scratch/dir/prom")" 640
+	equal "mode of an old file" "$(mode_of "$scratch/dir/prom")" 640
 	rm "$scratch/dir/prom"
 	bfcctl -n sw metrics "$scratch/dir/none/prom" >"$scratch/said" 2>&1
 	equal "exit code" "$?" 1

@@ -45,7 +45,7 @@ test_complete() {
 	local port file
 	topology
 	take events 100ms
-	equal "mode" "$(stat_mode "$scratch/r.tar.gz")" 600
+	equal "mode" "$(mode_of "$scratch/r.tar.gz")" 600
 	equal "errors" "$(cat "$scratch/err")" ""
 	for port in ph enxmac1; do
 		equal "$port: its qdisc, with statistics and all options" \
@@ -74,8 +74,6 @@ test_complete() {
 	check "said: $(cat "$scratch/said")" grep -qF "$scratch/r.tar.gz: $(find "$dir" -type f |
 		wc -l) files, addresses replaced." "$scratch/said"
 }
-
-stat_mode() { command stat -c %a "$1"; }
 
 # addresses: all of the network, as ip writes them, and without colons
 addresses() {

@@ -189,7 +189,6 @@ test_no_permission() {
 	nothing_pinned
 }
 
-command -v bpftool >/dev/null || skip_all "no bpftool"
 # The number of the switch is made of an id that not each box has.
 test_no_machine_id() {
 	local node
@@ -213,5 +212,6 @@ without_etc() {
 	unshare -m bash -c 'mount -t tmpfs none /etc && exec "$@"' - "$@"
 }
 
+command -v bpftool >/dev/null || skip_all "no bpftool"
 run_tests port other_program another_version other_counters killed no_permission \
 	no_machine_id
