@@ -414,6 +414,23 @@ test_host_knows_t_hop() {
 	at_most "packets in 40 ms after pauses" "${seen[0]}" 40
 }
 
+# One second is the longest T_hop, whatever is told: it keeps a host that was paused slow for 32 s.
+test_false_t_hop() {
+	exact_clock || return 0
+	paced_host
+	send h 10.0.0.1 5000 -F 1 -t 40
+	sleep 1
+	ten_pauses 0
+	frames pause n epoch=7 queues=0 hold=4000000000
+	sleep 0.5
+	seen_by_n 0.04 5000
+	at_most "packets in 40 ms after half a second" "${seen[0]}" 40
+	sleep 32.5
+	seen_by_n 0.04 5000
+	at_least "packets in 40 ms after 33 s" "${seen[0]}" 60
+	finish "$bg"
+}
+
 # A pause of the backstop is longer than any that FAFC computes, also where it is more than the
 # quanta of a PFC frame.
 test_backstop_lasts() {
@@ -588,4 +605,4 @@ test_beside_a_hostile_neighbour() {
 run_tests incast least_harm quanta_for_others ns_for_ours marks marks_ahead no_marks_for_pauses \
 	weight_of_the_{length,rate} ports_share host_slows_down host_bursts_not \
 	host_slows_one_priority host_knows_t_hop parameters_change_under_traffic -- \
-	backstop_lasts beside_a_hostile_neighbour no_harm_to_a_long_queue pauses_again
+	backstop_lasts false_t_hop beside_a_hostile_neighbour no_harm_to_a_long_queue pauses_again
