@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """`hrtt auto` on the networks of the other experiments: the loop of a pause that switches
-use, and what ports measure, as a share of two delays of their cable. A port that has paused
-its neighbour a few times may have met queues that were about to end anyway, and measures
-less; a switch uses the longest of its ports, and HELLOs' round trips.
+use, and what ports measure, as a share of what their cables make: two delays, and the full frame
+that the neighbour has begun when the PAUSE arrives. A port that has paused its neighbour a few
+times may have met queues that were about to end anyway, and measures less; a switch uses the
+longest of its ports, and HELLOs' round trips.
 """
 
 from dataclasses import dataclass
@@ -14,13 +15,13 @@ from clos_runs import flows_job
 from experiment import Context, Experiment, Metrics, UsageError, Value
 from schemes import LIMIT, make
 from simulate import Job, Run
-from topology import GBIT, Topology, clos, fat_tree, pod
+from topology import GBIT, Node, Topology, clos, fat_tree, pod
 from workload import Distribution, Flow, all_pairs, incasts, open_loop, spread
 
 LOAD = 0.5  # of what all hosts can send
 LOOPS = 20  # that a run lasts, at least
 LEAST = 500_000  # ns, likewise
-NEAR = 0.1  # share by which a loop may differ from the cable's
+NEAR = 0.1  # share by which a loop may differ from that of the cable
 OFTEN = 10  # pauses, from which on what a port has measured is looked at by itself
 
 
@@ -77,43 +78,45 @@ def make_job(ctx: Context, case: str) -> Job:
     return flows_job(case, net.topology, scheme, flows, duration, ctx.seed)
 
 
-Port = Tuple[str, str, int, int, int]
+Port = Tuple[str, str, float, int, int]
+
+
+def cables(run: Run) -> Iterator[Tuple[Node, str, Node, float]]:
+    """Each port: its node, its name, the node at the other end, and the loop that the cable
+    makes (ns).
+    """
+    t = run.job.topology
+    for link in t.links:
+        loop = 2 * link.delay + run.job.scheme.packet * 8e9 / link.rate
+        a, b = t.nodes[link.a], t.nodes[link.b]
+        yield a, link.port_a, b, loop
+        yield b, link.port_b, a, loop
 
 
 def measured(run: Run) -> Iterator[Port]:
-    """Ports between switches that have timed a pause: node, port, what two delays of
-    the cable take, what was measured (ns), pauses.
+    """Ports between switches that have timed a pause: node, port, the cable's loop, what was
+    measured (ns), pauses.
     """
-    for node, row, cable in between_switches(run):
-        if int(row["hrtt_samples"]):
-            yield (
-                node,
-                row["port"],
-                cable,
-                int(row["hrtt_measured"]),
-                int(row["hrtt_samples"]),
-            )
-
-
-def between_switches(run: Run) -> Iterator[Tuple[str, Dict[str, str], int]]:
-    """Node, statistics and two delays of the cable (ns) of each such port."""
-    t = run.job.topology
-    for link in t.links:
-        if t.nodes[link.a].host or t.nodes[link.b].host:
+    for node, port, other, loop in cables(run):
+        if node.host or other.host:
             continue
-        for node, port in ((link.a, link.port_a), (link.b, link.port_b)):
-            name = t.nodes[node].name
-            yield name, run.port(name, port), 2 * link.delay
+        row = run.port(node.name, port)
+        if int(row["hrtt_samples"]):
+            yield node.name, port, loop, int(row["hrtt_measured"]), int(row["hrtt_samples"])
 
 
-def in_use(run: Run) -> Dict[str, float]:
-    """The HRTT that each switch uses in the end, as a share of its longest cable's."""
+def in_use(run: Run) -> List[float]:
+    """The HRTT that each switch uses in the end, as a share of its longest cable's, which may
+    be one to a host.
+    """
     used: Dict[str, int] = {}
-    cables: Dict[str, int] = {}
-    for node, row, cable in between_switches(run):
-        used[node] = max(used.get(node, 0), int(row["hrtt"]))
-        cables[node] = max(cables.get(node, 0), cable)
-    return {node: used[node] / cables[node] for node in used}
+    longest: Dict[str, float] = {}
+    for node, port, _, loop in cables(run):
+        if not node.host:
+            name = node.name
+            used[name] = max(used.get(name, 0), int(run.port(name, port)["hrtt"]))
+            longest[name] = max(longest.get(name, 0), loop)
+    return [used[name] / longest[name] for name in used]
 
 
 def summary(ratios: List[float]) -> List[float]:
@@ -131,9 +134,9 @@ def run(ctx: Context) -> Metrics:
     for case, one in zip(cases, runs):
         found = list(measured(one))
         ports += [[case, *port] for port in found]
-        often = [got / cable for _, _, cable, got, n in found if n >= OFTEN]
+        often = [got / loop for _, _, loop, got, n in found if n >= OFTEN]
         name = case.replace("-", "_")
-        for what, ratios in (("in use", list(in_use(one).values())), ("measured", often)):
+        for what, ratios in (("in use", in_use(one)), ("measured", often)):
             if not ratios:
                 continue
             shortest, median, longest, near = summary(ratios)
@@ -142,7 +145,7 @@ def run(ctx: Context) -> Metrics:
             result[f"{key}_median"] = median
             result[f"{key}_longest"] = longest
             result[f"{key}_near_pct"] = near
-    ctx.table("hrtt-ports", ["case", "node", "port", "cable_ns", "hrtt_ns", "pauses"], ports)
+    ctx.table("hrtt-ports", ["case", "node", "port", "loop_ns", "hrtt_ns", "pauses"], ports)
     ctx.table(
         "hrtt",
         ["case", "what", "n", "shortest", "median", "longest", "near_pct"],

@@ -12,25 +12,24 @@
 
 #include "bfc.h"
 
-#define BFC_HRTT_LOWER		HZ	/* jiffies: a lower value is applied no sooner after a
-					 * change
-					 */
+#define BFC_HRTT_LOWER		(HZ / 2)	/* jiffies: a lower value is applied no sooner
+						 * after a change
+						 */
 /* Part of the loop that is added to it: a loop is applied only if it differs by more than a
  * sixteenth, and headroom must do for one that differs by less.
  */
 #define BFC_HRTT_SPARE		16
 
-/* The loop of a port for Th, ns; 0: not known. For a host it follows from HELLOs, not from how
- * long the host goes on to send. A neighbour can make both look long: hrtt-max bounds that, by
- * default more tightly for a host.
+/* The loop of a port for Th, ns; 0: not known. A neighbour can make it look long, by answering
+ * HELLOs late or by going on to send: hrtt-max bounds that, by default more tightly for a host.
  * @room: the loop that headroom is for, ns; 0: not measured. It includes what a host goes on to
  * send.
  */
 static u64 bfc_hrtt_port(struct bfc_port *port, u64 *room)
 {
-	const struct bfc_peer *peer = &port->neighbour.peer;
+	bool host = port->neighbour.peer.role == BFC_ROLE_NIC;
+	u64 rtt, value, longest, most, frame;
 	const struct bfc_params *p;
-	u64 rtt, value, longest, most;
 
 	lockdep_assert_held(&port->lock);
 	spin_lock(&port->tx.lock);
@@ -53,14 +52,11 @@ static u64 bfc_hrtt_port(struct bfc_port *port, u64 *room)
 	most = bfc_hrtt_most(port, port->cfg->fc, p, port->link_rate);
 	if (longest)
 		*room = clamp_t(u64, max(rtt, longest), BFC_HRTT_MIN, most);
-	if (!value || peer->role == BFC_ROLE_NIC) {
-		if (!rtt)
-			return 0;
-		value = bfc_hrtt_guess(port->link_rate, psched_mtu(port->dev), rtt);
-	}
-	if (peer->role == BFC_ROLE_NIC)
+	if (host)
 		most = bfc_hrtt_most_of_host(port, p, port->link_rate);
-	return clamp_t(u64, max(rtt, value), BFC_HRTT_MIN, most);
+	frame = div64_u64((u64)psched_mtu(port->dev) * BFC_NSEC_PER_SEC, port->link_rate);
+	value = bfc_hrtt_loop(value, rtt, frame, host);
+	return value ? clamp_t(u64, value, BFC_HRTT_MIN, most) : 0;
 }
 
 /* True if a measured loop is to be applied now. *@again: not yet, check later. This bounds the

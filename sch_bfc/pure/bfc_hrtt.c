@@ -7,10 +7,10 @@
 #include "bfc_hrtt.h"
 #include "bfc_thresh.h"
 
-/* Frames of full length by which a loop exceeds the round trip of a HELLO: the one that the
- * PAUSE waits for, the one that the neighbour has begun, and one in its TX ring.
+/* Frames of full length by which the loop of a host may exceed the round trip of a HELLO: the one
+ * that the PAUSE waits for, the one that the host has begun, and one in its TX ring.
  */
-#define BFC_HRTT_FRAMES	3
+#define BFC_HRTT_FRAMES_OF_HOST	3
 
 /**
  * bfc_hrtt_begin() - a frame that pauses a queue is sent: watch it
@@ -208,16 +208,29 @@ u64 bfc_hrtt_room(const struct bfc_hrtt *h)
 }
 
 /**
- * bfc_hrtt_guess() - estimate the loop of a link on which none was measured
- * @rate: of the link, bytes/s, not 0
- * @frame: bytes of a full frame
- * @rtt: of HELLOs, ns
+ * bfc_hrtt_loop() - the loop of a link that Th is for
+ * @value: bfc_hrtt_known(), ns; 0: none was measured
+ * @rtt: of HELLOs, ns; 0: not known
+ * @frame: what a full frame takes on the link, ns
+ * @host: true if the neighbour is a host
  *
- * Return: ns.
+ * Until a pause has been measured, the neighbour is expected to send the rest of one frame after
+ * it. A host may go on to send when it is paused, so that all ports hold more: a part of what was
+ * measured is not believed.
+ *
+ * Return: ns; 0: not known.
  */
-u64 bfc_hrtt_guess(u64 rate, u32 frame, u64 rtt)
+u64 bfc_hrtt_loop(u64 value, u64 rtt, u64 frame, bool host)
 {
-	return rtt + div64_u64(BFC_HRTT_FRAMES * frame * BFC_NSEC_PER_SEC, rate);
+	u64 most = rtt + BFC_HRTT_FRAMES_OF_HOST * frame;
+
+	if (!rtt && (!value || host))
+		return 0;
+	if (!value)
+		return rtt + frame;
+	if (host && value > most)
+		value = most;
+	return value > rtt ? value : rtt;
 }
 
 /**

@@ -29,7 +29,7 @@
 
 #include <linux/types.h>
 
-#define BFC_HRTT_HALF_NS	500000000ULL	/* half of the window */
+#define BFC_HRTT_HALF_NS	400000000ULL	/* half of the window */
 #define BFC_HRTT_QUIET_NS	10000000ULL	/* no packet for so long: it has stopped */
 #define BFC_HRTT_LATE		3	/* no more PAUSEs than this get lost in a row */
 #define BFC_HRTT_ENOUGH		4	/* loops after which the value may be lowered */
@@ -81,7 +81,7 @@ bool bfc_hrtt_frame(struct bfc_hrtt *h, bool paused, u64 refresh, u64 rtt, u64 n
 bool bfc_hrtt_packet(struct bfc_hrtt *h, u64 rtt, u64 now);
 u64 bfc_hrtt_known(const struct bfc_hrtt *h);
 u64 bfc_hrtt_room(const struct bfc_hrtt *h);
-u64 bfc_hrtt_guess(u64 rate, u32 frame, u64 rtt);
+u64 bfc_hrtt_loop(u64 value, u64 rtt, u64 frame, bool host);
 bool bfc_hrtt_differs(u64 hrtt, u64 other);
 
 #endif /* _BFC_HRTT_H */

@@ -26,7 +26,7 @@ cd "$top" || exit 1
 tests=(unit fig7 table1 appc fig10 pauses fafc capfc hpcc_rx dest)
 long=(fig8 srf classes fig24 fig25 fig28 choices short buffer tcp fig22 fig23 fig27 capfc_long capfc_shared
 	hpcc hpcc_reacts hpcc_wai hpcc_testbed hpcc_fabric hpcc_choices hpcc_queues
-	hpcc_eta delay delay_clos fafc_hpcc speed schemes repeat rest)
+	hpcc_eta delay delay_clos fafc_hpcc hrtt speed schemes repeat rest)
 out=$(mktemp -d "${TMPDIR:-/tmp}/bfc-eval.XXXXXX")
 trap 'rm -rf "$out"' EXIT
 line=''
@@ -545,6 +545,20 @@ test_speed() {
 	experiment bfc-speed
 	bound ratio '>=' 0.6
 	bound bfc_hops_per_s '>' 0
+	all_arrived
+}
+
+# What switches use is within a tenth of what their cables make, on each network.
+test_hrtt() {
+	local case
+	experiment hrtt --set cases=bfc,fafc,hpcc-testbed,10km
+	for case in bfc fafc hpcc_testbed 10km; do
+		bound "${case}_in_use_near_pct" == 100
+	done
+	# Ports between switches: a loop is never longer than it is.
+	for case in bfc fafc hpcc_testbed; do
+		bound "${case}_measured_longest" '<=' 1.1
+	done
 	all_arrived
 }
 
