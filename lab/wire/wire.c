@@ -25,8 +25,12 @@
  * All TX queues of an end share its serializer in the order in which frames
  * enter the rings. For queues that stay backlogged that amounts to taking turns
  * frame by frame (each free slot is refilled at the end of the line), weighted
- * by how full each keeps its ring. There is no BQL: bulk dequeue would overrun
- * the small ring.
+ * by how full each keeps its ring.
+ *
+ * As drivers do, an end may wait between two interrupts (ethtool -C): arrivals
+ * are taken in, and slots are given back, no sooner than that after the last
+ * time. It may have BQL (ethtool --set-priv-flags DEV bql on), which is off by
+ * default, as the qdisc then fills the small ring with several frames at once.
  *
  * Behind an end there may be the ingress pipeline of a switch: wire_pipe.c.
  *
@@ -48,7 +52,6 @@
  */
 
 #include <linux/etherdevice.h>
-#include <linux/ethtool.h>
 #include <linux/if_vlan.h>
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -57,7 +60,7 @@
 
 #include "wire_dev.h"
 
-static struct wire_end *wire_lane_end(struct wire_lane *lane)
+struct wire_end *wire_lane_end(struct wire_lane *lane)
 {
 	return container_of(lane, struct wire_end, out);
 }
@@ -123,7 +126,7 @@ static void wire_update_queue(struct wire_lane *lane, unsigned int queue)
 {
 	struct netdev_queue *txq =
 		netdev_get_tx_queue(wire_lane_end(lane)->dev, queue);
-	bool full = lane->queue[queue] >= lane->conf.ring;
+	bool full = lane->queue[queue].used >= lane->conf.ring;
 
 	lockdep_assert_held(&lane->lock);
 	if (full == netif_tx_queue_stopped(txq))
@@ -138,8 +141,31 @@ static void wire_update_queue(struct wire_lane *lane, unsigned int queue)
 	}
 }
 
-/* TX completion of all frames that have left by @now: give back their slots,
- * release them from their sender, lose those that a rule drops.
+/* A TX interrupt: give back the slots of the frames that have left. */
+static void wire_interrupt(struct wire_lane *lane, u64 now)
+{
+	struct net_device *dev = wire_lane_end(lane)->dev;
+	unsigned int i;
+
+	lane->tx_next = now + lane->conf.tx_wait;
+	for (i = 0; lane->n_left; i++) {
+		struct wire_slots *slots = &lane->queue[i];
+
+		if (!slots->left)
+			continue;
+		lane->n_left -= slots->left;
+		slots->used -= slots->left;
+		if (lane->conf.bql)
+			netdev_tx_completed_queue(netdev_get_tx_queue(dev, i),
+						  slots->left, slots->bytes);
+		slots->left = 0;
+		slots->bytes = 0;
+		wire_update_queue(lane, i);
+	}
+}
+
+/* All frames that have left by @now: release them from their sender, lose those
+ * that a rule drops, and give back their slots if there may be an interrupt.
  */
 void wire_complete(struct wire_lane *lane, u64 now)
 {
@@ -147,14 +173,15 @@ void wire_complete(struct wire_lane *lane, u64 now)
 
 	lockdep_assert_held(&lane->lock);
 	while ((skb = lane->sending) && wire_cb(skb)->ends <= now) {
-		unsigned int queue = wire_cb(skb)->queue;
+		struct wire_slots *slots = &lane->queue[wire_cb(skb)->queue];
 
 		lane->sending = skb_queue_is_last(&lane->cable, skb) ?
 				NULL : skb_queue_next(&lane->cable, skb);
 		lane->tx_packets++;
 		lane->tx_bytes += wire_cb(skb)->len;
-		lane->queue[queue]--;
-		wire_update_queue(lane, queue);
+		lane->n_left++;
+		slots->left++;
+		slots->bytes += wire_cb(skb)->len;
 		if (skb->destructor) {
 			lane->n_owned--;
 			skb_orphan(skb);
@@ -164,24 +191,29 @@ void wire_complete(struct wire_lane *lane, u64 now)
 			kfree_skb(skb);
 		}
 	}
+	if (lane->n_left && now >= lane->tx_next)
+		wire_interrupt(lane, now);
 }
 
 /* Have the timer fire no later than at the next event. Early is harmless, so
  * it is never put off.
  *
- * A departure is an event only if something waits for it: a stopped queue, or
- * the sender of a frame. Most frames that a switch forwards cost one event.
+ * A departure is an event only if something waits for it: a stopped queue, the
+ * sender of a frame, or BQL. Most frames that a switch forwards cost one event.
  */
 static void wire_arm(struct wire_lane *lane)
 {
+	bool waits = lane->n_stopped || lane->conf.bql;
 	struct sk_buff *first = skb_peek(&lane->cable);
 	u64 next = WIRE_NEVER;
 
 	lockdep_assert_held(&lane->lock);
 	if (first && !lane->rx_pending)
-		next = wire_cb(first)->due;
-	if (lane->sending && (lane->n_stopped || lane->n_owned))
+		next = max(wire_cb(first)->due, lane->rx_next);
+	if (lane->sending && (waits || lane->n_owned))
 		next = min(next, wire_cb(lane->sending)->ends);
+	if (lane->n_left && waits)
+		next = min(next, lane->tx_next);
 	if (next < lane->armed) {
 		lane->armed = next;
 		hrtimer_start(&lane->timer, ns_to_ktime(next),
@@ -201,8 +233,10 @@ static enum hrtimer_restart wire_timer(struct hrtimer *timer)
 		lane->armed = WIRE_NEVER;
 		wire_complete(lane, now);
 		first = skb_peek(&lane->cable);
-		if (first && !lane->rx_pending && wire_cb(first)->due <= now) {
+		if (first && !lane->rx_pending && lane->rx_next <= now &&
+		    wire_cb(first)->due <= now) {
 			lane->rx_pending = true;
+			lane->rx_next = now + lane->conf.rx_wait;
 			napi_schedule(lane->rx);
 		}
 		wire_arm(lane);
@@ -293,7 +327,7 @@ static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
 
 	now = ktime_get_ns();
 	wire_complete(lane, now);
-	if (unlikely(lane->queue[queue] >= lane->conf.ring)) {
+	if (unlikely(lane->queue[queue].used >= lane->conf.ring)) {
 		/* Not reached through a qdisc. */
 		spin_unlock(&lane->lock);
 		return NETDEV_TX_BUSY;
@@ -311,8 +345,10 @@ static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
 		lane->sending = skb;
 	if (skb->destructor)
 		lane->n_owned++;
-	lane->queue[queue]++;
+	lane->queue[queue].used++;
 	wire_update_queue(lane, queue);
+	if (lane->conf.bql)
+		netdev_tx_sent_queue(netdev_get_tx_queue(dev, queue), len);
 	wire_arm(lane);
 	spin_unlock(&lane->lock);
 	return NETDEV_TX_OK;
@@ -463,6 +499,7 @@ static void wire_lane_close(struct wire_lane *lane)
 	struct sk_buff_head list;
 	struct sk_buff *skb;
 	bool sent = true;
+	unsigned int i;
 
 	__skb_queue_head_init(&list);
 	spin_lock_bh(&lane->lock);
@@ -481,7 +518,12 @@ static void wire_lane_close(struct wire_lane *lane)
 	lane->n_owned = 0;
 	lane->free = 0;
 	lane->armed = WIRE_NEVER;
+	lane->n_left = 0;
+	lane->tx_next = 0;
+	lane->rx_next = 0;
 	memset(lane->queue, 0, dev->num_tx_queues * sizeof(*lane->queue));
+	for (i = 0; i < dev->num_tx_queues; i++)
+		netdev_tx_reset_queue(netdev_get_tx_queue(dev, i));
 	spin_unlock_bh(&lane->lock);
 
 	/* No path starts it now that the lane is closed. */
@@ -489,7 +531,7 @@ static void wire_lane_close(struct wire_lane *lane)
 	__skb_queue_purge(&list);
 }
 
-static void wire_link_up(struct wire_end *a, struct wire_end *b)
+void wire_link_up(struct wire_end *a, struct wire_end *b)
 {
 	wire_lane_open(&a->out, b);
 	wire_lane_open(&b->out, a);
@@ -644,95 +686,6 @@ static const struct net_device_ops wire_netdev_ops = {
 	.ndo_vlan_rx_kill_vid	= wire_kill_vid,
 	/* Any number of tags, checksums behind them included. */
 	.ndo_features_check	= passthru_features_check,
-};
-
-static void wire_get_drvinfo(struct net_device *dev,
-			     struct ethtool_drvinfo *info)
-{
-	strscpy(info->driver, DRV_NAME, sizeof(info->driver));
-}
-
-static int wire_get_link_ksettings(struct net_device *dev,
-				   struct ethtool_link_ksettings *cmd)
-{
-	struct wire_end *end = netdev_priv(dev);
-	u64 mbit = div_u64(end->out.conf.rate, 1000000);
-
-	/* Without a link, a card has not agreed on a speed yet. */
-	if (!netif_carrier_ok(dev))
-		mbit = 0;
-	cmd->base.speed = mbit ? mbit : SPEED_UNKNOWN;
-	cmd->base.duplex = DUPLEX_FULL;
-	cmd->base.port = PORT_OTHER;
-	cmd->base.autoneg = AUTONEG_DISABLE;
-	return 0;
-}
-
-static void wire_get_channels(struct net_device *dev,
-			      struct ethtool_channels *ch)
-{
-	ch->max_rx = 1;
-	ch->rx_count = 1;
-	ch->max_tx = dev->num_tx_queues;
-	ch->tx_count = dev->real_num_tx_queues;
-}
-
-static int wire_set_channels(struct net_device *dev,
-			     struct ethtool_channels *ch)
-{
-	if (ch->rx_count != 1 || !ch->tx_count)
-		return -EINVAL;
-	return netif_set_real_num_tx_queues(dev, ch->tx_count);
-}
-
-static void wire_get_ringparam(struct net_device *dev,
-			       struct ethtool_ringparam *ring,
-			       struct kernel_ethtool_ringparam *kernel_ring,
-			       struct netlink_ext_ack *extack)
-{
-	struct wire_end *end = netdev_priv(dev);
-
-	ring->tx_max_pending = WIRE_RING_MAX;
-	ring->tx_pending = end->out.conf.ring;
-}
-
-/* As in NICs, the link goes down, the frames in the rings are lost, and the
- * link comes up again.
- */
-static int wire_set_ringparam(struct net_device *dev,
-			      struct ethtool_ringparam *ring,
-			      struct kernel_ethtool_ringparam *kernel_ring,
-			      struct netlink_ext_ack *extack)
-{
-	struct wire_end *end = netdev_priv(dev);
-	struct net_device *peer = rtnl_dereference(end->peer);
-	struct wire_conf conf = end->out.conf;
-	bool up = peer && netif_carrier_ok(dev);
-
-	if (!ring->tx_pending)
-		return -EINVAL;
-	conf.ring = ring->tx_pending;
-	if (up)
-		wire_link_down(end, netdev_priv(peer));
-	wire_reconfigure(&end->out, &conf, false, NULL);
-	if (up)
-		wire_link_up(end, netdev_priv(peer));
-	return 0;
-}
-
-static const struct ethtool_ops wire_ethtool_ops = {
-#ifdef BFC_HAVE_OPSRTNL
-	.op_needs_rtnl		= ETHTOOL_OP_NEEDS_RTNL_SCHANNELS |
-				  ETHTOOL_OP_NEEDS_RTNL_SRINGPARAM,
-#endif
-	.get_drvinfo		= wire_get_drvinfo,
-	.get_link		= ethtool_op_get_link,
-	.get_link_ksettings	= wire_get_link_ksettings,
-	.get_ts_info		= ethtool_op_get_ts_info,
-	.get_channels		= wire_get_channels,
-	.set_channels		= wire_set_channels,
-	.get_ringparam		= wire_get_ringparam,
-	.set_ringparam		= wire_set_ringparam,
 };
 
 /* NULL if it is no wire. */

@@ -71,6 +71,9 @@ struct wire_rules {
  * @seed: what the generator of SHARE rules was seeded with
  * @ring: slots per TX queue, frames
  * @overhead: bytes per frame that take time but are not in skb->len
+ * @tx_wait: time between interrupts that give back slots, ns
+ * @rx_wait: time between interrupts of the receiver, ns
+ * @bql: the sender has byte queue limits; changes while it is down only
  */
 struct wire_conf {
 	u64 rate;
@@ -78,6 +81,21 @@ struct wire_conf {
 	u64 seed;
 	u32 ring;
 	u32 overhead;
+	u64 tx_wait;
+	u64 rx_wait;
+	bool bql;
+};
+
+/**
+ * struct wire_slots - the ring of a TX queue
+ * @used: slots in use
+ * @left: those of them whose frames have left
+ * @bytes: of these frames
+ */
+struct wire_slots {
+	u32 used;
+	u32 left;
+	u32 bytes;
 };
 
 /**
@@ -95,12 +113,15 @@ struct wire_conf {
  *	(skb->destructor set)
  * @cable: frames in the order of departure: first those in flight, then, from
  *	@sending on, those in the rings
- * @sending: the frame being serialized, %NULL if none. Slots are given back
- *	lazily: it may have left already, see wire_complete()
+ * @sending: the frame being serialized, %NULL if none. It may have left
+ *	already, see wire_complete()
  * @armed: when @timer will fire, ns; %WIRE_NEVER if it will not
  * @free: when the serializer will have sent all of @cable, ns
  * @frac: rest of @free, in 1/rate ns
- * @queue: for each TX queue the number of slots in use
+ * @queue: the ring of each TX queue
+ * @n_left: frames that have left and still have a slot
+ * @tx_next: when the next interrupt may give back slots, ns
+ * @rx_next: when the next interrupt of the receiver may be, ns
  * @timer: fires at the next departure that matters or arrival
  * @rx: the receiver's NAPI; valid while @open
  * @conf: parameters (written under the RTNL as well)
@@ -125,7 +146,10 @@ struct wire_lane {
 	u64 armed;
 	u64 free;
 	u64 frac;
-	u32 *queue;
+	struct wire_slots *queue;
+	u32 n_left;
+	u64 tx_next;
+	u64 rx_next;
 	struct hrtimer timer;
 	struct napi_struct *rx;
 	struct wire_conf conf;
@@ -244,7 +268,12 @@ struct wire_end *wire_end_of(struct net_device *dev);
 void wire_complete(struct wire_lane *lane, u64 now);
 void wire_reconfigure(struct wire_lane *lane, const struct wire_conf *conf,
 		      bool reseed, const struct wire_rules *rules);
+void wire_link_up(struct wire_end *a, struct wire_end *b);
 void wire_link_down(struct wire_end *a, struct wire_end *b);
+struct wire_end *wire_lane_end(struct wire_lane *lane);
+
+/* wire_ethtool.c */
+extern const struct ethtool_ops wire_ethtool_ops;
 
 /* wire_pipe.c */
 int wire_pipe_init(void);

@@ -119,6 +119,62 @@ test_rings() {
 	done
 }
 
+# of_x COMMAND...: at both ends of x
+of_x() { in_ns sw1 "$@" && in_ns sw2 "$@"; }
+
+# Frames wait for an interrupt: a PAUSE for sw1's, if another was a short time ago, and the packets
+# for sw2's.
+test_moderated() {
+	local wait took
+	for wait in 0 1000 5000; do
+		topology 20 hrtt auto hrtt-max 50ms
+		check "ethtool" of_x ethtool -C x rx-usecs $wait
+		load 4
+		flood_ends
+		took=$(us sw2 x hrtt_measured)
+		say "rx-usecs $wait: $took us, backlog of r0 at most $(stat sw2 r0 backlog_peak)"
+		between "loop with rx-usecs $wait" "$took" "$(calc "$(least 20) + $wait / 2")" \
+			"$(calc "$(most 20) + 2 * $wait")"
+		equal "lost" "$(received r 5000 .lost)" 0
+		all_idle
+		clean_up
+	done
+}
+
+# bql on|off TX-USECS: of both ends of x
+bql() {
+	check "bql" of_x ip link set x down
+	check "bql" of_x ethtool --set-priv-flags x bql "$1"
+	check "tx-usecs" of_x ethtool -C x tx-usecs "$2"
+	check "bql" of_x ip link set x up
+	peers_up
+	meet 10.0.0.100 h1 h2 h3
+}
+
+# BQL keeps a long ring to what the link sends between two interrupts, or some of these.
+test_bql() {
+	local ring=64 of took
+	for of in "off 0" "on 0" "on 5000"; do
+		topology 20 hrtt auto hrtt-max 200ms
+		[ -e /sys/class/net/lo/queues/tx-0/byte_queue_limits/limit ] ||
+			{ skip="this kernel has no BQL"; return; }
+		# shellcheck disable=SC2086
+		bql $of
+		load 6
+		flood_ends
+		took=$(us sw2 x hrtt_measured)
+		say "ring $ring, bql ${of% *}, tx-usecs ${of#* }: $took us," \
+			"backlog of r0 at most $(stat sw2 r0 backlog_peak)"
+		case $of in
+		off*)	close_to "without BQL" "$took" 20 ;;
+		*)	at_most "with BQL" "$took" "$((8 * frame_us + 4 * ${of#* }))" ;;
+		esac
+		equal "lost" "$(received r 5000 .lost)" 0
+		all_idle
+		clean_up
+	done
+}
+
 # set_delay US: of both ends
 set_delay() { ip -n sw1 link set x type wire delay "${1}us" &&
 	ip -n sw2 link set x type wire delay "${1}us"; }
@@ -450,4 +506,4 @@ test_port_level() {
 
 run_tests data_center measured follows lost_pauses forgotten not_believed \
 	late_host_is_not_believed given does_not_fit port_level pfc_replugged pfc_in_a_buffer \
-	fafc pfc_obeys_nothing -- pfc_distance rings
+	fafc pfc_obeys_nothing -- pfc_distance rings moderated bql

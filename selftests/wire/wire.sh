@@ -485,6 +485,28 @@ test_ring_by_ethtool() {
 	check "frames arrive again" wait_for 5 eval '[ "$(moved b wb rx packets)" -ge 5 ]'
 }
 
+# ethtool -C: slots are given back, and frames taken in, no more often than that; with BQL too.
+test_interrupts() {
+	local start
+	wire rate 100mbit ring 8 || return
+	up
+	in_ns a ethtool --set-priv-flags wa bql on 2>/dev/null && fail "bql while it is up"
+	ip -n a link set dev wa down
+	check "bql" in_ns a ethtool --set-priv-flags wa bql on
+	ip -n a link set dev wa up
+	check "carrier is back" wait_for 5 ready a wa
+	check "tx-usecs" in_ns a ethtool -C wa tx-usecs 20000
+	check "rx-usecs" in_ns b ethtool -C wb rx-usecs 30000
+	equal "of wa" "$(usecs a wa)" "0 20000"
+	equal "of wb" "$(usecs b wb)" "30000 0"
+	start=$(date +%s%N)
+	frames send a wa 88b5 40 1000
+	check "frames arrive" wait_for 5 eval '[ "$(moved b wb rx packets)" -ge 40 ]'
+	# five rings: four interrupts apart
+	at_least "ns for 40 frames" $(($(date +%s%N) - start)) 80000000
+}
+usecs() { in_ns "$1" ethtool -c "$2" | awk '/^rx-usecs:/ { rx = $2 } /^tx-usecs:/ { print rx, $2 }'; }
+
 # A receiver with a smaller MTU drops giants and says so.
 test_mtu() {
 	pair mtu 9000 type wire rate 100mbit || return
@@ -550,5 +572,5 @@ test_unload() {
 }
 
 run_tests create_delete bad_input netns ping rate_frames rate_tcp tcp_integrity \
-	drop_rules back_pressure queues tags scrub link_down ring_by_ethtool mtu \
+	drop_rules back_pressure queues tags scrub link_down ring_by_ethtool interrupts mtu \
 	delete_in_use unload
