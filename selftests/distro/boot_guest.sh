@@ -8,7 +8,7 @@
 #
 #   DEV (bfc) ---- e0 (bfc, in the network namespace boxN)
 #
-# Usage: boot_guest.sh TEST...
+# Usage: KERNEL=RELEASE boot_guest.sh TEST...
 
 set -u
 
@@ -67,6 +67,7 @@ test_without_file() {
 }
 
 test_started() {
+	equal "kernel" "$(uname -r)" "$KERNEL"
 	equal "bfc.service" "$(unit bfc.service ActiveState) $(unit bfc.service Result)" \
 		"active success"
 	port swp1 switch swp1

@@ -5,7 +5,7 @@
 # on a release of Debian (scripts/debian-root), on whose own kernel packages_guest.sh then
 # uses, upgrades and removes them (scripts/vm --kernel root); restarted with systemd, ports
 # are what bfc.conf(5) says (boot_guest.sh); a newer kernel that is installed gets its
-# module; after "purge" no file is left.
+# module, and a machine that has started with it its ports; after "purge" no file is left.
 #
 # Usage: packages.sh bookworm|trixie
 # Exit code: 0, 1 a test failed, 2 usage, 4 not possible here (skip)
@@ -17,8 +17,8 @@ cd "$top" || exit 1
 
 suite=${1-}
 case $suite in
-bookworm)	newer=(linux-headers-6.12-amd64) ;;
-trixie)		newer=(-t trixie-backports linux-headers-amd64) ;;
+bookworm)	newer=(linux-image-6.12-amd64 linux-headers-6.12-amd64) ;;
+trixie)		newer=(-t trixie-backports linux-image-amd64 linux-headers-amd64) ;;
 *)		sed -n '10s/^# //p' "$0" >&2; exit 2 ;;
 esac
 
@@ -65,7 +65,8 @@ files() {
 	(cd "$root" && find . -xdev \( -path ./srv/build -o -path ./tmp -o -path ./run \
 		-o -path ./proc -o -path "./${top#/}" -o -path ./var/cache \
 		-o -path ./var/log -o -path ./var/lib/apt -o -path ./var/lib/dpkg \) -prune \
-		-o ! -path './boot/*' ! -path './var/lib/dkms/mok.*' \
+		-o ! -path './boot/*' ! -path './vmlinuz*' ! -path './initrd.img*' \
+		! -path './var/lib/dkms/mok.*' \
 		! -path '*/lib/modules/*/modules.*' -print | sort)
 }
 
@@ -140,11 +141,12 @@ beside_another() {
 # boot TEST...: of boot_guest.sh, with systemd
 boot() {
 	scripts/vm --kernel root --root "$root" --systemd --monitor --timeout 1200 \
-		--cpus 1 -- selftests/distro/boot_guest.sh "$@" | sed -u 's/^/  /'
+		--cpus 1 --env "KERNEL=${other:-$kernel}" -- \
+		selftests/distro/boot_guest.sh "$@" | sed -u 's/^/  /'
 	return "${PIPESTATUS[0]}"
 }
 
-# restart: with a bfc.conf, and two ports that are there when it starts
+# restart TEST...: with a bfc.conf, and two ports that are there when it starts
 ports=(etc/bfc.conf etc/modules-load.d/ports.conf etc/modprobe.d/zz-ports.conf
 	etc/udev/rules.d/70-ports.rules srv/named_late etc/systemd/network/10-swp6.link)
 restart() {
@@ -186,12 +188,19 @@ restart() {
 	sed 's/00:00:01$/00:00:06/; s/swp1/swp6/' \
 		"$root/usr/share/doc/bfc-tools/examples/10-swp1.link" \
 		>"$root/etc/systemd/network/10-swp6.link"
-	boot started named_late plugged renamed again other_ports needs_replacement bad_file \
-		card card_pulled_out card_again card_moved card_in_and_out card_renamed \
-		nm_started || rc=1
+	boot "$@" || rc=1
 	rm -f "$root"/etc/NetworkManager/system-connections/*
 	(cd "$root" && rm "${ports[@]}") || rc=1
 	return $rc
+}
+
+# prune KERNEL: it has most drivers no more. The guest's processor is emulated, and depmod
+# reads all modules each time: so it has a quarter of them to read.
+prune() {
+	find "$modules/$1/kernel" \( -path '*/drivers/*' -o -path '*/sound/*' \) -name '*.ko*' \
+		! -name 'veth.ko*' ! -name 'dummy.ko*' ! -name 'virtio*' \
+		! -name 'net_failover.ko*' -delete
+	inside depmod "$1"
 }
 
 newer_kernel() {
@@ -205,7 +214,7 @@ newer_kernel() {
 	other=$(find "$modules" -mindepth 1 -maxdepth 1 ! -name "$kernel" -printf '%f\n')
 	[ "$(printf '%s\n' "$kernel" "$other" | sort -V | tail -n 1)" = "$other" ] ||
 		{ echo "not newer than $kernel: $other"; return 1; }
-	built "$other" "$version" && built "$kernel" "$version"
+	prune "$other" && built "$other" "$version" && built "$kernel" "$version"
 }
 
 # owned: names of what packages have
@@ -235,14 +244,9 @@ purged() {
 }
 
 kernel=$(find "$modules" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -V | tail -n 1)
-# The guest's processor is emulated, and depmod reads all modules each time: without most
-# drivers it has a quarter of them to read.
-find "$modules/$kernel/kernel" \( -path '*/drivers/*' -o -path '*/sound/*' \) -name '*.ko*' \
-	! -name 'veth.ko*' ! -name 'dummy.ko*' ! -name 'virtio*' \
-	! -name 'net_failover.ko*' -delete
-inside depmod "$kernel" || bail_out "depmod"
+prune "$kernel" || bail_out "depmod"
 
-plan 18
+plan 19
 result "packages are built, lintian is silent" inside scripts/build-deb --lint
 result "the same, of an older version" inside \
 	scripts/build-deb --version "$old" --out build/deb-old
@@ -266,10 +270,13 @@ if inside udevadm verify --help >/dev/null 2>&1; then
 else
 	report 0 "- $topic: udev finds nothing wrong with the rule" "SKIP no udevadm verify here"
 fi
-result "restarted without bfc.conf, nothing happens" boot without_file
-result "restarted with bfc.conf, its ports are so, and those that come later" restart
 other=''
-result "a newer kernel's headers are installed: it has the module" newer_kernel
+result "restarted without bfc.conf, nothing happens" boot without_file
+result "restarted with bfc.conf, its ports are so, and those that come later" restart \
+	started named_late plugged renamed again other_ports needs_replacement bad_file \
+	card card_pulled_out card_again card_moved card_in_and_out card_renamed nm_started
+result "a newer kernel is installed: it has the module" newer_kernel
+result "started with $other, ports are the same" restart started plugged renamed card
 result "purged" inside apt-get -qy purge "${packages[@]}"
 result "no file is left" purged
 all_passed
