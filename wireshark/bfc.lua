@@ -52,6 +52,7 @@ local f = {
 	echo_sent = ProtoField.uint64("bfc.hello.echo_sent", "Newest time heard (ns)"),
 	held = ProtoField.uint64("bfc.hello.held", "Lay here for (ns)"),
 	hold = ProtoField.uint32("bfc.pause.hold", "Valid for (ns)"),
+	thop = ProtoField.uint32("bfc.pause.thop", "T_hop of the sender (ns)"),
 	pause_queues = ProtoField.uint16("bfc.pause.queues", "Queues"),
 	drained = ProtoField.uint64("bfc.pause.drained", "Bytes drained"),
 	limit = ProtoField.uint64("bfc.pause.limit", "Byte limit"),
@@ -151,7 +152,8 @@ local function get_pause(buf, tree)
 	local bytes = math.ceil(queues / 8)
 	local times, paused = {}, {}
 
-	tree:add(f.hold, buf(16, 4))
+	-- Pauses of priorities (FAFC) have times of their own, and no bitmap
+	tree:add(queues == 0 and f.thop or f.hold, buf(16, 4))
 	tree:add(f.pause_queues, buf(20, 2))
 	tree:add(f.pause_flags, buf(22, 2)):add(f.has_roots, buf(22, 2))
 	for p = 0, 7 do

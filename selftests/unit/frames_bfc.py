@@ -31,7 +31,7 @@ Row = Dict[str, List[str]]
 HELLO = ["epoch", "seq", "hello.role", "hello.flags", "hello.classes", "hello.queues",
          "hello.incast_queue", "hello.modes", "hello.id", "hello.nonce", "hello.echo",
          "hello.sent", "hello.echo_sent", "hello.held"]
-PAUSE = (["epoch", "seq", "pause.hold", "pause.queues"] +
+PAUSE = (["epoch", "seq", "pause.queues"] +
          [f"pause.prio{p}" for p in range(8)] + ["pause.drained", "pause.limit"])
 HOP = ["int.speed", "int.ts", "int.tx", "int.qlen"]
 SPEEDS = 16
@@ -113,17 +113,22 @@ def check_hello(program: str, count: int) -> List[str]:
 
 
 def check_pause(program: str, count: int) -> List[str]:
-    wants, sets = [], []
+    wants, holds, sets = [], [], []
     for _ in range(count):
         queues = random.choice([0, 1, 7, 8, 9, 32, random.randint(1, 1024), 4094])
-        wants.append([bits(32), bits(32), bits(32), queues] + [bits(32) for _ in range(8)] +
+        wants.append([bits(32), bits(32), queues] + [bits(32) for _ in range(8)] +
                      [bits(64), bits(64)])
+        holds.append(bits(32))
         sets.append(sorted(random.sample(range(queues), random.randint(0, min(queues, 40)))))
-    rows = tshark(asked(program, ["pause " + " ".join(map(str, w + s))
-                                for w, s in zip(wants, sets)]),
-                  PAUSE + ["pause.paused", "pause.npaused"])
+    rows = tshark(asked(program, ["pause " + " ".join(map(str, w[:2] + [h] + w[2:] + s))
+                                for w, h, s in zip(wants, holds, sets)]),
+                  PAUSE + ["pause.hold", "pause.thop", "pause.paused", "pause.npaused"])
     bad = compare(rows, PAUSE, wants)
-    for row, paused in zip(rows, sets):
+    for row, want, hold, paused in zip(rows, wants, holds, sets):
+        # Without a bitmap it is FAFC's, which has its T_hop there.
+        got, said = [numbers(row, "pause.hold"), numbers(row, "pause.thop")], [[hold], []]
+        if got != (said if want[2] else said[::-1]):
+            bad.append(f"hold, thop: {got} for {hold} with {want[2]} queues")
         if numbers(row, "pause.paused") != paused:
             bad.append(f"paused: {numbers(row, 'pause.paused')}, not {paused}")
         if numbers(row, "pause.npaused") != [len(paused)]:
