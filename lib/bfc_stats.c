@@ -261,6 +261,7 @@ void bfc_stats_read(struct bfc_stats *stats, const struct rtattr *app)
 	memset(stats, 0, sizeof(*stats));
 	attrs_by_type(by_type, TCA_BFC_STATS_MAX, app);
 	stats->has_prios = by_type[TCA_BFC_STATS_PRIOS];
+	stats->has_port = by_type[TCA_BFC_STATS_HOLD];
 	if (stats->has_prios) {
 		attrs_by_type(prios, BFC_STATS_PRIOS, by_type[TCA_BFC_STATS_PRIOS]);
 		for (i = 0; i < BFC_STATS_PRIOS; i++)

@@ -71,6 +71,7 @@ extern const struct bfc_stat bfc_class_table[];
  * @classes: traffic classes that the port has, 0 = none
  * @pause_times: pauses that have ended, by how long they took: bfc_pause_time_most()
  * @has_prios: the kernel sent TCA_BFC_STATS_PRIOS
+ * @has_port: the kernel sent statistics of a port; of the qdisc of a TX queue it sends none
  */
 struct bfc_stats {
 	uint64_t value[TCA_BFC_STATS_MAX + 1];
@@ -79,6 +80,7 @@ struct bfc_stats {
 	unsigned int classes;
 	uint64_t pause_times[BFC_PAUSE_TIMES];
 	bool has_prios;
+	bool has_port;
 };
 
 /**

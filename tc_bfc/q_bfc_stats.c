@@ -232,7 +232,7 @@ static void print_bad(const uint64_t *value)
 		print_nl();
 }
 
-static void print_peer(const uint64_t *value)
+static void print_peer(const uint64_t *value, bool has_port)
 {
 	uint64_t state = value[TCA_BFC_STATS_PEER_STATE];
 	uint64_t refused = value[TCA_BFC_STATS_REFUSED];
@@ -245,9 +245,13 @@ static void print_peer(const uint64_t *value)
 	known = state != BFC_PEER_STATE_OFF &&
 		state != BFC_PEER_STATE_SEARCHING;
 
-	word = word_or_number(buf, peer_state_words, state);
-	json_string("peer_state", word);
-	print_text("  peer %s", word);
+	if (has_port) {
+		word = word_or_number(buf, peer_state_words, state);
+		json_string("peer_state", word);
+		print_text("  peer %s", word);
+	} else {
+		print_color_null(PRINT_JSON, COLOR_NONE, "peer_state", NULL, NULL);
+	}
 
 	word = word_or_number(buf, role_words, value[TCA_BFC_STATS_PEER_ROLE]);
 	if (known) {
@@ -296,7 +300,7 @@ static void print_qdisc_stats(const struct bfc_stats *stats)
 		print_prios(stats);
 	print_classes(stats);
 	print_bad(stats->value);
-	print_peer(stats->value);
+	print_peer(stats->value, stats->has_port);
 }
 
 static void print_class_stats(const struct bfc_class_stats *stats)

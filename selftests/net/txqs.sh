@@ -122,6 +122,20 @@ test_shape() {
 		sed -n 's/^class bfc :\([0-9a-f]*\) .*/\1/p' | sort -u | wc -l)" 1024
 }
 
+# Only the root speaks of the port's neighbour.
+test_statistics() {
+	pair
+	bfc s e0
+	bfc r e0
+	peers_up
+	equal "lines of the neighbour" "$(tc -n s -s qdisc show dev e0 | grep '^  peer ' |
+		cut -d ' ' -f 3-4)" "peer up"
+	equal "neighbours in JSON" "$(tc -n s -s -j qdisc show dev e0 |
+		jq -c '[.[] | .peer_state]')" '["up",null,null,null,null]'
+	equal "last line of the root" "$(tc -n s -s qdisc show dev e0 root | tail -n 1 |
+		cut -d ' ' -f 3-4)" "peer up"
+}
+
 # A program stamps what leaves through any TX queue; the bfc that replaces another goes on with
 # it, whether that has one scheduler or several.
 test_program() {
@@ -572,6 +586,6 @@ test_churn() {
 	all_idle
 }
 
-run_tests shape program incast paused_there resume_beside_a_full_queue rate rate_beside_paused \
+run_tests shape statistics program incast paused_there resume_beside_a_full_queue rate rate_beside_paused \
 	rate_beside_short_packets rate_through_changes rate_rises low_rate long_packets others_end \
 	threshold small_limit churn -- limit channels

@@ -516,6 +516,21 @@ pause_rx 0 paused_time 0ns
                               dump=qdisc(b"", stats_nest(change)))
         return "" if done.stdout.endswith("\n  peer searching\n") else done.stdout
 
+    def stats_of_a_txq(self) -> str:
+        """The kernel sends no statistics of the port: the qdisc has no neighbour to tell of."""
+        message = qdisc(b"", stats_nest(leave_out=("hold", *(s.key for s in STATISTICS
+                                                             if s.block == "peer"))))
+        done = self.bench.run("-s", "qdisc", "show", "dev", "lo", dump=message)
+        lines = [line for line in done.stdout.splitlines() if line.startswith("  peer")]
+        if lines or done.stderr:
+            return f"lines {lines}{done.stderr}"
+        done = self.bench.run("-s", "-j", "qdisc", "show", "dev", "lo", dump=message)
+        got = json.loads(done.stdout)[0]
+        want: Json = {"peer_state": None, "peer_role": None, "peer_queues": 0, "hello_rtt": 0}
+        wrong = {key: got.get(key, "none") for key, value in want.items()
+                 if key not in got or got[key] != value}
+        return f"got {wrong}" if wrong else ""
+
     def stats_json(self, leave_out: Tuple[str, ...] = (), refused: int = 2) -> str:
         """Every statistic under its own name; absent ones are zero."""
         done = self.bench.run("-s", "-j", "qdisc", "show", "dev", "lo",
@@ -659,6 +674,7 @@ def main() -> int:
             ("qdisc statistics in JSON, not refused", lambda: test.stats_json(refused=0)),
             ("qdisc statistics of an older kernel",
              lambda: test.stats_json(("hello_rtt", "bad_tag", "peer_id", "peer_state"))),
+            ("qdisc statistics of a TX queue", test.stats_of_a_txq),
             ("class statistics", test.class_stats),
             (f"{args.fuzz} malformed messages", test.fuzz),
         ]
