@@ -93,6 +93,7 @@ void fail(const char *fmt, ...)
 
 	if (ctl.restore)
 		ctl.restore();
+	out_end();
 	fflush(stdout);
 	va_start(args, fmt);
 	out_message(ctl.where, fmt, args);
@@ -107,6 +108,7 @@ void usage_fail(const char *fmt, ...)
 {
 	va_list args;
 
+	out_end();
 	va_start(args, fmt);
 	out_message(ctl.where, fmt, args);
 	va_end(args);

@@ -146,6 +146,7 @@ void netns_return(int home);
 void out_flush(void);
 void out_open(const char *key, char bracket);
 void out_close(char bracket);
+void out_end(void);
 void out_string(const char *key, const char *value);
 void out_number(const char *key, uint64_t value);
 void out_seconds(const char *key, uint64_t ns);

@@ -14,6 +14,7 @@
 #include "memory.h"
 
 static int depth;
+static unsigned int objects;	/* bit d: what is open at depth d is one, else it is an array */
 static bool first = true;
 
 /**
@@ -121,6 +122,8 @@ void out_open(const char *key, char bracket)
 		return;
 	item(key);
 	putchar(bracket);
+	objects &= ~(1U << depth);
+	objects |= (bracket == '{') << depth;
 	depth++;
 	first = true;
 }
@@ -143,6 +146,15 @@ void out_close(char bracket)
 		out_flush();
 		first = true;
 	}
+}
+
+/**
+ * out_end() - end all that is open: the program ends in the midst of it
+ */
+void out_end(void)
+{
+	while (ctl.json && depth)
+		out_close(objects >> (depth - 1) & 1 ? '}' : ']');
 }
 
 void out_string(const char *key, const char *value)

@@ -136,19 +136,24 @@ test_refused_change() {
 	nothing_pinned
 }
 
-# held COMMAND...: apply waits, with d0 made, for room to tell of d1; then COMMAND
+# held COMMAND...: apply waits, with d0 made, for room to tell of d1; then COMMAND. It runs with
+# $with in front and $options, and ends with $code.
+with=()
+options=()
+code=0
 held() {
 	local pipe pid
 	mkfifo "$scratch/pipe"
 	exec {pipe}<>"$scratch/pipe"
 	head -c 65536 /dev/zero >&"$pipe"
-	bfcctl -n x apply --file "$scratch/bfc.conf" >"$scratch/out" 2>&"$pipe" &
+	"${with[@]}" bfcctl "${options[@]}" -n x apply --file "$scratch/bfc.conf" \
+		>"$scratch/out" 2>&"$pipe" &
 	pid=$!
 	check "apply does not begin" wait_for 10 has_bfc d0
 	"$@"
 	head -c 65536 <&"$pipe" >/dev/null
 	wait "$pid"
-	equal "exit code" $? 0
+	equal "exit code" $? "$code"
 	echo end >&"$pipe"
 	sed -n '/^end$/q; p' <&"$pipe" >"$scratch/err"
 	exec {pipe}>&-
@@ -245,5 +250,26 @@ test_error_at_the_end_of_a_list() {
 	equal "output" "$(cat "$scratch/out")" ""
 }
 
+# What is printed then is JSON all the same.
+test_error_in_the_midst() {
+	local with options code=1
+	devices d0 d1 d2 d3
+	conf "[port d*]
+		rate 1gbit
+[port d1]
+		elide d9"
+	# apply lists the devices twice, and again when another one has the name of d2.
+	with=(env "LD_PRELOAD=$top/build/tools/dumperr.so" DUMPERR=18:3)
+	options=(-j)
+	held another_comes
+	warns '^bfcctl: cannot list the devices: No buffer space available$'
+	equal "ports" "$(jq -c '[.[].dev]' "$scratch/out" 2>&1)" '["d0","d1"]'
+	options=(-p)
+	tc -n x qdisc del dev d0 root
+	plugged d3
+	held another_comes
+	equal "ports, for people" "$(jq -c '[.[].dev]' "$scratch/out" 2>&1)" '["d0","d1"]'
+}
+
 run_tests buffer_size refused_change gone comes_again elided_goes made_comes_again \
-	error_at_the_end_of_a_list
+	error_at_the_end_of_a_list error_in_the_midst
