@@ -269,19 +269,25 @@ static void visit_queue(const struct nlmsghdr *h, void *arg)
  * @ifindex: of the device; one that has gone meanwhile has none
  * @each: called for it
  * @arg: for @each
+ *
+ * Ends the program if the kernel reports an error.
  */
 void queues_each(int ifindex, void (*each)(const struct queue *queue, void *arg), void *arg)
 {
 	struct queue_visit v = { each, arg };
+	char name[IF_NAMESIZE];
 	struct rtnl_msg msg;
 	struct tcmsg *tcm;
+	const char *error;
 	struct rtnl rt;
 
 	rtnl_open(&rt, NETLINK_ROUTE);
 	tcm = rtnl_begin(&msg, RTM_GETTCLASS, 0, sizeof(*tcm));
 	tcm->tcm_ifindex = ifindex;
-	rtnl_dump(&rt, &msg, visit_queue, &v);
+	error = rtnl_dump(&rt, &msg, visit_queue, &v);
 	rtnl_close(&rt);
+	if (error && if_indextoname(ifindex, name))
+		fail("cannot list the queues of %s: %s", name, error);
 }
 
 static void keep(const struct port *port, void *arg)

@@ -215,4 +215,18 @@ test_no_address() {
 	finish "$bg"
 }
 
-run_tests who_pauses classes privileges live errors changes no_address
+# Queues that the kernel has not listed to the end are not all queues.
+test_error_at_the_end_of_a_list() {
+	new_ns sw
+	ip -n sw link add d0 type dummy
+	tc -n sw qdisc add dev d0 root bfc
+	LD_PRELOAD=$top/build/tools/dumperr.so DUMPERR=42:1 bfcctl -j -n sw top --once \
+		interval 10ms >"$scratch/top" 2>"$scratch/said"
+	equal "exit code" "$?" 1
+	equal "says" "$(cat "$scratch/said")" \
+		"bfcctl: cannot list the queues of d0: No buffer space available"
+	equal "output" "$(cat "$scratch/top")" ""
+}
+
+run_tests who_pauses classes privileges live errors changes no_address \
+	error_at_the_end_of_a_list
