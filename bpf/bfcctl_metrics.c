@@ -409,9 +409,12 @@ static void put_all(FILE *to, const struct samples *all, const char *netns)
 /* Returns false with the reason in errno. */
 static bool put_and_close(FILE *to, const struct samples *all, const char *netns)
 {
+	bool bad;
+
 	put_all(to, all, netns);
 	errno = EIO;
-	return !(ferror(to) | fclose(to));
+	bad = ferror(to);
+	return !fclose(to) && !bad;
 }
 
 /* A device or a pipe: there is no whole file to put in its place. */

@@ -456,7 +456,8 @@ static void put_archive(const char *path, int fd)
 	for (i = 0; i < report.n; i++)
 		put_part(to, &report.parts[i]);
 	fwrite(zeros, sizeof(zeros), 1, to);
-	i = ferror(to) | fclose(to);
+	i = ferror(to);
+	i |= fclose(to);
 	if (waitpid(pid, &status, 0) != pid || status || i || fsync(fd) || close(fd))
 		fail("%s: cannot be written", path);
 	unfinished = NULL;
