@@ -24,6 +24,8 @@
  * @family: number of the module's family, 0: it is not loaded
  * @dev: print only events of this device, or NULL
  * @all: print events of all namespaces that have an id in this one
+ * @lost: messages are missing behind those that wait in the socket: that the module went or came
+ *	  back may be among them
  * @left: events to print yet
  */
 struct monitor {
@@ -31,6 +33,7 @@ struct monitor {
 	uint16_t family;
 	const char *dev;
 	bool all;
+	bool lost;
 	uint64_t left;
 };
 
@@ -74,30 +77,36 @@ static int family(const struct nlmsghdr *h, void *data)
 	const struct nlattr *attrs[CTRL_ATTR_MCAST_GROUPS + 1] = {};
 	const struct genlmsghdr *genl = mnl_nlmsg_get_payload(h);
 	struct monitor *m = data;
+	uint16_t id;
 
+	if (h->nlmsg_type != GENL_ID_CTRL)
+		return MNL_CB_OK;
 	mnl_attr_parse(h, sizeof(*genl), keep_attr, attrs);
 	if (!attrs[CTRL_ATTR_FAMILY_NAME] || !attrs[CTRL_ATTR_FAMILY_ID] ||
 	    strcmp(mnl_attr_get_str(attrs[CTRL_ATTR_FAMILY_NAME]), BFC_FAMILY_NAME))
 		return MNL_CB_OK;
-	if (genl->cmd == CTRL_CMD_DELFAMILY) {
+	id = mnl_attr_get_u16(attrs[CTRL_ATTR_FAMILY_ID]);
+	/* That an earlier one went may be told after find_family() has found its successor. */
+	if (genl->cmd == CTRL_CMD_DELFAMILY && id == m->family) {
 		m->family = 0;
 	} else if (genl->cmd == CTRL_CMD_NEWFAMILY && attrs[CTRL_ATTR_MCAST_GROUPS]) {
-		m->family = mnl_attr_get_u16(attrs[CTRL_ATTR_FAMILY_ID]);
+		m->family = id;
 		join(m, attrs[CTRL_ATTR_MCAST_GROUPS]);
 	}
 	return MNL_CB_OK;
 }
 
-/* Ask for the family; if there is none, the kernel sends a message when it is added. */
+/* Ask for the family, by a socket that gets nothing else; if there is none, the kernel sends a
+ * message to m->nl when it is added.
+ */
 static void find_family(struct monitor *m)
 {
+	struct mnl_socket *nl = mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC);
 	char buf[MNL_SOCKET_BUFFER_SIZE];
 	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
 	struct genlmsghdr *genl;
-	int n = GENL_ID_CTRL;
+	int n;
 
-	if (mnl_socket_setsockopt(m->nl, NETLINK_ADD_MEMBERSHIP, &n, sizeof(n)))
-		fail("cannot listen to generic netlink: %s", strerror(errno));
 	h->nlmsg_type = GENL_ID_CTRL;
 	h->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
 	h->nlmsg_seq = 1;
@@ -105,17 +114,18 @@ static void find_family(struct monitor *m)
 	genl->cmd = CTRL_CMD_GETFAMILY;
 	genl->version = 1;
 	mnl_attr_put_strz(h, CTRL_ATTR_FAMILY_NAME, BFC_FAMILY_NAME);
-	if (mnl_socket_sendto(m->nl, h, h->nlmsg_len) < 0)
+	if (!nl || mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID) ||
+	    mnl_socket_sendto(nl, h, h->nlmsg_len) < 0)
 		fail("generic netlink: %s", strerror(errno));
+	m->family = 0;
 	do {
-		n = mnl_socket_recvfrom(m->nl, buf, sizeof(buf));
+		n = mnl_socket_recvfrom(nl, buf, sizeof(buf));
 		if (n >= 0)
 			n = mnl_cb_run(buf, n, 0, 0, family, m);
 	} while (n > 0);
 	if (n < 0 && errno != ENOENT)
 		fail("generic netlink: %s", strerror(errno));
-	if (!m->family)
-		fprintf(stderr, "bfcctl: the module sch_bfc is not loaded: waiting for it\n");
+	mnl_socket_close(nl);
 }
 
 /* ---- events ---- */
@@ -262,8 +272,23 @@ static void take(struct monitor *m, const struct nlmsghdr *h, int nsid)
 	}
 }
 
+/* What came before the loss has been read, and from now on nothing is lost: the family may be
+ * another one than before, of which the kernel sends no more messages to this socket.
+ */
+static void look_again(struct monitor *m)
+{
+	uint16_t was = m->family;
+
+	m->lost = false;
+	find_family(m);
+	if (was && was != m->family)
+		print_own(m, "unloaded");
+	if (m->left && m->family && was != m->family)
+		print_own(m, "loaded");
+}
+
 /* Receive one datagram. With ENOBUFS there was no room in the socket's buffer:
- * events are missing.
+ * events are missing. The kernel sends no more until all that waits has been read.
  */
 static void receive(struct monitor *m)
 {
@@ -276,15 +301,20 @@ static void receive(struct monitor *m)
 		.msg_control = control,
 		.msg_controllen = sizeof(control),
 	};
-	ssize_t got = recvmsg(mnl_socket_get_fd(m->nl), &msg, 0);
+	ssize_t got = recvmsg(mnl_socket_get_fd(m->nl), &msg, m->lost ? MSG_DONTWAIT : 0);
 	const struct nlmsghdr *h = (const struct nlmsghdr *)buf;
 	int room = got, nsid;
 
 	if (got < 0) {
 		if (errno == EINTR)
 			return;
+		if (errno == EAGAIN) {
+			look_again(m);
+			return;
+		}
 		if (errno != ENOBUFS)
 			fail("events: %s", strerror(errno));
+		m->lost = true;
 		print_own(m, "lost");
 		return;
 	}
@@ -296,8 +326,8 @@ static void receive(struct monitor *m)
 void cmd_monitor(int argc, char **argv)
 {
 	struct monitor m = { .left = UINT64_MAX };
+	int on = 1, group = GENL_ID_CTRL;
 	const char *word;
-	int on = 1;
 
 	while (argc) {
 		word = next_word(&argc, &argv, "");
@@ -318,7 +348,11 @@ void cmd_monitor(int argc, char **argv)
 	m.nl = mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC);
 	if (!m.nl || mnl_socket_bind(m.nl, 0, MNL_SOCKET_AUTOPID))
 		fail("generic netlink: %s", strerror(errno));
+	if (mnl_socket_setsockopt(m.nl, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)))
+		fail("cannot listen to generic netlink: %s", strerror(errno));
 	find_family(&m);
+	if (!m.family)
+		fprintf(stderr, "bfcctl: the module sch_bfc is not loaded: waiting for it\n");
 	if (m.all && mnl_socket_setsockopt(m.nl, NETLINK_LISTEN_ALL_NSID, &on, sizeof(on)))
 		fail("all-nsid: %s", strerror(errno));
 	if (m.dev && !if_nametoindex(m.dev))

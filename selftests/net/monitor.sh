@@ -311,8 +311,8 @@ test_flood_is_bounded() {
 	equal "the last one then" "$(told_last sw)" neighbour_down
 }
 
-# Events wait in a socket until there is no room; the others go on.
-test_reader_that_does_not_read() {
+# overflow: "small" has stopped, with more events of a than its socket has room for
+overflow() {
 	local n room
 	room=$(sysctl -n net.core.rmem_default)
 	pair
@@ -329,6 +329,11 @@ test_reader_that_does_not_read() {
 		wait_for 5 peer_not_up a e0
 	done
 	wait_for 5 tells_so_many other 16
+}
+
+# Events wait in a socket until there is no room; the others go on.
+test_reader_that_does_not_read() {
+	overflow
 	kill -CONT "${listener[small]}"
 	check "the loss is not told: $(told small)" wait_for 5 grep -q '"event":"lost"' \
 		"$scratch/small"
@@ -337,6 +342,35 @@ test_reader_that_does_not_read() {
 	bfc b e0
 	wait_for 5 tells_last small neighbour_up
 	equal "the last one" "$(told_last small)" neighbour_up
+}
+
+ends_with() { [[ "$(told "$1")" = *"$2" ]]; }
+
+# What is lost may be that the module went, or that it came back: with another number, and without
+# those who listened.
+test_reload_behind_a_loss() {
+	overflow
+	tc -n a qdisc del dev e0 root
+	modprobe -r sch_bfc || fail "not unloaded"
+	modprobe sch_bfc || fail "not loaded"
+	kill -CONT "${listener[small]}"
+	wait_for 5 grep -q '"event":"lost"' "$scratch/small"
+	bfc a e0
+	bfc b e0
+	peers_up
+	wait_for 5 ends_with small " unloaded loaded neighbour_up" ||
+		fail "the last ones: $(told small)"
+	equal "losses" "$(told small | tr ' ' '\n' | grep -c lost)" 1
+}
+
+test_unload_behind_a_loss() {
+	overflow
+	tc -n a qdisc del dev e0 root
+	modprobe -r sch_bfc || fail "not unloaded"
+	kill -CONT "${listener[small]}"
+	wait_for 5 tells_last small unloaded || fail "the last one: $(told small)"
+	modprobe sch_bfc || fail "not loaded"
+	wait_for 5 ends_with small " unloaded loaded" || fail "the last ones: $(told small)"
 }
 
 # unprivileged COMMAND: in namespace a
@@ -388,4 +422,5 @@ test_unload() {
 
 run_tests neighbour other_queues peer_on text later_port storm_and_restore storm_ends_with_the_qdisc \
 	storms_of_two_txqs storm_of_a_removed_txq queues_exhausted shared_queues_are_not_exhausted \
-	handles_exhausted flood_is_bounded reader_that_does_not_read namespaces unload
+	handles_exhausted flood_is_bounded reader_that_does_not_read reload_behind_a_loss \
+	unload_behind_a_loss namespaces unload
