@@ -2,6 +2,7 @@
 /*
  * bfcctl apply: configure the ports of a box as bfc.conf(5) says.
  */
+#define _GNU_SOURCE	/* asprintf */
 #include <errno.h>
 #include <linux/pkt_sched.h>
 #include <signal.h>
@@ -481,7 +482,32 @@ static struct buffer *add_buffer(const char *name)
 	return b;
 }
 
-/* Collect all buffers. A buffer has one size: with two, ports would set each in turn. */
+/* True if the files have @a before @b. */
+static bool comes_first(const struct setting *a, const struct setting *b)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < conf.n_sections; i++)
+		for (k = 0; k < conf.sections[i].n_settings; k++)
+			if (&conf.sections[i].settings[k] == a ||
+			    &conf.sections[i].settings[k] == b)
+				return &conf.sections[i].settings[k] == a;
+	return false;
+}
+
+/* True if the port gives a size that is not that of its buffer. */
+static bool other_size(const struct want *want)
+{
+	const struct setting *size = want->setting[TCA_BFC_BUFFER_SIZE];
+	const struct buffer *b = buffer_of(want);
+	uint64_t bytes = b && size ? size_of(size) : 0;
+
+	return bytes && bytes != b->bytes;
+}
+
+/* Collect all buffers. A buffer has one size, the first in the files: with two, ports
+ * would set each in turn.
+ */
 static void look_at_buffers(void)
 {
 	const struct setting *size;
@@ -496,22 +522,34 @@ static void look_at_buffers(void)
 		if (!buffer_name(&want))
 			continue;
 		b = buffer_of(&want) ?: add_buffer(buffer_name(&want)->value);
-		if (asked_for(&live[i], &want) && can_have_bfc(&live[i]))
-			b->last = live[i].ifindex;
 		size = want.setting[TCA_BFC_BUFFER_SIZE];
 		bytes = size ? size_of(size) : 0;
-		if (!bytes)
+		if (!bytes || (b->size && (bytes == b->bytes || comes_first(b->size, size))))
 			continue;
-		if (b->size && b->bytes != bytes) {
-			conf_at(&size->at);
-			usage_fail("%s: buffer \"%s\" has another size, %s, in %s:%u",
-				   live[i].name, b->name, b->size->value,
-				   b->size->at.file, b->size->at.line);
-		}
-		if (!b->size)
-			b->size = size;
+		b->size = size;
 		b->bytes = bytes;
 	}
+	for (i = 0; i < n_live; i++) {
+		conf_want(&conf, live[i].name, &want);
+		b = buffer_of(&want);
+		if (b && asked_for(&live[i], &want) && can_have_bfc(&live[i]) && !other_size(&want))
+			b->last = live[i].ifindex;
+	}
+}
+
+/* Such a port stays as it is, and the others do not: it may be one that came later. */
+static void refuse_size(struct outcome *r, const struct want *want)
+{
+	const struct buffer *b = buffer_of(want);
+	char *error;
+
+	if (!other_size(want))
+		return;
+	if (asprintf(&error, "buffer \"%s\" has another size, %s, in %s:%u", b->name,
+		     b->size->value, b->size->at.file, b->size->at.line) < 0)
+		error = NULL;
+	outcome_error(r, &want->setting[TCA_BFC_BUFFER_SIZE]->at, need(error));
+	free(error);
 }
 
 static bool shrinks(const struct buffer *b)
@@ -621,8 +659,11 @@ static void make_port(struct live *l)
 			     l->name);
 	if (!asked_for(l, &want) || !is_there(l))
 		return;
-	want_size(&want);
-	make_qdisc(&r, l, &want);
+	refuse_size(&r, &want);
+	if (!r.failed) {
+		want_size(&want);
+		make_qdisc(&r, l, &want);
+	}
 	if (!r.failed)
 		shrink_buffer(&r, l, &want);
 	if (!r.failed)
