@@ -182,7 +182,7 @@ memory() {
 	for ((i = 0; i < ports; i++)); do
 		echo "link del port$i"
 	done | ip -batch -
-	sleep 0.5
+	sleep 3	# some of it is freed a second later
 }
 
 modprobe -a sch_bfc test_bench || fail "no modules: scripts/build-modules sim"
