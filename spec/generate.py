@@ -383,7 +383,8 @@ class Spec:
         arms: dict[str, list[str]] = {}
         for o in self.printed:
             tc = o["tc"]
-            words = re.findall(r"(?:^|\| )([a-z0-9][a-z0-9-]*)(?![a-z0-9:-])", tc["values"])
+            words = list(dict.fromkeys(
+                re.findall(r"(?:^|\| )([a-z0-9][a-z0-9-]*)(?![a-z0-9:-])", tc["values"])))
             suffixes = tc.get("suffixes", SUFFIXES.get(tc["unit"]))
             if tc["unit"] == "devices":
                 todo = ("_available_interfaces\n"

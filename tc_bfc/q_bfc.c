@@ -268,7 +268,7 @@ static const char usage[] =
 	"               [ txqs auto* | one | each ] [ sync TIME ] [ tpid 88a8* | 8100 ]\n"
 	"               [ accept-pause on | off* ]\n"
 	"               [ elide DEV[,DEV...] | none* ]\n"
-	"               [ stamp native* | pinned PATH ]\n"
+	"               [ stamp native* | pinned PATH | pinned id N ]\n"
 	"  classes:     [ classes N ] [ class-queues N[,N...] | even* ] [ weights N[,N...] | equal* ] [ keep-class on* | off ]\n"
 	"  port-level:  [ prio pcp* | dscp | skb ]\n"
 	"               [ map VALUE:PRIO[,VALUE:PRIO...] | auto* ]\n"
