@@ -102,6 +102,17 @@ static void read_ports(struct neighbour *h, const struct json *port)
 	h->port[1] = copy(string_of(get(port, "descr")));
 }
 
+/* A second file would make one box of two. */
+static void check_file(uint32_t box, const char *name, const char *file)
+{
+	const struct neighbour *h;
+
+	for (h = heard; h < heard + n_heard; h++)
+		if (h->box == box)
+			fail("%s: %s is of box %s, too: NAME=FILE names the box of a file", file,
+			     h->file, name);
+}
+
 static void add_heard(uint32_t box, const char *file, const char *dev,
 		      const struct json *entry)
 {
@@ -166,6 +177,7 @@ void lldp_read(struct topology *t, const char *box, const char *file, char *text
 		fail("%s: no \"lldp\": is this from lldpctl -f json?", file);
 	if (b == NO_BOX)
 		b = topology_add(t, box, BOX_SWITCH, file);
+	check_file(b, box, file);
 	v = json_member(lldp, "interface");
 	for (v = v && v->kind == JSON_ARRAY ? v->first : v; v; v = v->next)
 		read_entry(b, file, v);
@@ -277,6 +289,15 @@ static const char *said_device(const struct topology *t, const struct neighbour 
 	     h->file, h->dev, h->name);
 }
 
+static void join(struct topology *t, const struct neighbour *h, const char *dev)
+{
+	char where[4096];
+
+	snprintf(where, sizeof(where), "%s: %s", h->file, h->dev);
+	topology_join(t, (uint32_t[]){ h->box, h->other }, (const char *[]){ h->dev, dev },
+		      where);
+}
+
 /**
  * lldp_join() - add the cables, after all files were read
  * @t: topology
@@ -295,9 +316,7 @@ void lldp_join(struct topology *t)
 		h->joined = true;
 		if (o)
 			o->joined = true;
-		topology_join(t, (uint32_t[]){ h->box, h->other },
-			      (const char *[]){ h->dev, o ? o->dev : said_device(t, h) },
-			      h->file);
+		join(t, h, o ? o->dev : said_device(t, h));
 	}
 	for (h = heard; h < heard + n_heard; h++) {
 		free(h->file);

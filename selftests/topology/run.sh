@@ -214,6 +214,26 @@ test_lldp_strange_name() {
 	refuses 1 "the neighbour x?[31m can forward" "$dir/leaf1.json"
 }
 
+# Files of two boxes may have the same name.
+test_lldp_two_files() {
+	mkdir "$dir/dc1" "$dir/dc2"
+	hears leaf1 "swp1 s a true swp1"
+	mv "$dir/leaf1.json" "$dir/dc1"
+	hears leaf1 "swp2 s a true swp2"
+	mv "$dir/leaf1.json" "$dir/dc2"
+	hears s "swp1 leaf1 b true swp1"
+	refuses 1 "dc2/leaf1.json: $dir/dc1/leaf1.json is of box leaf1, too: NAME=FILE" \
+		"$dir/dc1/leaf1.json" "$dir/dc2/leaf1.json" "$dir/s.json"
+	equal "cables" "$(bfcctl topology -j "$dir/dc1/leaf1.json" "leaf2=$dir/dc2/leaf1.json" \
+		"$dir/s.json" | jq .[0].cables)" 2
+}
+
+test_lldp_itself() {
+	hears s1 "swp1 s2 b true swp1" "swp7 s1 a true swp8" "swp8 s1 a true swp7"
+	hears s2 "swp1 s1 a true swp1"
+	refuses 1 "s1.json: swp7: a cable from s1 to itself" "$dir/s1.json" "$dir/s2.json"
+}
+
 ring=("switch s1 s2 s3	# a ring" "host h1 h2 h3" "link s1:x s2:y" "link s2:x s3:y"
 	"link s3:x s1:y" "link s1:p h1" "link s2 h2:e0" "link s3:p h3:e0" "")
 
@@ -334,5 +354,6 @@ test_long_lists() {
 }
 
 run_each lldp lldp_one_end lldp_description lldp_domains lldp_same_name lldp_ambiguous lldp_keys \
-	lldp_refused lldp_strange_name file json paths options file_refused long_lists
+	lldp_refused lldp_strange_name lldp_two_files lldp_itself file json paths options \
+	file_refused long_lists
 all_passed
