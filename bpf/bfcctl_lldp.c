@@ -62,15 +62,15 @@ static char *copy(const char *s)
 	return s ? need(strdup(s)) : NULL;
 }
 
-/* Copy a name, with "?" for what is not printable: names of other boxes are
- * shown on terminals.
+/* Copy a name, with "?" for what is not printable, or no letter of a name in files:
+ * names of other boxes are shown on terminals, and written into lines that declare them.
  */
 static char *printable(const char *s)
 {
 	char *name = copy(s), *p;
 
 	for (p = name; p && *p; p++)
-		if (*p <= ' ' || *p > '~')
+		if (*p <= ' ' || *p > '~' || *p == '#')
 			*p = '?';
 	return name;
 }

@@ -40,14 +40,20 @@ bool is_device(const char *name)
 	       strspn(name, PLAIN_LETTERS ":@+") == n;
 }
 
-static void check_name(const char *name, const char *where)
+/* Switches get into lines for a shell. Of others LLDP may have any name, or an address. */
+static void check_name(const char *name, enum box_kind kind, const char *where)
 {
 	size_t n = strlen(name);
+	const char *p;
 
-	if (!n || n > 253 || *name == '-' ||
-	    strspn(name, PLAIN_LETTERS) != n)
-		fail("%s: \"%s\": a box is named by 1 to 253 letters, digits, \"_\", \".\" and \"-\"",
+	if (kind == BOX_SWITCH && (!n || n > 253 || *name == '-' ||
+				   strspn(name, PLAIN_LETTERS) != n))
+		fail("%s: \"%s\": a switch is named by 1 to 253 letters, digits, \"_\", \".\" and \"-\"",
 		     where, name);
+	for (p = name; *p; p++)
+		if (*p <= ' ' || *p > '~')
+			fail("%s: \"%s\": a box is named by printable letters of ASCII",
+			     where, name);
 }
 
 /**
@@ -80,7 +86,7 @@ uint32_t topology_add(struct topology *t, const char *name, enum box_kind kind,
 	uint32_t b = t->net.boxes;
 
 	if (where)
-		check_name(name, where);
+		check_name(name, kind, where);
 	t->name = grow(t->name, b, sizeof(*t->name));
 	t->net.kind = grow(t->net.kind, b, sizeof(*t->net.kind));
 	t->name[b] = need(strdup(name));
