@@ -29,9 +29,10 @@ struct neighbour {
 	char *name;	/* of the neighbour; its id if it has none */
 	char *id;
 	char *port[2];	/* what the neighbour calls its port; NULL = unknown */
+	bool named;	/* port[0] is the name of a device */
 	bool forwards;
-	bool joined;
 	uint32_t other;	/* the neighbour, NO_BOX = not looked for yet */
+	struct neighbour *end;	/* what the neighbour hears by the same cable */
 };
 
 static struct neighbour *heard;
@@ -98,6 +99,7 @@ static void read_ports(struct neighbour *h, const struct json *port)
 	/* With a MAC address as id, lldpd's default, the description is the device. */
 	if (type && !strcmp(type, "mac"))
 		id = NULL;
+	h->named = id && type && !strcmp(type, "ifname");
 	h->port[0] = copy(id);
 	h->port[1] = copy(string_of(get(port, "descr")));
 }
@@ -258,28 +260,67 @@ static bool calls_it(const struct neighbour *h, const char *dev)
 	       (h->port[1] && !strcmp(h->port[1], dev));
 }
 
-/* The neighbour's entry for the same cable, NULL = none */
-static struct neighbour *other_end(const struct neighbour *h)
+/* Whether two entries may be the ends of one cable */
+static bool may_be_ends(const struct neighbour *h, const struct neighbour *o)
 {
-	struct neighbour *o;
-
-	for (o = heard; o < heard + n_heard; o++)
-		if (o->box == h->other && o->other == h->box && calls_it(h, o->dev) &&
-		    calls_it(o, h->dev))
-			return o;
-	/* A port's description may be any text: then the names match at one end only. */
-	for (o = heard; o < heard + n_heard; o++)
-		if (o->box == h->other && o->other == h->box &&
-		    (calls_it(h, o->dev) || calls_it(o, h->dev)))
-			return o;
-	return NULL;
+	return !h->end && !o->end && o->box == h->other && o->other == h->box;
 }
 
-/* Only one end was heard: the device that the neighbour names. */
-static const char *said_device(const struct topology *t, const struct neighbour *h)
+/* Match entries that both name each other's device, or, not @both, one of them: a
+ * port's description may be any text.
+ */
+static void match_names(bool both)
+{
+	struct neighbour *h, *o;
+
+	for (h = heard; h < heard + n_heard; h++) {
+		for (o = h + 1; o < heard + n_heard; o++) {
+			if (!may_be_ends(h, o) ||
+			    calls_it(h, o->dev) + calls_it(o, h->dev) < 1 + both)
+				continue;
+			h->end = o;
+			o->end = h;
+		}
+	}
+}
+
+/* Find the entries of @box about @other without a match. Returns how many there are. */
+static uint32_t find_left(uint32_t box, uint32_t other, struct neighbour **last)
+{
+	struct neighbour *h;
+	uint32_t n = 0;
+
+	for (h = heard; h < heard + n_heard; h++) {
+		if (h->end || h->box != box || h->other != other)
+			continue;
+		*last = h;
+		n++;
+	}
+	return n;
+}
+
+/* Match @h with the only entry that is left at the neighbour, if @h is the only one here. */
+static void match_left(struct neighbour *h)
+{
+	struct neighbour *here, *there;
+	uint32_t n = find_left(h->other, h->box, &there);
+
+	if (!n || h->named)
+		return;
+	if (n > 1 || there->named || find_left(h->box, h->other, &here) > 1)
+		fail("%s: %s: neither end says which device of %s this is (lldpcli configure lldp portidsubtype ifname)",
+		     h->file, h->dev, h->name);
+	h->end = there;
+	there->end = h;
+}
+
+/* The device at the other end: if only one end was heard, what the neighbour names. */
+static const char *end_device(const struct topology *t, const struct neighbour *h)
 {
 	int i;
 
+	if (h->end)
+		return h->end->dev;
 	if (t->net.kind[h->other] != BOX_SWITCH)
 		return "";
 	for (i = 0; i < 2; i++)
@@ -289,13 +330,13 @@ static const char *said_device(const struct topology *t, const struct neighbour 
 	     h->file, h->dev, h->name);
 }
 
-static void join(struct topology *t, const struct neighbour *h, const char *dev)
+static void join(struct topology *t, const struct neighbour *h)
 {
 	char where[4096];
 
 	snprintf(where, sizeof(where), "%s: %s", h->file, h->dev);
-	topology_join(t, (uint32_t[]){ h->box, h->other }, (const char *[]){ h->dev, dev },
-		      where);
+	topology_join(t, (uint32_t[]){ h->box, h->other },
+		      (const char *[]){ h->dev, end_device(t, h) }, where);
 }
 
 /**
@@ -305,18 +346,18 @@ static void join(struct topology *t, const struct neighbour *h, const char *dev)
 void lldp_join(struct topology *t)
 {
 	uint32_t first = t->net.boxes;
-	struct neighbour *h, *o;
+	struct neighbour *h;
 
 	for (h = heard; h < heard + n_heard; h++)
 		find_other(t, h, first);
+	match_names(true);
+	match_names(false);
 	for (h = heard; h < heard + n_heard; h++) {
-		if (h->joined)
+		if (h->end && h->end < h)
 			continue;
-		o = other_end(h);
-		h->joined = true;
-		if (o)
-			o->joined = true;
-		join(t, h, o ? o->dev : said_device(t, h));
+		if (!h->end)
+			match_left(h);
+		join(t, h);
 	}
 	for (h = heard; h < heard + n_heard; h++) {
 		free(h->file);

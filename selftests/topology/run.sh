@@ -101,6 +101,44 @@ test_lldp_description() {
 		"$dir/leaf1.json" json/leaf2.json
 }
 
+# hears BOX "DEV NAME ID BRIDGE PORT"...: what lldpctl -f json prints there, as $dir/BOX.json
+hears() {
+	local box=$1 heard dev name id bridge port
+	shift
+	for heard; do
+		read -r dev name id bridge port <<<"$heard"
+		jq -n --arg dev "$dev" --arg name "$name" --arg id "$id" --arg port "$port" \
+			--argjson bridge "$bridge" '{($dev): {
+				chassis: {($name): {id: {type: "local", value: $id},
+					capability: {type: "Bridge", enabled: $bridge}}},
+				port: {id: {type: "ifname", value: $port}}}}'
+	done | jq -s '{lldp: {interface: .}}' >"$dir/$box.json"
+}
+
+# Where texts describe both ends, the only cable between two boxes is known nevertheless.
+test_lldp_descriptions() {
+	local b
+	for b in leaf1 leaf2 spine1 spine2; do
+		sed 's/"descr": "swp/"descr": "port/' "json/$b.json" >"$dir/$b.json"
+	done
+	equal "lines" "$(lines "$dir"/{leaf1,leaf2,spine1,spine2}.json)" "$clos"
+	# the last one of several
+	hears s1 "swp1 s2 b true swp1" "swp2 s2 b true to-s1"
+	hears s2 "swp1 s1 a true uplink" "swp2 s1 a true to-s2"
+	sed -i 's/"ifname"/"local"/' "$dir"/s[12].json
+	equal "the last" "$(lines "$dir"/s[12].json | grep -c '^tc.* dev swp[12] ')" 4
+	hears s1 "swp1 s2 b true to-s1" "swp2 s2 b true to-s1-too"
+	hears s2 "swp1 s1 a true to-s2" "swp2 s1 a true to-s2-too"
+	sed -i 's/"ifname"/"local"/' "$dir"/s[12].json
+	refuses 1 "s1.json: swp1: neither end says which device of s2 this is" "$dir"/s[12].json
+	# The names of two devices: two cables, each of which is heard at one end.
+	hears s1 "swp1 s2 b true swp1"
+	hears s2 "swp2 s1 a true swp2"
+	equal "one end each" "$(bfcctl topology -j "$dir"/s[12].json | jq .[0].cables)" 2
+	sed -i 's/"ifname"/"local"/' "$dir/s2.json"
+	refuses 1 "s2.json: swp2: neither end says which device of s1 this is" "$dir"/s[12].json
+}
+
 # Boxes of two domains are two, whatever they have in common.
 test_lldp_domains() {
 	local leaf names one two
@@ -116,20 +154,6 @@ test_lldp_domains() {
 		refuses 1 "the neighbour $two can forward, but there is no file of it" \
 			"$dir/leaf1.json" "$dir/leaf2.json" "$one=json/spine1.json"
 	done
-}
-
-# hears BOX "DEV NAME ID BRIDGE PORT"...: what lldpctl -f json prints there, as $dir/BOX.json
-hears() {
-	local box=$1 heard dev name id bridge port
-	shift
-	for heard; do
-		read -r dev name id bridge port <<<"$heard"
-		jq -n --arg dev "$dev" --arg name "$name" --arg id "$id" --arg port "$port" \
-			--argjson bridge "$bridge" '{($dev): {
-				chassis: {($name): {id: {type: "local", value: $id},
-					capability: {type: "Bridge", enabled: $bridge}}},
-				port: {id: {type: "ifname", value: $port}}}}'
-	done | jq -s '{lldp: {interface: .}}' >"$dir/$box.json"
 }
 
 # Two boxes that were installed alike: one is a host, the other can forward.
@@ -374,7 +398,7 @@ test_long_lists() {
 		$((65 * 64))
 }
 
-run_each lldp lldp_one_end lldp_description lldp_domains lldp_same_name lldp_ambiguous lldp_keys \
-	lldp_refused lldp_strange_name lldp_names lldp_two_files lldp_itself file json paths \
-	options file_refused long_lists
+run_each lldp lldp_one_end lldp_description lldp_descriptions lldp_domains lldp_same_name \
+	lldp_ambiguous lldp_keys lldp_refused lldp_strange_name lldp_names lldp_two_files \
+	lldp_itself file json paths options file_refused long_lists
 all_passed
