@@ -31,7 +31,8 @@ struct neighbour {
 	char *port[2];	/* what the neighbour calls its port; NULL = unknown */
 	bool named;	/* port[0] is the name of a device */
 	bool forwards;
-	uint32_t other;	/* the neighbour, NO_BOX = not looked for yet */
+	bool ignored;	/* the device is of another network */
+	uint32_t other;	/* the neighbour, NO_BOX = not looked for yet, or ignored and unknown */
 	struct neighbour *end;	/* what the neighbour hears by the same cable */
 };
 
@@ -171,10 +172,14 @@ static void read_entry(uint32_t box, const char *file, const struct json *v)
  */
 void lldp_read(struct topology *t, const char *box, const char *file, char *text)
 {
-	struct json *all = json_parse(file, text);
-	const struct json *lldp = bare(json_member(all, "lldp")), *v;
 	uint32_t b = topology_find(t, box);
+	const struct json *lldp, *v;
+	struct json *all;
 
+	if (b != NO_BOX && t->net.kind[b] == BOX_IGNORED)
+		return;
+	all = json_parse(file, text);
+	lldp = bare(json_member(all, "lldp"));
 	if (!lldp)
 		fail("%s: no \"lldp\": is this from lldpctl -f json?", file);
 	if (b == NO_BOX)
@@ -196,7 +201,9 @@ static bool same_short(const char *a, const char *b)
 	return n == strcspn(b, ".") && !strncmp(a, b, n) && (!a[n] || !b[n]);
 }
 
-/* A box that is known under this name, with or without its domain */
+/* A box that is known under this name, with or without its domain. An address and
+ * BOX:DEV have no domain.
+ */
 static uint32_t known(const struct topology *t, const struct neighbour *h)
 {
 	uint32_t b = topology_find(t, h->name), i;
@@ -204,8 +211,11 @@ static uint32_t known(const struct topology *t, const struct neighbour *h)
 	if (b != NO_BOX)
 		return b;
 	for (i = 0; i < t->net.boxes; i++) {
-		if (t->net.kind[i] == BOX_HOST || !same_short(t->name[i], h->name))
+		if (t->net.kind[i] == BOX_HOST || strchr(t->name[i], ':') ||
+		    !same_short(t->name[i], h->name))
 			continue;
+		if (b != NO_BOX && h->ignored)
+			return NO_BOX;
 		if (b != NO_BOX)
 			fail("%s: %s: the neighbour %s may be %s or %s: have it send the whole name (lldpcli configure system hostname)",
 			     h->file, h->dev, h->name, t->name[b], t->name[i]);
@@ -245,11 +255,17 @@ static void find_other(struct topology *t, struct neighbour *h, uint32_t first)
 {
 	bool declared;
 
+	h->ignored = topology_ignores(t, h->box, h->dev);
 	h->other = known(t, h);
 	declared = h->other != NO_BOX && h->other < first;
+	if (h->ignored) {
+		if (!declared)
+			h->other = NO_BOX;
+		return;
+	}
 	if (!declared && h->forwards)
-		fail("%s: %s: the neighbour %s can forward, but there is no file of it: give one, or a file with a line \"switch %s\", \"plain %s\" (no bfc) or \"host %s\"",
-		     h->file, h->dev, h->name, h->name, h->name, h->name);
+		fail("%s: %s: the neighbour %s can forward, but there is no file of it: give one, or a file with a line \"switch %s\", \"plain %s\" (no bfc), \"host %s\" or \"ignore %s\" (another network)",
+		     h->file, h->dev, h->name, h->name, h->name, h->name, h->name);
 	if (!declared)
 		add_host(t, h, first);
 }
@@ -334,6 +350,10 @@ static void join(struct topology *t, const struct neighbour *h)
 {
 	char where[4096];
 
+	if (h->ignored) {
+		t->ignored++;
+		return;
+	}
 	snprintf(where, sizeof(where), "%s: %s", h->file, h->dev);
 	topology_join(t, (uint32_t[]){ h->box, h->other },
 		      (const char *[]){ h->dev, end_device(t, h) }, where);
@@ -352,13 +372,12 @@ void lldp_join(struct topology *t)
 		find_other(t, h, first);
 	match_names(true);
 	match_names(false);
-	for (h = heard; h < heard + n_heard; h++) {
-		if (h->end && h->end < h)
-			continue;
-		if (!h->end)
+	for (h = heard; h < heard + n_heard; h++)
+		if (!h->end && !h->ignored)
 			match_left(h);
-		join(t, h);
-	}
+	for (h = heard; h < heard + n_heard; h++)
+		if (!h->end || h->end > h)
+			join(t, h);
 	for (h = heard; h < heard + n_heard; h++) {
 		free(h->file);
 		free(h->dev);

@@ -2,6 +2,7 @@
 /*
  * Files of topologies: lines of boxes, cables and routes, or LLDP's JSON.
  */
+#define _GNU_SOURCE	/* asprintf */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -95,6 +96,26 @@ uint32_t topology_add(struct topology *t, const char *name, enum box_kind kind,
 	return b;
 }
 
+/**
+ * topology_ignores() - whether a port belongs to another network
+ * @t: topology
+ * @box: its box
+ * @dev: its device, or any other text
+ */
+bool topology_ignores(const struct topology *t, uint32_t box, const char *dev)
+{
+	char *port;
+	uint32_t p;
+
+	if (t->net.kind[box] == BOX_IGNORED)
+		return true;
+	if (asprintf(&port, "%s:%s", t->name[box], dev) < 0)
+		need(NULL);
+	p = topology_find(t, port);
+	free(port);
+	return p != NO_BOX && t->net.kind[p] == BOX_IGNORED;
+}
+
 static bool is_host(const struct topology *t, uint32_t box)
 {
 	return t->net.kind[box] == BOX_HOST;
@@ -124,7 +145,7 @@ static void check_port(const struct topology *t, uint32_t box, const char *dev,
 }
 
 /**
- * topology_join() - a new cable
+ * topology_join() - a new cable, unless one of its ends is ignored
  * @t: topology
  * @box: two boxes
  * @dev: the device of each; "" if it has not been given
@@ -135,6 +156,10 @@ void topology_join(struct topology *t, const uint32_t *box, const char *const *d
 {
 	uint32_t c = t->net.cables, i;
 
+	if (topology_ignores(t, box[0], dev[0]) || topology_ignores(t, box[1], dev[1])) {
+		t->ignored++;
+		return;
+	}
 	if (box[0] == box[1])
 		fail("%s: a cable from %s to itself", where, t->name[box[0]]);
 	for (i = 0; i < 2; i++) {
@@ -162,19 +187,23 @@ static uint32_t declared(const struct topology *t, const char *name, const char 
 	uint32_t b = topology_find(t, name);
 
 	if (b == NO_BOX)
-		fail("%s: what is \"%s\"? A line \"switch\", \"host\" or \"plain\" is to name each box",
+		fail("%s: what is \"%s\"? A line \"switch\", \"host\", \"plain\" or \"ignore\" is to name each box",
 		     where, name);
 	return b;
 }
 
+/* Ignored boxes are read first: they may be something else as well. */
 static void read_boxes(struct topology *t, const struct line *l, enum box_kind kind)
 {
-	uint32_t i;
+	uint32_t i, b;
 
 	if (l->words < 2)
 		fail("%s: \"%s\" without a name", l->where, l->word[0]);
 	for (i = 1; i < l->words; i++) {
-		if (topology_find(t, l->word[i]) != NO_BOX)
+		b = topology_find(t, l->word[i]);
+		if (b != NO_BOX && t->net.kind[b] == BOX_IGNORED)
+			continue;
+		if (b != NO_BOX)
 			fail("%s: %s is there already", l->where, l->word[i]);
 		topology_add(t, l->word[i], kind, l->where);
 	}
@@ -249,6 +278,8 @@ static uint8_t kind_of(const char *word)
 		return BOX_SWITCH;
 	if (!strcmp(word, "host"))
 		return BOX_HOST;
+	if (!strcmp(word, "ignore"))
+		return BOX_IGNORED;
 	return strcmp(word, "plain") ? KIND_UNKNOWN : BOX_PLAIN;
 }
 
@@ -261,7 +292,7 @@ static void read_lines(struct topology *t)
 		if (!strcmp(l->word[0], "link"))
 			read_link(t, l);
 		else if (strcmp(l->word[0], "path") && kind_of(l->word[0]) == KIND_UNKNOWN)
-			fail("%s: what is \"%s\"? Lines begin with switch, host, plain, link or path",
+			fail("%s: what is \"%s\"? Lines begin with switch, host, plain, ignore, link or path",
 			     l->where, l->word[0]);
 	for (l = lines; l < end; l++)
 		if (!strcmp(l->word[0], "path"))
@@ -382,6 +413,9 @@ static void read_sources(struct topology *t, struct source *source, int n)
 	for (f = 0; f < n; f++)
 		if (!is_json(source[f].text))
 			split(source[f].text, source[f].file);
+	for (i = 0; i < n_lines; i++)
+		if (kind_of(lines[i].word[0]) == BOX_IGNORED)
+			read_boxes(t, &lines[i], BOX_IGNORED);
 	for (i = 0; i < n_lines; i++)
 		if (kind_of(lines[i].word[0]) != KIND_UNKNOWN)
 			read_boxes(t, &lines[i], kind_of(lines[i].word[0]));

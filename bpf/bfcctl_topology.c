@@ -405,13 +405,15 @@ static void show_size(const struct topology *t, const struct turns *turns)
 	out_number("hosts", boxes_of(&t->net, BOX_HOST));
 	out_number("plain", boxes_of(&t->net, BOX_PLAIN));
 	out_number("cables", cables);
+	out_number("ignored", t->ignored);
 	out_string("routes", t->net.routes ? "listed" : "shortest");
 	out_string("turns", which_names[turns->which]);
 	out_number("turns_all", turns->n);
 	out_number("turns_routed", routed);
-	text("%u switches, %u hosts, %u without bfc; %u cables between switches\n",
+	text("%u switches, %u hosts, %u without bfc; %u cables between switches",
 	     boxes_of(&t->net, BOX_SWITCH), boxes_of(&t->net, BOX_HOST),
 	     boxes_of(&t->net, BOX_PLAIN), cables);
+	text(t->ignored ? ", %u ignored\n" : "\n", t->ignored);
 	text("turns: %u (%s), %u of them on %s routes\n", turns->n,
 	     which_names[turns->which], routed,
 	     t->net.routes ? "the listed" : "shortest");
@@ -453,7 +455,8 @@ static void check_box(const struct topology *t, const char *name)
 		fail("there is no box \"%s\"", name);
 	if (t->net.kind[b] != BOX_SWITCH)
 		fail("%s has no bfc that elides: it is %s", name,
-		     t->net.kind[b] == BOX_HOST ? "a host" : "plain");
+		     t->net.kind[b] == BOX_HOST ? "a host" :
+		     t->net.kind[b] == BOX_PLAIN ? "plain" : "ignored");
 }
 
 void cmd_topology(int argc, char **argv)

@@ -13,21 +13,25 @@
 
 /**
  * struct topology - a network with names
- * @net: the network without names
+ * @net: the network without names. A port that is ignored is a box in it, of kind
+ *	 BOX_IGNORED and named BOX:DEV.
  * @name: of each box
  * @dev: of each cable, the devices at its ends; "" = not given, of hosts and the like
  * @where: of each cable, the file, and the line if it has lines
+ * @ignored: number of cables that are left out
  */
 struct topology {
 	struct net net;
 	char **name;
 	char *(*dev)[2];
 	char **where;
+	uint32_t ignored;
 };
 
 uint32_t topology_find(const struct topology *t, const char *name);
 uint32_t topology_add(struct topology *t, const char *name, enum box_kind kind,
 		      const char *where);
+bool topology_ignores(const struct topology *t, uint32_t box, const char *dev);
 void topology_join(struct topology *t, const uint32_t *box, const char *const *dev,
 		   const char *where);
 void topology_read(struct topology *t, int files, char **file);

@@ -17,6 +17,7 @@ enum box_kind {
 	BOX_SWITCH,	/* forwards, with bfc: pauses, and is paused */
 	BOX_HOST,	/* neither forwards nor pauses */
 	BOX_PLAIN,	/* forwards without bfc */
+	BOX_IGNORED,	/* of another network: has no cables here */
 };
 
 /* Which turns packets may take */

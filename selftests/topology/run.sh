@@ -241,7 +241,7 @@ test_lldp_strange_name() {
 # What the message proposes is possible, whatever the neighbour is called.
 test_lldp_names() {
 	local name kind
-	local -A want=([host]='[2,1,0,1]' [plain]='[2,0,1,1]')
+	local -A want=([host]='[2,1,0,1,0]' [plain]='[2,0,1,1,0]' [ignore]='[2,0,0,1,1]')
 	for name in 66:d2:40:15:4b:c1 "Core Switch" $'Z\xc3\xbcrich#1' "a&b"; do
 		hears s1 "swp1 NAME 1 true eth0" "swp3 s2 b true swp3"
 		hears s2 "swp3 s1 a true swp3"
@@ -252,12 +252,94 @@ test_lldp_names() {
 			bfcctl topology "$dir/s1.json" "$dir/s2.json" 2>&1 |
 				grep -o "\"$kind [^\"]*\"" | tr -d '"' >"$dir/net"
 			equal "$kind $name" "$(bfcctl topology -j "$dir/net" "$dir"/s[12].json |
-				jq -c '.[0] | [.switches, .hosts, .plain, .cables]')" "${want[$kind]}"
+				jq -c '.[0] | [.switches, .hosts, .plain, .cables, .ignored]')" \
+				"${want[$kind]}"
 		done
 	done
 	# Only lines for a shell need more.
 	refuses_file ':1: "a&b": a switch is named by' "switch a&b"
 	refuses_file 'a box is named by printable letters' $'host a\x01b'
+}
+
+# A switch for the management of all boxes is no way for data.
+test_other_network() {
+	local c b want
+	local net=("switch l1 l2 l3 l4 a1 a2 c0 c1 c2 c3" "host h1 h2 h3 h4" "link l1 h1"
+		"link l2 h2" "link l3 h3" "link l4 h4" "link l1:u a1:x" "link l2:u a1:y"
+		"link l3:u a2:x" "link l4:u a2:y")
+	for c in 0 1 2 3; do
+		net+=("link a1:c$c c$c:1" "link a2:c$c c$c:2")
+	done
+	file "${net[@]}"
+	want=$(lines "$dir/net")
+	net+=("plain m")
+	for b in l1 l2 l3 l4 a1 a2 c0 c1 c2 c3; do
+		net+=("link $b:eth0 m")
+	done
+	file "${net[@]}" "ignore m"
+	equal "lines" "$(lines "$dir/net")" "$want"
+	equal "boxes" "$(bfcctl topology "$dir/net" | head -n 1)" \
+		"10 switches, 4 hosts, 0 without bfc; 12 cables between switches, 10 ignored"
+	file "${net[@]}" "ignore l1:eth0 l2:eth0 l3:eth0 l4:eth0" \
+		"ignore a1:eth0 a2:eth0 c0:eth0 c1:eth0 c2:eth0 c3:eth0"
+	equal "ports" "$(lines "$dir/net")" "$want"
+	refuses 1 "m has no bfc that elides: it is plain" "$dir/net" box m
+	file "ignore m" "switch a"
+	refuses 1 "m has no bfc that elides: it is ignored" "$dir/net" box m
+	refuses_file ':3: there is no cable between a and b' "switch a b c" "link a:x b:x" \
+		"path a b c" "ignore b"
+	refuses_file ':1: "ignore" without a name' "ignore"
+}
+
+# also_hears BOX "DEV NAME ID BRIDGE PORT"...: what hears() has made hears these, too
+also_hears() {
+	local box=$1
+	mv "$dir/$box.json" "$dir/before.json"
+	hears "$@"
+	jq -s '{lldp: {interface: map(.lldp.interface) | add}}' "$dir/before.json" \
+		"$dir/$box.json" >"$dir/new.json"
+	mv "$dir/new.json" "$dir/$box.json"
+}
+
+test_lldp_ignore() {
+	local b n=0 four
+	four=("$dir"/{leaf1,leaf2,spine1,spine2}.json)
+	for b in leaf1 leaf2 spine1 spine2; do
+		jq '{lldp: {interface: .lldp.interface | map(.)}}' "json/$b.json" >"$dir/$b.json"
+		also_hears "$b" "eth0 m.example.net 9 true port$((++n))"
+	done
+	refuses 1 'm.example.net can forward, but there is no file of it' "${four[@]}"
+	refuses 1 'or "ignore m.example.net" (another network)' "${four[@]}"
+	file "ignore m.example.net"
+	equal "its name" "$(lines "$dir/net" "${four[@]}")" "$clos"
+	file "ignore m"
+	equal "without domain" "$(lines "$dir/net" "${four[@]}")" "$clos"
+	hears m "port1 leaf1 1 true eth0" "port2 leaf2 2 true eth0" "port9 other 5 true eth0"
+	equal "with a file" "$(lines "$dir/net" "${four[@]}" "$dir/m.json")" "$clos"
+	file "ignore leaf1:eth0 leaf2:eth0" "ignore spine1:eth0 spine2:eth0"
+	equal "ports" "$(lines "$dir/net" "${four[@]}")" "$clos"
+	equal "boxes" "$(bfcctl topology "$dir/net" "${four[@]}" | head -n 1)" \
+		"4 switches, 2 hosts, 0 without bfc; 4 cables between switches, 4 ignored"
+	# a cable that spanning tree blocks, named at either end or by what it is called there
+	hears s1 "swp1 s2 b true swp1" "swp2 s2 b true swp2"
+	hears s2 "swp1 s1 a true swp1" "swp2 s1 a true swp2"
+	for b in s1:swp2 s2:swp2; do
+		file "ignore $b"
+		equal "$b" "$(bfcctl topology "$dir/net" "$dir/s1.json" "$dir/s2.json" | head -n 1)" \
+			"2 switches, 0 hosts, 0 without bfc; 1 cables between switches, 1 ignored"
+	done
+	file "switch s2" "ignore s2:swp2"
+	equal "one end" "$(bfcctl topology -j "$dir/net" "$dir/s1.json" |
+		jq -c '.[0] | [.cables, .ignored]')" '[1,1]'
+	# described by text at both ends
+	hears s1 "swp1 s2 b true swp1" "swp2 s2 b true to-s1"
+	hears s2 "swp1 s1 a true swp1" "swp2 s1 a true to-s2"
+	sed -i 's/"ifname"/"local"/' "$dir"/s[12].json
+	for b in s1:swp2 s2:swp2; do
+		file "ignore $b"
+		equal "text, $b" "$(bfcctl topology -j "$dir/net" "$dir/s1.json" "$dir/s2.json" |
+			jq -c '.[0] | [.cables, .ignored]')" '[1,1]'
+	done
 }
 
 # Files of two boxes may have the same name.
@@ -277,7 +359,10 @@ test_lldp_two_files() {
 test_lldp_itself() {
 	hears s1 "swp1 s2 b true swp1" "swp7 s1 a true swp8" "swp8 s1 a true swp7"
 	hears s2 "swp1 s1 a true swp1"
-	refuses 1 "s1.json: swp7: a cable from s1 to itself" "$dir/s1.json" "$dir/s2.json"
+	refuses 1 "s1.json: swp7: a cable from s1 to itself" "$dir"/s[12].json
+	file "ignore s1:swp7"
+	equal "ignored" "$(bfcctl topology -j "$dir/net" "$dir"/s[12].json |
+		jq -c '.[0] | [.cables, .ignored]')" '[1,1]'
 }
 
 ring=("switch s1 s2 s3	# a ring" "host h1 h2 h3" "link s1:x s2:y" "link s2:x s3:y"
@@ -399,6 +484,6 @@ test_long_lists() {
 }
 
 run_each lldp lldp_one_end lldp_description lldp_descriptions lldp_domains lldp_same_name \
-	lldp_ambiguous lldp_keys lldp_refused lldp_strange_name lldp_names lldp_two_files \
-	lldp_itself file json paths options file_refused long_lists
+	lldp_ambiguous lldp_keys lldp_refused lldp_strange_name lldp_names other_network \
+	lldp_ignore lldp_two_files lldp_itself file json paths options file_refused long_lists
 all_passed
