@@ -10,7 +10,7 @@
 #include "bfcctl.h"
 #include "topology.h"
 
-#define EXAMPLE_WORK	100000000ULL	/* edges visited in search of a shortest cycle */
+#define EXAMPLE_WORK	100000000ULL	/* edges visited in search of shortest cycles */
 
 static const char *const which_names[] = {
 	[TURNS_AUTO] = "auto", [TURNS_ROUTES] = "routes", [TURNS_ALL] = "all",
@@ -82,6 +82,8 @@ struct view {
 	bool *circle;		/* of each component */
 	bool *gone;		/* turns that are left out */
 	bool routed;		/* turns of the routes only */
+	uint32_t cycles;	/* components to come of which a cycle is shown */
+	uint64_t work;		/* edges that may be visited for these */
 };
 
 static void view_init(struct view *v, const struct topology *t, const struct turns *turns,
@@ -100,6 +102,10 @@ static void view_init(struct view *v, const struct topology *t, const struct tur
 		v->gone[i] = routed && !turns->turn[i].routed;
 	v->components = digraph_components(g, v->gone, v->component);
 	digraph_circles(g, v->gone, v->component, v->circle);
+	v->cycles = 0;
+	for (i = 0; i < v->components; i++)
+		v->cycles += v->circle[i];
+	v->work = EXAMPLE_WORK;
 }
 
 static void view_free(struct view *v)
@@ -109,17 +115,18 @@ static void view_free(struct view *v)
 	free(v->gone);
 }
 
-/* Find a shortest cycle of a component: the shortest one within EXAMPLE_WORK.
+/* Find a shortest cycle of a component: the shortest one within its share of the work.
  * Returns its length.
  */
-static uint32_t shortest_cycle(const struct view *v, uint32_t c, uint32_t *best)
+static uint32_t shortest_cycle(struct view *v, uint32_t c, uint32_t *best)
 {
 	const struct digraph *g = &v->turns->g;
 	uint32_t *cycle = need(calloc((size_t)g->nodes + 1, sizeof(*cycle)));
 	uint32_t n, e, length = DIGRAPH_NONE;
-	uint64_t work = 0;
+	uint64_t work = 0, most = v->work / v->cycles--;
 
-	for (e = 0; e < g->edges && work < EXAMPLE_WORK; e++) {
+	/* Each edge in a component closes a cycle. */
+	for (e = 0; e < g->edges && (work < most || length == DIGRAPH_NONE); e++) {
 		if (v->gone[e] || v->component[g->from[e]] != c ||
 		    v->component[g->to[e]] != c)
 			continue;
@@ -131,6 +138,7 @@ static uint32_t shortest_cycle(const struct view *v, uint32_t c, uint32_t *best)
 		length = n;
 		memcpy(best, cycle, n * sizeof(*best));
 	}
+	v->work -= work < most ? work : most;
 	free(cycle);
 	return length;
 }
@@ -152,7 +160,7 @@ static const char *way_ingress(const struct topology *t, uint32_t way)
 }
 
 /* In the direction of packets: pauses run the other way. */
-static void show_cycle(const struct view *v, uint32_t c)
+static void show_cycle(struct view *v, uint32_t c)
 {
 	const struct digraph *g = &v->turns->g;
 	uint32_t *cycle = need(calloc((size_t)g->nodes + 1, sizeof(*cycle)));
@@ -201,12 +209,10 @@ static void show_boxes(const struct view *v, uint32_t c)
 }
 
 /* Ports in a component can all reach each other, in cycles that may share ports. */
-static void show_view(const struct view *v)
+static void show_view(struct view *v)
 {
-	uint32_t c, n = 0;
+	uint32_t c, n = v->cycles;
 
-	for (c = 0; c < v->components; c++)
-		n += v->circle[c];
 	text("cycles of %s: ", v->routed ? "the routes" : "all turns");
 	text(n ? "%u group%s\n" : "none\n", n, n == 1 ? "" : "s");
 	for (c = 0; c < v->components; c++) {

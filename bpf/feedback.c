@@ -20,7 +20,9 @@
 #include "feedback.h"
 #include "memory.h"
 
-/* Edges visited, altogether: some seconds. A large graph has to do with less. */
+/* Edges visited, in all components of more than FEEDBACK_EXACT nodes together: some
+ * seconds. A large graph has to do with less.
+ */
 #define WORK_IMPROVE	400000000ULL
 #define WORK_PACK	300000000ULL
 #define ROUNDS		200	/* starts after the first ones, of small components */
@@ -41,6 +43,10 @@ struct part {
 	uint64_t bound;
 	uint64_t work;
 	uint64_t limit;		/* of the work, for this start */
+	uint64_t improve_most;	/* share of WORK_IMPROVE, which it spends up to twice */
+	uint64_t pack_most;	/* share of WORK_PACK */
+	uint64_t improved;	/* what was spent of these */
+	uint64_t packed;
 	uint64_t seed;
 
 	/* for the improvement */
@@ -492,7 +498,7 @@ static void pack(struct part *p, uint64_t *left, bool *used_up, uint32_t longest
 	uint32_t e, i, n;
 	uint64_t least;
 
-	for (e = 0; e < g->edges && p->work < WORK_PACK; e++) {
+	for (e = 0; e < g->edges && p->work < p->pack_most; e++) {
 		while (!used_up[e]) {
 			n = digraph_cycle(g, used_up, e, longest, cycle,
 					  &p->work);
@@ -522,9 +528,11 @@ static void pack_cycles(struct part *p)
 	for (longest = 2; longest < p->g.nodes; longest *= 2)
 		pack(p, left, used_up, longest, cycle);
 	pack(p, left, used_up, DIGRAPH_NONE, cycle);
+	p->packed = p->work;
 	p->work = 0;
-	p->limit = WORK_IMPROVE;
+	p->limit = p->improve_most;
 	start_from(p, used_up);
+	p->improved = p->work;
 	free(cycle);
 	free(left);
 	free(used_up);
@@ -544,11 +552,15 @@ static void shake(struct part *p)
 	improve(p);
 }
 
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 /* Limit the work of a start, so that later ones have their share. */
 static void share_work(struct part *p, uint32_t later)
 {
-	p->limit = p->work < WORK_IMPROVE ?
-		   p->work + (WORK_IMPROVE - p->work) / (later + 1) : WORK_IMPROVE;
+	p->limit = p->work + less(p->improve_most, p->work) / (later + 1);
 }
 
 static void solve_large(struct part *p)
@@ -570,16 +582,22 @@ static void solve_large(struct part *p)
 	improve(p);
 	if (p->g.nodes > SMALL)
 		return;
-	for (i = 0; i < ROUNDS && p->best_cost > p->bound; i++)
+	for (i = 0; i < ROUNDS && p->best_cost > p->bound && p->work < p->limit; i++)
 		shake(p);
+}
+
+static bool is_large(uint32_t nodes)
+{
+	return nodes > FEEDBACK_EXACT;
 }
 
 static void solve(struct part *p)
 {
 	p->best_cost = UINT64_MAX;
 	p->seed = 20220404;
-	if (p->g.nodes > FEEDBACK_EXACT) {
+	if (is_large(p->g.nodes)) {
 		solve_large(p);
+		p->improved = p->work > p->improved ? p->work : p->improved;
 		return;
 	}
 	order_exactly(p);
@@ -621,7 +639,9 @@ static void part_free(struct part *p)
 	free(p->slot);
 }
 
-/* Components and their nodes and edges, sorted by component */
+/* Components and their nodes and edges, sorted by component; and the work that is left
+ * for the large ones to come
+ */
 struct split {
 	uint32_t *component;
 	uint32_t *number;	/* of a node in its component */
@@ -629,6 +649,9 @@ struct split {
 	uint32_t *first;	/* of its edges in @edge */
 	uint32_t *edge;
 	uint32_t n;
+	uint64_t improve;
+	uint64_t pack;
+	uint64_t edges;		/* of these */
 };
 
 static void split_up(struct split *s, const struct digraph *g)
@@ -651,6 +674,12 @@ static void split_up(struct split *s, const struct digraph *g)
 	for (e = 0; e < g->edges; e++)
 		if (s->component[g->from[e]] == s->component[g->to[e]])
 			s->edge[s->first[s->component[g->from[e]] + 1]++] = e;
+	s->improve = WORK_IMPROVE;
+	s->pack = WORK_PACK;
+	s->edges = 0;
+	for (c = 0; c < s->n; c++)
+		if (is_large(s->nodes[c]))
+			s->edges += s->first[c + 1] - s->first[c];
 }
 
 static void split_free(struct split *s)
@@ -676,7 +705,20 @@ static void copy_hints(struct part *p, const bool *const *hints)
 	p->hint[n] = NULL;
 }
 
-static void solve_component(const struct digraph *g, const struct split *s, uint32_t c,
+/* Components share the work by their edges; what one leaves is for those to come. */
+static void solve_in_share(struct part *p, struct split *s)
+{
+	if (is_large(p->g.nodes)) {
+		p->improve_most = s->improve * p->g.edges / s->edges;
+		p->pack_most = s->pack * p->g.edges / s->edges;
+		s->edges -= p->g.edges;
+	}
+	solve(p);
+	s->improve = less(s->improve, p->improved);
+	s->pack = less(s->pack, p->packed);
+}
+
+static void solve_component(const struct digraph *g, struct split *s, uint32_t c,
 			    const uint64_t *weight, const bool *const *hints, bool *gone,
 			    struct feedback *result)
 {
@@ -693,7 +735,7 @@ static void solve_component(const struct digraph *g, const struct split *s, uint
 	}
 	digraph_index(&p.g);
 	copy_hints(&p, hints);
-	solve(&p);
+	solve_in_share(&p, s);
 	for (i = 0; i < edges; i++)
 		gone[p.edge[i]] = p.best[i];
 	result->cost += p.best_cost;

@@ -10,7 +10,7 @@
 #include "turns.h"
 
 #define BOXES	2000
-#define CABLES	8000
+#define CABLES	40000
 
 static struct net net;
 static uint8_t kind[BOXES];
@@ -113,20 +113,27 @@ static uint32_t random_below(u64 *seed, uint32_t n)
 	return (unit_random(seed) >> 32) % n;
 }
 
-/* Every switch has about so many cables to others, by chance. */
-static void random_net(uint32_t n, uint32_t cables, u64 *seed)
+/* One more piece. Every switch has about so many cables to others, by chance. */
+static void random_piece(uint32_t n, uint32_t cables, u64 *seed)
 {
-	uint32_t i, a, b;
+	uint32_t first = net.boxes, i, a, b;
 
-	switches(n);
-	for (i = 1; i < n; i++)		/* all of one piece */
-		join(i, random_below(seed, i));
+	for (i = 0; i < n; i++)
+		box(BOX_SWITCH);
+	for (i = 1; i < n; i++)
+		join(first + i, first + random_below(seed, i));
 	while (i++ < cables) {
 		a = random_below(seed, n);
 		b = random_below(seed, n);
 		if (a != b)
-			join(a, b);
+			join(first + a, first + b);
 	}
+}
+
+static void random_net(uint32_t n, uint32_t cables, u64 *seed)
+{
+	net_new();
+	random_piece(n, cables, seed);
 }
 
 #define NO_WAY	UINT32_MAX
@@ -591,6 +598,10 @@ static void test_time(void)
 	random_net(300, 900, &seed);
 	for (i = 0; i < 300; i++)
 		add_hosts(i, 2);
+	CHECK(seconds(TURNS_ALL, CHOOSE_AUTO) < 60);
+	net_new();
+	for (i = 0; i < 40; i++)
+		random_piece(30, 700, &seed);
 	CHECK(seconds(TURNS_ALL, CHOOSE_AUTO) < 60);
 }
 
