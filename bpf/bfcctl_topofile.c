@@ -345,6 +345,25 @@ static void split(char *text, const char *file)
 		split_line(line, file, ++number);
 }
 
+/* Each pair of cables of a box may be a turn. */
+static void check_turns(const struct topology *t)
+{
+	uint32_t *cables = need(calloc((size_t)t->net.boxes + 1, sizeof(*cables)));
+	uint32_t way, b, most = 0;
+	uint64_t turns = 0;
+
+	for (way = 0; way < 2 * t->net.cables; way++)
+		cables[way_from(&t->net, way)]++;
+	for (b = 0; b < t->net.boxes; b++) {
+		turns += (uint64_t)cables[b] * cables[b];
+		most = cables[b] > cables[most] ? b : most;
+	}
+	if (turns > TURNS_MAX)
+		fail("more than %u turns: %s alone has %u cables", TURNS_MAX,
+		     t->name[most], cables[most]);
+	free(cables);
+}
+
 /* ---- files ---- */
 
 static char *read_file(const char *name)
@@ -444,6 +463,7 @@ void topology_read(struct topology *t, int files, char **file)
 		source[f].text = read_file(source[f].file);
 	}
 	read_sources(t, source, files);
+	check_turns(t);
 	for (f = 0; f < files; f++) {
 		free(source[f].box);
 		free(source[f].text);

@@ -394,7 +394,8 @@ static void make_graph(struct finder *f, enum turns_which which, struct turns *t
 
 /**
  * turns_find() - the backpressure graph of a network
- * @net: network
+ * @net: network; the squares of the number of cables of each box add up to
+ *	 TURNS_MAX at most
  * @which: turns
  * @turns: the graph; for turns_free()
  */

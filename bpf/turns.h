@@ -12,6 +12,8 @@
 
 #include "feedback.h"
 
+#define TURNS_MAX	(UINT32_MAX / 2)	/* turns, edges and their sums have 32 bits */
+
 /* What a box does */
 enum box_kind {
 	BOX_SWITCH,	/* forwards, with bfc: pauses, and is paused */

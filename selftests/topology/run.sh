@@ -365,6 +365,16 @@ test_lldp_itself() {
 		jq -c '.[0] | [.cables, .ignored]')" '[1,1]'
 }
 
+# Turns are counted in 32 bits.
+test_too_many() {
+	{
+		echo "plain a b c"
+		echo "link b c"
+		seq -f 'link a b # %g' 32768
+	} >"$dir/net"
+	refuses 1 "more than 2147483647 turns: b alone has 32769 cables" "$dir/net"
+}
+
 ring=("switch s1 s2 s3	# a ring" "host h1 h2 h3" "link s1:x s2:y" "link s2:x s3:y"
 	"link s3:x s1:y" "link s1:p h1" "link s2 h2:e0" "link s3:p h3:e0" "")
 
@@ -485,5 +495,5 @@ test_long_lists() {
 
 run_each lldp lldp_one_end lldp_description lldp_descriptions lldp_domains lldp_same_name \
 	lldp_ambiguous lldp_keys lldp_refused lldp_strange_name lldp_names other_network \
-	lldp_ignore lldp_two_files lldp_itself file json paths options file_refused long_lists
+	lldp_ignore lldp_two_files lldp_itself too_many file json paths options file_refused long_lists
 all_passed
