@@ -32,7 +32,7 @@ struct neighbour {
 	bool named;	/* port[0] is the name of a device */
 	bool forwards;
 	bool ignored;	/* the device is of another network */
-	uint32_t other;	/* the neighbour, NO_BOX = not looked for yet, or ignored and unknown */
+	uint32_t other;	/* the neighbour, NO_BOX = not looked for yet, or unknown */
 	struct neighbour *end;	/* what the neighbour hears by the same cable */
 };
 
