@@ -120,6 +120,8 @@ void pin_commit(void);
 uint64_t object_id(const void *(*elf_bytes)(size_t *size));
 void object_pin(uint64_t id, const char *path);
 bool object_is(uint64_t id, const char *path);
+bool prog_has(uint32_t prog, const char *path);
+bool link_has(const char *link, const char *path);
 int cgroup_open(const char *path);
 void sockops_attach(int prog, const char *cgroup, const char *path, const char *what);
 uint64_t cgroup_id(const char *path);

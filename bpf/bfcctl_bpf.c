@@ -711,3 +711,56 @@ bool object_is(uint64_t id, const char *path)
 	close(map);
 	return same;
 }
+
+/**
+ * prog_has() - whether a program uses the map that is pinned there
+ * @prog: id of the program
+ * @path: of the pin, may be absent
+ *
+ * The kernel runs a new program before its maps have their names: a bfcctl that was killed in
+ * between leaves the pins of the program before.
+ */
+bool prog_has(uint32_t prog, const char *path)
+{
+	uint32_t ids[16], i, len = sizeof(struct bpf_prog_info);
+	struct bpf_prog_info info = {
+		.map_ids = (uintptr_t)ids,
+		.nr_map_ids = ARRAY_SIZE(ids),
+	};
+	struct bpf_map_info map = {};
+	int fd = bpf_prog_get_fd_by_id(prog);
+	bool has = false;
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
+		info.nr_map_ids = 0;
+	if (fd >= 0)
+		close(fd);
+	fd = pin_open(path);
+	if (fd < 0)
+		return false;
+	len = sizeof(map);
+	if (!bpf_obj_get_info_by_fd(fd, &map, &len))
+		for (i = 0; i < info.nr_map_ids && i < ARRAY_SIZE(ids); i++)
+			has |= ids[i] == map.id;
+	close(fd);
+	return has;
+}
+
+/**
+ * link_has() - prog_has() of the program of a pinned attachment
+ * @link: path of its pin, may be absent
+ * @path: of the map's pin, may be absent
+ */
+bool link_has(const char *link, const char *path)
+{
+	struct bpf_link_info info = {};
+	uint32_t len = sizeof(info);
+	int fd = pin_open(link);
+	bool has;
+
+	if (fd < 0)
+		return false;
+	has = !bpf_obj_get_info_by_fd(fd, &info, &len) && prog_has(info.prog_id, path);
+	close(fd);
+	return has;
+}

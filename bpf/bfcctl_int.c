@@ -428,7 +428,7 @@ bool int_port_same(const char *dev, int argc, char **argv)
 	struct bfc_int_config is;
 	struct int_args a;
 	unsigned int i, n = 0;
-	bool same;
+	bool same = true;
 	int map;
 
 	bpf_begin();
@@ -437,11 +437,14 @@ bool int_port_same(const char *dev, int argc, char **argv)
 				    .priority = FILTER_PRIORITY);
 
 		hook.attach_point = ways[i].point;
-		n += !bpf_tc_query(&hook, &opts);
+		if (bpf_tc_query(&hook, &opts))
+			continue;
+		n++;
+		same &= prog_has(opts.prog_id, pin_device("int", hook.ifindex, "-config"));
 	}
 	if (!port_args(dev, argc, argv, &a))
 		return !n;
-	if (n != ARRAY_SIZE(ways) ||
+	if (n != ARRAY_SIZE(ways) || !same ||
 	    !object_is(object_id(bfc_int_udp__elf_bytes),
 		       pin_device("int", hook.ifindex, "-object")))
 		return false;

@@ -128,7 +128,8 @@ bool size_same(int argc, char **argv)
 	bpf_begin();
 	if (access(size_path(a.cgroup, ""), F_OK))
 		return !a.on;
-	if (!a.on || !object_is(object_id(bfc_size__elf_bytes), size_path(a.cgroup, "-object")))
+	if (!a.on || !object_is(object_id(bfc_size__elf_bytes), size_path(a.cgroup, "-object")) ||
+	    !link_has(size_path(a.cgroup, ""), size_path(a.cgroup, "-config")))
 		return false;
 	fd = pin_open(size_path(a.cgroup, "-config"));
 	if (fd < 0)

@@ -169,12 +169,14 @@ bool tcp_config(const char *cgroup, struct bfc_int_config *conf)
 }
 
 /**
- * tcp_is_current() - whether a cgroup has the program of this version of bfcctl
+ * tcp_is_current() - whether a cgroup has the program of this version of bfcctl, with the
+ * configuration that is pinned
  * @cgroup: its directory
  */
 bool tcp_is_current(const char *cgroup)
 {
-	return object_is(object_id(bfc_int_tcp__elf_bytes), pin_cgroup(cgroup, "/object"));
+	return object_is(object_id(bfc_int_tcp__elf_bytes), pin_cgroup(cgroup, "/object")) &&
+	       link_has(pin_cgroup(cgroup, "/link"), pin_cgroup(cgroup, "/config"));
 }
 
 /* ---- what is kept with the sockets ---- */

@@ -709,6 +709,38 @@ test_host() {
 }
 
 # What the kernel's types are needed for, that is done and kept, is in size.sh.
+# A bfcctl that was killed when the kernel had its program, and before the pins were those of it
+test_killed() {
+	local what pin line
+	devices d0
+	mkdir -p "$group"
+	conf "[host]
+		int attach --cgroup $group to 10.0.0.0/8
+[port d0]
+		int attach to 10.0.0.0/8"
+	apply 0
+	apply 0
+	equal "what was done" "$(grep -c ': nothing to do$' "$scratch/out")" 2
+	for what in "--cgroup $group" d0; do
+		case $what in
+		d0)	pin=$(echo /sys/fs/bpf/bfc/int-*-config) line="d0: int attach .*" ;;
+		*)	pin=$(echo /sys/fs/bpf/bfc/cgroup-*/config) line="host: .*: done" ;;
+		esac
+		check "pin of before" bpftool map pin pinned "$pin" /sys/fs/bpf/before
+		# shellcheck disable=SC2086
+		ctl -n x int attach $what to 10.0.0.0/16
+		rm "$pin"
+		mv /sys/fs/bpf/before "$pin"
+		apply 0
+		equal "$what: what was done" "$(grep -cx "$line" "$scratch/out")" 1
+	done
+	apply 0
+	equal "what was done" "$(grep -c ': nothing to do$' "$scratch/out")" 2
+	ctl int detach --cgroup "$group"
+	ctl -n x int detach d0
+	rmdir "$group"
+}
+
 test_host_sizes() {
 	mkdir -p "$group"
 	devices d0
@@ -829,5 +861,5 @@ test_reader_ends() {
 
 run_tests first_and_second back_to_the_default as_tc_reads_it live replacement \
 	replacement_of_a_tree patterns_and_later_ports old_module one_fails dry_run programs \
-	program_of_a_deleted_qdisc dumps program_of_tx_queues host host_sizes gone_in_the_list \
+	program_of_a_deleted_qdisc dumps program_of_tx_queues host killed host_sizes gone_in_the_list \
 	names names_of_words at_once reader_ends
