@@ -299,9 +299,8 @@ struct bfc_sched {
 	struct bfc_sched_over over;
 	struct {
 		u64 due;	/* ns: when to look at storms again */
-		u8 ignoring;	/* bit p: the pauses of priority p are ignored as a storm; all bits
-				 * where queues are paused
-				 */
+		u32 parted;	/* &bfc_rx.parted of the neighbour whose pauses are watched */
+		u8 ignoring;	/* bit p: pauses of priority p are a storm; all bits: of queues */
 		struct bfc_watchdog watch[BFC_PRIORITIES];	/* by priority; of queues: [0] */
 	} storm;
 	struct bfc_sched_txq txq;
@@ -804,6 +803,7 @@ void bfc_settle(struct bfc_sched *q);
 void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now);
 void bfc_expire_pauses(struct bfc_sched *q, u64 now);
 void bfc_rx_prio_end(struct bfc_sched *q, u64 now);
+void bfc_watch_reset(struct bfc_sched *q, bool prios);
 
 /* bfc_host.c */
 void bfc_host_paused(struct bfc_sched *q, u64 now);

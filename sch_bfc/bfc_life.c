@@ -160,21 +160,6 @@ bool bfc_keeps_egress(const struct bfc_cfg *cfg)
 	return cfg->role == BFC_ROLE_SWITCH && cfg->fc->egress_new;
 }
 
-/* Forget all storms. @prios: the mode that they are of pauses priorities. An event was sent for
- * each storm, so one is sent for its end.
- */
-static void bfc_watch_reset(struct bfc_sched *q, bool prios)
-{
-	unsigned int prio;
-
-	for (prio = 0; prio < BFC_PRIORITIES; prio++)
-		if (q->storm.watch[prio].state == BFC_WD_IGNORE)
-			bfc_event_storm(q->port, prio, prios, false, 0);
-	q->storm.ignoring = 0;
-	memset(q->storm.watch, 0, sizeof(q->storm.watch));
-	q->storm.due = U64_MAX;
-}
-
 /* Reset the cursors of early resumes: they do not hold with other lossless priorities. */
 static void bfc_cursors_reset(struct bfc_sched *q)
 {

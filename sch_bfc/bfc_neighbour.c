@@ -164,6 +164,14 @@ void bfc_port_unroot(struct bfc_port *port)
 		WRITE_ONCE(port->root[queue], BFC_ROOT_UNKNOWN);
 }
 
+/* The neighbour has gone, or another one has come: its pauses are no storm yet. Schedulers notice
+ * with the next change of &bfc_rx.gen.
+ */
+static void bfc_port_parted(struct bfc_port *port)
+{
+	WRITE_ONCE(port->rx.parted, port->rx.parted + 1);
+}
+
 /**
  * bfc_port_unpause() - forget the pauses of a neighbour that can resume nothing any more
  * @port: the port
@@ -177,6 +185,7 @@ void bfc_port_unpause(struct bfc_port *port)
 	bfc_port_unroot(port);
 	memset(port->rx.until, 0, sizeof(port->rx.until));
 	WRITE_ONCE(port->rx.t_hop, 0);
+	bfc_port_parted(port);
 	/* Pairs with the acquire in bfc_dequeue(). */
 	smp_store_release(&port->rx.gen, port->rx.gen + 1);
 	if (port->life.users)
@@ -226,6 +235,8 @@ void bfc_port_tags(struct bfc_port *port)
 
 	if (!live)
 		bfc_port_unpause(port);
+	else if (told != port->told)
+		bfc_port_parted(port);
 	/* A neighbour that sends HELLOs need not prove that it obeys pauses; the next one may
 	 * have to.
 	 */

@@ -78,6 +78,38 @@ static void bfc_prio_resume(struct bfc_sched *q, unsigned int prio, u64 now)
 		bfc_pause_over(q, ns);
 }
 
+/**
+ * bfc_watch_reset() - forget all storms
+ * @q: scheduler
+ * @prios: the mode that they are of pauses priorities
+ *
+ * An event was sent for each storm, so one is sent for its end.
+ *
+ * Context: under the root lock.
+ */
+void bfc_watch_reset(struct bfc_sched *q, bool prios)
+{
+	unsigned int prio;
+
+	for (prio = 0; prio < BFC_PRIORITIES; prio++)
+		if (q->storm.watch[prio].state == BFC_WD_IGNORE)
+			bfc_event_storm(q->port, prio, prios, false, 0);
+	q->storm.ignoring = 0;
+	memset(q->storm.watch, 0, sizeof(q->storm.watch));
+	q->storm.due = U64_MAX;
+}
+
+/* Storms and hold-offs are those of the neighbour whose pauses they were. */
+static void bfc_watch_anew(struct bfc_sched *q)
+{
+	u32 parted = READ_ONCE(q->port->rx.parted);
+
+	if (likely(parted == q->storm.parted))
+		return;
+	q->storm.parted = parted;
+	bfc_watch_reset(q, q->cfg->prios);
+}
+
 /* Step the watchdog of a priority, or that of all queues: a pause that is a storm is not obeyed.
  * bfc_watchdog.h defines progress. A neighbour that speaks BFC reports what it has drained; for
  * another one progress is what could be sent to it.
@@ -270,6 +302,7 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 	unsigned int w, bit, qn;
 	bool none;
 
+	bfc_watch_anew(q);
 	if (q->cfg->prios)
 		prio = bfc_merge_prio(q, now);
 	else

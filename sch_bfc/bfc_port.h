@@ -60,9 +60,9 @@ struct bfc_port_pcpu {
 /**
  * struct bfc_rx - the pauses that the neighbour sent
  *
- * Protected by &bfc_port.lock. Dequeue reads @paused, @until, @deadline, @drained and @t_hop
- * without the lock, word by word; @gen, which is stored with release after them, tells it of a
- * change.
+ * Protected by &bfc_port.lock. Dequeue reads @paused, @until, @deadline, @drained, @t_hop and
+ * @parted without the lock, word by word; @gen, which is stored with release after them, tells it
+ * of a change.
  */
 struct bfc_rx {
 	u32 gen;		/* changes with every new @paused or @until */
@@ -71,6 +71,7 @@ struct bfc_rx {
 	u64 drained;		/* bytes that the neighbour says it has drained */
 	u64 until[BFC_PRIORITIES];	/* ns: end of the pause of each priority */
 	u32 t_hop;		/* ns: FAFC's T_hop as the neighbour says; 0: unknown */
+	u32 parted;		/* changes as a neighbour goes: the next one's pauses are no storm yet */
 	DECLARE_BITMAP(paused, BFC_QUEUES_MAX);	/* local queues held paused */
 	struct bfc_bucket bucket;	/* frames that the port may still obey now */
 	u32 max_pps;		/* rate of @bucket, frames/s */
