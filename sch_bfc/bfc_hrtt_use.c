@@ -27,7 +27,9 @@
  */
 static u64 bfc_hrtt_port(struct bfc_port *port, u64 *room)
 {
-	bool host = port->neighbour.peer.role == BFC_ROLE_NIC;
+	const struct bfc_peer *peer = &port->neighbour.peer;
+	/* What proves nothing may be a stranger's, and the neighbour sends PFC. */
+	bool host = peer->role == BFC_ROLE_NIC && peer->proved;
 	u64 rtt, value, longest, most, frame;
 	const struct bfc_params *p;
 

@@ -164,11 +164,12 @@ void bfc_port_unroot(struct bfc_port *port)
 		WRITE_ONCE(port->root[queue], BFC_ROOT_UNKNOWN);
 }
 
-/* The neighbour has gone, or another one has come: its pauses are no storm yet. Schedulers notice
- * with the next change of &bfc_rx.gen.
+/* The neighbour has gone, or another one has come: its T_hop is not known, and its pauses are no
+ * storm yet. Schedulers notice with the next change of &bfc_rx.gen.
  */
 static void bfc_port_parted(struct bfc_port *port)
 {
+	WRITE_ONCE(port->rx.t_hop, 0);
 	WRITE_ONCE(port->rx.parted, port->rx.parted + 1);
 }
 
@@ -184,7 +185,6 @@ void bfc_port_unpause(struct bfc_port *port)
 	bitmap_zero(port->rx.paused, BFC_QUEUES_MAX);
 	bfc_port_unroot(port);
 	memset(port->rx.until, 0, sizeof(port->rx.until));
-	WRITE_ONCE(port->rx.t_hop, 0);
 	bfc_port_parted(port);
 	/* Pairs with the acquire in bfc_dequeue(). */
 	smp_store_release(&port->rx.gen, port->rx.gen + 1);

@@ -291,6 +291,9 @@ u8 bfc_prio_paused(struct bfc_sched *q, u64 now)
  * @frame: not used
  * @now: ns
  *
+ * A sender that need not hear the port may pause as PFC could, and no longer. Its T_hop is not
+ * taken, as that keeps a host slow for 32 times as long.
+ *
  * Context: port->lock held.
  */
 void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause,
@@ -298,13 +301,18 @@ void bfc_rx_prio(struct bfc_port *port, const struct bfc_pause *pause,
 {
 	unsigned long lossless = port->cfg->lossless;
 	unsigned int prio, paused = 0;
+	u64 most = U32_MAX;
 
 	lockdep_assert_held(&port->lock);
-	WRITE_ONCE(port->rx.t_hop, pause->hold_ns);
+	if (port->told)
+		WRITE_ONCE(port->rx.t_hop, pause->hold_ns);
+	else
+		most = bfc_quanta_to_ns(BFC_QUANTA_MAX, port->link_rate);
 	for_each_set_bit(prio, &lossless, BFC_PRIORITIES) {
-		WRITE_ONCE(port->rx.until[prio], pause->prio_ns[prio] ?
-			   now + pause->prio_ns[prio] : 0);
-		paused += !!pause->prio_ns[prio];
+		u64 ns = min_t(u64, pause->prio_ns[prio], most);
+
+		WRITE_ONCE(port->rx.until[prio], ns ? now + ns : 0);
+		paused += !!ns;
 	}
 	/* Pairs with the acquire in bfc_dequeue(). */
 	smp_store_release(&port->rx.gen, port->rx.gen + 1);

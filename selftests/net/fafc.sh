@@ -431,6 +431,51 @@ test_false_t_hop() {
 	finish "$bg"
 }
 
+# What did not prove that it hears the port may pause it as PFC could: for 65535 quanta, 1.68 s, and
+# no rate follows from that.
+test_unproved_t_hop() {
+	exact_clock || return 0
+	paced_host peer auto
+	send h 10.0.0.1 5000 -F 1 -t 10
+	frames hello n echo=0 modes=2
+	frames pause n epoch=7 queues=0 hold=1000000000 prio0=1000000000
+	sleep 0.1
+	check "not paused" stat_is h e0 'prios[0].paused' true
+	sleep 1.4
+	seen_by_n 0.04 5000
+	at_least "packets in 40 ms after a pause of a stranger" "${seen[0]}" 60
+	frames hello n echo=0 modes=2
+	frames pause n epoch=7 queues=0 prio0=4000000000
+	sleep 1.6
+	check "not paused any more" stat_is h e0 'prios[0].paused' true
+	sleep 0.2
+	seen_by_n 0.04 5000
+	at_least "packets in 40 ms after the longest" "${seen[0]}" 60
+	finish "$bg"
+}
+stat_is() { [ "$(stat "$1" "$2" "$3")" = "$4" ]; }
+
+# The T_hop of a neighbour goes with it: no PFC frame is as short as twice that, and none is a pause
+# of FAFC.
+test_t_hop_ends_with_the_neighbour() {
+	exact_clock || return 0
+	paced_host peer auto
+	frames set n modes=2
+	frames talk n 0.3
+	wait_for 5 peer_up h e0 || fail "not up"
+	send h 10.0.0.1 5000 -F 1 -t 10
+	frames pause n queues=0 hold=1000000000 prio0=3000000
+	frames talk n 0
+	frames hello n flags=1
+	wait_for 2 peer_not_up h e0 || fail "no end"
+	frames pfc n 1 65535
+	sleep 0.1
+	frames pfc n 1 0
+	seen_by_n 0.04 5000
+	at_least "packets in 40 ms after PFC of another" "${seen[0]}" 60
+	finish "$bg"
+}
+
 # A pause of the backstop is longer than any that FAFC computes, also where it is more than the
 # quanta of a PFC frame.
 test_backstop_lasts() {
@@ -604,5 +649,6 @@ test_beside_a_hostile_neighbour() {
 
 run_tests incast least_harm quanta_for_others ns_for_ours marks marks_ahead no_marks_for_pauses \
 	weight_of_the_{length,rate} ports_share host_slows_down host_bursts_not \
-	host_slows_one_priority host_knows_t_hop parameters_change_under_traffic -- \
+	host_slows_one_priority host_knows_t_hop unproved_t_hop t_hop_ends_with_the_neighbour \
+	parameters_change_under_traffic -- \
 	backstop_lasts false_t_hop beside_a_hostile_neighbour no_harm_to_a_long_queue pauses_again

@@ -448,6 +448,25 @@ test_fafc() {
 	all_idle
 }
 
+# A HELLO that proves nothing makes no host of a neighbour that sends PFC: what its loop has been
+# measured to be holds for the box.
+test_stranger_is_no_host() {
+	local rate=200mbit short_us=2 hellos= before
+	exact_clock || return
+	topology 500 fc fafc hrtt auto limit 16mb
+	bfc sw1 x fc pfc hrtt auto limit 16mb
+	pfc_load 1000
+	sleep 1.5
+	before=$(stat sw2 r0 hrtt)
+	at_least "in use" "$before" 1000000
+	frames open n sw1 x
+	frames hello n id=7 role=1 echo=0 modes=2
+	sleep 2
+	equal "state" "$(stat sw2 x peer_state)" heard
+	at_least "in use beside a stranger" "$(stat sw2 r0 hrtt)" "$before"
+	frames close
+}
+
 # A neighbour that obeys no pause gets no room for a loop, whatever it looks like.
 test_pfc_obeys_nothing() {
 	local before after i
@@ -506,4 +525,4 @@ test_port_level() {
 
 run_tests data_center measured follows lost_pauses forgotten not_believed \
 	late_host_is_not_believed given does_not_fit port_level pfc_replugged pfc_in_a_buffer \
-	fafc pfc_obeys_nothing -- pfc_distance rings moderated bql
+	fafc stranger_is_no_host pfc_obeys_nothing -- pfc_distance rings moderated bql
