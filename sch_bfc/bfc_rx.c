@@ -99,6 +99,7 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 				 const struct bfc_hdr *hdr, const void *frame,
 				 u64 now)
 {
+	u32 epoch = port->neighbour.peer.epoch;
 	struct bfc_hello hello;
 	unsigned int events;
 	enum bfc_bad bad;
@@ -122,8 +123,14 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 		return bad;
 
 	port->neighbour.hello_rx++;
-	if (events & BFC_EV_LAYOUT)
+	if (events & BFC_EV_LAYOUT) {
 		port->rx.seq = hdr->seq;
+		/* One that has started over may pause nothing, and need not say so. Not what PFC
+		 * has paused: a stranger could end that.
+		 */
+		if (port->fc->tags && port->neighbour.peer.epoch != epoch)
+			bfc_port_unpause(port);
+	}
 	if (!port->fc->tags) {
 		/* counters do not depend on the neighbour's queues */
 	} else if (events & BFC_EV_LAYOUT) {

@@ -470,6 +470,36 @@ test_pauses_end_with_accept_pause() {
 holds_back() { [ "$(port paused)" -gt 0 ]; }
 holds_nothing_back() { ! holds_back; }
 
+# A neighbour that starts over holds nothing paused, and need not say so; one that is a host by then
+# may not even.
+test_pauses_end_with_the_epoch() {
+	start
+	agree
+	frames pause n bits=1 hold=4000000000
+	check "not paused" wait_for 2 port_is paused 1
+	frames talk n 0
+	frames set n role=1 epoch=12 nonce=13
+	frames hello n
+	sleep 0.3
+	equal "role" "$(port peer_role)" nic
+	state 1 up "after a restart"
+	equal "queues paused by the neighbour's last epoch" "$(port paused)" 0
+	done_with
+}
+
+# With `peer on` a PAUSE may come before the first HELLO of its epoch.
+test_pauses_before_the_hello() {
+	start peer on
+	frames set n epoch=12 nonce=13
+	frames pause n bits=1 hold=4000000000
+	check "not paused" wait_for 2 port_is paused 1
+	frames hello n
+	wait_for 2 port_is hello_rx 1 || fail "no HELLO"
+	sleep 0.1
+	equal "queues paused" "$(port paused)" 1
+	done_with
+}
+
 # 2000 frames at once; the port takes 10 000 a second.
 test_flood() {
 	start
@@ -767,5 +797,6 @@ test_not_ours() {
 run_tests three_way_hello bye silence carrier_loss two_talkers peer_on own_pause_with_peer_on \
 	peer_off pause_obeyed hold_ends_on_an_idle_port cap_of_a_paused_queue \
 	mode_change_ends_a_pause refused sequence_far_ahead guessed_nonce unproved_pause nic_role \
-	pauses_end_with_accept_pause flood hello_flood pause_sent counts_of_a_row nothing_new \
+	pauses_end_with_accept_pause pauses_end_with_the_epoch pauses_before_the_hello flood \
+	hello_flood pause_sent counts_of_a_row nothing_new \
 	tags_of_others vlan_bridge tpid_8100 not_ours fuzz
