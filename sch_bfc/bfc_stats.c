@@ -735,7 +735,10 @@ static void bfc_oldest_read(const struct bfc_sched *q, const struct bfc_queue *q
 		return;
 	rcu_read_lock();
 	ing = bfc_prove(q, queue->head);
-	o->from = ing ? ing->ifindex : queue->head->skb_iif;
+	if (ing)
+		o->from = ing->ifindex;
+	else if (!bfc_port_shared(q->port))
+		o->from = queue->head->skb_iif;	/* else that of another namespace, which chooses it */
 	rcu_read_unlock();
 	if (dst)
 		bfc_oldest_dst(queue->head, o);

@@ -171,6 +171,9 @@ on_top() {
 	ip -n c neigh add 10.7.0.9 lladdr "$(mac r e0)" dev top
 	forge c top
 	send d 10.7.0.9 5000 -f 512 -n 10 -s 200
+	sleep 0.5
+	at_least "packets that wait" "$(stat sw r0 qlen)" 10
+	equal "where they say that they came in" "$(froms sw r0)" none
 	finish "$bg"
 	untouched
 	at_least "untrusted" "$(stat sw r0 untrusted)" 1
@@ -178,6 +181,12 @@ on_top() {
 	ip -n c link del top
 	works 10.0.9.2
 	all_idle
+}
+
+# froms NS PORT: devices that the oldest packets of the queues came in through; none: a queue is
+# empty, or it is not known
+froms() {
+	tc -n "$1" -s class show dev "$2" | sed -n 's/.* from \([^ ]*\).*/\1/p' | sort -u | paste -sd ' '
 }
 
 test_vlan_of_a_container() { on_top type vlan id 5; }
