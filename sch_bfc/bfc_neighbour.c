@@ -116,6 +116,16 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
 	return refused;
 }
 
+/* The neighbour has gone, and with it the want of handles for its queues; not for what the port
+ * holds.
+ */
+static void bfc_port_served(struct bfc_port *port)
+{
+	port->neighbour.refused = BFC_REFUSED_NOT;
+	if (!port->cfg || !bfc_cfg_holds(port->cfg))
+		bfc_event_handles(port, false);
+}
+
 /**
  * bfc_port_left() - give the handles for the neighbour's queues back, as it has gone
  * @port: the port
@@ -131,7 +141,7 @@ void bfc_port_left(struct bfc_port *port)
 	/* Counters for no queue stay: a neighbour that comes and goes gets no new ones. */
 	if (!ing || ing->queues)
 		bfc_port_layout(port, 0);
-	port->neighbour.refused = BFC_REFUSED_NOT;
+	bfc_port_served(port);
 }
 
 /**
@@ -323,7 +333,7 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 	WRITE_ONCE(port->neighbour.epoch, get_random_u32());
 	port->rx.seq = 0;
 	port->neighbour.tries = 0;
-	port->neighbour.refused = BFC_REFUSED_NOT;
+	bfc_port_served(port);
 	port->neighbour.news.filled = ktime_get_ns();
 	port->neighbour.news.tokens = BFC_LAYOUT_BURST;
 	WRITE_ONCE(port->live, false);

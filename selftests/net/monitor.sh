@@ -278,6 +278,32 @@ test_handles_exhausted() {
 		"$(told x 'select(.event == "neighbour_up").dev' | wc -w)" 63
 }
 
+# A refusal ends with the neighbour: that of the next one is another.
+test_handles_exhausted_again() {
+	local n
+	new_ns x
+	host a 10.0.0.1/24
+	cable x p1 a e0
+	for n in {1..63}; do
+		echo "link add d$n type dummy"
+		echo "link set d$n up"
+	done | ip -n x -batch -
+	for n in {1..63}; do
+		echo "qdisc add dev d$n root bfc flows 16 rate 1gbit peer on queues 1024"
+	done | tc -n x -batch -
+	listen p1 x p1
+	bfc x p1
+	for n in 1 2; do
+		bfc a e0 queues 1024
+		check "refusal $n" wait_for 10 refused_for x p1 handles
+		check "refusal $n is not told" wait_for 5 tells_so_many p1 $n
+		tc -n a qdisc del dev e0 root
+		check "the neighbour is there" wait_for 5 searches x p1
+	done
+	tell_all p1 "handles_exhausted handles_exhausted"
+}
+searches() { [ "$(stat "$1" "$2" peer_state)" = searching ]; }
+
 # A neighbour that comes and goes as often as it may.
 test_flood_is_bounded() {
 	local n begun took	# with fc bfc it is let in once a second only
@@ -422,5 +448,5 @@ test_unload() {
 
 run_tests neighbour other_queues peer_on text later_port storm_and_restore storm_ends_with_the_qdisc \
 	storms_of_two_txqs storm_of_a_removed_txq queues_exhausted shared_queues_are_not_exhausted \
-	handles_exhausted flood_is_bounded reader_that_does_not_read reload_behind_a_loss \
-	unload_behind_a_loss namespaces unload
+	handles_exhausted handles_exhausted_again flood_is_bounded reader_that_does_not_read \
+	reload_behind_a_loss unload_behind_a_loss namespaces unload
