@@ -73,18 +73,19 @@ static enum bfc_bad bfc_rx_pause(struct bfc_port *port,
 
 /* New counters for the neighbour's queues. A neighbour that keeps changing its number of queues
  * must not use up the handles, as only the sweep frees old ones. It gets counters by a later
- * HELLO; until then packets are charged to counters for no queue.
+ * HELLO; until then packets are charged to counters for no queue. @early: the cause if it is too
+ * early to try: that of the last try, if there was one.
  *
  * Return: 0, or why it gets none now: BFC_REFUSED_*.
  */
-static u8 bfc_rx_layout(struct bfc_port *port, unsigned int queues, u64 now)
+static u8 bfc_rx_layout(struct bfc_port *port, unsigned int queues, u8 early, u64 now)
 {
 	const struct bfc_ingress *ing;
 	u8 refused = bfc_ingress_room(port, queues);
 
 	if (!refused && !bfc_bucket_take_n(&port->neighbour.news, now, BFC_LAYOUT_PPS,
 					   BFC_LAYOUT_BURST, 1))
-		refused = BFC_REFUSED_WAIT;
+		refused = early;
 	if (!refused)
 		return bfc_port_layout(port, queues);
 	if (refused != port->neighbour.refused)
@@ -134,11 +135,12 @@ static enum bfc_bad bfc_rx_hello(struct bfc_port *port,
 	if (!port->fc->tags) {
 		/* counters do not depend on the neighbour's queues */
 	} else if (events & BFC_EV_LAYOUT) {
-		port->neighbour.refused = bfc_rx_layout(port, hello.queues, now);
+		port->neighbour.refused = bfc_rx_layout(port, hello.queues, BFC_REFUSED_WAIT, now);
 	} else if (events & BFC_EV_STATE && !port->neighbour.peer.peer_nonce) {
 		bfc_port_left(port);	/* BYE */
 	} else if (port->neighbour.refused && hello.id == port->neighbour.peer.peer_id) {
-		port->neighbour.refused = bfc_rx_layout(port, hello.queues, now);
+		port->neighbour.refused = bfc_rx_layout(port, hello.queues,
+							port->neighbour.refused, now);
 		events |= BFC_EV_STATE;
 	}
 	if (events & BFC_EV_STATE) {

@@ -297,6 +297,27 @@ test_refused_later() {
 	up sw p1
 }
 
+# One that says HELLO is tried with each of them, but looked at once a second: what is said of the
+# cause, in tc and the log, is the same in between.
+test_refused_says_why() {
+	local causes=() before
+	lone_port
+	ip -n sw link set p1 mtu 100
+	bfc sw p1
+	bfc h e0 role nic queues 1024
+	check "not refused" wait_for 5 refused_for sw p1 mtu
+	# until it is not looked at with each HELLO any more
+	sleep 3
+	before=$(dmesg | grep -c "p1: cannot count for")
+	for _ in {1..16}; do
+		causes+=("$(stat sw p1 peer_refused)")
+		sleep 0.25
+	done
+	equal "why it is refused" "$(printf '%s\n' "${causes[@]}" | sort -u | paste -sd ' ')" mtu
+	equal "lines in the log meanwhile" $(($(dmesg |
+		grep -c "p1: cannot count for") - before)) 0
+}
+
 # Neither is it tried again for a port whose qdisc has gone, or has just come.
 test_refused_and_gone() {
 	refused_with_mtu 76
@@ -334,4 +355,4 @@ test_refused_gets_its_own_queues() {
 
 run_tests neighbour_loses_its_qdisc -- plain_neighbour goodbye_gets_lost other_number_of_queues \
 	neighbour_restarts_under_load link_down_and_up peer_on_and_off refused_is_not_for_good \
-	refused_later refused_and_gone refused_gets_its_own_queues
+	refused_later refused_says_why refused_and_gone refused_gets_its_own_queues
