@@ -129,7 +129,7 @@ void bfc_peer_say(struct bfc_peer *p, struct bfc_hello *h, u64 now)
 	h->sent_ns = now + p->clock;
 	h->echo = p->peer_nonce;
 	h->echo_ns = p->echo_ns;
-	h->held_ns = now - p->heard_ns;
+	h->held_ns = p->heard_ns ? now - p->heard_ns : 0;	/* not how long the box is up */
 	if (bye)
 		return;
 	if (bfc_peer_is_up(p, now))

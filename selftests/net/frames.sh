@@ -74,8 +74,8 @@ test_three_way_hello() {
 	equal "what the first HELLOs say" "$(answered 'map([.dst, .ethertype,
 		.len >= 60, .length, .version, .role, .flags, .queues,
 		.classes, .reserved, .incast, .reserved2, .modes, .echo,
-		.echo_sent, .ntags]) | unique[0] | tostring')" \
-		'["01:80:c2:00:00:0e","88b5",true,84,1,0,0,32,1,0,65535,0,1,0,0,0]'
+		.echo_sent, .held, .ntags]) | unique[0] | tostring')" \
+		'["01:80:c2:00:00:0e","88b5",true,84,1,0,0,32,1,0,65535,0,1,0,0,0,0]'
 	equal "different first HELLOs" "$(answered 'map([.id, .epoch, .nonce,
 		.src, .role, .queues]) | unique | length')" 1
 	equal "nonce 0" "$(answered '.[0].nonce == 0')" false

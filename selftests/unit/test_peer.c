@@ -162,6 +162,9 @@ static void test_handshake(void)
 {
 	struct frame f;
 
+	fresh();
+	f = say(&a, SEC);
+	CHECK(!f.hello.held_ns, "held, of the first HELLO: not how long the box is up");
 	both_up();
 	CHECK(a.p.peer_id == 0xb && b.p.peer_id == 0xa);
 	CHECK(a.p.peer_nonce == 0xb1 && b.p.peer_nonce == 0xa1);
