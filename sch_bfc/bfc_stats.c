@@ -134,6 +134,8 @@ static void bfc_port_read(struct bfc_port *port, struct bfc_port_stats *s)
 		s->state = port->neighbour.peer.state;
 	if (s->state == BFC_PEER_STATE_REFUSED)
 		s->refused = port->neighbour.refused;
+	if (port->opt.peer == BFC_PEER_ON && s->state != BFC_PEER_STATE_OFF && !s->peer.queues)
+		s->peer.queues = port->queues;	/* without a HELLO */
 	ing = bfc_ingress_of(port);
 	for (i = 0; ing && i < ing->queues; i++)
 		s->counters += atomic_read(&ing->counter[i]);

@@ -236,14 +236,17 @@ static void print_peer(const uint64_t *value, bool has_port)
 {
 	uint64_t state = value[TCA_BFC_STATS_PEER_STATE];
 	uint64_t refused = value[TCA_BFC_STATS_REFUSED];
+	uint64_t id = value[TCA_BFC_STATS_PEER_ID];
 	uint64_t rtt = value[TCA_BFC_STATS_HELLO_RTT];
 	uint64_t hrtt = value[TCA_BFC_STATS_HRTT_MEASURED];
 	char buf[SPRINT_BSIZE];
 	const char *word;
-	bool known;
+	bool known, said;
 
+	/* with `peer on` there may be a neighbour that has said nothing of itself */
 	known = state != BFC_PEER_STATE_OFF &&
 		state != BFC_PEER_STATE_SEARCHING;
+	said = known && id;
 
 	if (has_port) {
 		word = word_or_number(buf, peer_state_words, state);
@@ -254,21 +257,21 @@ static void print_peer(const uint64_t *value, bool has_port)
 	}
 
 	word = word_or_number(buf, role_words, value[TCA_BFC_STATS_PEER_ROLE]);
-	if (known) {
+	if (said) {
 		json_string("peer_role", word);
 		print_text(" role %s", word);
-		print_color_u64(PRINT_FP, COLOR_NONE, NULL, " queues %llu",
-				value[TCA_BFC_STATS_PEER_QUEUES]);
 	} else {
 		print_color_null(PRINT_JSON, COLOR_NONE, "peer_role", NULL,
 				 NULL);
 	}
+	if (known)
+		print_color_u64(PRINT_FP, COLOR_NONE, NULL, " queues %llu",
+				value[TCA_BFC_STATS_PEER_QUEUES]);
 	json_number("peer_queues", value[TCA_BFC_STATS_PEER_QUEUES]);
 
-	snprintf(buf, sizeof(buf), "%016llx",
-		 (unsigned long long)value[TCA_BFC_STATS_PEER_ID]);
+	snprintf(buf, sizeof(buf), "%016llx", (unsigned long long)id);
 	json_string("peer_id", buf);
-	if (known)
+	if (said)
 		print_text(" id %s", buf);
 
 	if (refused && refused < ARRAY_SIZE(refusals)) {

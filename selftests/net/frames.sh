@@ -183,6 +183,10 @@ test_two_talkers() {
 test_peer_on() {
 	start peer on
 	tagged "peer on"
+	equal "the neighbour's queues, role and id" \
+		"$(port peer_queues) $(port peer_role) $(port peer_id)" "32 null 0000000000000000"
+	equal "what is known of it" "$(tc -n sw -s qdisc show dev p1 root |
+		grep -o '^  peer .*')" "  peer up queues 32"
 	at_most "HELLOs heard" "$(port hello_rx)" 0
 	frames pause n bits=3 epoch=99 seq=5 hold=2000000000
 	check "pause of a neighbour that said no HELLO" wait_for 2 \
