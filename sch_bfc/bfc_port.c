@@ -281,10 +281,13 @@ static void bfc_port_detach_alone(struct bfc_port *port)
 	bfc_port_free(port);
 }
 
-static u64 bfc_refresh_pfc(const struct bfc_port *port,
-			   const struct bfc_cfg *cfg, u64 link_rate,
-			   u64 refresh)
+/* @refresh, or the interval at which the link can carry the frames that repeat pauses, ns. */
+static u64 bfc_refresh_bound(const struct bfc_port *port,
+			     const struct bfc_cfg *cfg, u64 link_rate,
+			     u64 refresh)
 {
+	if (!cfg->fc->prios)
+		return max(refresh, bfc_pause_least(link_rate, bfc_pause_most(cfg)));
 	return max(bfc_pfc_refresh(cfg->quanta, link_rate,
 				   psched_mtu(port->dev), refresh),
 		   BFC_REFRESH_MIN);
@@ -301,10 +304,12 @@ void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 {
 	spin_lock_bh(&port->lock);
 	port->link_rate = link_rate;
-	if (port->cfg && port->fc->prios)
+	if (port->cfg) {
 		WRITE_ONCE(port->opt.refresh,
-			   bfc_refresh_pfc(port, port->cfg, link_rate,
-					   port->opt.refresh));
+			   bfc_refresh_bound(port, port->cfg, link_rate,
+					     port->opt.refresh));
+		WRITE_ONCE(port->opt.hold, port->cfg->p.hold ?: bfc_hold_auto(port->opt.refresh));
+	}
 	WRITE_ONCE(port->opt.quick, min(port->opt.quick, port->opt.refresh));
 	spin_unlock_bh(&port->lock);
 }
@@ -374,8 +379,7 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	/* A pause must outlast a few repetitions. */
 	if (p->hold && !p->refresh)
 		refresh = max(min(refresh, div_u64(p->hold, 3)), BFC_REFRESH_MIN);
-	if (level)
-		refresh = bfc_refresh_pfc(port, cfg, link_rate, refresh);
+	refresh = bfc_refresh_bound(port, cfg, link_rate, refresh);
 	quick = level ? bfc_pfc_quick(link_rate, cfg->loop, refresh) : refresh;
 
 	spin_lock_bh(&port->lock);

@@ -142,11 +142,34 @@ static void bfc_queue_receive(struct bfc_port *port, const struct bfc_pause *pau
 	trace_bfc_pause_rx(port->dev, port->rx.seq, paused);
 }
 
+/* True if the port has had this `hold` for such frames: it was not too short for the link then. */
+static bool bfc_queue_held(const struct bfc_cfg *before, const struct bfc_cfg *c)
+{
+	return before && before->fc == c->fc && before->role == c->role &&
+	       before->p.hold == c->p.hold && before->p.refresh == c->p.refresh &&
+	       bfc_pause_most(before) == bfc_pause_most(c);
+}
+
+/* A pause must last until the next frame has come, behind one of data. Checked for a user's request
+ * only: after a change of the link the port goes on with it.
+ */
+static int bfc_queue_derive(struct bfc_cfg *c, const struct bfc_derive *d)
+{
+	u64 least = bfc_pause_least(d->link_rate, bfc_pause_most(c));
+	u64 frame = div64_u64((d->mtu + BFC_FRAME_OVERHEAD) * BFC_NSEC_PER_SEC, d->link_rate);
+
+	if (d->extack && c->role == BFC_ROLE_SWITCH && c->p.hold &&
+	    c->p.hold < max(2 * least, c->p.refresh) + frame && !bfc_queue_held(d->before, c))
+		return bfc_cfg_refuse(d->extack, "bfc: hold: too short to be repeated in time at the speed of this link and with its MTU");
+	return 0;
+}
+
 const struct bfc_fc_ops bfc_fc_bfc = {
 	.tags		= true,
 	.classes	= 1,
 	.hello		= BFC_MODE_BFC,
 	.identity	= BFC_FLOW_TUPLE,
+	.derive		= bfc_queue_derive,
 	.needless	= bfc_queue_needless,
 	.build		= bfc_queue_build,
 	.receive	= bfc_queue_receive,

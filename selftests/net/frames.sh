@@ -639,6 +639,55 @@ test_pause_sent() {
 	done_with
 }
 
+# PAUSE frames take a tenth of the link at most, whatever `refresh` is.
+test_refresh_leaves_the_link() {
+	local flow='from=10.0.0.1 to=10.0.0.2 size=1000'
+	rate_r=1mbit
+	start refresh 10us
+	rate_r=20mbit
+	bfc sw p2 hrtt 4ms flows 1000000 queues 32
+	agree
+	frames open r r e0
+	# shellcheck disable=SC2086
+	{
+		frames udp n dst="$mac_r" $flow sport=5 tags=88a8:6 count=60
+		frames udp n dst="$mac_r" $flow sport=9 tags=88a8:10 count=60
+	}
+	sleep 0.2
+	at_least "queues of n that are paused" "$(port upstream_paused)" 1
+	frames clear n
+	frames udp r dst="$mac_n" from=10.0.0.2 to=10.0.0.1 sport=300 size=100 count=50
+	sleep 0.3
+	frames seen n sport=300
+	at_least "packets beside PAUSE frames, of 50" "$(answered length)" 45
+	done_with
+}
+
+# `hold` must last until the next PAUSE has come, but one that was taken stays when the link gets
+# slower.
+test_hold_fits_the_link() {
+	local said
+	rate_n=10mbit
+	start
+	rate_n=4mbit
+	said=$(tc -n sw qdisc change dev p1 root bfc hold 1ms 2>&1) && fail "hold 1ms is taken"
+	[[ $said == *"bfc: hold: "* ]] || fail "said: $said"
+	bfc sw p1 hold 4ms
+	ip -n sw link set dev p1 type wire rate 1gbit
+	bfc sw p1 hold 1ms
+	bfc sw p1 hold 1ms refresh 500us
+	bfc sw p1 hold auto refresh 10us
+	bfc sw p1 hold 1ms
+	ip -n sw link set dev p1 type wire rate 10mbit
+	bfc sw p1 limit 8mb
+	equal "ns in effect at 10 Mbit/s" "$(port hold)" 1000000
+	agree
+	# a host sends none
+	bfc sw p1 role nic
+	bfc sw p1 hold 2ms
+	done_with
+}
+
 # Packets in a row in a queue hold one count, and the last of them gives it back: neither before,
 # nor not at all.
 test_counts_of_a_row() {
@@ -802,5 +851,5 @@ run_tests three_way_hello bye silence carrier_loss two_talkers peer_on own_pause
 	peer_off pause_obeyed hold_ends_on_an_idle_port cap_of_a_paused_queue \
 	mode_change_ends_a_pause refused sequence_far_ahead guessed_nonce unproved_pause nic_role \
 	pauses_end_with_accept_pause pauses_end_with_the_epoch pauses_before_the_hello flood \
-	hello_flood pause_sent counts_of_a_row nothing_new \
+	hello_flood pause_sent refresh_leaves_the_link hold_fits_the_link counts_of_a_row nothing_new \
 	tags_of_others vlan_bridge tpid_8100 not_ours fuzz
