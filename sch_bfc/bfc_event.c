@@ -217,14 +217,14 @@ static bool bfc_event_tell(struct bfc_port *port, struct bfc_notice *n)
 /* The kind of the oldest pending notice, except queues_exhausted if that is not due. @wait:
  * jiffies until it is.
  */
-static unsigned int bfc_event_oldest(const struct bfc_events *e, bool all,
+static unsigned int bfc_event_oldest(const struct bfc_events *e, bool all, u64 now,
 				     unsigned long *wait)
 {
 	unsigned int kind, first = BFC_EVENT_MAX;
 
 	for_each_set_bit(kind, &e->pending, BFC_EVENT_MAX) {
-		if (kind == BFC_EVENT_QUEUES && !all && time_before(jiffies, e->queues_next)) {
-			*wait = e->queues_next - jiffies;
+		if (kind == BFC_EVENT_QUEUES && !all && now < e->queues_next) {
+			*wait = nsecs_to_jiffies(e->queues_next - now) + 1;
 			continue;
 		}
 		if (first == BFC_EVENT_MAX ||
@@ -240,13 +240,14 @@ static unsigned int bfc_event_oldest(const struct bfc_events *e, bool all,
 static unsigned int bfc_event_take(struct bfc_events *e, struct bfc_notice *n, bool all,
 				   unsigned long *wait)
 {
+	u64 now = ktime_get_ns();
 	unsigned int kind;
 
 	spin_lock_bh(&e->lock);
 	*wait = MAX_JIFFY_OFFSET;
-	kind = bfc_event_oldest(e, all, wait);
+	kind = bfc_event_oldest(e, all, now, wait);
 	e->limited = !all && kind != BFC_EVENT_MAX && kind != BFC_EVENT_QUEUES &&
-		     !bfc_bucket_take_n(&e->bucket, ktime_get_ns(), BFC_EVENT_PER_SEC,
+		     !bfc_bucket_take_n(&e->bucket, now, BFC_EVENT_PER_SEC,
 					BFC_EVENT_BURST, 1);
 	if (e->limited) {
 		kind = test_bit(BFC_EVENT_QUEUES, &e->pending) &&
@@ -259,7 +260,7 @@ static unsigned int bfc_event_take(struct bfc_events *e, struct bfc_notice *n, b
 		__clear_bit(kind, &e->pending);
 	}
 	if (kind == BFC_EVENT_QUEUES)
-		e->queues_next = jiffies + BFC_EVENT_QUEUES_EVERY;
+		e->queues_next = now + BFC_EVENT_QUEUES_EVERY;
 	spin_unlock_bh(&e->lock);
 	return kind;
 }
@@ -303,7 +304,6 @@ void bfc_events_start(struct bfc_port *port)
 {
 	spin_lock_init(&port->events.lock);
 	INIT_DELAYED_WORK(&port->events.work, bfc_event_work);
-	port->events.queues_next = jiffies;
 }
 
 /**

@@ -15,7 +15,7 @@ struct bfc_port;
 
 #define BFC_EVENT_PER_SEC	2	/* messages of a port, except queues_exhausted, */
 #define BFC_EVENT_BURST		16	/* and this many at once */
-#define BFC_EVENT_QUEUES_EVERY	HZ	/* jiffies from one queues_exhausted to the next */
+#define BFC_EVENT_QUEUES_EVERY	NSEC_PER_SEC	/* from one queues_exhausted to the next */
 #define BFC_EVENT_NO_PRIO	0xff	/* the storm is of queues, not of a priority */
 
 /* Kinds of messages: the newest state of each waits to be sent. */
@@ -54,7 +54,7 @@ struct bfc_notice {
  * @limited: @work waits for @bucket
  * @closed: the port is out of service: no event is noted
  * @bucket: messages that may be sent now
- * @queues_next: jiffies: when queues_exhausted may be sent again
+ * @queues_next: ns: when queues_exhausted may be sent again
  * @storms: schedulers that ignore the neighbour's pauses, by priority
  * @up: number of queues of a neighbour that is up; 0: it is not up; under &bfc_port.lock
  * @refused: there were no handles for it; likewise
@@ -70,7 +70,7 @@ struct bfc_events {
 	bool limited;
 	bool closed;
 	struct bfc_bucket bucket;
-	unsigned long queues_next;
+	u64 queues_next;
 	u16 storms[BFC_PRIORITIES];
 	u16 up;
 	bool refused;

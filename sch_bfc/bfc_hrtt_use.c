@@ -12,9 +12,6 @@
 
 #include "bfc.h"
 
-#define BFC_HRTT_LOWER		(HZ / 2)	/* jiffies: a lower value is applied no sooner
-						 * after a change
-						 */
 /* Part of the loop that is added to it: a loop is applied only if it differs by more than a
  * sixteenth, and headroom must do for one that differs by less.
  */
@@ -61,27 +58,14 @@ static u64 bfc_hrtt_port(struct bfc_port *port, u64 *room)
 	return value ? clamp_t(u64, value, BFC_HRTT_MIN, most) : 0;
 }
 
-/* True if a measured loop is to be applied now. *@again: not yet, check later. This bounds the
- * cost of a neighbour whose loop keeps changing.
- */
-static bool bfc_hrtt_is_due(u64 before, u64 loop, unsigned long changed, bool *again)
-{
-	if (!bfc_hrtt_differs(before, loop))
-		return false;
-	if (!before || loop > before || time_after_eq(jiffies, changed + BFC_HRTT_LOWER))
-		return true;
-	*again = true;
-	return false;
-}
-
-static void bfc_hrtt_keep(struct bfc_port *port, u64 loop, bool *again)
+static void bfc_hrtt_keep(struct bfc_port *port, u64 loop, u64 now, bool *again)
 {
 	u64 spare = loop ? min(loop + loop / BFC_HRTT_SPARE, (u64)BFC_HRTT_MAX) : 0;
 
-	if (!bfc_hrtt_is_due(port->life.loop, spare, port->life.loop_changed, again))
+	if (!bfc_hrtt_due(port->life.loop, spare, port->life.loop_changed, now, again))
 		return;
 	port->life.loop = spare;
-	port->life.loop_changed = jiffies;
+	port->life.loop_changed = now;
 }
 
 /* True if the configuration in use is derived from the current HRTT and loops. */
@@ -118,19 +102,19 @@ static void bfc_hrtt_use(struct bfc_port *port, u64 hrtt)
 /* Return: true if it has to be called again. */
 static bool bfc_hrtt_switch(struct bfc_switch *sw)
 {
+	u64 now = ktime_get_ns(), most = 0, room;
 	struct bfc_port *port;
 	bool again = false;
-	u64 most = 0, room;
 
 	list_for_each_entry(port, &sw->ports, life.list) {
 		spin_lock_bh(&port->lock);
 		most = max(most, bfc_hrtt_port(port, &room));
 		spin_unlock_bh(&port->lock);
-		bfc_hrtt_keep(port, room, &again);
+		bfc_hrtt_keep(port, room, now, &again);
 	}
-	if (most && bfc_hrtt_is_due(sw->hrtt, most, sw->hrtt_changed, &again)) {
+	if (most && bfc_hrtt_due(sw->hrtt, most, sw->hrtt_changed, now, &again)) {
 		WRITE_ONCE(sw->hrtt, most);
-		sw->hrtt_changed = jiffies;
+		sw->hrtt_changed = now;
 	}
 	list_for_each_entry(port, &sw->ports, life.list)
 		bfc_hrtt_use(port, sw->hrtt);

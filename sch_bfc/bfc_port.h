@@ -169,7 +169,7 @@ struct bfc_port_life {
 	u64 speed;		/* of the link when it was last up, bytes/s; 0: unknown */
 	u64 hrtt;		/* ns: HRTT used with `hrtt auto`; 0: that of @sw */
 	u64 loop;		/* ns: measured loop of this link, or 0 */
-	unsigned long loop_changed;	/* jiffies: when @loop changed */
+	u64 loop_changed;	/* ns: when @loop changed */
 	bool unplugged;		/* the device has left the namespace; any qdisc left is one that a
 				 * request still holds
 				 */

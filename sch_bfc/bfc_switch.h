@@ -45,7 +45,7 @@ struct sk_buff;
  * @paused: by priority, bit i: ingress i has time slots (bfc_slots.h) that may not be over
  * @hrtt: longest HRTT of its ports, measured or configured, ns; 0: none is
  *	  known; written under RTNL
- * @hrtt_changed: when @hrtt changed, jiffies; RTNL
+ * @hrtt_changed: when @hrtt changed, ns; RTNL
  * @users: references: of the namespace, of ports, and of counters
  * @nports: entries of @ports
  * @ports: written under RTNL, and read under it or RCU
@@ -63,7 +63,7 @@ struct bfc_switch {
 	atomic64_t long_queues[BFC_PRIORITIES];
 	atomic64_t paused[BFC_PRIORITIES];
 	u64 hrtt;
-	unsigned long hrtt_changed;
+	u64 hrtt_changed;
 	refcount_t users;
 	unsigned int nports;
 	bool unguarded;

@@ -247,3 +247,25 @@ bool bfc_hrtt_differs(u64 hrtt, u64 other)
 
 	return most - least > most / 16;
 }
+
+/**
+ * bfc_hrtt_due() - check if a measured loop is to be applied now
+ * @before: the one in use, ns; 0: none
+ * @hrtt: the new one, ns
+ * @changed: when the one in use was applied, ns; maybe weeks ago
+ * @now: ns
+ * @again: set if it is not yet, but will be
+ *
+ * A lower one waits: that bounds the cost of a neighbour whose loop keeps changing.
+ *
+ * Return: true if so.
+ */
+bool bfc_hrtt_due(u64 before, u64 hrtt, u64 changed, u64 now, bool *again)
+{
+	if (!bfc_hrtt_differs(before, hrtt))
+		return false;
+	if (!before || hrtt > before || now - changed >= BFC_HRTT_LOWER_NS)
+		return true;
+	*again = true;
+	return false;
+}

@@ -40,6 +40,9 @@
 #define BFC_HRTT_PROVES_NS	200000ULL	/* a shorter pause, in what a ring has collected,
 						 * proves no disobedience
 						 */
+#define BFC_HRTT_LOWER_NS	500000000ULL	/* a lower value is applied no sooner after a
+						 * change
+						 */
 #define BFC_HRTT_FADES		64	/* in each half of the window @room loses this part of it */
 
 /**
@@ -83,5 +86,6 @@ u64 bfc_hrtt_known(const struct bfc_hrtt *h);
 u64 bfc_hrtt_room(const struct bfc_hrtt *h);
 u64 bfc_hrtt_loop(u64 value, u64 rtt, u64 frame, bool host);
 bool bfc_hrtt_differs(u64 hrtt, u64 other);
+bool bfc_hrtt_due(u64 before, u64 hrtt, u64 changed, u64 now, bool *again);
 
 #endif /* _BFC_HRTT_H */

@@ -587,6 +587,27 @@ static void test_differs(void)
 	CHECK(bfc_hrtt_differs(SEC, 2 * SEC) && bfc_hrtt_differs(2 * SEC, SEC));
 }
 
+/* A lower one waits for half a second after a change, and no longer: jiffies of 32 bits at HZ 1000
+ * made of a change 25 to 50 days ago one to come.
+ */
+static void test_due(void)
+{
+	static const u64 day = 24 * 3600 * SEC;
+	bool again = false;
+	u64 days;
+
+	CHECK(bfc_hrtt_due(0, MS, 7 * SEC, 7 * SEC, &again), "the first");
+	CHECK(bfc_hrtt_due(MS, 2 * MS, 7 * SEC, 7 * SEC, &again), "a longer one");
+	CHECK(!bfc_hrtt_due(MS, MS, 0, 7 * SEC, &again) && !again, "the same");
+	CHECK(!bfc_hrtt_due(2 * MS, MS, 7 * SEC, 7 * SEC + SEC / 2 - 1, &again) && again, "early");
+	for (days = 0; days < 1000; days++) {
+		again = false;
+		if (!CHECK(bfc_hrtt_due(2 * MS, MS, 7 * SEC, 7 * SEC + SEC / 2 + days * day, &again) &&
+			   !again, "not after %llu days", days))
+			return;
+	}
+}
+
 static const struct unit_case cases[] = {
 	{ "hrtt: a steady loop is what it is", test_steady },
 	{ "hrtt: queues with little to send do not shorten it", test_short_queues },
@@ -610,6 +631,7 @@ static const struct unit_case cases[] = {
 	{ "hrtt: room for the longest", test_room },
 	{ "hrtt: the loop for Th, of switches and hosts", test_loop },
 	{ "hrtt: when it is worth a change", test_differs },
+	{ "hrtt: when a change is applied", test_due },
 };
 
 #include "unit_main.h"
