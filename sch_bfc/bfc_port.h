@@ -71,7 +71,7 @@ struct bfc_rx {
 	u64 drained;		/* bytes that the neighbour says it has drained */
 	u64 until[BFC_PRIORITIES];	/* ns: end of the pause of each priority */
 	u32 t_hop;		/* ns: FAFC's T_hop as the neighbour says; 0: unknown */
-	u32 parted;		/* changes as a neighbour goes: the next one's pauses are no storm yet */
+	u32 parted;		/* changes as a neighbour goes: storms are forgotten */
 	DECLARE_BITMAP(paused, BFC_QUEUES_MAX);	/* local queues held paused */
 	struct bfc_bucket bucket;	/* frames that the port may still obey now */
 	u32 max_pps;		/* rate of @bucket, frames/s */

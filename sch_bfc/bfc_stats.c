@@ -740,7 +740,7 @@ static void bfc_oldest_read(const struct bfc_sched *q, const struct bfc_queue *q
 	if (ing)
 		o->from = ing->ifindex;
 	else if (!bfc_port_shared(q->port))
-		o->from = queue->head->skb_iif;	/* else that of another namespace, which chooses it */
+		o->from = queue->head->skb_iif;	/* else another namespace may choose it */
 	rcu_read_unlock();
 	if (dst)
 		bfc_oldest_dst(queue->head, o);
