@@ -174,15 +174,6 @@ void bfc_port_unroot(struct bfc_port *port)
 		WRITE_ONCE(port->root[queue], BFC_ROOT_UNKNOWN);
 }
 
-/* The neighbour has gone, or another one has come: its T_hop is not known, and its pauses are no
- * storm yet. Schedulers notice with the next change of &bfc_rx.gen.
- */
-static void bfc_port_parted(struct bfc_port *port)
-{
-	WRITE_ONCE(port->rx.t_hop, 0);
-	WRITE_ONCE(port->rx.parted, port->rx.parted + 1);
-}
-
 /**
  * bfc_port_unpause() - forget the pauses of a neighbour that can resume nothing any more
  * @port: the port
@@ -195,7 +186,9 @@ void bfc_port_unpause(struct bfc_port *port)
 	bitmap_zero(port->rx.paused, BFC_QUEUES_MAX);
 	bfc_port_unroot(port);
 	memset(port->rx.until, 0, sizeof(port->rx.until));
-	bfc_port_parted(port);
+	WRITE_ONCE(port->rx.t_hop, 0);
+	/* The pauses of the next one are no storm yet: bfc_watch_anew() */
+	WRITE_ONCE(port->rx.parted, port->rx.parted + 1);
 	/* Pairs with the acquire in bfc_dequeue(). */
 	smp_store_release(&port->rx.gen, port->rx.gen + 1);
 	if (port->life.users)
@@ -246,7 +239,8 @@ void bfc_port_tags(struct bfc_port *port)
 	if (!live)
 		bfc_port_unpause(port);
 	else if (told != port->told)
-		bfc_port_parted(port);
+		/* But storms go on: who pauses for ever could say BYE before each is found. */
+		WRITE_ONCE(port->rx.t_hop, 0);
 	/* A neighbour that sends HELLOs need not prove that it obeys pauses; the next one may
 	 * have to.
 	 */

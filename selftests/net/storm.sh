@@ -196,24 +196,24 @@ test_hold_off_ends_with_the_link() {
 	equal "storms restored by their hold-off" "$(stat sw pn restored)" 0
 }
 
-# FAFC goes on while there is a carrier: there it is the HELLO that tells.
-test_hold_off_ends_with_a_bye() {
+# With FAFC pauses outlast a BYE, and so does the watch of them.
+test_byes_hide_no_storm() {
 	exact_clock || return 0
-	local mode=pfc
+	local mode=pfc i
 	line_to_n fc fafc prio dscp watchdog 2s
 	frames set n modes=2
-	frames talk n 0.3
-	wait_for 5 peer_up sw pn || fail "not up"
 	send h 10.0.0.2 3000 -r 400000 -T 96 -t 30
 	frames keep n 0.5 prio3=4000000000 queues=0
-	wait_for 4 is storms 1 || fail "no storm"
-	frames keep n 0
-	frames talk n 0
-	frames hello n flags=1
-	wait_for 2 peer_not_up sw pn || fail "no end"
-	pauses_anew "one that sends PFC"
-	equal "storms restored by their hold-off" "$(stat sw pn restored)" 0
+	for ((i = 0; i < 4; i++)); do
+		frames talk n 0.1
+		wait_for 5 peer_up sw pn || fail "not up"
+		frames talk n 0
+		frames hello n flags=1
+		wait_for 2 peer_not_up sw pn || fail "no end"
+		sleep 1
+	done
+	at_least "storms" "$(stat sw pn storms)" 1
 }
 
 run_tests pfc_storm capfc_storm fafc_storm drops_of_a_storm slow_is_no_storm watchdog_off bfc_storm \
-	bfc_storm_of_one_frame hold_off_ends_with_{the_link,a_bye}
+	bfc_storm_of_one_frame hold_off_ends_with_the_link byes_hide_no_storm
