@@ -573,8 +573,21 @@ static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *s
 	return q->dest.of[class].nfree ? bfc_dest_alone(q, had, class) : n;
 }
 
+/* Any queue of a class: if there are some that are not paused, one of these. */
+static unsigned int bfc_dest_any(struct bfc_sched *q, u8 class)
+{
+	unsigned int first = bfc_class_first(q, class), end = first + bfc_class_queues(q, class);
+	unsigned int any = bfc_pick_in_class(q, class), qn;
+
+	qn = find_next_zero_bit(q->obeyed.paused, end, any);
+	if (qn >= end)
+		qn = find_next_zero_bit(q->obeyed.paused, any, first);
+	return bfc_bit_test(qn, q->obeyed.paused) ? any : qn;
+}
+
 /* The last choice is a queue of another destination: one that may send, if there is any, as the
- * flow should not have to share it for long.
+ * flow should not have to share it for long. If all of these just got their first packet, they are
+ * not in the round yet, and it is any of them: many flows may come before one has had its turn.
  */
 static unsigned int bfc_dest_foreign(struct bfc_sched *q, u8 class)
 {
@@ -585,7 +598,7 @@ static unsigned int bfc_dest_foreign(struct bfc_sched *q, u8 class)
 		qn = bfc_srf_soon(q);
 	else if (!list_empty(&r->active))
 		qn = list_last_entry(&r->active, struct bfc_queue, active) - q->queues;
-	return qn < q->nqueues ? qn : bfc_pick_in_class(q, class);
+	return qn < q->nqueues ? qn : bfc_dest_any(q, class);
 }
 
 /* True if a slot holds a queue, be it empty or not. */

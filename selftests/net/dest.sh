@@ -272,6 +272,28 @@ test_borrows_a_free_queue() {
 	frames close
 }
 
+# Seven of eight queues are paused, the other one just got its first packet: flows that find no
+# queue go there, as it may send.
+test_shares_one_that_may_send() {
+	local mac_r
+	topology
+	without_ipv6 s r
+	mac_r=$(mac r e0)
+	frames open r r e0
+	frames open s s e0
+	fresh peer on role nic sticky 1ms rate 64kbit
+	frames udp s span=7 count=6 size=1000 dst="$mac_r" from=10.1.0.1 to=10.2.0.1
+	sleep 1
+	frames keep r 0.2 queues=8 bits=0,1,2,3,4,5,6 hold=4000000000
+	sleep 0.3
+	equal "paused" "$(stat s e0 paused)" 7
+	frames udp s count=3 size=1000 dst="$mac_r" from=10.3.0.1 to=10.4.0.1
+	frames udp s span=8 size=100 dst="$mac_r" from=10.5.0.1 to=10.6.0.1
+	at_least "packets in the queue that may send" \
+		"$(classes s e0 | awk '$1 == 8 { print $6 }')" 8
+	frames close
+}
+
 # a sends to forty addresses, from forged ones, IP and MAC, another of each in every
 # packet: one port, so four fifths of the queues at most. b's flows find others.
 sprays() {
@@ -703,7 +725,8 @@ test_elephants_next_to_a_host() {
 }
 
 run_tests another_finds_a_queue what_a_destination_is idle_flows_come_back prefix_changes \
-	prefix_changes_under_traffic joined borrows_a_free_queue a_sprayer \
+	prefix_changes_under_traffic joined borrows_a_free_queue shares_one_that_may_send \
+	a_sprayer \
 	a_sprayer_among_plain_hosts a_patient_sprayer a_sprayer_that_leaves_nothing \
 	a_sprayer_on_the_port a_sprayer_among_containers replies_to_forged_sources \
 	users_of_a_host three_sprayers a_full_flow_table few_in_a_full_flow_table \
