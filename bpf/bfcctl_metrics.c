@@ -98,7 +98,7 @@ static const struct metric metrics[] = {
 	GAUGE_SECONDS("hrtt", HRTT, "Hop round-trip time in use."),
 	COUNTER("flows_assigned", ASSIGNED, "Flows that got a queue."),
 	COUNTER("flow_collisions", COLLISIONS, "Of these, flows that got one with packets."),
-	COUNTER("flows_told_to_share", TOLD_TO_SHARE, "Of these, flows that did on purpose."),
+	COUNTER("flows_told_to_share", TOLD_TO_SHARE, "Of the collisions, those on purpose."),
 	COUNTER("flow_entries_shared", SHARED, "Flows that found the flow table full."),
 	COUNTER("untrusted_packets", UNTRUSTED, "Packets of unproved origin, not counted."),
 	COUNTER("pauses_sent", PAUSE_TX, "Pauses of queues or priorities of the neighbour."),

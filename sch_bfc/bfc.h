@@ -184,8 +184,8 @@ struct bfc_sched_stats {
 	u32 backlog_peak;	/* most bytes queued */
 	u64 assigned;		/* queue assignments made */
 	u64 collisions;		/* of these, into a queue that was not empty */
-	u64 told_to_share;	/* of these, into a queue of the flow's destination or ingress port,
-				 * on purpose
+	u64 told_to_share;	/* of @collisions, into a queue of the flow's destination or ingress
+				 * port, on purpose
 				 */
 	u64 joined;		/* queues that moved to the end of another */
 	u64 learned;		/* times that a destination was found behind a root */

@@ -669,7 +669,8 @@ unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, unsig
 	if (qn >= n && !bfc_dest_ingress_may(q, skb, d->nfree, class))
 		qn = bfc_ingress_share(q, q->dest.slot, class);
 	if (qn < n) {
-		q->stats.told_to_share++;
+		/* In an empty queue the flow is alone yet. */
+		q->stats.told_to_share += !bfc_bit_test(qn, q->empty);
 		return qn;
 	}
 	qn = bfc_dest_alone(q, had, class);

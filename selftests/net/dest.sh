@@ -353,7 +353,22 @@ test_a_sprayer_that_leaves_nothing() {
 	check "sticky" tc -n sw qdisc change dev x0 root bfc sticky 900ms
 	frames udp a span=40 gap=0.01 size=1000 dst="$mac_r" from=10.9.0.1 to=10.8.0.1
 	at_least "flows that got a queue" "$(stat sw x0 assigned)" 40
-	at_least "told to share" "$(stat sw x0 told_to_share)" 20
+	at_most "queues that they got" "$(classes sw x0 | awk '$2 > 1000' | wc -l)" 13
+	frames close
+}
+
+# Flows that have a queue alone, one after the other, share none.
+test_an_empty_queue_is_not_shared() {
+	local mac_r
+	topology
+	without_ipv6 s r
+	mac_r=$(mac r e0)
+	frames open s s e0
+	fresh sticky 900ms
+	frames udp s span=20 along=sport gap=0.02 size=100 dst="$mac_r" from=10.0.0.1 \
+		to=10.0.0.2
+	at_least "flows that got a queue" "$(stat s e0 assigned)" 20
+	at_most "told to share" "$(stat s e0 told_to_share)" "$(stat s e0 collisions)"
 	frames close
 }
 
@@ -726,7 +741,7 @@ test_elephants_next_to_a_host() {
 
 run_tests another_finds_a_queue what_a_destination_is idle_flows_come_back prefix_changes \
 	prefix_changes_under_traffic joined borrows_a_free_queue shares_one_that_may_send \
-	a_sprayer \
+	an_empty_queue_is_not_shared a_sprayer \
 	a_sprayer_among_plain_hosts a_patient_sprayer a_sprayer_that_leaves_nothing \
 	a_sprayer_on_the_port a_sprayer_among_containers replies_to_forged_sources \
 	users_of_a_host three_sprayers a_full_flow_table few_in_a_full_flow_table \

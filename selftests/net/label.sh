@@ -133,7 +133,7 @@ test_apart_when_short() {
 	sent+=("$bg")
 	finish "${sent[@]}" "$receiver"
 	equal "lost" "$(received r 5000 .lost)" 0
-	at_least "told to share" "$(stat sw1 x told_to_share)" 5
+	at_most "queues" "$(count_used sw1 x)" 3
 	at_least "labelled" "$(stat sw1 x labelled)" 500
 	# This queue had all that is labelled, and nothing else since.
 	equal "packets in it" "$(classes sw1 x | awk -v label="$label" -v from="${from["sw1 x"]}" '
