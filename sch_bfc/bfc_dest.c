@@ -677,9 +677,13 @@ unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, unsig
 	return qn < n ? qn : bfc_dest_foreign(q, class);
 }
 
-/* True if queues of the class are so short that those of a destination are joined. */
+/* True if queues of the class are so short that those of a destination are joined. @queue is not
+ * empty: it stays as it is.
+ */
 static bool bfc_dest_short(struct bfc_sched *q, const struct bfc_queue *queue)
 {
+	/* No new flow may have come since others could be freed. */
+	bfc_dest_cool(q, bfc_dests_of(q, queue));
 	return bfc_dest_is_short(bfc_dests_of(q, queue)->nfree,
 				 bfc_class_queues(q, bfc_traffic_class(q, queue)),
 				 q->cfg->role == BFC_ROLE_NIC);

@@ -294,6 +294,30 @@ test_shares_one_that_may_send() {
 	frames close
 }
 
+# Two elephants of a host are paused. Six of eight queues are free, be that counted or not: no new
+# flow has come since four short ones left. So they are not joined.
+test_counts_what_is_free() {
+	local mac_r
+	topology
+	without_ipv6 s r
+	mac_r=$(mac r e0)
+	frames open r r e0
+	frames open s s e0
+	fresh peer on role nic sticky 1ms rate 64kbit
+	frames udp s span=2 along=sport count=12 size=1000 dst="$mac_r" from=10.0.0.1 \
+		to=10.0.0.2
+	frames udp s span=4 size=1000 dst="$mac_r" from=10.1.0.1 to=10.2.0.1
+	equal "queues" "$(stat s e0 occupied)" 6
+	check "short flows are there yet" wait_for 5 two_are_left
+	sleep 0.1
+	frames keep r 0.2 queues=8 bits=0,1,2,3,4,5,6,7 hold=4000000000
+	sleep 0.3
+	equal "paused" "$(stat s e0 paused)" 8
+	equal "joined" "$(stat s e0 joined)" 0
+	frames close
+}
+two_are_left() { [ "$(stat s e0 occupied)" = 2 ]; }
+
 # a sends to forty addresses, from forged ones, IP and MAC, another of each in every
 # packet: one port, so four fifths of the queues at most. b's flows find others.
 sprays() {
@@ -741,7 +765,7 @@ test_elephants_next_to_a_host() {
 
 run_tests another_finds_a_queue what_a_destination_is idle_flows_come_back prefix_changes \
 	prefix_changes_under_traffic joined borrows_a_free_queue shares_one_that_may_send \
-	an_empty_queue_is_not_shared a_sprayer \
+	counts_what_is_free an_empty_queue_is_not_shared a_sprayer \
 	a_sprayer_among_plain_hosts a_patient_sprayer a_sprayer_that_leaves_nothing \
 	a_sprayer_on_the_port a_sprayer_among_containers replies_to_forged_sources \
 	users_of_a_host three_sprayers a_full_flow_table few_in_a_full_flow_table \
