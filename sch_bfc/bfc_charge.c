@@ -137,11 +137,11 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 	}
 	if (!cfg)
 		return true;
+	lossless = cfg->lossless & BIT(cb->prio);
 	if (elided) {
-		q->stats.elided++;
+		q->stats.elided += lossless || ing->charges->buffer;
 		return true;
 	}
-	lossless = cfg->lossless & BIT(cb->prio);
 	if (lossless)
 		bfc_hold_watch(ing, cb->prio);
 	held = &ing->charges->held[cb->prio];

@@ -42,7 +42,7 @@ void bfc_count(struct bfc_sched *q, const struct bfc_queue *queue, struct sk_buf
 	if (handle == ing->base || unlikely(upq >= ing->queues))
 		return;
 	if (bfc_elides(q, ing)) {
-		q->stats.elided++;
+		q->stats.elided += !ing->charges->buffer;	/* else bfc_hold() has */
 		return;
 	}
 	cb->handle = handle;

@@ -466,7 +466,7 @@ static int bfc_enqueue_rcu(struct sk_buff *skb, struct Qdisc *sch,
 	if (static_branch_unlikely(&bfc_holds.key) || bfc_is_classed(q))
 		prio = bfc_prio_of(q, skb);
 	q->call.class = bfc_is_classed(q) ? bfc_class_of(q, skb, prio) : prio & q->cfg->class_mask;
-	if (static_branch_unlikely(&bfc_holds.key))
+	if (static_branch_unlikely(&bfc_holds.key) && bfc_cfg_has_prios(q->cfg))
 		bfc_vet(q, skb);
 	hash = bfc_flow_hash(q, skb, prio);
 	if (unlikely(kind) && q->cfg->identity == BFC_FLOW_TUPLE)

@@ -230,8 +230,8 @@ struct bfc_ingress *bfc_trusted(struct bfc_sched *q, const struct sk_buff *skb)
  * @q: scheduler of the egress port
  * @skb: the packet; its segments inherit the result
  *
- * The handle decides which port the packet is charged to and, with FAFC, which packets share a
- * queue with it.
+ * Where packets have priorities, handles are looked at for each packet, not for those only that
+ * bfc_count() is called for. bfc_brought_by() says the same after it; only the count is another.
  *
  * Context: under the root lock of the egress port, RCU.
  */

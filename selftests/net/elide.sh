@@ -108,5 +108,17 @@ test_listed_device_goes() {
 	equal "list" "$(stat sw r0 options.elide)" '["p3"]'
 }
 
+# What is never over Th is not exempted from anything, be there a mode that pauses priorities in
+# another namespace or not.
+test_beside_a_mode_of_another_namespace() {
+	hosts_to_r 1 elide p1
+	host x
+	ip -n x link add d0 type dummy
+	check "fc pfc" tc -n x qdisc add dev d0 root bfc fc pfc
+	send h1 10.0.0.100 5000 -n 10 -r 100000
+	finish "$bg"
+	equal "elided" "$(stat sw r0 elided)" 0
+}
+
 pauses=()
-run_tests one_port two_ports listed_device_goes -- list_changes
+run_tests one_port two_ports beside_a_mode_of_another_namespace listed_device_goes -- list_changes
