@@ -216,7 +216,7 @@ struct bfc_sched_stats {
 	u64 untrusted;		/* packets not counted: their handle is not to be trusted */
 	u64 tagged_tx;		/* packets sent with an upstreamQ */
 	u64 paused_ns;		/* length of all pauses by the neighbour that have ended */
-	u64 queue_paused_ns;	/* of a root: bfc_queue_paused_ns() of all its queues */
+	u64 queue_paused_ns;	/* ends less begins of pauses; of a root bfc_queues_paused_ns() */
 	u64 pause_times[BFC_PAUSE_TIMES];	/* these pauses, by bfc_pause_time() */
 };
 

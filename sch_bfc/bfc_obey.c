@@ -33,6 +33,7 @@ static void bfc_queue_pause(struct bfc_sched *q, unsigned int qn, u64 now)
 	q->obeyed.pauses[qn].since = now;
 	q->obeyed.pauses[qn].count++;
 	q->obeyed.npaused++;
+	q->stats.queue_paused_ns -= now;
 	q->stats.pause_rx++;
 	trace_bfc_paused(q->port->dev, q->base + qn, queue->bytes);
 	if (queue->head)
@@ -55,6 +56,7 @@ static void bfc_queue_resume(struct bfc_sched *q, unsigned int qn, u64 now)
 	if (q->obeyed.by_queue)
 		bfc_pause_over(q, ns);
 	q->obeyed.npaused--;
+	q->stats.queue_paused_ns += now;
 	q->stats.resume_rx++;
 	trace_bfc_resumed(q->port->dev, q->base + qn, queue->bytes);
 	if (queue->head) {

@@ -251,14 +251,12 @@ static void bfc_stats_add_prios(struct bfc_sched *q, const struct bfc_sched *one
 	}
 }
 
+/* How long the queues of a scheduler were paused in all, pauses that last yet included: each
+ * subtracted its begin, and adds its end then.
+ */
 static u64 bfc_queues_paused_ns(const struct bfc_sched *q, u64 now)
 {
-	unsigned int qn;
-	u64 ns = 0;
-
-	for (qn = 0; qn < q->nqueues; qn++)
-		ns += bfc_queue_paused_ns(q, qn, now);
-	return ns;
+	return q->stats.queue_paused_ns + q->obeyed.npaused * now;
 }
 
 static void bfc_stats_add(struct bfc_sched *q, const struct bfc_sched *one, u64 now)
@@ -269,9 +267,9 @@ static void bfc_stats_add(struct bfc_sched *q, const struct bfc_sched *one, u64 
 	static_assert((sizeof(one->stamp) - offsetof(struct bfc_stamp, runs)) %
 		      sizeof(u64) == 0);
 	bfc_add_counters(&q->stats.assigned, &one->stats.assigned, &one->stats + 1);
+	q->stats.queue_paused_ns += one->obeyed.npaused * now;	/* bfc_queues_paused_ns() */
 	bfc_add_counters(&q->stamp.runs, &one->stamp.runs, &one->stamp + 1);
 	bfc_stats_add_prios(q, one, now);
-	q->stats.queue_paused_ns += bfc_queues_paused_ns(one, now);
 	q->stats.mem_peak += one->stats.mem_peak;
 	q->stats.backlog_peak += one->stats.backlog_peak;
 	q->noccupied += one->noccupied;
