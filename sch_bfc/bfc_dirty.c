@@ -198,8 +198,9 @@ static void bfc_port_clean(struct bfc_port *port)
  * @now: ns
  *
  * Context: under the root lock of @sch, from dequeue.
- * Return: the frame; NULL if it would say nothing new, it is another scheduler's to send, there is
- * no neighbour to tell, or no memory: then the bit stays, and the refresh timer looks again.
+ * Return: the frame; NULL if it would say nothing new or there is no neighbour to tell; or if it is
+ * another scheduler's to send or there is no memory: then the bit stays, and the refresh timer
+ * looks again.
  */
 struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 {
@@ -225,9 +226,9 @@ struct sk_buff *bfc_pause_build(struct Qdisc *sch, u64 now)
 	}
 	spin_unlock(&port->tx.lock);
 	/* Other counters replaced these meanwhile; the mark for them may have been cleared for
-	 * this frame.
+	 * this frame, or because it was needless.
 	 */
-	if (skb && rcu_access_pointer(port->ingress) != ing)
+	if (rcu_access_pointer(port->ingress) != ing)
 		bfc_port_mark_dirty(port);
 out:
 	rcu_read_unlock();
