@@ -182,10 +182,14 @@ void bfc_port_unroot(struct bfc_port *port)
  */
 void bfc_port_unpause(struct bfc_port *port)
 {
+	unsigned int i;
+
 	lockdep_assert_held(&port->lock);
-	bitmap_zero(port->rx.paused, BFC_QUEUES_MAX);
+	for (i = 0; i < ARRAY_SIZE(port->rx.paused); i++)
+		WRITE_ONCE(port->rx.paused[i], 0);
 	bfc_port_unroot(port);
-	memset(port->rx.until, 0, sizeof(port->rx.until));
+	for (i = 0; i < ARRAY_SIZE(port->rx.until); i++)
+		WRITE_ONCE(port->rx.until[i], 0);
 	WRITE_ONCE(port->rx.t_hop, 0);
 	/* The pauses of the next one are no storm yet: bfc_watch_anew() */
 	WRITE_ONCE(port->rx.parted, port->rx.parted + 1);

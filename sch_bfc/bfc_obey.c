@@ -158,13 +158,39 @@ static void bfc_watch_prios(struct bfc_sched *q, u8 paused, u64 now)
 	}
 }
 
+/* A word of pauses: those of queue @first of the port and of the queues behind it. */
+static unsigned long bfc_told_queues(const struct bfc_port *port, unsigned int first)
+{
+	unsigned int w = first / BITS_PER_LONG, shift = first % BITS_PER_LONG;
+	unsigned long told = READ_ONCE(port->rx.paused[w]) >> shift;
+
+	if (shift && w + 1 < BITS_TO_LONGS(BFC_QUEUES_MAX))
+		told |= READ_ONCE(port->rx.paused[w + 1]) << (BITS_PER_LONG - shift);
+	return told;
+}
+
+/* True if the neighbour pauses any queue of the scheduler. */
+static bool bfc_is_told(const struct bfc_sched *q)
+{
+	unsigned int qn;
+
+	for (qn = 0; qn < q->nqueues; qn += BITS_PER_LONG) {
+		unsigned long told = bfc_told_queues(q->port, q->base + qn);
+
+		if (q->nqueues - qn < BITS_PER_LONG)
+			told &= BITMAP_LAST_WORD_MASK(q->nqueues);
+		if (told)
+			return true;
+	}
+	return false;
+}
+
 /* Called before the neighbour's new set is taken over. One watchdog is enough for all queues, as
  * the neighbour reports what it has drained for all of them in one number.
  */
 static void bfc_watch_queues(struct bfc_sched *q, u64 now)
 {
-	unsigned int end = q->base + q->nqueues;
-	bool paused = find_next_bit(q->port->rx.paused, end, q->base) < end &&
+	bool paused = bfc_is_told(q) &&
 		      now < READ_ONCE(q->port->rx.deadline) &&
 		      (q->noccupied > q->drr.nactive || q->storm.ignoring);
 
@@ -201,17 +227,6 @@ static unsigned long bfc_merge_prio(struct bfc_sched *q, u64 now)
 	q->obeyed.prios = paused;
 	q->host.waited &= ~paused;
 	return bfc_prio_pattern(paused);
-}
-
-/* A word of pauses: those of queue @first of the port and of the queues behind it. */
-static unsigned long bfc_told_queues(const struct bfc_port *port, unsigned int first)
-{
-	unsigned int w = first / BITS_PER_LONG, shift = first % BITS_PER_LONG;
-	unsigned long told = READ_ONCE(port->rx.paused[w]) >> shift;
-
-	if (shift && w + 1 < BITS_TO_LONGS(BFC_QUEUES_MAX))
-		told |= READ_ONCE(port->rx.paused[w + 1]) << (BITS_PER_LONG - shift);
-	return told;
 }
 
 /* Queues of word @w that are paused: by the pattern @prio where priorities are paused, else by

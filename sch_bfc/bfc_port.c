@@ -404,7 +404,7 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 	port->cfg = cfg;
 	port->link_rate = link_rate;
 	for_each_clear_bit(prio, &lossless, BFC_PRIORITIES)
-		port->rx.until[prio] = 0;	/* not obeyed any more */
+		WRITE_ONCE(port->rx.until[prio], 0);	/* not obeyed any more */
 	if (old && old->by_root && !cfg->by_root)
 		bfc_port_unroot(port);	/* frames are no longer searched for root ids */
 	/* Pairs with the acquire in bfc_dequeue(). */

@@ -32,19 +32,16 @@ static __be16 bfc_outermost(const struct sk_buff *skb)
 /* True if a packet is to get a tag. One without a queue gets a tag only if the
  * neighbour would otherwise take its outermost one for that of upstreamQ.
  */
-static bool bfc_tag_due(const struct bfc_port *port, const struct sk_buff *skb,
-			u16 tci)
+static bool bfc_tag_due(const struct sk_buff *skb, u16 tci, __be16 tpid)
 {
-	return likely(tci != BFC_VID_NONE) || bfc_outermost(skb) == port->tpid;
+	return likely(tci != BFC_VID_NONE) || bfc_outermost(skb) == tpid;
 }
 
 /* The tag goes to the metadata of the skb; a tag that is there already is moved
  * into the packet first.
  */
-static bool bfc_stamp_native(struct bfc_sched *q, struct sk_buff *skb, u16 tci)
+static bool bfc_stamp_native(struct bfc_sched *q, struct sk_buff *skb, u16 tci, __be16 tpid)
 {
-	__be16 tpid = q->port->tpid;
-
 	if (likely(!skb_vlan_tag_present(skb)))
 		__vlan_hwaccel_put_tag(skb, tpid, tci);
 	else if (unlikely(skb_vlan_push(skb, tpid, tci)))
@@ -64,7 +61,9 @@ static bool bfc_stamp_native(struct bfc_sched *q, struct sk_buff *skb, u16 tci)
  */
 bool bfc_stamp_tag(struct bfc_sched *q, struct sk_buff *skb, u16 tci)
 {
-	return !bfc_tag_due(q->port, skb, tci) || bfc_stamp_native(q, skb, tci);
+	__be16 tpid = READ_ONCE(q->port->tpid);
+
+	return !bfc_tag_due(skb, tci, tpid) || bfc_stamp_native(q, skb, tci, tpid);
 }
 
 /* ---- programs ---- */
@@ -89,7 +88,7 @@ static int bfc_stamp_call(const struct bpf_prog *prog, struct sk_buff *skb)
 }
 
 static void bfc_stamp_facts(struct Qdisc *sch, struct sk_buff *skb,
-			    u16 tci, u8 prio, bool tag)
+			    u16 tci, u8 prio, bool tag, __be16 tpid)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	u32 *cb = (u32 *)qdisc_skb_cb(skb)->data;
@@ -104,7 +103,7 @@ static void bfc_stamp_facts(struct Qdisc *sch, struct sk_buff *skb,
 		facts |= BFC_STAMP_F_TAG;
 	if (likely(skb->ip_summed != CHECKSUM_PARTIAL))
 		facts |= BFC_STAMP_F_SUM;
-	if (unlikely(q->port->tpid == htons(ETH_P_8021Q)))
+	if (unlikely(tpid == htons(ETH_P_8021Q)))
 		facts |= BFC_STAMP_F_8100;
 	if (q->txq.all)
 		bfc_txqs_sum(q, &backlog, &sent);
@@ -260,11 +259,11 @@ static bool bfc_stamp_verdict(struct bfc_stamp *s, int act)
 
 /* The program did not ask the qdisc for the tag: count whether it wrote one. */
 static void bfc_stamp_check(struct bfc_sched *q, const struct sk_buff *skb,
-			    u16 tci)
+			    u16 tci, __be16 tpid)
 {
 	if (tci == BFC_VID_NONE)
 		return;
-	if (skb_vlan_tag_present(skb) && skb->vlan_proto == q->port->tpid &&
+	if (skb_vlan_tag_present(skb) && skb->vlan_proto == tpid &&
 	    skb_vlan_tag_get_id(skb) == (tci & VLAN_VID_MASK))
 		q->stats.tagged_tx++;
 	else
@@ -285,7 +284,8 @@ bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 tci, u8 prio)
 {
 	const u32 *cb = (const u32 *)qdisc_skb_cb(skb)->data;
 	struct bfc_sched *q = qdisc_priv(sch);
-	bool tag = READ_ONCE(q->port->tags) && bfc_tag_due(q->port, skb, tci);
+	__be16 tpid = READ_ONCE(q->port->tpid);
+	bool tag = READ_ONCE(q->port->tags) && bfc_tag_due(skb, tci, tpid);
 	u16 txq = skb_get_queue_mapping(skb);
 	u16 network_len = bfc_network_len(skb);
 	unsigned int len = skb->len;
@@ -293,8 +293,8 @@ bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 tci, u8 prio)
 
 	/* No program sees frames of the port itself. */
 	if (unlikely(skb->protocol == htons(BFC_ETHERTYPE)))
-		return !tag || bfc_stamp_native(q, skb, tci);
-	bfc_stamp_facts(sch, skb, tci, prio, tag);
+		return !tag || bfc_stamp_native(q, skb, tci, tpid);
+	bfc_stamp_facts(sch, skb, tci, prio, tag, tpid);
 	bpf_compute_data_pointers(skb);
 	q->stamp.runs++;
 	act = bfc_stamp_call(q->stamp.prog, skb);
@@ -308,8 +308,8 @@ bool bfc_stamp_run(struct Qdisc *sch, struct sk_buff *skb, u16 tci, u8 prio)
 	if (!tag)
 		return true;
 	if (likely(cb[BFC_STAMP_CB_PACKET] & BFC_STAMP_F_NATIVE))
-		return bfc_stamp_native(q, skb, tci);
-	bfc_stamp_check(q, skb, tci);
+		return bfc_stamp_native(q, skb, tci, tpid);
+	bfc_stamp_check(q, skb, tci, tpid);
 	return true;
 }
 
