@@ -521,6 +521,7 @@ static struct sk_buff *bfc_dequeue_control(struct Qdisc *sch)
 
 	if (!skb)
 		return NULL;
+	/* As when it was queued: nothing writes to packets of the band before they leave. */
 	q->mem -= skb->truesize;
 	q->ctrl.mem -= skb->truesize;
 	WRITE_ONCE(sch->q.qlen, sch->q.qlen - 1);

@@ -30,7 +30,6 @@
 
 #define BFC_FAFC_BACKSTOP 3ULL	/* T_hop: what a pause of the PFC backstop lasts at least */
 #define BFC_FAFC_AGAIN	4	/* T_hop: a pause no later than this after another follows it */
-#define BFC_FDEC_MAX	1000U	/* thousandths: rates are used as they are */
 
 /* Chosen here, as the paper gives no value: with beta 0.8 a fifth of a rate that hosts
  * have just lowered is still in its smoothed value a T_hop later.
