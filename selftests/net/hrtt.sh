@@ -451,7 +451,7 @@ test_fafc() {
 # A HELLO that proves nothing makes no host of a neighbour that sends PFC: what its loop has been
 # measured to be holds for the box.
 test_stranger_is_no_host() {
-	local rate=200mbit short_us=2 hellos= before
+	local rate=200mbit short_us=2 hellos="" before
 	exact_clock || return
 	topology 500 fc fafc hrtt auto limit 16mb
 	bfc sw1 x fc pfc hrtt auto limit 16mb

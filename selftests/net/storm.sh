@@ -203,14 +203,15 @@ test_byes_hide_no_storm() {
 	line_to_n fc fafc prio dscp watchdog 2s
 	frames set n modes=2
 	send h 10.0.0.2 3000 -r 400000 -T 96 -t 30
-	frames keep n 0.5 prio3=4000000000 queues=0
-	for ((i = 0; i < 4; i++)); do
+	for ((i = 0; i < 5; i++)); do
 		frames talk n 0.1
 		wait_for 5 peer_up sw pn || fail "not up"
+		frames keep n 0.1 prio3=4000000000 queues=0
+		sleep 0.6
+		frames keep n 0
 		frames talk n 0
 		frames hello n flags=1
 		wait_for 2 peer_not_up sw pn || fail "no end"
-		sleep 1
 	done
 	at_least "storms" "$(stat sw pn storms)" 1
 }
