@@ -287,7 +287,8 @@ static u64 bfc_refresh_bound(const struct bfc_port *port,
 			     u64 refresh)
 {
 	if (!cfg->fc->prios)
-		return max(refresh, bfc_pause_least(link_rate, bfc_pause_most(cfg)));
+		return max(refresh, bfc_pause_least(link_rate, bfc_pause_most(cfg) +
+						    BFC_FRAME_OVERHEAD));
 	return max(bfc_pfc_refresh(cfg->quanta, link_rate,
 				   psched_mtu(port->dev), refresh),
 		   BFC_REFRESH_MIN);

@@ -155,7 +155,7 @@ static bool bfc_queue_held(const struct bfc_cfg *before, const struct bfc_cfg *c
  */
 static int bfc_queue_derive(struct bfc_cfg *c, const struct bfc_derive *d)
 {
-	u64 least = bfc_pause_least(d->link_rate, bfc_pause_most(c));
+	u64 least = bfc_pause_least(d->link_rate, bfc_pause_most(c) + BFC_FRAME_OVERHEAD);
 	u64 frame = div64_u64((d->mtu + BFC_FRAME_OVERHEAD) * BFC_NSEC_PER_SEC, d->link_rate);
 
 	if (d->extack && c->role == BFC_ROLE_SWITCH && c->p.hold &&

@@ -107,7 +107,7 @@ int bfc_pfc_derive(struct bfc_cfg *c, const struct bfc_derive *d, u64 xoff_auto,
 	if (d->extack && p->hold && c->quanta < BFC_QUANTA_MAX &&
 	    !(d->before && d->before->quanta == c->quanta) &&
 	    bfc_pfc_longest(c->quanta, d->link_rate, d->mtu) <
-	    max(bfc_pfc_least(d->link_rate), BFC_REFRESH_MIN))
+	    max(bfc_pause_least(d->link_rate, BFC_PFC_WIRE), BFC_REFRESH_MIN))
 		return bfc_cfg_refuse(d->extack, "bfc: hold: too short to be repeated in time at the speed of this link and with its MTU");
 	err = bfc_pfc_ingress(c, d, xoff_auto);
 	if (err)

@@ -152,14 +152,18 @@ u64 bfc_quanta_refresh(u16 quanta, u64 rate, u64 lead, unsigned int losses)
 }
 
 /**
- * bfc_pfc_least() - shortest interval at which pauses may be repeated
+ * bfc_pause_least() - shortest interval at which pauses may be repeated
  * @rate: speed of the link in bytes/s; 0 is taken for 1
+ * @wire: bytes that the frame that repeats them takes of the link
  *
- * Return: ns: PFC frames take a tenth of the link then.
+ * The frames go before data, and what is paused may stay so for long: they take a tenth of the link
+ * then.
+ *
+ * Return: ns.
  */
-u64 bfc_pfc_least(u64 rate)
+u64 bfc_pause_least(u64 rate, u64 wire)
 {
-	return div64_u64(10 * BFC_PFC_WIRE * 1000000000ULL, rate ? rate : 1);
+	return div64_u64(10 * wire * 1000000000ULL, rate ? rate : 1);
 }
 
 /**
@@ -187,7 +191,7 @@ u64 bfc_pfc_longest(u16 quanta, u64 rate, u64 frame)
  * @frame: bytes of a data frame that a repetition may have to wait for
  * @refresh: ns: an interval that is short enough but for the quanta
  *
- * Never shorter than bfc_pfc_least(), which would take too much of the link from data: pauses
+ * Never shorter than bfc_pause_least(), which would take too much of the link from data: pauses
  * that are too short for that may run out before they are repeated. (65535 quanta are long
  * enough up to 670 Gbit/s with a least refresh of 10 us.)
  *
@@ -195,7 +199,7 @@ u64 bfc_pfc_longest(u16 quanta, u64 rate, u64 frame)
  */
 u64 bfc_pfc_refresh(u16 quanta, u64 rate, u64 frame, u64 refresh)
 {
-	u64 least = bfc_pfc_least(rate), most;
+	u64 least = bfc_pause_least(rate, BFC_PFC_WIRE), most;
 
 	most = bfc_pfc_longest(quanta, rate, frame);
 	if (most > refresh)
@@ -211,14 +215,14 @@ u64 bfc_pfc_refresh(u16 quanta, u64 rate, u64 frame, u64 refresh)
  *
  * A lost XOFF costs headroom, and a lost XON the link's time, until the next frame
  * gets through: a quarter of the HRTT each is little beside what is set aside for one
- * HRTT anyway. Never shorter than bfc_pfc_least(), which would take too much of the link from
+ * HRTT anyway. Never shorter than bfc_pause_least(), which would take too much of the link from
  * data.
  *
  * Return: ns, @refresh at most.
  */
 u64 bfc_pfc_quick(u64 rate, u64 hrtt, u64 refresh)
 {
-	u64 least = bfc_pfc_least(rate), quick = hrtt / 4;
+	u64 least = bfc_pause_least(rate, BFC_PFC_WIRE), quick = hrtt / 4;
 
 	if (quick < least)
 		quick = least;

@@ -90,7 +90,7 @@ enum bfc_bad bfc_get_pfc(const void *frame, unsigned int len,
 u64 bfc_quanta_to_ns(u16 quanta, u64 rate);
 u16 bfc_ns_to_quanta(u64 ns, u64 rate);
 u64 bfc_quanta_refresh(u16 quanta, u64 rate, u64 lead, unsigned int losses);
-u64 bfc_pfc_least(u64 rate);
+u64 bfc_pause_least(u64 rate, u64 wire);
 u64 bfc_pfc_longest(u16 quanta, u64 rate, u64 frame);
 u64 bfc_pfc_refresh(u16 quanta, u64 rate, u64 frame, u64 refresh);
 u64 bfc_pfc_quick(u64 rate, u64 hrtt, u64 refresh);

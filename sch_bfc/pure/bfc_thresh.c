@@ -5,7 +5,6 @@
 #include <linux/math64.h>
 #include <linux/pkt_sch_bfc.h>
 
-#include "bfc_pfc.h"
 #include "bfc_thresh.h"
 
 /**
@@ -90,21 +89,6 @@ u64 bfc_refresh_auto(u64 rate, unsigned int frame)
 	if (ns < 1000000)
 		ns = 1000000;
 	return ns > BFC_REFRESH_MAX ? BFC_REFRESH_MAX : ns;
-}
-
-/**
- * bfc_pause_least() - shortest interval at which the set of paused queues may be repeated
- * @rate: of the link, bytes/s
- * @frame: bytes of a PAUSE frame, without what only the wire has
- *
- * The frames go before data, and what is paused upstream may stay so for long: a tenth of the
- * link at most.
- *
- * Return: ns.
- */
-u64 bfc_pause_least(u64 rate, unsigned int frame)
-{
-	return div64_u64(10 * (frame + BFC_FRAME_OVERHEAD) * BFC_NSEC_PER_SEC, rate ? rate : 1);
 }
 
 /**

@@ -15,7 +15,6 @@ u64 bfc_bytes_in(u64 rate, u64 ns);
 void bfc_thresh_fill(u32 *table, unsigned int queues, u64 rate, u64 hrtt,
 		     u32 floor, u32 fixed);
 u64 bfc_refresh_auto(u64 rate, unsigned int frame);
-u64 bfc_pause_least(u64 rate, unsigned int frame);
 u64 bfc_hold_auto(u64 refresh);
 
 #endif /* _BFC_THRESH_H */

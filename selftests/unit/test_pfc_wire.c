@@ -454,6 +454,15 @@ static void test_refresh_share(void)
 	CHECK(bfc_pfc_refresh(65535, 0, 0, 1) == 10 * BFC_PFC_WIRE * 1000000000ULL);
 }
 
+/* A tenth of the link: PAUSE frames of 90 bytes, 24 more on the wire, and of 598 */
+static void test_least(void)
+{
+	CHECK(bfc_pause_least(12500000, 90 + 24) == 10 * 114 * 80, "100 Mbit/s, 32 queues");
+	CHECK(bfc_pause_least(1000, 90 + 24) == 1140000000);
+	CHECK(bfc_pause_least(125000000000ULL, 598 + 24) == 49);
+	CHECK(bfc_pause_least(0, 90 + 24) == 1140000000000ULL, "a rate not known yet");
+}
+
 /* A quarter of the HRTT apart, but PFC frames take a tenth of the link at most, and no
  * more seldom than later on.
  */
@@ -486,6 +495,7 @@ static const struct unit_case cases[] = {
 	{ "pfc wire: refresh outlasts losses, and is not too often",
 	  test_refresh },
 	{ "pfc wire: refresh leaves the link to data", test_refresh_share },
+	{ "pfc wire: repetitions take a tenth of the link", test_least },
 	{ "pfc wire: changes are repeated within the HRTT", test_quick },
 };
 

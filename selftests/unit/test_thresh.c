@@ -229,11 +229,6 @@ static void test_refresh(void)
 	CHECK(bfc_refresh_auto(RATE_MIN, 60) == SEC);
 	CHECK(bfc_refresh_auto(RATE_MAX, 598) == MS);
 	CHECK(bfc_refresh_auto(0, 60) == SEC, "a rate not known yet");
-	/* a tenth, of what the wire has of them */
-	CHECK(bfc_pause_least(12500000, 90) == 10 * 114 * 80, "100 Mbit/s, 32 queues");
-	CHECK(bfc_pause_least(RATE_MIN, 90) == 1140 * MS);
-	CHECK(bfc_pause_least(RATE_MAX, 598) == 49);
-	CHECK(bfc_pause_least(0, 90) == 1140 * SEC, "a rate not known yet");
 }
 
 static void test_hold(void)
