@@ -713,6 +713,26 @@ bool object_is(uint64_t id, const char *path)
 }
 
 /**
+ * map_id() - the id of a map
+ * @fd: of the map, or -1
+ *
+ * Ends the program with a message on errors.
+ *
+ * Return: 0 without a map.
+ */
+uint32_t map_id(int fd)
+{
+	struct bpf_map_info info = {};
+	uint32_t len = sizeof(info);
+
+	if (fd < 0)
+		return 0;
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		fail("cannot tell which map it is: %s", strerror(errno));
+	return info.id;
+}
+
+/**
  * prog_has() - whether a program uses the map that is pinned there
  * @prog: id of the program
  * @path: of the pin, may be absent
@@ -727,21 +747,19 @@ bool prog_has(uint32_t prog, const char *path)
 		.map_ids = (uintptr_t)ids,
 		.nr_map_ids = ARRAY_SIZE(ids),
 	};
-	struct bpf_map_info map = {};
-	int fd = bpf_prog_get_fd_by_id(prog);
+	int map = pin_open(path), fd;
+	uint32_t id = map_id(map);
 	bool has = false;
 
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
-		info.nr_map_ids = 0;
-	if (fd >= 0)
-		close(fd);
-	fd = pin_open(path);
+	if (!id)
+		return false;
+	close(map);
+	fd = bpf_prog_get_fd_by_id(prog);
 	if (fd < 0)
 		return false;
-	len = sizeof(map);
-	if (!bpf_obj_get_info_by_fd(fd, &map, &len))
+	if (!bpf_obj_get_info_by_fd(fd, &info, &len))
 		for (i = 0; i < info.nr_map_ids && i < ARRAY_SIZE(ids); i++)
-			has |= ids[i] == map.id;
+			has |= ids[i] == id;
 	close(fd);
 	return has;
 }

@@ -311,18 +311,6 @@ static void add_flow(const struct nlmsghdr *h, void *arg)
 	list->flows[list->n++] = flow;
 }
 
-static uint32_t map_id(int fd)
-{
-	struct bpf_map_info info = {};
-	uint32_t len = sizeof(info);
-
-	if (fd < 0)
-		return 0;
-	if (bpf_obj_get_info_by_fd(fd, &info, &len))
-		fail("sockets' storage: %s", strerror(errno));
-	return info.id;
-}
-
 /**
  * tcp_flows() - connections of this network namespace that take part
  * @flows: result, to be freed by the caller
