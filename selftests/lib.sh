@@ -121,6 +121,24 @@ in_ns() {
 # ctl ARGS...: bfcctl, which must succeed
 ctl() { check "bfcctl $*" bfcctl "$@"; }
 
+# dummies NS N: devices d1 to dN, up
+dummies() {
+	local i
+	for ((i = 1; i <= $2; i++)); do
+		echo "link add d$i type dummy"
+		echo "link set d$i up"
+	done | ip -n "$1" -batch -
+}
+
+# qdiscs NS PREFIX FROM TO OPTIONS
+qdiscs() {
+	local ns=$1 prefix=$2 from=$3 to=$4 i
+	shift 4
+	for ((i = from; i <= to; i++)); do
+		echo "qdisc add dev $prefix$i root bfc flows 16 $*"
+	done | tc -n "$ns" -batch - || fail "tc refuses bfc $* on $ns $prefix$from"
+}
+
 # without_ipv6 NS...: they send no reports and solicitations, which take queues like any
 # other packet
 without_ipv6() {
@@ -474,6 +492,7 @@ nothing_pinned() { equal "left in the bpf file system" "$(ls /sys/fs/bpf)" ""; }
 
 peer_up() { [ "$(stat "$1" "$2" peer_state)" = up ]; }
 peer_not_up() { ! peer_up "$@"; }
+peer_searches() { [ "$(stat "$1" "$2" peer_state)" = searching ]; }
 # refused_for NS PORT WHY
 refused_for() { [ "$(stat "$1" "$2" peer_refused)" = "$3" ]; }
 

@@ -708,7 +708,6 @@ test_host() {
 	ctl delay off
 }
 
-# What the kernel's types are needed for, that is done and kept, is in size.sh.
 # A bfcctl that was killed when the kernel had its program, and before the pins were those of it
 test_killed() {
 	local what pin line
@@ -741,6 +740,7 @@ test_killed() {
 	rmdir "$group"
 }
 
+# What the kernel's types are needed for, that is done and kept, is in size.sh.
 test_host_sizes() {
 	mkdir -p "$group"
 	devices d0

@@ -562,10 +562,7 @@ no_leak() {
 # handles NS: how many ports more get 1025 each, of all that the namespace has
 handles() {
 	local n
-	for n in {1..64}; do
-		echo "link add d$n type dummy"
-		echo "link set d$n up"
-	done | ip -n "$1" -batch -
+	dummies "$1" 64
 	for n in {1..64}; do
 		echo "qdisc add dev d$n root bfc flows 16 rate 1gbit peer on queues 1024"
 	done | tc -n "$1" -batch - 2>/dev/null

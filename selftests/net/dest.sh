@@ -27,6 +27,16 @@ fresh() {
 	bfc s e0 queues 8 $plenty "$@"
 }
 
+# by_hand OPTIONS...: `frames` is to send what s sends, to mac_r, and to say what r pauses
+by_hand() {
+	topology
+	without_ipv6 s r
+	mac_r=$(mac r e0)
+	frames open r r e0
+	frames open s s e0
+	fresh "$@"
+}
+
 # With 24 flows to one address, a flow to another finds a queue for itself; by the
 # paper's rules it finds none.
 test_another_finds_a_queue() {
@@ -254,11 +264,7 @@ test_joined() {
 # the eight that are free, and does not wait with those.
 test_borrows_a_free_queue() {
 	local mac_r
-	topology
-	mac_r=$(mac r e0)
-	frames open r r e0
-	frames open s s e0
-	fresh queues 32 peer on role nic sticky 1ms rate 64kbit
+	by_hand queues 32 peer on role nic sticky 1ms rate 64kbit
 	frames udp s span=2 along=sport count=3 size=1000 dst="$mac_r" from=10.0.0.1 \
 		to=10.0.0.2
 	frames keep r 0.2 queues=32 bits=0,1 hold=4000000000
@@ -276,12 +282,7 @@ test_borrows_a_free_queue() {
 # queue go there, as it may send.
 test_shares_one_that_may_send() {
 	local mac_r
-	topology
-	without_ipv6 s r
-	mac_r=$(mac r e0)
-	frames open r r e0
-	frames open s s e0
-	fresh peer on role nic sticky 1ms rate 64kbit
+	by_hand peer on role nic sticky 1ms rate 64kbit
 	frames udp s span=7 count=6 size=1000 dst="$mac_r" from=10.1.0.1 to=10.2.0.1
 	sleep 1
 	frames keep r 0.2 queues=8 bits=0,1,2,3,4,5,6 hold=4000000000
@@ -298,12 +299,7 @@ test_shares_one_that_may_send() {
 # flow has come since four short ones left. So they are not joined.
 test_counts_what_is_free() {
 	local mac_r
-	topology
-	without_ipv6 s r
-	mac_r=$(mac r e0)
-	frames open r r e0
-	frames open s s e0
-	fresh peer on role nic sticky 1ms rate 64kbit
+	by_hand peer on role nic sticky 1ms rate 64kbit
 	frames udp s span=2 along=sport count=12 size=1000 dst="$mac_r" from=10.0.0.1 \
 		to=10.0.0.2
 	frames udp s span=4 size=1000 dst="$mac_r" from=10.1.0.1 to=10.2.0.1

@@ -261,16 +261,10 @@ test_shared_queues_are_not_exhausted() {
 }
 
 test_handles_exhausted() {
-	local n
 	new_ns x
-	for n in {1..65}; do
-		echo "link add d$n type dummy"
-		echo "link set d$n up"
-	done | ip -n x -batch -
+	dummies x 65
 	listen x x
-	for n in {1..65}; do
-		echo "qdisc add dev d$n root bfc flows 16 rate 1gbit peer on queues 1024"
-	done | tc -n x -batch -
+	qdiscs x d 1 65 rate 1gbit peer on queues 1024
 	wait_for 5 tells x 'd64 d65' 'select(.event == "handles_exhausted").dev'
 	equal "ports without handles" \
 		"$(told x 'select(.event == "handles_exhausted").dev')" "d64 d65"
@@ -284,13 +278,8 @@ test_handles_exhausted_again() {
 	new_ns x
 	host a 10.0.0.1/24
 	cable x p1 a e0
-	for n in {1..63}; do
-		echo "link add d$n type dummy"
-		echo "link set d$n up"
-	done | ip -n x -batch -
-	for n in {1..63}; do
-		echo "qdisc add dev d$n root bfc flows 16 rate 1gbit peer on queues 1024"
-	done | tc -n x -batch -
+	dummies x 63
+	qdiscs x d 1 63 rate 1gbit peer on queues 1024
 	listen p1 x p1
 	bfc x p1
 	for n in 1 2; do
@@ -298,11 +287,10 @@ test_handles_exhausted_again() {
 		check "refusal $n" wait_for 10 refused_for x p1 handles
 		check "refusal $n is not told" wait_for 5 tells_so_many p1 $n
 		tc -n a qdisc del dev e0 root
-		check "the neighbour is there" wait_for 5 searches x p1
+		check "the neighbour is there" wait_for 5 peer_searches x p1
 	done
 	tell_all p1 "handles_exhausted handles_exhausted"
 }
-searches() { [ "$(stat "$1" "$2" peer_state)" = searching ]; }
 
 # A neighbour that comes and goes as often as it may.
 test_flood_is_bounded() {

@@ -90,10 +90,7 @@ test_handles_come_later() {
 test_too_many_ports() {
 	local i said mode
 	host x
-	for i in {1..65}; do
-		echo "link add d$i type dummy"
-		echo "link set d$i up"
-	done | ip -n x -batch -
+	dummies x 65
 	for i in {1..64}; do
 		echo "qdisc add dev d$i root bfc fc fafc queues 8 rate 1gbit"
 	done | tc -n x -batch - || fail "less than 64 ports"

@@ -385,7 +385,6 @@ test_bye_gives_handles_back() {
 }
 its_queues_are() { [ "$(stat sw p1 peer_queues)" = "$1" ]; }
 
-peer_searches() { [ "$(stat "$1" "$2" peer_state)" = searching ]; }
 
 # links NS PREFIX FROM TO PEER-NS PEER-PREFIX: so many cables
 links() {
@@ -400,15 +399,6 @@ links() {
 	for ((i = $3; i <= $4; i++)); do
 		echo "link set $6$i up"
 	done | ip -n "$5" -batch -
-}
-
-# qdiscs NS PREFIX FROM TO OPTIONS
-qdiscs() {
-	local ns=$1 prefix=$2 from=$3 to=$4 i
-	shift 4
-	for ((i = from; i <= to; i++)); do
-		echo "qdisc add dev $prefix$i root bfc flows 16 $*"
-	done | tc -n "$ns" -batch - || fail "tc refuses bfc $* on $ns $prefix$from"
 }
 
 # ports_that JQ: of namespace x, how many
@@ -478,10 +468,7 @@ test_handles_run_out() {
 	ip -n x link set br0 up
 	cable x p1 a e0
 	cable x p2 b e0
-	for n in {1..63}; do
-		echo "link add d$n type dummy"
-		echo "link set d$n up"
-	done | ip -n x -batch -
+	dummies x 63
 	qdiscs x d 1 63 rate 1gbit peer on queues 1024
 	sleep 5		# the log takes ten such lines in 5 s, of all ports
 	before=$(dmesg | grep -c "p1: cannot count for .* handles of this namespace")
@@ -524,13 +511,8 @@ test_namespaces_have_handles_of_their_own() {
 	local ns i
 	for ns in v w x y; do
 		new_ns "$ns"
-		for i in {1..140}; do
-			echo "link add d$i type dummy"
-			echo "link set d$i up"
-		done | ip -n "$ns" -batch -
-		for i in {1..140}; do
-			echo "qdisc add dev d$i root bfc peer on rate 1gbit flows 16"
-		done | tc -n "$ns" -batch - || fail "$ns: tc refuses"
+		dummies "$ns" 140
+		qdiscs "$ns" d 1 140 peer on rate 1gbit
 	done
 	equal "ports with handles" "$(snapshot 'map(select(.peer_state == "up")) | length')" \
 		$((4 * 140))

@@ -167,32 +167,22 @@ test_bfc_storm_of_one_frame() {
 	finish "$bg"
 }
 
-# storm_of_n MODE [OPTIONS...]: n pauses priority 3 until that is a storm, of 4 s at least, and then
-# does no more
-storm_of_n() {
-	line_to_n fc "$1" prio dscp watchdog 2s "${@:2}"
+# A storm, here of 4 s at least, is that of the neighbour: the next one, whose pauses have a reason,
+# is obeyed.
+test_hold_off_ends_with_the_link() {
+	exact_clock || return 0
+	line_to_n fc pfc prio dscp watchdog 2s
 	send h 10.0.0.2 3000 -r 400000 -T 96 -t 30
 	frames keep n 0.5 pfc=8
 	wait_for 4 is storms 1 || fail "no storm"
 	frames keep n 0
-}
-
-# pauses_anew TEXT: n pauses priority 3, and is obeyed
-pauses_anew() {
-	storm 3 65535
-	sleep 0.2
-	check "$1 is not obeyed" is 'prios[3].paused' true
-}
-
-# A storm is that of the neighbour: the next one, whose pauses have a reason, is obeyed.
-test_hold_off_ends_with_the_link() {
-	exact_clock || return 0
-	storm_of_n pfc
 	ip -n n link set e0 down
 	sleep 1.2
 	ip -n n link set e0 up
 	sleep 1.2
-	pauses_anew "the next neighbour"
+	storm 3 65535
+	sleep 0.2
+	check "the next neighbour is not obeyed" is 'prios[3].paused' true
 	equal "storms restored by their hold-off" "$(stat sw pn restored)" 0
 }
 
