@@ -78,6 +78,7 @@ const struct bfc_stat bfc_qdisc_table[] = {
 	QDISC("xoff", XOFF, SIZE, PORT, 2),
 	QDISC("xon", XON, SIZE, PORT, 2),
 	QDISC("headroom", HEADROOM, SIZE, PORT, 2),
+	QDISC("beyond", BEYOND, SIZE, PORT, 2),
 	QDISC("buffer_size", BUFFER_SIZE, SIZE, PORT, 3),
 	QDISC("buffer_used", BUFFER_USED, SIZE, PORT, 3),
 	QDISC("buffer_peak", BUFFER_PEAK, SIZE, PORT, 3),

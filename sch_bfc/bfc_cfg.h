@@ -174,6 +174,9 @@ struct bfc_cfg {
 	u64 hrtt;		/* ns: the one that was asked for, or measured */
 	u64 loop;		/* ns: likewise, of this port's link alone */
 	u64 longest;		/* ns: the longest that the loop may be yet; @loop once known */
+	u64 aside;		/* ns: of this, what headroom is set aside for: all of it, but in
+				 * a shared buffer
+				 */
 	u16 port_queues;	/* numbers of queues, as told in HELLO */
 	struct bfc_params p;	/* what was asked for */
 

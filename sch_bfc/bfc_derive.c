@@ -186,15 +186,17 @@ static void bfc_derive_txqs(struct bfc_cfg *c, const struct bfc_derive *d)
 	c->pool = limit - min(limit, d->txqs * (c->reserve + c->batch));
 }
 
-/* @hrtt is for Th, and for decisions at an egress about packets of all ports; @loop and @longest
- * are for what the neighbour on this link sends after XOFF.
+/* @hrtt is for Th, and for decisions at an egress about packets of all ports; @loop, @longest and
+ * @aside are for what the neighbour on this link sends after XOFF.
  */
 static void bfc_derive_hrtt(struct bfc_cfg *c, const struct bfc_port *port,
 			    const struct bfc_params *p, u64 link_rate)
 {
 	c->hrtt = p->hrtt ?: bfc_hrtt_of(port);
 	c->loop = p->hrtt ?: port->life.loop ?: c->hrtt;
-	c->longest = bfc_hrtt_longest(port, bfc_fc_of(p), p, link_rate, c->loop);
+	c->longest = bfc_hrtt_longest(port, p, link_rate, c->loop);
+	c->aside = !*p->buffer ? c->longest :
+		   p->hrtt ?: min(c->loop, bfc_hrtt_most_shared(port, p, link_rate));
 }
 
 static int bfc_derive_mode(struct bfc_cfg *c, const struct bfc_derive *d, bool bare)

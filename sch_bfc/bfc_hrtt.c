@@ -10,9 +10,7 @@
 
 /* hrtt-max auto: twice the time of 100 km of cable there and back, and a TX ring. */
 #define BFC_HRTT_MAX_CABLE	2000000ULL	/* ns */
-/* 10 km in a shared buffer, where the headroom would be lost to other ports, and for a loop told
- * by a host, which all ports would use.
- */
+/* 10 km where other ports bear the cost. */
 #define BFC_HRTT_MAX_SHARED	BFC_HRTT_DEFAULT
 #define BFC_HRTT_MAX_FRAMES	16
 
@@ -102,32 +100,28 @@ static u64 bfc_hrtt_bound(const struct bfc_port *port, const struct bfc_params *
 /**
  * bfc_hrtt_most() - the longest loop that a port accepts
  * @port: the port
- * @fc: its mode
  * @p: its options
  * @link_rate: of its MAC, bytes/s
  *
  * Return: ns.
  */
-u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_fc_ops *fc,
-		  const struct bfc_params *p, u64 link_rate)
+u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate)
 {
-	bool sets_aside = *p->buffer && fc->prios;
-
-	return bfc_hrtt_bound(port, p, link_rate,
-			      sets_aside ? BFC_HRTT_MAX_SHARED : BFC_HRTT_MAX_CABLE);
+	return bfc_hrtt_bound(port, p, link_rate, BFC_HRTT_MAX_CABLE);
 }
 
 /**
- * bfc_hrtt_most_of_host() - the longest loop of a host that the ports of a namespace accept
- * @port: the port next to the host
+ * bfc_hrtt_most_shared() - the longest loop of a port whose cost other ports bear
+ * @port: the port
  * @p: its options
  * @link_rate: of its MAC, bytes/s
  *
- * It follows from HELLOs alone, which a host may answer late, and would raise Th of all ports.
+ * A host's follows from HELLOs alone, which it may answer late, and would raise Th of all ports.
+ * In a shared buffer, headroom that is set aside is lost to the other ports.
  *
  * Return: ns.
  */
-u64 bfc_hrtt_most_of_host(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate)
+u64 bfc_hrtt_most_shared(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate)
 {
 	return bfc_hrtt_bound(port, p, link_rate, BFC_HRTT_MAX_SHARED);
 }
@@ -135,26 +129,23 @@ u64 bfc_hrtt_most_of_host(const struct bfc_port *port, const struct bfc_params *
 /**
  * bfc_hrtt_longest() - the longest loop that a link may have
  * @port: the port
- * @fc: its mode
  * @p: its options
  * @link_rate: of its MAC, bytes/s
  * @loop: the loop in use, ns
  *
- * Until a loop is measured it is bfc_hrtt_most(), if headroom for that costs nothing. It does
- * cost in a shared buffer, where other ports would lack it; and a neighbour that does not obey
- * pauses would only fill it.
+ * Until a loop is measured it is bfc_hrtt_most(). A neighbour that does not obey pauses would
+ * only fill the headroom for that.
  *
  * Context: RTNL.
  * Return: ns.
  */
-u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_fc_ops *fc,
-		     const struct bfc_params *p, u64 link_rate, u64 loop)
+u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate,
+		     u64 loop)
 {
 	if (p->hrtt || port->bare || port->life.loop ||
-	    READ_ONCE(port->tx.seen.proved) < 0 ||
-	    *p->buffer || p->max)
+	    READ_ONCE(port->tx.seen.proved) < 0 || (p->max && !p->dynamic))
 		return loop;
-	return max(bfc_hrtt_most(port, fc, p, link_rate), loop);
+	return max(bfc_hrtt_most(port, p, link_rate), loop);
 }
 
 static bool bfc_hrtt_is_paused(const struct bfc_port *port)
@@ -205,7 +196,7 @@ void bfc_hrtt_told(struct bfc_port *port, const struct bfc_cfg *cfg, u16 fresh, 
 		bfc_hrtt_look_soon(port);
 	if (fresh == BFC_WATCH_NONE)
 		return;
-	most = port->tx.rtt ? 0 : bfc_hrtt_most(port, cfg->fc, &cfg->p,
+	most = port->tx.rtt ? 0 : bfc_hrtt_most(port, &cfg->p,
 						READ_ONCE(port->link_rate));
 	bfc_hrtt_begin(h, most, min(since, now));
 	WRITE_ONCE(port->watched, fresh);

@@ -48,11 +48,11 @@ static u64 bfc_hrtt_port(struct bfc_port *port, u64 *room)
 		return p->hrtt;
 	if (!port->live)
 		return 0;
-	most = bfc_hrtt_most(port, port->cfg->fc, p, port->link_rate);
+	most = bfc_hrtt_most(port, p, port->link_rate);
 	if (longest)
 		*room = clamp_t(u64, max(rtt, longest), BFC_HRTT_MIN, most);
 	if (host)
-		most = bfc_hrtt_most_of_host(port, p, port->link_rate);
+		most = bfc_hrtt_most_shared(port, p, port->link_rate);
 	frame = div64_u64((u64)psched_mtu(port->dev) * BFC_NSEC_PER_SEC, port->link_rate);
 	value = bfc_hrtt_loop(value, rtt, frame, host);
 	return value ? clamp_t(u64, value, BFC_HRTT_MIN, most) : 0;
@@ -76,8 +76,8 @@ static bool bfc_hrtt_is_used(const struct bfc_port *port, u64 hrtt)
 	return cfg->hrtt == hrtt &&
 	       (!cfg->fc->prios ||
 		(cfg->loop == (port->life.loop ?: hrtt) &&
-		 cfg->longest == bfc_hrtt_longest(port, cfg->fc, &cfg->p,
-					 bfc_cfg_link_rate(cfg), cfg->loop)));
+		 cfg->longest == bfc_hrtt_longest(port, &cfg->p, bfc_cfg_link_rate(cfg),
+						  cfg->loop)));
 }
 
 /* Apply an HRTT; if the configuration for it is refused, the port keeps the one that it has. */

@@ -399,11 +399,10 @@ void bfc_hrtt_told(struct bfc_port *port, const struct bfc_cfg *cfg, u16 fresh, 
 		   u64 now);
 void bfc_hrtt_over(struct bfc_port *port, unsigned int prio, u64 until);
 void bfc_hrtt_came(struct bfc_port *port, u16 what);
-u64 bfc_hrtt_most_of_host(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate);
-u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_fc_ops *fc,
-		  const struct bfc_params *p, u64 link_rate);
-u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_fc_ops *fc,
-		     const struct bfc_params *p, u64 link_rate, u64 loop);
+u64 bfc_hrtt_most_shared(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate);
+u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate);
+u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate,
+		     u64 loop);
 void bfc_hrtt_forget(struct bfc_port *port);
 void bfc_hrtt_heard(struct bfc_port *port);
 void bfc_hrtt_another(struct bfc_port *port);

@@ -53,6 +53,7 @@ struct bfc_port_stats {
 	u32 xoff;
 	u32 xon;
 	u32 headroom;
+	u32 beyond;
 	u32 buffer_size;
 	u32 buffer_used;
 	u32 buffer_peak;
@@ -85,6 +86,7 @@ static void bfc_port_read_conf(struct bfc_port *port, struct bfc_port_stats *s)
 		s->xoff = min_t(u64, bfc_pfc_xoff_at(&cfg->in, left), U32_MAX);
 		s->xon = min_t(u64, bfc_pfc_xon_at(&cfg->in, left), U32_MAX);
 		s->headroom = cfg->in.headroom;
+		s->beyond = cfg->cell.beyond;
 	}
 	ing = bfc_ingress_of(port);
 	for (prio = 0; ing && prio < BFC_PRIORITIES; prio++) {
@@ -171,6 +173,7 @@ static int bfc_put_port_stats(struct sk_buff *skb,
 		{ TCA_BFC_STATS_XOFF, s->xoff },
 		{ TCA_BFC_STATS_XON, s->xon },
 		{ TCA_BFC_STATS_HEADROOM, s->headroom },
+		{ TCA_BFC_STATS_BEYOND, s->beyond },
 		{ TCA_BFC_STATS_BUFFER_SIZE, s->buffer_size },
 		{ TCA_BFC_STATS_BUFFER_USED, s->buffer_used },
 		{ TCA_BFC_STATS_BUFFER_PEAK, s->buffer_peak },

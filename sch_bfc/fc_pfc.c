@@ -20,15 +20,25 @@ static u16 bfc_pfc_quanta(const struct bfc_params *p, u64 link_rate, u64 hold_le
 	return bfc_ns_to_quanta(p->hold ?: max(hold, hold_least), link_rate);
 }
 
-/* Headroom for the longest loop that the link may have, but no more than an egress could queue,
- * and no less than for the loop in use.
+/* Room for what comes after XOFF on a link with the loop @most, but no more than an egress could
+ * queue, and no less than for the loop @least.
  */
-static u64 bfc_pfc_headroom(const struct bfc_cfg *c, const struct bfc_derive *d)
+static u64 bfc_pfc_room(const struct bfc_derive *d, u64 least, u64 most)
 {
-	u64 least = bfc_pfc_headroom_auto(d->link_rate, c->loop, d->frame);
-	u64 most = bfc_pfc_headroom_auto(d->link_rate, c->longest, d->frame);
+	return clamp_t(u64, d->p->limit,
+		       bfc_pfc_headroom_auto(d->link_rate, least, d->frame),
+		       bfc_pfc_headroom_auto(d->link_rate, most, d->frame));
+}
 
-	return clamp_t(u64, d->p->limit, least, most);
+/* What a cable longer than those that headroom is set aside for takes from a shared buffer. */
+static u32 bfc_pfc_beyond(const struct bfc_cfg *c, const struct bfc_derive *d)
+{
+	const struct bfc_params *p = d->p;
+	u64 room = bfc_pfc_room(d, c->aside, c->longest);
+
+	if (!*p->buffer || p->headroom || (p->max && !p->dynamic))
+		return 0;
+	return min(room - c->in.headroom, (u64)BFC_POOL_MAX);
 }
 
 /* Derive PFC's thresholds: those given, and the rest from link and HRTT. */
@@ -39,7 +49,8 @@ static int bfc_pfc_ingress(struct bfc_cfg *c, const struct bfc_derive *d, u64 xo
 	struct bfc_pfc_thresh *t = &c->in;
 	u32 frame = d->frame;
 	/* The neighbour sends at the speed of the link, whatever `rate` is. */
-	u64 headroom = p->headroom ?: bfc_pfc_headroom(c, d);
+	u64 loop = min(c->loop, c->aside);
+	u64 headroom = p->headroom ?: bfc_pfc_room(d, loop, c->aside);
 	u64 xoff = p->xoff;
 
 	if (!xoff && p->max && p->max <= headroom && !p->dynamic)
@@ -47,7 +58,7 @@ static int bfc_pfc_ingress(struct bfc_cfg *c, const struct bfc_derive *d, u64 xo
 	if (!xoff && p->max)
 		xoff = p->max > headroom ? p->max - headroom : 0;
 	else if (!xoff)
-		xoff = xoff_auto ?: bfc_pfc_xoff_auto(d->link_rate, c->loop, frame);
+		xoff = xoff_auto ?: bfc_pfc_xoff_auto(d->link_rate, loop, frame);
 	if (xoff + headroom > BFC_POOL_MAX)
 		return bfc_cfg_refuse(extack, "bfc: xoff and headroom are over 1073741824 bytes, give smaller ones or a smaller hrtt");
 	t->alpha = p->dynamic;
@@ -117,6 +128,7 @@ int bfc_pfc_derive(struct bfc_cfg *c, const struct bfc_derive *d, u64 xoff_auto,
 		.limit = p->dynamic ? BFC_LIMIT_NONE : c->in.xoff,
 		.alpha = p->dynamic,
 		.headroom = c->in.headroom,
+		.beyond = bfc_pfc_beyond(c, d),
 	};
 	c->fixed += (u64)hweight8(p->lossless) * c->in.headroom;
 	return 0;

@@ -15,20 +15,26 @@ static s64 bfc_cell_word(u32 base, u32 headroom)
 	return (u64)headroom << 32 | base;
 }
 
-/* The pool has no room: try the headroom. */
-static void bfc_pool_plan_headroom(struct bfc_pool_op *op,
+/* The pool does not admit it: try the headroom. */
+static bool bfc_pool_plan_headroom(struct bfc_pool_op *op,
 				   const struct bfc_cell_cfg *cfg)
 {
 	u32 headroom = bfc_cell_headroom(op->word);
 
-	op->pool = 0;
-	op->step = BFC_POOL_DONE;
-	op->where = BFC_POOL_REFUSED;
 	if (headroom >= cfg->headroom || op->len > cfg->headroom - headroom)
-		return;
+		return false;
+	op->pool = 0;
 	op->next = bfc_cell_word(bfc_cell_base(op->word), headroom + op->len);
 	op->where = BFC_POOL_HEADROOM;
 	op->step = BFC_POOL_STORE;
+	return true;
+}
+
+static void bfc_pool_refuse(struct bfc_pool_op *op)
+{
+	op->pool = 0;
+	op->where = BFC_POOL_REFUSED;
+	op->step = BFC_POOL_DONE;
 }
 
 /* Where the packet is to be charged, by what the cell says. */
@@ -50,6 +56,16 @@ static bool bfc_pool_admits(const struct bfc_pool_op *op,
 
 	return op->pool <= free && share <= cfg->limit &&
 	       (!cfg->alpha || share <= bfc_alpha_share(cfg->alpha, free));
+}
+
+/* True if the pool has room beyond the limits. XOFF was alpha of the whole pool at most. */
+static bool bfc_pool_admits_beyond(const struct bfc_pool_op *op, const struct bfc_cell_cfg *cfg,
+				   u32 size, u32 free)
+{
+	u64 xoff = cfg->alpha ? bfc_alpha_share(cfg->alpha, size) : cfg->limit;
+	u32 share = bfc_cell_shared(op->next, cfg->reserve);
+
+	return cfg->beyond && share <= free && share <= xoff + cfg->beyond;
 }
 
 /**
@@ -80,7 +96,7 @@ static void bfc_pool_begin(struct bfc_pool_op *op, u32 len)
 static bool bfc_pool_charge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
 				 struct bfc_cell *cell, const struct bfc_cell_cfg *cfg)
 {
-	u32 size = READ_ONCE(pool->size);
+	u32 size = READ_ONCE(pool->size), free;
 
 	switch (op->step) {
 	case BFC_POOL_LOOK:
@@ -91,12 +107,15 @@ static bool bfc_pool_charge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
 			bfc_pool_plan_charge(op, cfg);
 		break;
 	case BFC_POOL_ASK:
-		if (bfc_pool_admits(op, cfg,
-				    bfc_pool_free(size,
-						  atomic_long_read(&pool->shared))))
+		free = bfc_pool_free(size, atomic_long_read(&pool->shared));
+		if (bfc_pool_admits(op, cfg, free))
+			op->step = BFC_POOL_TAKE;
+		else if (bfc_pool_plan_headroom(op, cfg))
+			break;
+		else if (bfc_pool_admits_beyond(op, cfg, size, free))
 			op->step = BFC_POOL_TAKE;
 		else
-			bfc_pool_plan_headroom(op, cfg);
+			bfc_pool_refuse(op);
 		break;
 	case BFC_POOL_TAKE:
 		op->step = atomic_long_add_return(op->pool, &pool->shared) >
@@ -104,7 +123,8 @@ static bool bfc_pool_charge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
 		break;
 	case BFC_POOL_UNDO:
 		atomic_long_sub(op->pool, &pool->shared);
-		bfc_pool_plan_headroom(op, cfg);
+		if (!bfc_pool_plan_headroom(op, cfg))
+			bfc_pool_refuse(op);
 		break;
 	case BFC_POOL_STORE:
 		if (atomic64_try_cmpxchg(&cell->word, &op->word, op->next))

@@ -16,6 +16,11 @@
  * then from the reserve. A packet may lie in reserve and pool, but not partly in the
  * headroom. So a packet needs to remember its length only.
  *
+ * Headroom is set aside, so it is for a cable of usual length. What a longer one still
+ * brings after XOFF is charged to the pool, once the headroom is full: beyond XOFF, but
+ * to no more bytes than the pool has left free. A cell alone gets half of the pool so,
+ * and any number of cells never all of it.
+ *
  * Many qdiscs charge the same cells and the same pool, each under its own root
  * lock, and nothing here takes another one. A cell is one 64-bit word that is
  * replaced as a whole. An operation is a row of steps, of which each touches
@@ -24,7 +29,7 @@
  * Always, between any two steps:
  *
  *  1. the cells' shares of the pool, added up, are never over @size, nor is any
- *     cell over its reserve, limit and headroom: memory is never promised twice
+ *     cell over its reserve, limit, headroom and what is beyond: memory is never promised twice
  *  2. @shared is never below that sum, hence never negative: the pool is asked
  *     before the cell is charged, and told after it was uncharged
  *  3. @shared is over @size at most by attempts being refused at the moment: one
@@ -78,6 +83,8 @@ struct bfc_cell {
  * @alpha: the share may be this many millionths of the free pool, at most
  *	   BFC_ALPHA_MAX; 0 = no dynamic limit
  * @headroom: bytes for what comes after XOFF; 0: packets are dropped (lossy)
+ * @beyond: bytes of the pool, beyond @limit or @alpha, for what comes when the headroom
+ *	    is full
  *
  * For a lossless priority @limit or @alpha are XOFF as well (bfc_pfc.h), and the
  * headroom is touched by packets that come afterwards only.
@@ -87,6 +94,7 @@ struct bfc_cell_cfg {
 	u32 limit;
 	u32 alpha;
 	u32 headroom;
+	u32 beyond;
 };
 
 /**

@@ -335,9 +335,10 @@ test_does_not_fit() {
 	check "2 ms" wait_for 3 hrtt_is sw2 r0 2000000
 }
 
-# pfc_topology DELAY-OF-X-US [OPTIONS...]: all links 200 Mbit/s; neighbours say no HELLO
+# pfc_topology DELAY-OF-X-US [OPTIONS...]: neighbours say no HELLO
+pfc_rate=200mbit
 pfc_topology() {
-	local rate=200mbit short_us=2 hellos=
+	local rate=$pfc_rate short_us=2 hellos=
 	topology "$1" fc pfc limit 16mb "${@:2}"
 }
 
@@ -411,26 +412,56 @@ test_pfc_replugged() {
 	all_idle
 }
 
-# Headroom in a shared buffer is taken from others: loops of over 100 us, and what 16 frames
-# take, are not believed unless that is asked for.
+# In a shared buffer headroom for 100 us and 16 frames at most is set aside. What a longer cable
+# brings is queued all the same while the buffer has room for it.
 test_pfc_in_a_buffer() {
-	local options=(fc pfc limit 16mb buffer b size 2mb) rate=200mbit short_us=2 loop
+	local options=(fc pfc limit 16mb lossless 0 buffer b) pfc_rate=2gbit us dynamic loop
 	exact_clock || return
-	pfc_topology 1000 hrtt auto
-	bfc sw2 x "${options[@]}"
-	receive r 5000 -n 3000 -t 60 -i 1
-	all_send 1000 h1 h2 h3
-	sleep 1.5
-	equal "measured" "$(stat sw2 x hrtt_measured)" 0
-	# 100 us or what the other ports have measured, of 1069 us at most
-	at_most "headroom" "$(stat sw2 x headroom)" 33000
-	bfc sw2 x "${options[@]}" hrtt-max 5ms
-	receive r 5000 -n 3000 -t 60 -i 1
-	all_send 1000 h1 h2 h3
+	while read -r us dynamic; do
+		pfc_topology "$us" hrtt auto
+		# shellcheck disable=SC2086  # none, or an option and its value
+		bfc sw2 x "${options[@]}" size 2mb $dynamic
+		# 2 ms and 16 frames of 1514 bytes, without 100 us and these
+		at_least "beyond before" "$(stat sw2 x beyond)" 475000
+		pfc_load 2000
+		sleep 1.5
+		loop=$(stat sw2 x hrtt_measured)
+		say "$us us $dynamic: measured $loop ns, pool $(stat sw2 x buffer_peak)"
+		at_least "measured" "$loop" $((2 * us * 1000))
+		at_most "headroom" "$(stat sw2 x headroom)" 55000
+		at_least "room" $(($(stat sw2 x headroom) + $(stat sw2 x beyond))) \
+			$((loop * 17 / 64 + 4600))
+		pfc_load 2000
+		equal "dropped" "$(sum_stat drops)" 0
+		all_idle
+		clean_up
+	done <<-END
+		5
+		50
+		500
+		500 dynamic 2%
+	END
+	# Not for nothing: headroom alone does not do.
+	pfc_topology 500 hrtt auto
+	bfc sw2 x "${options[@]}" size 2mb headroom 54kb
+	equal "beyond" "$(stat sw2 x beyond)" 0
+	pfc_load 2000 loses
+	at_least "dropped" "$(stat sw2 r0 drop_buffer)" 1
+	# What a small buffer has no room for is lost, and counted.
+	clean_up
+	pfc_topology 500 hrtt auto
+	bfc sw2 x "${options[@]}" size 100kb
+	pfc_load 2000 loses
+	at_least "dropped" "$(stat sw2 r0 drop_buffer)" 1
+	# Set aside on request
+	bfc sw2 x "${options[@]}" size 2mb hrtt-max 5ms
 	sleep 1.5
 	loop=$(stat sw2 x hrtt_measured)
-	at_least "measured" "$loop" 2000000
-	at_least "headroom" "$(stat sw2 x headroom)" $((loop * 17 / 640 + 4600))
+	at_least "headroom" "$(stat sw2 x headroom)" $((loop * 17 / 64 + 4600))
+	equal "beyond" "$(stat sw2 x beyond)" 0
+	receive r 5000 -n 6000 -t 60 -i 1
+	all_send 2000 h1 h2 h3
+	equal "received" "$(received r 5000 .packets)" 6000
 	all_idle
 }
 
@@ -467,19 +498,23 @@ test_stranger_is_no_host() {
 	frames close
 }
 
-# A neighbour that obeys no pause gets no room for a loop, whatever it looks like.
-test_pfc_obeys_nothing() {
+room() { echo $(($(stat sw p1 headroom) + $(stat sw p1 beyond))); }
+room_is() { [ "$(room)" = "$1" ]; }
+
+# obeys_nothing OPTIONS
+obeys_nothing() {
 	local before after i
 	switch sw
 	new_ns n
 	host r 10.0.0.2/24
 	cable sw p1 n e0 rate 100mbit delay 200us ring 2
 	cable sw r0 r e0 rate 20mbit delay 200us ring 2
-	bfc sw p1 fc pfc hrtt auto
+	# shellcheck disable=SC2086  # none, or an option and its value
+	bfc sw p1 fc pfc hrtt auto $1
 	bfc sw r0 fc pfc hrtt auto
 	frames open n n e0
 	sleep 0.5
-	before=$(stat sw p1 headroom)
+	before=$(room)
 	for ((i = 0; i < 6; i++)); do
 		frames udp n dst="$(mac r e0)" from=10.0.0.9 to=10.0.0.2 sport=7 dport=7 \
 			count=200 size=1000
@@ -488,19 +523,25 @@ test_pfc_obeys_nothing() {
 	at_least "pauses" "$(stat sw p1 pause_tx)" 4
 	equal "measured" "$(stat sw p1 hrtt_measured)" 0
 	sleep 1.5
-	after=$(stat sw p1 headroom)
-	say "headroom before $before, after $after"
+	after=$(room)
+	say "room before $before, after $after"
 	# 2 ms and 16 frames; 100 us; and three frames
-	at_least "headroom before" "$before" 49000
-	at_most "headroom after" "$after" 6000
+	at_least "room before" "$before" 49000
+	at_most "room after" "$after" 6000
 	# Another neighbour may obey.
 	ip -n n link set e0 down
 	sleep 0.5
 	ip -n n link set e0 up
-	check "as before" wait_for 5 headroom_is "$before"
+	check "as before" wait_for 5 room_is "$before"
 	frames close
+	clean_up
 }
-headroom_is() { [ "$(stat sw p1 headroom)" = "$1" ]; }
+
+# A neighbour that obeys no pause gets no room for a loop, whatever it looks like.
+test_pfc_obeys_nothing() {
+	obeys_nothing ""
+	obeys_nothing "buffer b size 2mb"
+}
 
 longer_than() { [ "$(stat sw2 r0 hrtt)" -gt "$1" ]; }
 

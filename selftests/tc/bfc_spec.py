@@ -454,6 +454,7 @@ STATISTICS = [
     Statistic('xoff', 58, 4, 'port', 'port-effect'),
     Statistic('xon', 59, 4, 'port', 'port-effect'),
     Statistic('headroom', 60, 4, 'port', 'port-effect'),
+    Statistic('beyond', 98, 4, 'port', 'port-effect'),
     Statistic('buffer_size', 61, 4, 'port', 'buffer'),
     Statistic('buffer_used', 62, 4, 'port', 'buffer'),
     Statistic('buffer_peak', 63, 4, 'port', 'buffer'),

@@ -361,7 +361,8 @@ class PluginTest:
 
     def port_text(self) -> str:
         """The block of port-level statistics, and a line for each priority with news."""
-        change = {"xoff": 102_400, "xon": 80_000, "headroom": 65_536, "buffer_size": 12 << 20,
+        change = {"xoff": 102_400, "xon": 80_000, "headroom": 65_536, "beyond": 2048,
+                  "buffer_size": 12 << 20,
                   "refused_rate": 125_000_000, "buffer_used": 0, "buffer_peak": 1 << 20, "buffer_port": 3028}
         prios = {0: prio_stats(**{key: 0 for key in PRIO_STATS}), 2: b"", 7: prio_stats(peak=1),
                  3: prio_stats(held=2048, headroom=1500, peak=4096, pausing=1, paused=0,
@@ -371,7 +372,7 @@ class PluginTest:
                               dump=qdisc(b"", stats_nest(change) + prios_nest(prios)))
         want = (f" tagged_rx {self.stat('tagged_rx')}\n" + block_text("speed", {"refused_rate": "1Gbit"}) + block_text("control", {})
                 + block_text("port", {
-                    "xoff": "100Kb", "xon": "80000b", "headroom": "64Kb", "buffer_size": "12Mb",
+                    "xoff": "100Kb", "xon": "80000b", "headroom": "64Kb", "beyond": "2Kb", "buffer_size": "12Mb",
                     "buffer_used": "0b", "buffer_peak": "1Mb", "buffer_port": "3028b"})
                 + block_text("stamp", {}) + """\
   prio 3 held 2Kb headroom 1500b peak 4Kb pausing on paused off pause_tx 3 pausing_time 1.23ms \

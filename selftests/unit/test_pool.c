@@ -39,7 +39,7 @@ static enum bfc_pool_where ref_charge(struct ref_cell *cells, unsigned int i,
 {
 	u64 sum = ref_sum(cells, CELLS), free = sum < size ? size - sum : 0;
 	struct ref_cell *c = &cells[i];
-	u64 to_reserve = cfg->reserve - c->reserve, to_shared;
+	u64 to_reserve = cfg->reserve - c->reserve, to_shared, xoff;
 
 	if (to_reserve > len)
 		to_reserve = len;
@@ -58,6 +58,13 @@ static enum bfc_pool_where ref_charge(struct ref_cell *cells, unsigned int i,
 	if (c->headroom + len <= cfg->headroom) {
 		c->headroom += len;
 		return BFC_POOL_HEADROOM;
+	}
+	xoff = cfg->alpha ? size * cfg->alpha / 1000000 : cfg->limit;
+	if (cfg->beyond && to_shared <= free && c->shared + to_shared <= free &&
+	    c->shared + to_shared <= xoff + cfg->beyond) {
+		c->reserve += to_reserve;
+		c->shared += to_shared;
+		return BFC_POOL_SHARED;
 	}
 	return BFC_POOL_REFUSED;
 }
@@ -108,6 +115,7 @@ static void random_cfg(u64 *seed, struct bfc_cell_cfg *cfg)
 	cfg->alpha = below(seed, 3) ? 1 + (below(seed, BFC_ALPHA_MAX) >>
 					   below(seed, 20)) : 0;
 	cfg->headroom = below(seed, 2) ? below(seed, 30000) : 0;
+	cfg->beyond = below(seed, 2) ? below(seed, 100000) : 0;
 }
 
 /* Packets of all sizes come and go, in any order; the size changes as well. */
@@ -221,6 +229,66 @@ static void test_edges(void)
 		      (u32)atomic_long_read(&pool.shared) == step[i].shared,
 		      "step %u: %llx", i, word);
 	}
+}
+
+/* What comes when the headroom is full: pool beyond XOFF, up to a bound, and up to what is left
+ * free.
+ */
+static void test_beyond(void)
+{
+	struct bfc_cell_cfg cfg = {
+		.reserve = 10, .limit = 500, .headroom = 300, .beyond = 400,
+	};
+	struct bfc_pool pool = { .size = 10000 };
+	struct bfc_cell a = {}, b = {};
+	u64 word;
+
+	CHECK(bfc_pool_charge(&pool, &a, &cfg, 510, &word) == BFC_POOL_SHARED);
+	CHECK(bfc_pool_charge(&pool, &a, &cfg, 301, &word) == BFC_POOL_SHARED, "beyond");
+	CHECK(bfc_pool_charge(&pool, &a, &cfg, 300, &word) == BFC_POOL_HEADROOM);
+	CHECK(!bfc_pool_charge(&pool, &a, &cfg, 100, &word), "over the bound");
+	CHECK(bfc_pool_charge(&pool, &a, &cfg, 99, &word) == BFC_POOL_SHARED, "at the bound");
+	CHECK(bfc_cell_shared(word, 10) == 900 && bfc_cell_headroom(word) == 300);
+	/* The headroom is free again first, and is used first. */
+	CHECK(bfc_pool_uncharge(&pool, &a, &cfg, 300, &word) == BFC_POOL_HEADROOM);
+	CHECK(bfc_pool_charge(&pool, &a, &cfg, 300, &word) == BFC_POOL_HEADROOM);
+	CHECK(bfc_pool_uncharge(&pool, &a, &cfg, 1210, &word) == BFC_POOL_SHARED && !word);
+	CHECK(!atomic_long_read(&pool.shared));
+
+	/* A cell alone gets half of the pool, the next one half of the rest. */
+	cfg = (struct bfc_cell_cfg){
+		.limit = BFC_LIMIT_NONE, .alpha = 110000, .beyond = BFC_POOL_MAX,
+	};
+	while (bfc_pool_charge(&pool, &a, &cfg, 10, &word))
+		;
+	CHECK(bfc_cell_held(word) == 5000, "%u", bfc_cell_held(word));
+	while (bfc_pool_charge(&pool, &b, &cfg, 10, &word))
+		;
+	CHECK(bfc_cell_held(word) == 2500, "%u", bfc_cell_held(word));
+	/* Others still have theirs. */
+	cfg.alpha = BFC_ALPHA_ONE;
+	cfg.beyond = 0;
+	atomic64_set(&a.word, 0);
+	while (bfc_pool_charge(&pool, &a, &cfg, 10, &word))
+		;
+	CHECK(bfc_cell_held(word) == 1250, "%u", bfc_cell_held(word));
+
+	/* A share of the pool as it is when nothing is taken: it was no more at XOFF. */
+	cfg = (struct bfc_cell_cfg){
+		.limit = BFC_LIMIT_NONE, .alpha = 100000, .beyond = 1000,
+	};
+	pool = (struct bfc_pool){ .size = 10000 };
+	atomic64_set(&a.word, 0);
+	while (bfc_pool_charge(&pool, &a, &cfg, 10, &word))
+		;
+	CHECK(bfc_cell_held(word) == 2000, "%u", bfc_cell_held(word));
+
+	/* One packet, of which the cell and the pool want not more than is free */
+	cfg = (struct bfc_cell_cfg){ .reserve = 0, .beyond = 10000 };
+	pool = (struct bfc_pool){ .size = 100 };
+	atomic64_set(&a.word, 0);
+	CHECK(!bfc_pool_charge(&pool, &a, &cfg, 101, &word));
+	CHECK(bfc_pool_charge(&pool, &a, &cfg, 100, &word) == BFC_POOL_SHARED);
 }
 
 /* The pool itself is the limit, for packets that would go over it by a byte. */
@@ -520,7 +588,7 @@ static bool model_check(const struct model *m)
 
 		sum += bfc_cell_shared(word, cfg->reserve);
 		good &= bfc_cell_headroom(word) <= cfg->headroom &&
-			bfc_cell_shared(word, cfg->reserve) <= cfg->limit;
+			bfc_cell_shared(word, cfg->reserve) <= (u64)cfg->limit + cfg->beyond;
 	}
 	for (i = 0; i < THREADS; i++)
 		if (m->thread[i].op.step == BFC_POOL_UNDO)
@@ -640,6 +708,10 @@ static const struct scene scenes[] = {
 		   { 1, BFC_LIMIT_NONE, 2000000, 0 } },
 	  .size = 9, .cell = { 0, 1, 0 },
 	  .move = { { 2, 2, -2, -1 }, { 4, 3, -1, 3 }, { 1, 2, -1, -2 } } },
+	/* beyond a limit and headroom */
+	{ .cfg = { { 0, 1, 0, 1, 2 }, { 1, BFC_LIMIT_NONE, 500000, 1, 3 } },
+	  .size = 7, .cell = { 0, 1, 0 },
+	  .move = { { 1, 2, -2, -1 }, { 3, 2, -1, -2 }, { 1, 1, -1, -2 } } },
 	/* no pool at all */
 	{ .cfg = { { 2, BFC_LIMIT_NONE, 0, 2 }, { 3, BFC_LIMIT_NONE, 0, 1 } },
 	  .size = 0, .cell = { 0, 0, 1 },
@@ -672,6 +744,7 @@ static void test_processors(void)
 
 static const struct unit_case cases[] = {
 	{ "pool: reserve, pool and headroom to the byte", test_edges },
+	{ "pool: beyond XOFF when the headroom is full", test_beyond },
 	{ "pool: never over its size", test_full },
 	{ "pool: largest sizes", test_large },
 	{ "pool: less headroom than is taken", test_less_headroom },

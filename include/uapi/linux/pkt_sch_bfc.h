@@ -373,6 +373,8 @@ enum {
 	TCA_BFC_STATS_QUEUE_PAUSED_NS,	/* u64 ns, sum of their times, of those that last as well */
 	/* thresholds in effect */
 	TCA_BFC_STATS_WATCHDOG,		/* u64 ns until a pause is a storm, 0 = never */
+	/* a long cable in a shared buffer */
+	TCA_BFC_STATS_BEYOND,		/* u32 bytes of the buffer, once the headroom is full */
 	__TCA_BFC_STATS_MAX
 };
 
