@@ -4,9 +4,10 @@
 # Another release of Debian: with its compilers, libbpf, tc and python all is built
 # and tested there (scripts/debian-root), and on its kernel a little of everything.
 #
-# Usage: run.sh SUITE [KERNEL]
+# Usage: run.sh [--short] SUITE [KERNEL]
 #	SUITE	bookworm, trixie, sid
 #	KERNEL	of scripts/vm (default: the release's own: stock, 6.12, newest)
+#	--short	what a user builds there; its kernel is built for, and not booted
 # Exit code: 0, 1 a test failed, 2 usage, 4 not possible here (skip)
 
 set -u
@@ -14,12 +15,17 @@ set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 cd "$top" || exit 1
 
+short=''
+if [ "${1-}" = --short ]; then
+	short=1
+	shift
+fi
 suite=${1-}
 case $suite in
 bookworm)	kernel=stock ;;
 trixie)		kernel=6.12 ;;
 sid)		kernel=newest ;;
-*)		sed -n '7,9s/^# //p' "$0" >&2; exit 2 ;;
+*)		sed -n '7,10s/^# //p' "$0" >&2; exit 2 ;;
 esac
 kernel=${2-$kernel}
 
@@ -34,7 +40,7 @@ inside() { scripts/debian-root "$suite" "$@"; }
 root=$(scripts/debian-root "$suite")
 rc=$?
 [ "$rc" -ne 4 ] || skip_all "no root of $suite"
-plan 9
+plan $((short ? 7 : 9))
 result "scripts/install-deps" [ "$rc" -eq 0 ]
 [ "$rc" -eq 0 ] || exit 1
 # shellcheck disable=SC2016  # for the shell there
@@ -45,7 +51,8 @@ export WERROR=1
 result "make plugin" inside make -s plugin
 result "make bpf" inside make -s bpf
 result "make tools" inside make -s tools
-result "tc with the plugin" inside python3 selftests/tc/plugin_test.py
+result "tc with the plugin" inside python3 selftests/tc/plugin_test.py \
+	${short:+--fuzz 2000}
 # At the same path there, for the guest has no network to get it by.
 tdc=$(scripts/tc-testing) && mkdir -p "$root/srv/build/tc-testing" &&
 	cp -rT "$tdc" "$root/srv/build/tc-testing/${tdc##*/}" || exit 1
@@ -53,6 +60,11 @@ tdc=$(scripts/tc-testing) && mkdir -p "$root/srv/build/tc-testing" &&
 result "tc and eBPF in the simulator" scripts/sim --root "$root" \
 	--env TC_TESTING="$tdc" -- selftests/distro/guest.sh
 
+if [ -n "$short" ]; then
+	result "module for the kernel $kernel" inside scripts/build-modules --product "$kernel"
+	all_passed
+	exit
+fi
 result "unit tests" inside make -s -C selftests/unit check
 result "modules for the kernel $kernel" inside scripts/build-modules "$kernel"
 result "tc and eBPF on the kernel $kernel" scripts/vm --cpus 1 --kernel "$kernel" \
