@@ -381,6 +381,7 @@ static void test_lines(void)
 	begin();
 	put("EXT4-fs (dm-0): mounted filesystem 0c2bfc7e-1111-2222-3333-bfc0bfc1bfc2\n", 1, 200);
 	put("audit: proctitle=2F62696Ebfc0\n", 1, 210);
+	put("DMAR: [DMA Read] fault addr 0xffff0bfc [fault reason 06]\n", 1, 220);
 	filtered("", "numbers");
 	begin();
 	put("bfcctl[12]: segfault at 0\n", 1, 200);

@@ -493,6 +493,16 @@ static void test_order(void)
 	CHECK(hpcc_new_ack(&s, &c, &b) == HPCC_VOID && same(&s, &before));
 	b.hop[0].ts += HPCC_TS_HALF;
 	CHECK(hpcc_new_ack(&s, &c, &b) == HPCC_TURNED);
+	/* A count that has gone back with its clock is none that began anew, on a slow link either. */
+	a = ack(0, 8000, 700, 0);
+	a.hop[0].speed = 2;	/* 100 Mbit/s */
+	hpcc_init(&s, &c);
+	hpcc_new_ack(&s, &c, &a);
+	before = s;
+	a.seq = 1000;
+	a.hop[0].ts -= 1000;
+	a.hop[0].tx -= 10;
+	CHECK(hpcc_new_ack(&s, &c, &a) == HPCC_VOID && same(&s, &before));
 }
 
 /* A packet that has waited behind the hop, or whose predecessor has, comes when the
