@@ -177,6 +177,7 @@ struct bfc_cfg {
 	u64 aside;		/* ns: of this, what headroom is set aside for: all of it, but in
 				 * a shared buffer
 				 */
+	u64 own;		/* ns: &bfc_port.life.loop that these are derived from */
 	u16 port_queues;	/* numbers of queues, as told in HELLO */
 	struct bfc_params p;	/* what was asked for */
 
@@ -266,6 +267,13 @@ static inline void bfc_note_peak(u32 *peak, u32 now)
 	while (unlikely(now > was))
 		if (try_cmpxchg(peak, &was, now))
 			break;
+}
+
+/* Bytes of the pool that are not taken. */
+static inline u32 bfc_buffer_free(const struct bfc_buffer *buffer)
+{
+	return bfc_pool_free(READ_ONCE(buffer->pool.size),
+			     atomic_long_read(&buffer->pool.shared));
 }
 
 static inline void bfc_buffer_peak(struct bfc_buffer *buffer)

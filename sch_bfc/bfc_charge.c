@@ -20,6 +20,39 @@ static u32 bfc_grace_bytes(u64 grace)
 	return grace;
 }
 
+/* Bytes of a shared buffer that the lossless priorities of a port hold beyond XOFF. A dynamic XOFF
+ * falls by alpha of what they take, which does not count.
+ */
+static u32 bfc_hold_beyond(const struct bfc_charges *charges, const struct bfc_cfg *cfg)
+{
+	u64 xoff = bfc_pfc_xoff_at(&cfg->in, bfc_buffer_free(charges->buffer)), sum = 0;
+	unsigned long set = cfg->lossless;
+	unsigned int prio;
+
+	for_each_set_bit(prio, &set, BFC_PRIORITIES) {
+		u64 word = atomic64_read(&charges->held[prio].cell.word);
+		u32 share = bfc_cell_shared(word, charges->reserve);
+
+		sum += share > xoff ? share - xoff : 0;
+	}
+	return div_u64(sum * BFC_ALPHA_ONE, BFC_ALPHA_ONE + cfg->in.alpha);
+}
+
+/* If XOFF and headroom are used up, what a long cable still brings may have more of the buffer. */
+static bool bfc_hold_shared(const struct bfc_ingress *ing, const struct bfc_cfg *cfg, u8 prio,
+			    bool lossless, u32 len, u64 *word)
+{
+	const struct bfc_cell_cfg *cell = lossless ? &cfg->cell : &cfg->lossy;
+	struct bfc_pool *pool = &ing->charges->buffer->pool;
+	struct bfc_held *held = &ing->charges->held[prio];
+
+	if (likely(bfc_pool_charge(pool, &held->cell, cell, len, word) != BFC_POOL_REFUSED))
+		return true;
+	return cell->beyond &&
+	       bfc_pool_charge_beyond(pool, &held->cell, cell, len,
+				      bfc_hold_beyond(ing->charges, cfg), word) != BFC_POOL_REFUSED;
+}
+
 /* Without a buffer only MAX bounds what a lossless priority may hold. */
 static bool bfc_hold_alone(struct bfc_held *held, const struct bfc_cfg *cfg,
 			   u32 len, u64 *word)
@@ -147,9 +180,7 @@ bool bfc_hold(struct bfc_sched *q, struct sk_buff *skb)
 	held = &ing->charges->held[cb->prio];
 	buffer = ing->charges->buffer;
 	if (buffer) {
-		room = bfc_pool_charge(&buffer->pool, &held->cell,
-				       lossless ? &cfg->cell : &cfg->lossy,
-				       len, &word) != BFC_POOL_REFUSED;
+		room = bfc_hold_shared(ing, cfg, cb->prio, lossless, len, &word);
 		q->stats.drop_buffer += !room;
 		bfc_buffer_peak(buffer);
 	} else if (lossless) {

@@ -193,7 +193,8 @@ static void bfc_derive_hrtt(struct bfc_cfg *c, const struct bfc_port *port,
 			    const struct bfc_params *p, u64 link_rate)
 {
 	c->hrtt = p->hrtt ?: bfc_hrtt_of(port);
-	c->loop = p->hrtt ?: port->life.loop ?: c->hrtt;
+	c->own = port->life.loop;
+	c->loop = p->hrtt ?: c->own ?: c->hrtt;
 	c->longest = bfc_hrtt_longest(port, p, link_rate, c->loop);
 	c->aside = !*p->buffer ? c->longest :
 		   p->hrtt ?: min(c->loop, bfc_hrtt_most_shared(port, p, link_rate));

@@ -86,13 +86,18 @@ void bfc_hrtt_unlearn(struct bfc_port *port)
 	local_bh_enable();
 }
 
+/* ns that the frames of a TX ring take */
+static u64 bfc_hrtt_ring(const struct bfc_port *port, u64 link_rate)
+{
+	return div64_u64((u64)BFC_HRTT_MAX_FRAMES * psched_mtu(port->dev) * BFC_NSEC_PER_SEC,
+			 link_rate);
+}
+
 /* hrtt-max of a port; auto: @cable, and the frames of a TX ring. */
 static u64 bfc_hrtt_bound(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate,
 			  u64 cable)
 {
-	u64 most = p->hrtt_max ?:
-		   cable + div64_u64((u64)BFC_HRTT_MAX_FRAMES * psched_mtu(port->dev) *
-				     BFC_NSEC_PER_SEC, link_rate);
+	u64 most = p->hrtt_max ?: cable + bfc_hrtt_ring(port, link_rate);
 
 	return clamp_t(u64, most, BFC_HRTT_MIN, BFC_HRTT_MAX);
 }
@@ -133,8 +138,9 @@ u64 bfc_hrtt_most_shared(const struct bfc_port *port, const struct bfc_params *p
  * @link_rate: of its MAC, bytes/s
  * @loop: the loop in use, ns
  *
- * Until a loop is measured it is bfc_hrtt_most(). A neighbour that does not obey pauses would
- * only fill the headroom for that.
+ * Until a loop is measured it is bfc_hrtt_most(). In a shared buffer, where that is not for free,
+ * it is the round trip of HELLOs and a TX ring if these are answered: by HELLOs a neighbour need
+ * not prove that it obeys. One that has been seen not to obey would only fill the headroom.
  *
  * Context: RTNL.
  * Return: ns.
@@ -142,10 +148,18 @@ u64 bfc_hrtt_most_shared(const struct bfc_port *port, const struct bfc_params *p
 u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate,
 		     u64 loop)
 {
-	if (p->hrtt || port->bare || port->life.loop ||
-	    READ_ONCE(port->tx.seen.proved) < 0 || (p->max && !p->dynamic))
+	bool open = !port->bare && READ_ONCE(port->tx.seen.proved) >= 0 &&
+		    (!p->max || p->dynamic);
+	u64 most = bfc_hrtt_most(port, p, link_rate), rtt = READ_ONCE(port->tx.seen.rtt);
+
+	if (p->hrtt || port->life.loop)
 		return loop;
-	return max(bfc_hrtt_most(port, p, link_rate), loop);
+	if (*p->buffer) {
+		loop = min(loop, bfc_hrtt_most_shared(port, p, link_rate));
+		if (rtt)
+			most = min(most, rtt + bfc_hrtt_ring(port, link_rate));
+	}
+	return open ? max(most, loop) : loop;
 }
 
 static bool bfc_hrtt_is_paused(const struct bfc_port *port)

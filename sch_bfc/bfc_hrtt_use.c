@@ -37,7 +37,7 @@ static u64 bfc_hrtt_port(struct bfc_port *port, u64 *room)
 	rtt = port->tx.rtt;
 	port->tx.seen.hrtt = value;
 	port->tx.seen.room = longest;
-	port->tx.seen.rtt = rtt;
+	WRITE_ONCE(port->tx.seen.rtt, rtt);
 	WRITE_ONCE(port->tx.seen.proved, port->tx.hrtt.proved);
 	spin_unlock(&port->tx.lock);
 	*room = 0;
@@ -51,7 +51,8 @@ static u64 bfc_hrtt_port(struct bfc_port *port, u64 *room)
 	most = bfc_hrtt_most(port, p, port->link_rate);
 	if (longest)
 		*room = clamp_t(u64, max(rtt, longest), BFC_HRTT_MIN, most);
-	if (host)
+	/* In a shared buffer, of a neighbour that need not send HELLOs. */
+	if (host || (*p->buffer && port->cfg->fc->prios))
 		most = bfc_hrtt_most_shared(port, p, port->link_rate);
 	frame = div64_u64((u64)psched_mtu(port->dev) * BFC_NSEC_PER_SEC, port->link_rate);
 	value = bfc_hrtt_loop(value, rtt, frame, host);
@@ -95,7 +96,7 @@ static void bfc_hrtt_use(struct bfc_port *port, u64 hrtt)
 	if (!bfc_update_hrtt(sch))
 		return;
 	port->life.hrtt = before ?: port->cfg->hrtt;
-	port->life.loop = port->cfg->loop == port->cfg->longest ? port->cfg->loop : 0;
+	port->life.loop = port->cfg->own;
 	net_warn_ratelimited("bfc: %s: thresholds are those of another HRTT\n", port->dev->name);
 }
 

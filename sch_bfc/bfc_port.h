@@ -147,7 +147,7 @@ struct bfc_tx {
 	struct {
 		u64 hrtt;	/* ns: bfc_hrtt_known() when bfc_hrtt_work() looked last */
 		u64 room;	/* ns: likewise bfc_hrtt_room() */
-		u64 rtt;	/* ns: likewise @rtt */
+		u64 rtt;	/* ns: likewise @rtt; read without @lock */
 		s8 proved;	/* likewise @hrtt.proved; read without @lock */
 	} seen;
 	struct hrtimer refresh;	/* repeats the newest frame */

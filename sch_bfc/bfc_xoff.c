@@ -6,14 +6,6 @@
  */
 #include "bfc.h"
 
-static u32 bfc_buffer_free(const struct bfc_buffer *buffer)
-{
-	if (!buffer)
-		return 0;
-	return bfc_pool_free(READ_ONCE(buffer->pool.size),
-			     atomic_long_read(&buffer->pool.shared));
-}
-
 /**
  * bfc_prio_judge() - decide if a priority is over XOFF, and if it is to be paused
  * @ing: the ingress port
@@ -34,7 +26,7 @@ u16 bfc_prio_judge(const struct bfc_ingress *ing, const struct bfc_cfg *cfg,
 	over = bfc_pfc_next(&cfg->in, state & BFC_STATE_OVER(prio),
 			    bfc_cell_shared(word, charges->reserve),
 			    bfc_cell_headroom(word),
-			    bfc_buffer_free(charges->buffer));
+			    charges->buffer ? bfc_buffer_free(charges->buffer) : 0);
 	paused = bfc_capfc_decide(over, atomic64_read(&ing->signals[prio]),
 				  ing->slot);
 	state &= ~(BFC_STATE_OVER(prio) | BFC_STATE_PAUSED(prio));

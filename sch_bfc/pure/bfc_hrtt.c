@@ -23,6 +23,7 @@
 void bfc_hrtt_begin(struct bfc_hrtt *h, u64 most, u64 now)
 {
 	h->most = most;
+	h->over = false;
 	h->sent = now;
 	h->again = 0;
 	h->resumed = 0;
@@ -169,7 +170,8 @@ bool bfc_hrtt_packet(struct bfc_hrtt *h, u64 rtt, u64 now)
 
 	if (h->resumed && gap >= length / 2) {
 		/* It had stopped before it was resumed, or stops for that long. */
-		if ((h->last <= h->resumed || gap <= 2 * length) && bfc_hrtt_obeyed(h, now))
+		if (!h->over && (h->last <= h->resumed || gap <= 2 * length) &&
+		    bfc_hrtt_obeyed(h, now))
 			bfc_hrtt_end(h, rtt, now);
 		h->sent = 0;	/* else it had nothing to send */
 		return false;
@@ -180,8 +182,10 @@ bool bfc_hrtt_packet(struct bfc_hrtt *h, u64 rtt, u64 now)
 		return true;
 	if (!h->resumed || length >= BFC_HRTT_PROVES_NS)
 		bfc_hrtt_prove(h, false);
-	h->sent = 0;
-	return false;
+	/* If it never stops there is no other pause to judge it by. */
+	h->over = !h->resumed && h->proved >= 0;
+	h->sent = h->over ? h->last : 0;
+	return h->over;
 }
 
 /**

@@ -22,7 +22,8 @@
  * A neighbour without HELLOs may not know pauses, and stop for reasons of its own. One that
  * obeys goes on as soon as the resume has reached it, which takes no longer than the loop, as
  * that includes the neighbour's TX ring. Only such loops count, and they prove that it obeys;
- * packets that keep coming during pauses prove that it does not.
+ * packets that keep coming during pauses prove that it does not, as do those of one pause that
+ * never ends, which count once in the longest loop.
  */
 #ifndef _BFC_HRTT_H
 #define _BFC_HRTT_H
@@ -58,6 +59,7 @@
  * @value: the loop, ns; 0: not known yet
  * @room: the longest recent loop, for headroom, ns
  * @samples: number of loops measured
+ * @over: in this pause it has sent for longer than @most: how long is no loop
  * @most: for a neighbour without HELLOs: the longest loop that is accepted, ns; else 0
  * @obeyed: pauses that it obeyed, less those that it did not, within BFC_HRTT_PROOF
  * @proved: 1: it obeys pauses, -1: it does not, 0: not known
@@ -75,6 +77,7 @@ struct bfc_hrtt {
 	u64 room;
 	u64 samples;
 	u64 most;
+	bool over;
 	s8 obeyed;
 	s8 proved;
 };

@@ -15,26 +15,20 @@ static s64 bfc_cell_word(u32 base, u32 headroom)
 	return (u64)headroom << 32 | base;
 }
 
-/* The pool does not admit it: try the headroom. */
-static bool bfc_pool_plan_headroom(struct bfc_pool_op *op,
+/* The pool has no room: try the headroom. */
+static void bfc_pool_plan_headroom(struct bfc_pool_op *op,
 				   const struct bfc_cell_cfg *cfg)
 {
 	u32 headroom = bfc_cell_headroom(op->word);
 
-	if (headroom >= cfg->headroom || op->len > cfg->headroom - headroom)
-		return false;
 	op->pool = 0;
+	op->step = BFC_POOL_DONE;
+	op->where = BFC_POOL_REFUSED;
+	if (headroom >= cfg->headroom || op->len > cfg->headroom - headroom)
+		return;
 	op->next = bfc_cell_word(bfc_cell_base(op->word), headroom + op->len);
 	op->where = BFC_POOL_HEADROOM;
 	op->step = BFC_POOL_STORE;
-	return true;
-}
-
-static void bfc_pool_refuse(struct bfc_pool_op *op)
-{
-	op->pool = 0;
-	op->where = BFC_POOL_REFUSED;
-	op->step = BFC_POOL_DONE;
 }
 
 /* Where the packet is to be charged, by what the cell says. */
@@ -58,27 +52,28 @@ static bool bfc_pool_admits(const struct bfc_pool_op *op,
 	       (!cfg->alpha || share <= bfc_alpha_share(cfg->alpha, free));
 }
 
-/* True if the pool has room beyond the limits. XOFF was alpha of the whole pool at most. */
-static bool bfc_pool_admits_beyond(const struct bfc_pool_op *op, const struct bfc_cell_cfg *cfg,
-				   u32 size, u32 free)
+/* True if the pool has room for it beyond XOFF. */
+static bool bfc_pool_admits_beyond(const struct bfc_pool_op *op,
+				   const struct bfc_cell_cfg *cfg, u32 free)
 {
-	u64 xoff = cfg->alpha ? bfc_alpha_share(cfg->alpha, size) : cfg->limit;
-	u32 share = bfc_cell_shared(op->next, cfg->reserve);
+	u64 over = (u64)op->over + op->pool;
 
-	return cfg->beyond && share <= free && share <= xoff + cfg->beyond;
+	return over <= cfg->beyond && over <= free;
 }
 
 /**
  * bfc_pool_begin() - get ready to charge or to uncharge a packet
  * @op: the operation
  * @len: of the packet, bytes
+ * @over: as &bfc_pool_op.over
  */
-static void bfc_pool_begin(struct bfc_pool_op *op, u32 len)
+static void bfc_pool_begin(struct bfc_pool_op *op, u32 len, u32 over)
 {
 	op->step = BFC_POOL_LOOK;
 	op->where = BFC_POOL_REFUSED;
 	op->len = len;
 	op->pool = 0;
+	op->over = over;
 	op->word = 0;
 	op->next = 0;
 }
@@ -108,14 +103,11 @@ static bool bfc_pool_charge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
 		break;
 	case BFC_POOL_ASK:
 		free = bfc_pool_free(size, atomic_long_read(&pool->shared));
-		if (bfc_pool_admits(op, cfg, free))
-			op->step = BFC_POOL_TAKE;
-		else if (bfc_pool_plan_headroom(op, cfg))
-			break;
-		else if (bfc_pool_admits_beyond(op, cfg, size, free))
+		if (op->over == BFC_POOL_WITHIN ? bfc_pool_admits(op, cfg, free) :
+						  bfc_pool_admits_beyond(op, cfg, free))
 			op->step = BFC_POOL_TAKE;
 		else
-			bfc_pool_refuse(op);
+			bfc_pool_plan_headroom(op, cfg);
 		break;
 	case BFC_POOL_TAKE:
 		op->step = atomic_long_add_return(op->pool, &pool->shared) >
@@ -123,8 +115,7 @@ static bool bfc_pool_charge_step(struct bfc_pool_op *op, struct bfc_pool *pool,
 		break;
 	case BFC_POOL_UNDO:
 		atomic_long_sub(op->pool, &pool->shared);
-		if (!bfc_pool_plan_headroom(op, cfg))
-			bfc_pool_refuse(op);
+		bfc_pool_plan_headroom(op, cfg);
 		break;
 	case BFC_POOL_STORE:
 		if (atomic64_try_cmpxchg(&cell->word, &op->word, op->next))
@@ -204,6 +195,20 @@ static bool bfc_pool_uncharge_step(struct bfc_pool_op *op, struct bfc_pool *pool
 	return op->step != BFC_POOL_DONE;
 }
 
+static __always_inline
+enum bfc_pool_where __bfc_pool_charge(struct bfc_pool *pool, struct bfc_cell *cell,
+				      const struct bfc_cell_cfg *cfg, u32 len,
+				      u32 over, u64 *word)
+{
+	struct bfc_pool_op op;
+
+	bfc_pool_begin(&op, len, over);
+	while (bfc_pool_charge_step(&op, pool, cell, cfg))
+		;
+	*word = op.where == BFC_POOL_REFUSED ? op.word : op.next;
+	return op.where;
+}
+
 /**
  * bfc_pool_charge() - charge a packet, if there is room for it
  * @pool: the pool
@@ -224,13 +229,29 @@ enum bfc_pool_where bfc_pool_charge(struct bfc_pool *pool,
 				    const struct bfc_cell_cfg *cfg, u32 len,
 				    u64 *word)
 {
-	struct bfc_pool_op op;
+	return __bfc_pool_charge(pool, cell, cfg, len, BFC_POOL_WITHIN, word);
+}
 
-	bfc_pool_begin(&op, len);
-	while (bfc_pool_charge_step(&op, pool, cell, cfg))
-		;
-	*word = op.where == BFC_POOL_REFUSED ? op.word : op.next;
-	return op.where;
+/**
+ * bfc_pool_charge_beyond() - charge a packet that bfc_pool_charge() has refused, beyond XOFF
+ * @pool: the pool
+ * @cell: of the packet's port and priority
+ * @cfg: what the cell may hold
+ * @len: of the packet, bytes
+ * @over: bytes beyond XOFF that the cells of the port hold, read a moment ago: packets that other
+ *	  processors charge meanwhile are not in it, which is a matter of fairness only
+ * @word: result, as of bfc_pool_charge()
+ *
+ * Context: as bfc_pool_charge().
+ * Return: BFC_POOL_*.
+ */
+__flatten
+enum bfc_pool_where bfc_pool_charge_beyond(struct bfc_pool *pool,
+					   struct bfc_cell *cell,
+					   const struct bfc_cell_cfg *cfg, u32 len,
+					   u32 over, u64 *word)
+{
+	return __bfc_pool_charge(pool, cell, cfg, len, over, word);
 }
 
 /**
@@ -253,7 +274,7 @@ enum bfc_pool_where bfc_pool_uncharge(struct bfc_pool *pool,
 {
 	struct bfc_pool_op op;
 
-	bfc_pool_begin(&op, len);
+	bfc_pool_begin(&op, len, BFC_POOL_WITHIN);
 	while (bfc_pool_uncharge_step(&op, pool, cell, cfg))
 		;
 	*word = op.next;

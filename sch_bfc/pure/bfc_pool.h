@@ -17,9 +17,10 @@
  * headroom. So a packet needs to remember its length only.
  *
  * Headroom is set aside, so it is for a cable of usual length. What a longer one still
- * brings after XOFF is charged to the pool, once the headroom is full: beyond XOFF, but
- * to no more bytes than the pool has left free. A cell alone gets half of the pool so,
- * and any number of cells never all of it.
+ * brings after XOFF, once the headroom is full, is charged to the pool beyond XOFF by
+ * bfc_pool_charge_beyond(): as much of all cells of a port together as the loop brings, and
+ * no more than is left free. So one port gets half of what was free, a second one half of
+ * the rest.
  *
  * Many qdiscs charge the same cells and the same pool, each under its own root
  * lock, and nothing here takes another one. A cell is one 64-bit word that is
@@ -83,8 +84,8 @@ struct bfc_cell {
  * @alpha: the share may be this many millionths of the free pool, at most
  *	   BFC_ALPHA_MAX; 0 = no dynamic limit
  * @headroom: bytes for what comes after XOFF; 0: packets are dropped (lossy)
- * @beyond: bytes of the pool, beyond @limit or @alpha, for what comes when the headroom
- *	    is full
+ * @beyond: bytes of the pool beyond @limit or @alpha for what comes when the headroom is
+ *	    full, of all cells of the port together
  *
  * For a lossless priority @limit or @alpha are XOFF as well (bfc_pfc.h), and the
  * headroom is touched by packets that come afterwards only.
@@ -130,6 +131,8 @@ enum {
  *	   BFC_POOL_REFUSED if the cell did not hold so much
  * @len: bytes
  * @pool: of these, bytes that the pool has to give, or gets back
+ * @over: bytes beyond XOFF that the cells of the port hold, if it is to be charged there;
+ *	  else BFC_POOL_WITHIN
  * @word: the cell as it was seen last
  * @next: what it becomes; when done, what it became
  */
@@ -138,9 +141,12 @@ struct bfc_pool_op {
 	u8 where;
 	u32 len;
 	u32 pool;
+	u32 over;
 	s64 word;
 	s64 next;
 };
+
+#define BFC_POOL_WITHIN	(~0U)
 
 static inline u32 bfc_cell_base(u64 word)
 {
@@ -214,6 +220,10 @@ enum bfc_pool_where bfc_pool_charge(struct bfc_pool *pool,
 				    struct bfc_cell *cell,
 				    const struct bfc_cell_cfg *cfg, u32 len,
 				    u64 *word);
+enum bfc_pool_where bfc_pool_charge_beyond(struct bfc_pool *pool,
+					   struct bfc_cell *cell,
+					   const struct bfc_cell_cfg *cfg, u32 len,
+					   u32 over, u64 *word);
 enum bfc_pool_where bfc_pool_uncharge(struct bfc_pool *pool,
 				      struct bfc_cell *cell,
 				      const struct bfc_cell_cfg *cfg, u32 len,

@@ -268,11 +268,58 @@ static void test_heir(void)
 	tear_down();
 }
 
+/* In a shared buffer of 100 packets: XOFF, headroom, and beyond both what all priorities of the
+ * port together may have there, be XOFF static or not.
+ */
+static void test_beyond(void)
+{
+	static const u32 alphas[] = { 0, BFC_ALPHA_ONE / 10 };
+	unsigned int i, first, second;
+
+	for (i = 0; i < UNIT_SIZE(alphas); i++) {
+		struct bfc_buffer *buffer = calloc(1, sizeof(*buffer));
+		struct bfc_cfg *c;
+
+		set_up();
+		if (!buffer)
+			abort();
+		buffer->pool.size = 100 * LEN;
+		charges->buffer = buffer;
+		c = cfg[0];
+		c->lossless |= BIT(PRIO + 1);
+		c->in = (struct bfc_pfc_thresh){
+			.xoff = 10 * LEN, .headroom = 5 * LEN, .alpha = alphas[i],
+		};
+		c->cell = (struct bfc_cell_cfg){
+			.limit = alphas[i] ? BFC_LIMIT_NONE : c->in.xoff,
+			.alpha = alphas[i], .headroom = c->in.headroom,
+			.beyond = 20 * LEN,
+		};
+		first = come(100);
+		bfc_cb(skb)->prio = PRIO + 1;
+		second = come(100);
+		/* A tenth of the rest: 9, and then 6 of 71; or a packet more, as the rest is what
+		 * was free before it came
+		 */
+		CHECK(alphas[i] ? first == 9 + 5 + 20 && second >= 5 + 6 && second <= 5 + 8 :
+				  first == 10 + 5 + 20 && second == 10 + 5,
+		      "alpha %u: %u, %u", alphas[i], first, second);
+		CHECK(q->stats.drop_buffer == 200 - first - second);
+		leave(second);
+		bfc_cb(skb)->prio = PRIO;
+		leave(first);
+		CHECK(!atomic_long_read(&buffer->pool.shared));
+		free(buffer);
+		tear_down();
+	}
+}
+
 static const struct unit_case cases[] = {
 	{ "room for what comes by old thresholds, whatever happens meanwhile", test_change },
 	{ "an end that comes late does not end the next grace", test_late },
 	{ "the grace ends with XOFF", test_end },
 	{ "no headroom for each change", test_repeat },
+	{ "a shared buffer: beyond XOFF and headroom, for all priorities together", test_beyond },
 	{ "new counters go on with what the old ones charged", test_heir },
 };
 

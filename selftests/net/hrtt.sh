@@ -337,8 +337,9 @@ test_does_not_fit() {
 
 # pfc_topology DELAY-OF-X-US [OPTIONS...]: neighbours say no HELLO
 pfc_rate=200mbit
+pfc_short_us=2
 pfc_topology() {
-	local rate=$pfc_rate short_us=2 hellos=
+	local rate=$pfc_rate short_us=$pfc_short_us hellos=
 	topology "$1" fc pfc limit 16mb "${@:2}"
 }
 
@@ -412,15 +413,20 @@ test_pfc_replugged() {
 	all_idle
 }
 
+# room NAMESPACE DEVICE: for what comes after XOFF, bytes
+room() { echo $(($(stat "$1" "$2" headroom) + $(stat "$1" "$2" beyond))); }
+
 # In a shared buffer headroom for 100 us and 16 frames at most is set aside. What a longer cable
 # brings is queued all the same while the buffer has room for it.
 test_pfc_in_a_buffer() {
-	local options=(fc pfc limit 16mb lossless 0 buffer b) pfc_rate=2gbit us dynamic loop
+	local options=(fc pfc limit 16mb lossless 0 buffer b) pfc_rate=2gbit us pfc_short_us dynamic port loop
 	exact_clock || return
-	while read -r us dynamic; do
+	while read -r us pfc_short_us dynamic; do
 		pfc_topology "$us" hrtt auto
-		# shellcheck disable=SC2086  # none, or an option and its value
-		bfc sw2 x "${options[@]}" size 2mb $dynamic
+		for port in x p3; do
+			# shellcheck disable=SC2086  # none, or an option and its value
+			bfc sw2 $port "${options[@]}" size 2mb $dynamic
+		done
 		# 2 ms and 16 frames of 1514 bytes, without 100 us and these
 		at_least "beyond before" "$(stat sw2 x beyond)" 475000
 		pfc_load 2000
@@ -429,19 +435,24 @@ test_pfc_in_a_buffer() {
 		say "$us us $dynamic: measured $loop ns, pool $(stat sw2 x buffer_peak)"
 		at_least "measured" "$loop" $((2 * us * 1000))
 		at_most "headroom" "$(stat sw2 x headroom)" 55000
-		at_least "room" $(($(stat sw2 x headroom) + $(stat sw2 x beyond))) \
-			$((loop * 17 / 64 + 4600))
+		at_least "room" "$(room sw2 x)" $((loop * 17 / 64 + 4600))
+		at_most "room" "$(room sw2 x)" $((loop * 24 / 64 + 4600))
+		[ "$us" = 500 ] || equal "beyond" "$(stat sw2 x beyond)" 0
+		# of which all ports bear 100 us and 16 frames
+		at_most "HRTT of the box" "$(stat sw2 r0 hrtt)" 197000
 		pfc_load 2000
 		equal "dropped" "$(sum_stat drops)" 0
 		all_idle
 		clean_up
 	done <<-END
-		5
-		50
-		500
-		500 dynamic 2%
+		5 2
+		50 2
+		500 2
+		500 500
+		500 500 dynamic 2%
 	END
 	# Not for nothing: headroom alone does not do.
+	pfc_short_us=2
 	pfc_topology 500 hrtt auto
 	bfc sw2 x "${options[@]}" size 2mb headroom 54kb
 	equal "beyond" "$(stat sw2 x beyond)" 0
@@ -498,10 +509,9 @@ test_stranger_is_no_host() {
 	frames close
 }
 
-room() { echo $(($(stat sw p1 headroom) + $(stat sw p1 beyond))); }
-room_is() { [ "$(room)" = "$1" ]; }
+room_is() { [ "$(room sw p1)" = "$1" ]; }
 
-# obeys_nothing OPTIONS
+# obeys_nothing OPTIONS BURSTS PACKETS [HRTT BYTES]: BYTES with what the box knows of others
 obeys_nothing() {
 	local before after i
 	switch sw
@@ -511,23 +521,24 @@ obeys_nothing() {
 	cable sw r0 r e0 rate 20mbit delay 200us ring 2
 	# shellcheck disable=SC2086  # none, or an option and its value
 	bfc sw p1 fc pfc hrtt auto $1
-	bfc sw r0 fc pfc hrtt auto
+	bfc sw r0 fc pfc hrtt "${4-auto}"
 	frames open n n e0
 	sleep 0.5
-	before=$(room)
-	for ((i = 0; i < 6; i++)); do
+	before=$(room sw p1)
+	for ((i = 0; i < $2; i++)); do
 		frames udp n dst="$(mac r e0)" from=10.0.0.9 to=10.0.0.2 sport=7 dport=7 \
-			count=200 size=1000
+			count="$3" size=1000
 		sleep 0.3
 	done
-	at_least "pauses" "$(stat sw p1 pause_tx)" 4
+	at_least "pauses" "$(stat sw p1 pause_tx)" "$2"
 	equal "measured" "$(stat sw p1 hrtt_measured)" 0
 	sleep 1.5
-	after=$(room)
+	after=$(room sw p1)
 	say "room before $before, after $after"
 	# 2 ms and 16 frames; 100 us; and three frames
 	at_least "room before" "$before" 49000
-	at_most "room after" "$after" 6000
+	at_most "room after" "$after" "${5-6000}"
+	equal "beyond" "$(stat sw p1 beyond)" 0
 	# Another neighbour may obey.
 	ip -n n link set e0 down
 	sleep 0.5
@@ -539,8 +550,12 @@ obeys_nothing() {
 
 # A neighbour that obeys no pause gets no room for a loop, whatever it looks like.
 test_pfc_obeys_nothing() {
-	obeys_nothing ""
-	obeys_nothing "buffer b size 2mb"
+	obeys_nothing "" 6 200
+	obeys_nothing "buffer b size 2mb" 6 200
+	# one pause, which never ends
+	obeys_nothing "buffer b size 2mb" 1 900
+	# 100 us and 16 frames
+	obeys_nothing "buffer b size 2mb" 1 900 5ms 31000
 }
 
 longer_than() { [ "$(stat sw2 r0 hrtt)" -gt "$1" ]; }

@@ -476,7 +476,8 @@ static void test_obeys_nothing(void)
 	for (n = 1; n <= 10; n++) {
 		bfc_hrtt_begin(&h, most, now);
 		CHECK(bfc_hrtt_packet(&h, 0, now + 20 * US));
-		CHECK(!bfc_hrtt_packet(&h, 0, now + 20 * US + 1) && !h.sent);
+		CHECK(bfc_hrtt_packet(&h, 0, now + 20 * US + 1) == (n < BFC_HRTT_PROOF));
+		CHECK(!h.sent == (n >= BFC_HRTT_PROOF));
 		CHECK(h.proved == (n < BFC_HRTT_PROOF ? 0 : -1), "%d: %d", n, h.proved);
 	}
 	CHECK(!h.samples);
@@ -510,6 +511,33 @@ static void test_obeys_nothing(void)
 	/* one that says HELLO needs no proof */
 	h.most = 0;
 	CHECK(bfc_hrtt_known(&h) == 8 * US);
+}
+
+/* One that never stops is paused once, and found out all the same: after four times the longest
+ * loop. How long it went on is no loop, if it stops after all.
+ */
+static void test_never_stops(void)
+{
+	struct bfc_hrtt h;
+	unsigned int us;
+
+	fresh(&h);
+	most = 20 * US;
+	bfc_hrtt_begin(&h, most, now);
+	for (us = 1; bfc_hrtt_packet(&h, 0, now + us * US) && us < 1000; us++)
+		CHECK(bfc_hrtt_frame(&h, true, REFRESH, 0, now + us * US) && !h.proved);
+	CHECK(us == 4 * 21 && h.proved == -1 && !h.sent, "%u us: %d", us, h.proved);
+
+	fresh(&h);
+	most = 20 * US;
+	bfc_hrtt_begin(&h, most, now);
+	CHECK(bfc_hrtt_packet(&h, 0, now + 21 * US) && h.obeyed == -1);
+	CHECK(bfc_hrtt_packet(&h, 0, now + 25 * US));
+	CHECK(bfc_hrtt_frame(&h, false, REFRESH, 0, now + 35 * US));
+	CHECK(!bfc_hrtt_packet(&h, 0, now + 39 * US) && !h.sent);
+	CHECK(!h.samples && h.obeyed == -1, "%llu: %d", h.samples, h.obeyed);
+	/* The next pause is another one. */
+	CHECK(!stops(&h, 8, 20) && h.samples == 1 && !h.obeyed);
 }
 
 /* However long it stands still: what counts is that it goes on. And repetitions of the
@@ -629,6 +657,7 @@ static const struct unit_case cases[] = {
 	{ "hrtt: a neighbour without HELLOs has to obey", test_without_hello },
 	{ "hrtt: and to go on at once", test_goes_on_late },
 	{ "hrtt: or it is known not to", test_obeys_nothing },
+	{ "hrtt: also if there is one pause only", test_never_stops },
 	{ "hrtt: a long pause of a neighbour without HELLOs", test_long_pause_without_hello },
 	{ "hrtt: room for the longest", test_room },
 	{ "hrtt: the loop for Th, of switches and hosts", test_loop },

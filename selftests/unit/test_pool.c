@@ -39,7 +39,7 @@ static enum bfc_pool_where ref_charge(struct ref_cell *cells, unsigned int i,
 {
 	u64 sum = ref_sum(cells, CELLS), free = sum < size ? size - sum : 0;
 	struct ref_cell *c = &cells[i];
-	u64 to_reserve = cfg->reserve - c->reserve, to_shared, xoff;
+	u64 to_reserve = cfg->reserve - c->reserve, to_shared;
 
 	if (to_reserve > len)
 		to_reserve = len;
@@ -58,13 +58,6 @@ static enum bfc_pool_where ref_charge(struct ref_cell *cells, unsigned int i,
 	if (c->headroom + len <= cfg->headroom) {
 		c->headroom += len;
 		return BFC_POOL_HEADROOM;
-	}
-	xoff = cfg->alpha ? size * cfg->alpha / 1000000 : cfg->limit;
-	if (cfg->beyond && to_shared <= free && c->shared + to_shared <= free &&
-	    c->shared + to_shared <= xoff + cfg->beyond) {
-		c->reserve += to_reserve;
-		c->shared += to_shared;
-		return BFC_POOL_SHARED;
 	}
 	return BFC_POOL_REFUSED;
 }
@@ -115,7 +108,6 @@ static void random_cfg(u64 *seed, struct bfc_cell_cfg *cfg)
 	cfg->alpha = below(seed, 3) ? 1 + (below(seed, BFC_ALPHA_MAX) >>
 					   below(seed, 20)) : 0;
 	cfg->headroom = below(seed, 2) ? below(seed, 30000) : 0;
-	cfg->beyond = below(seed, 2) ? below(seed, 100000) : 0;
 }
 
 /* Packets of all sizes come and go, in any order; the size changes as well. */
@@ -244,51 +236,39 @@ static void test_beyond(void)
 	u64 word;
 
 	CHECK(bfc_pool_charge(&pool, &a, &cfg, 510, &word) == BFC_POOL_SHARED);
-	CHECK(bfc_pool_charge(&pool, &a, &cfg, 301, &word) == BFC_POOL_SHARED, "beyond");
 	CHECK(bfc_pool_charge(&pool, &a, &cfg, 300, &word) == BFC_POOL_HEADROOM);
-	CHECK(!bfc_pool_charge(&pool, &a, &cfg, 100, &word), "over the bound");
-	CHECK(bfc_pool_charge(&pool, &a, &cfg, 99, &word) == BFC_POOL_SHARED, "at the bound");
-	CHECK(bfc_cell_shared(word, 10) == 900 && bfc_cell_headroom(word) == 300);
+	CHECK(!bfc_pool_charge(&pool, &a, &cfg, 1, &word));
+	CHECK(!bfc_pool_charge_beyond(&pool, &a, &cfg, 401, 0, &word), "over the bound");
+	CHECK(!bfc_pool_charge_beyond(&pool, &a, &cfg, 101, 300, &word), "with another cell");
+	CHECK(bfc_pool_charge_beyond(&pool, &a, &cfg, 100, 300, &word) == BFC_POOL_SHARED);
+	CHECK(bfc_cell_shared(word, 10) == 600 && bfc_cell_headroom(word) == 300);
 	/* The headroom is free again first, and is used first. */
 	CHECK(bfc_pool_uncharge(&pool, &a, &cfg, 300, &word) == BFC_POOL_HEADROOM);
 	CHECK(bfc_pool_charge(&pool, &a, &cfg, 300, &word) == BFC_POOL_HEADROOM);
-	CHECK(bfc_pool_uncharge(&pool, &a, &cfg, 1210, &word) == BFC_POOL_SHARED && !word);
+	CHECK(bfc_pool_uncharge(&pool, &a, &cfg, 300, &word) == BFC_POOL_HEADROOM);
+	/* It was freed since it was refused, so that the pool is not needed. */
+	CHECK(bfc_pool_charge_beyond(&pool, &a, &cfg, 300, 400, &word) == BFC_POOL_HEADROOM);
+	CHECK(bfc_pool_uncharge(&pool, &a, &cfg, 910, &word) == BFC_POOL_SHARED && !word);
 	CHECK(!atomic_long_read(&pool.shared));
+	CHECK(bfc_pool_charge_beyond(&pool, &a, &cfg, 10, 400, &word) == BFC_POOL_RESERVE);
+	CHECK(bfc_pool_uncharge(&pool, &a, &cfg, 10, &word) == BFC_POOL_RESERVE);
 
-	/* A cell alone gets half of the pool, the next one half of the rest. */
-	cfg = (struct bfc_cell_cfg){
-		.limit = BFC_LIMIT_NONE, .alpha = 110000, .beyond = BFC_POOL_MAX,
-	};
-	while (bfc_pool_charge(&pool, &a, &cfg, 10, &word))
+	/* A port alone gets half of the pool, the next one half of the rest. */
+	pool.size = 10010;
+	cfg = (struct bfc_cell_cfg){ .limit = 2000, .beyond = BFC_POOL_MAX };
+	CHECK(bfc_pool_charge(&pool, &a, &cfg, 2000, &word));
+	while (bfc_pool_charge_beyond(&pool, &a, &cfg, 10, bfc_cell_held(word) - 2000, &word))
 		;
-	CHECK(bfc_cell_held(word) == 5000, "%u", bfc_cell_held(word));
-	while (bfc_pool_charge(&pool, &b, &cfg, 10, &word))
-		;
-	CHECK(bfc_cell_held(word) == 2500, "%u", bfc_cell_held(word));
-	/* Others still have theirs. */
-	cfg.alpha = BFC_ALPHA_ONE;
-	cfg.beyond = 0;
-	atomic64_set(&a.word, 0);
-	while (bfc_pool_charge(&pool, &a, &cfg, 10, &word))
-		;
-	CHECK(bfc_cell_held(word) == 1250, "%u", bfc_cell_held(word));
-
-	/* A share of the pool as it is when nothing is taken: it was no more at XOFF. */
-	cfg = (struct bfc_cell_cfg){
-		.limit = BFC_LIMIT_NONE, .alpha = 100000, .beyond = 1000,
-	};
-	pool = (struct bfc_pool){ .size = 10000 };
-	atomic64_set(&a.word, 0);
-	while (bfc_pool_charge(&pool, &a, &cfg, 10, &word))
+	CHECK(bfc_cell_held(word) == 6010, "%u", bfc_cell_held(word));
+	while (bfc_pool_charge_beyond(&pool, &b, &cfg, 10, bfc_cell_held(b.word.counter), &word))
 		;
 	CHECK(bfc_cell_held(word) == 2000, "%u", bfc_cell_held(word));
-
-	/* One packet, of which the cell and the pool want not more than is free */
-	cfg = (struct bfc_cell_cfg){ .reserve = 0, .beyond = 10000 };
-	pool = (struct bfc_pool){ .size = 100 };
-	atomic64_set(&a.word, 0);
-	CHECK(!bfc_pool_charge(&pool, &a, &cfg, 101, &word));
-	CHECK(bfc_pool_charge(&pool, &a, &cfg, 100, &word) == BFC_POOL_SHARED);
+	/* What others may have of the rest is as ever. */
+	atomic64_set(&b.word, 0);
+	cfg = (struct bfc_cell_cfg){ .limit = BFC_LIMIT_NONE, .alpha = BFC_ALPHA_ONE };
+	while (bfc_pool_charge(&pool, &b, &cfg, 10, &word))
+		;
+	CHECK(bfc_cell_held(word) == 1000, "%u", bfc_cell_held(word));
 }
 
 /* The pool itself is the limit, for packets that would go over it by a byte. */
@@ -384,7 +364,7 @@ static unsigned int steps(struct bfc_pool *pool, struct bfc_cell *cell,
 	struct bfc_pool_op op;
 	unsigned int n = 0;
 
-	bfc_pool_begin(&op, len < 0 ? -len : len);
+	bfc_pool_begin(&op, len < 0 ? -len : len, BFC_POOL_WITHIN);
 	do {
 		n = 10 * n + op.step;
 	} while (len < 0 ? bfc_pool_uncharge_step(&op, pool, cell, cfg) :
@@ -588,7 +568,7 @@ static bool model_check(const struct model *m)
 
 		sum += bfc_cell_shared(word, cfg->reserve);
 		good &= bfc_cell_headroom(word) <= cfg->headroom &&
-			bfc_cell_shared(word, cfg->reserve) <= (u64)cfg->limit + cfg->beyond;
+			(cfg->beyond || bfc_cell_shared(word, cfg->reserve) <= cfg->limit);
 	}
 	for (i = 0; i < THREADS; i++)
 		if (m->thread[i].op.step == BFC_POOL_UNDO)
@@ -632,7 +612,8 @@ static bool model_step(struct model *m, unsigned int i)
 		return false;
 	move = scene->move[i][t->at];
 	if (!t->busy) {
-		bfc_pool_begin(&t->op, move > 0 ? move : t->held[-move - 1]);
+		bfc_pool_begin(&t->op, move > 0 ? move : t->held[-move - 1],
+			       scene->cfg[c].beyond ? 0 : BFC_POOL_WITHIN);
 		t->busy = true;
 	}
 	if (move > 0) {
@@ -708,10 +689,10 @@ static const struct scene scenes[] = {
 		   { 1, BFC_LIMIT_NONE, 2000000, 0 } },
 	  .size = 9, .cell = { 0, 1, 0 },
 	  .move = { { 2, 2, -2, -1 }, { 4, 3, -1, 3 }, { 1, 2, -1, -2 } } },
-	/* beyond a limit and headroom */
-	{ .cfg = { { 0, 1, 0, 1, 2 }, { 1, BFC_LIMIT_NONE, 500000, 1, 3 } },
-	  .size = 7, .cell = { 0, 1, 0 },
-	  .move = { { 1, 2, -2, -1 }, { 3, 2, -1, -2 }, { 1, 1, -1, -2 } } },
+	/* beyond limits, as if the port held nothing there yet */
+	{ .cfg = { { 0, 1, 0, 1, 3 }, { 1, 2, 0, 2, 0 } },
+	  .size = 5, .cell = { 0, 1, 0 },
+	  .move = { { 2, 3, -2, -1 }, { 3, 2, -1, -2 }, { 2, 1, -1, -2 } } },
 	/* no pool at all */
 	{ .cfg = { { 2, BFC_LIMIT_NONE, 0, 2 }, { 3, BFC_LIMIT_NONE, 0, 1 } },
 	  .size = 0, .cell = { 0, 0, 1 },
