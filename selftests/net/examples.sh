@@ -3,7 +3,7 @@
 #
 # docs/examples for ifupdown and systemd-networkd: both configure a bridge of two ports, of
 # which one comes later, and leave the ports' qdiscs alone. (Without udev, and NetworkManager is
-# not here.)
+# not here.) And bfc-host.conf, which configures a host.
 #
 #   sw swp1 ---- e0 h1, sw swp2 ---- e0 h2
 
@@ -121,4 +121,27 @@ test_networkd() {
 		"$scratch/apply"
 }
 
-run_tests ifupdown networkd
+# Without struct_ops, as in the simulator, HPCC needs another front end. Parameters and words stay.
+test_host() {
+	local file=$scratch/bfc-host.conf said=$scratch/apply
+	new_ns h
+	ip -n h link add eth0 type dummy
+	cp "$examples/bfc-host.conf" "$file"
+	if simulated; then
+		modprobe bfc_simcc
+		sed -i 's/^\thpcc on .*/& sockops/' "$file"
+	fi
+	bfcctl -n h apply --file "$file" >"$said"
+	equal "exit code of apply" $? 0
+	check "$(cat "$said")" grep -q '^eth0: added bfc role nic$' "$said"
+	check "$(cat "$said")" grep -q '^host: hpcc on --cgroup /sys/fs/cgroup .*: done$' "$said"
+	equal "role" "$(stat h eth0 options.role)" nic
+	equal "rtt" "$(bfcctl -j hpcc show | jq '.[0].rtt_ns')" 50000
+	ctl -n h apply --file "$file" >"$said"
+	equal "what a second one does" "$(grep -vc ': nothing to do$' "$said")" 0
+	ctl hpcc off --cgroup /sys/fs/cgroup
+	ctl int detach --cgroup /sys/fs/cgroup
+	! simulated || modprobe -r bfc_simcc
+}
+
+run_tests ifupdown networkd host
