@@ -254,7 +254,7 @@ test_ecn() {
 	meet 10.0.0.2 h
 	for each in one each; do
 		bfc h e0 hrtt $hrtt fc pfc role switch ecn 160kb txqs $each
-		send h 10.0.0.2 5000 -f 20 -t 1 -T 2 -b 4608
+		send h 10.0.0.2 5000 -f 40 -t 1 -T 2 -b 2304
 		finish "$bg"
 		say "$each: at most $(stat h e0 backlog_peak) bytes, $(stat h e0 ecn_mark) marks"
 		equal "$each: marks below the threshold" "$(stat h e0 ecn_mark)" 0
