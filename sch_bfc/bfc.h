@@ -823,6 +823,7 @@ unsigned int bfc_dest_overflow(struct bfc_sched *q, const struct sk_buff *skb, u
 void bfc_dest_overflowed(struct bfc_sched *q, const struct bfc_flow *entry,
 			 const struct sk_buff *skb);
 unsigned int bfc_dest_regroup(struct bfc_sched *q, const struct sk_buff *skb, unsigned int qn);
+bool bfc_dest_few(struct bfc_sched *q, const struct bfc_queue *pool);
 void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue);
 
 /* bfc_root.c */

@@ -395,6 +395,7 @@ static void bfc_dest_hold(struct bfc_sched *q, struct bfc_queue *queue, u32 key,
 	bfc_ingress_hold(q, queue, slot, 1);
 	bfc_dests_of(q, queue)->ingress[slot].last = qn;
 	queue->slot = slot;
+	queue->turns = 0;
 	bfc_dest_give(q, queue, key);
 }
 
@@ -796,19 +797,49 @@ unsigned int bfc_dest_regroup(struct bfc_sched *q, const struct sk_buff *skb,
 }
 
 /**
+ * bfc_dest_few() - whether a pool has a turn for each of its flows
+ * @q: the scheduler, next to a host
+ * @pool: the queue, with packets of several flows
+ *
+ * If they are not fewer than the active queues it has one turn: in a large incast a new flow
+ * should not have to wait for a turn of each of them.
+ *
+ * Context: under the root lock.
+ */
+bool bfc_dest_few(struct bfc_sched *q, const struct bfc_queue *pool)
+{
+	return pool->nflows < bfc_round_of(q, pool)->nactive;
+}
+
+/* True if the pool next to a host has one turn for all of its flows. */
+static bool bfc_dest_is_crowded(struct bfc_sched *q, const struct bfc_dest *dest)
+{
+	const struct bfc_queue *pool = &q->queues[dest->pool[0]];
+
+	return bfc_dest_has(q, dest, dest->pool[0], false) && pool->head && pool->mixed &&
+	       !bfc_dest_few(q, pool);
+}
+
+/**
  * bfc_dest_turned() - a queue has had its turn, and has packets left
  * @q: the scheduler, with `assign destination`, next to a host
  * @queue: the queue, not paused
  *
  * A host pauses nothing, and all flows have one destination: those that send much make room for
- * new ones. Elsewhere they would get less than other destinations.
+ * new ones. Elsewhere they would get less than other destinations. Once flows in the pool get
+ * less than one that has a queue, all that send much go there, whether queues are short or not:
+ * else those that came late would get next to nothing.
  *
  * Context: under the root lock.
  */
 void bfc_dest_turned(struct bfc_sched *q, struct bfc_queue *queue)
 {
+	const struct bfc_dest *dest = bfc_dest_of(q, queue);
 	u8 class = bfc_traffic_class(q, queue);
 
-	if (bfc_dest_is_short(bfc_class_empty(q, class), bfc_class_queues(q, class), false))
+	if (queue->turns < BFC_DEST_MUCH)
+		queue->turns++;
+	if (bfc_dest_is_short(bfc_class_empty(q, class), bfc_class_queues(q, class), false) ||
+	    (queue->turns == BFC_DEST_MUCH && dest && bfc_dest_is_crowded(q, dest)))
 		bfc_dest_join(q, queue, false);
 }

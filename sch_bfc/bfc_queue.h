@@ -61,6 +61,9 @@ struct bfc_queue {
 				 * a pause is for that destination
 				 */
 	bool again:1;		/* it ran empty again after it was put on the list of @cooling */
+	u8 turns:4;		/* next to a host: turns since it got its flow, BFC_DEST_MUCH at
+				 * most
+				 */
 	u8 slot;		/* slot of the ingress port that holds it */
 	struct list_head cooling;	/* entry of &bfc_class_dests.cooling: it is, or was, empty,
 					 * not paused, and not free yet

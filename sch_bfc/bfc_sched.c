@@ -542,15 +542,13 @@ static struct bfc_queue *bfc_drr_next(struct bfc_sched *q,
 }
 
 /* The quantum of a queue that several flows share. If the neighbour is a host, all queues are of
- * one destination, and its elephants share one queue, the pool. The pool gets a quantum for each
- * flow in it, as long as these are fewer than the active queues: in a large incast a new flow
- * should not have to wait for a turn of each of them.
+ * one destination, and its elephants share one queue, the pool: bfc_dest_few().
  */
 static u32 bfc_quantum_of_pool(struct bfc_sched *q, const struct bfc_queue *queue)
 {
 	u64 quantum = q->cfg->quantum;
 
-	if (bfc_faces_host(q) && queue->nflows < bfc_round_of(q, queue)->nactive)
+	if (bfc_faces_host(q) && bfc_dest_few(q, queue))
 		quantum *= max(queue->nflows, 1U);
 	return min_t(u64, quantum, BFC_QUANTUM_MAX);
 }

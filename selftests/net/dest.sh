@@ -742,9 +742,10 @@ elephants() {
 }
 
 # Elephants share a queue when half of the queues are in use, so that new flows find one. Few
-# have as much there as those that have a queue alone; of many the queue has one turn.
+# have as much there as those that have a queue alone; of many the queue has one turn, and all are
+# there.
 test_elephants_next_to_a_host() {
-	local least most
+	local least most n
 	topology
 	bfc r e0 role nic hrtt 4ms
 	fresh queues 16
@@ -752,6 +753,13 @@ test_elephants_next_to_a_host() {
 	elephants 12
 	at_least "joined" "$(stat s e0 joined)" 1
 	at_least "the least of 12, of the most" "$(calc "$least / $most")" 0.7
+	# More than others have queues: then they all are in that queue, and take turns there.
+	for n in 15 20; do
+		fresh queues 16
+		check "not up" wait_for 10 peer_up s e0
+		elephants $n
+		at_least "the least of $n, of the most" "$(calc "$least / $most")" 0.7
+	done
 	fresh queues 16
 	check "not up" wait_for 10 peer_up s e0
 	elephants 60
