@@ -27,61 +27,40 @@ topology() {
 	meet 10.0.0.100 h1 h2
 }
 
-# every_nth NS DEV: RTM_NEWQDISC and RTM_DELQDISC of a bfc root qdisc, while the
-# first, second, ... allocation of the request fails, until none is left to
-# fail; says how many requests were refused and how many worked
-every_nth() {
-	in_ns "$1" python3 - "$2" <<-'END'
-		import errno, os, socket, struct, sys
-
-		index = socket.if_nametoindex(sys.argv[1])
-		s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
-		s.bind((0, 0))
-
-		def attr(kind, data):
-		    return struct.pack("HH", 4 + len(data), kind) + \
-		        data.ljust((len(data) + 3) & ~3, b"\0")
-
-		def request(kind, flags, nth=0):
-		    """0 or an errno; was the failure injected?"""
-		    # struct tcmsg: parent TC_H_ROOT; TCA_KIND, TCA_OPTIONS
-		    body = struct.pack("BxxxiIII", 0, index, 0, 0xffffffff, 0)
-		    if kind == 36:
-		        body += attr(1, b"bfc\0") + attr(2, b"")
-		    message = struct.pack("IHHII", 16 + len(body), kind,
-		                          flags | 5, 1, 0) + body
-		    knob = os.open("/proc/self/fail-nth", os.O_RDWR)
-		    if nth:
-		        os.write(knob, b"%d" % nth)
-		    try:
-		        s.send(message)
-		        error = 0
-		    except OSError as e:
-		        error = e.errno
-		    left = int(os.pread(knob, 20, 0)) if nth else 0
-		    if left:
-		        os.write(knob, b"0")
-		    os.close(knob)
-		    try:
-		        if not error:
-		            error = -struct.unpack_from("i", s.recv(65536), 16)[0]
-		    except OSError as e:        # the answer found no memory
-		        error = e.errno
-		    return error, not left
-
-		refused = worked = 0
-		for nth in range(1, 1000):
-		    error, injected = request(36, 0x500, nth)
-		    if error not in (0, errno.ENOMEM, errno.ENOBUFS):
-		        sys.exit(f"allocation {nth}: " + os.strerror(error))
-		    refused += error != 0
-		    worked += error == 0
-		    request(37, 0)
-		    if not injected:
-		        break
-		print(refused, worked)
-	END
+# no_memory LEAST [BEFORE...] REQUEST: in x (nomem.py); so many allocations at least of which each
+# can have the request refused. Not by "ip netns exec", which hides debugfs
+no_memory() {
+	local least=$1 result
+	shift
+	result=$(nsenter --net=/run/netns/x "$top/selftests/tools/nomem.py" "$@" 2>&1)
+	say "${*: -1}: $result"
+	if ! [[ $result =~ ^[0-9]+\ [0-9]+\ [0-9]+\ [0-9]+$ ]]; then
+		fail "${*: -1}: $result"
+		return
+	fi
+	# shellcheck disable=SC2086
+	set -- "${*: -1}" $result
+	at_least "$1: refused for want of one allocation" "$2" 1
+	at_least "$1: for want of all from one on" "$4" "$least"
+	equal "$1: worked at last" "$(($3 > 0)) $(($5 > 0))" "1 1"
 }
+
+# d0 has 4 TX queues, d2 is a port that shares buffers with others
+devices() {
+	new_ns x
+	ip -n x -batch - <<-END
+		link add d0 numtxqueues 4 type dummy
+		link add d1 type dummy
+		link add d2 type dummy
+		link add br0 type bridge
+	END
+	bfc x d2 rate 1gbit fc pfc buffer b size 2mb
+}
+size_again="change dev d2 root bfc size 2mb"
+
+
+# bfc_on DEV OPTIONS [VERB [HANDLE]]
+bfc_on() { echo "${3-add} dev $1 root handle ${4-1}: bfc rate 1gbit $2"; }
 
 # failslab KNOB=VALUE...; writing may itself be what fails
 failslab() {
@@ -93,21 +72,37 @@ failslab() {
 }
 write_knob() { echo "$2" >"$knobs/$1"; }
 
-test_setup_without_memory() {
-	local result
-	topology
-	failslab ignore-gfp-wait=N verbose=0
-	result=$(every_nth sw r0) || fail "every_nth"
-	# shellcheck disable=SC2086
-	set -- $result
-	say "refused ${1-}, worked ${2-}"
-	# Queues, flows, thresholds, bitmaps, port, hook ...
-	at_least "refused for want of memory" "${1:-0}" 5
-	at_least "worked" "${2:-0}" 1
-	bfc sw r0 hrtt 4ms
-	equal "kind" "$(stat sw r0 kind)" bfc
-	check "no answer" in_ns h1 ping -q -c 1 -w 5 10.0.0.100 >/dev/null
-	all_idle
+# A root where there was none, and in the place of another one; with and without a port
+test_new() {
+	devices
+	no_memory 5 "$(bfc_on d1 "")"
+	no_memory 5 "$(bfc_on br0 "fc none")"
+	no_memory 5 "$(bfc_on d1 "queues 32")" "$(bfc_on d1 "queues 64" replace 2)"
+	no_memory 5 "$(bfc_on d1 "")" "$(bfc_on d1 "flows 4096" replace 2)"
+	no_memory 5 "$size_again" "$(bfc_on d1 "fc capfc-max")" \
+		"$(bfc_on d1 "fc fafc buffer b size 4mb" replace 2)"
+}
+
+# A change of one that is there
+test_change() {
+	local options
+	devices
+	for options in "fc pfc buffer b size 4mb" "fc fafc buffer b size 4mb" "fc capfc-max" \
+			"fc capfc-cal buffer c size 4mb" "assign root" "sched srf" "classes 4" \
+			"classes 4 assign root" "elide d0,d2"; do
+		no_memory 1 "$size_again" "$(bfc_on d1 "buffer b")" "$(bfc_on d1 "$options" change)"
+	done
+}
+
+# A scheduler for each TX queue
+test_tx_queues() {
+	devices
+	no_memory 5 "$(bfc_on d0 "")"
+	no_memory 5 "$(bfc_on d0 "")" "$(bfc_on d0 "queues 64" replace 2)"
+	no_memory 5 "$(bfc_on d0 "txqs one")" "$(bfc_on d0 "" replace 2)"
+	no_memory 5 "$(bfc_on d0 "")" "$(bfc_on d0 "assign root" change)"
+	no_memory 5 "$size_again" "$(bfc_on d0 "")" \
+		"$(bfc_on d0 "fc pfc buffer b size 4mb" change)"
 }
 
 # One in ten atomic allocations of a softirq fails: frames, pause counters.
@@ -135,4 +130,4 @@ test_traffic_without_memory() {
 	all_idle
 }
 
-run_tests setup_without_memory traffic_without_memory
+run_tests new change tx_queues traffic_without_memory

@@ -15,7 +15,6 @@
  *
  * Everything else (names of devices, say) goes to the kernel as usual.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -19,7 +19,7 @@ class Bench:
         self.compiler = compiler
         self.work = work
         self.shim = work / "nl_shim.so"
-        self.compile(self.shim, [HERE / "nl_shim.c"])
+        self.compile(self.shim, [HERE / "nl_shim.c"], "-D_GNU_SOURCE")
 
     def compile(self, output: Path, sources: List[Path], *flags: str) -> None:
         output.parent.mkdir(parents=True, exist_ok=True)
