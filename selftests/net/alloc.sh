@@ -75,11 +75,11 @@ write_knob() { echo "$2" >"$knobs/$1"; }
 # A root where there was none, and in the place of another one; with and without a port
 test_new() {
 	devices
-	no_memory 5 "$(bfc_on d1 "")"
-	no_memory 5 "$(bfc_on br0 "fc none")"
-	no_memory 5 "$(bfc_on d1 "queues 32")" "$(bfc_on d1 "queues 64" replace 2)"
-	no_memory 5 "$(bfc_on d1 "")" "$(bfc_on d1 "flows 4096" replace 2)"
-	no_memory 5 "$size_again" "$(bfc_on d1 "fc capfc-max")" \
+	no_memory 15 "$(bfc_on d1 "")"
+	no_memory 15 "$(bfc_on br0 "fc none")"
+	no_memory 15 "$(bfc_on d1 "queues 32")" "$(bfc_on d1 "queues 64" replace 2)"
+	no_memory 15 "$(bfc_on d1 "")" "$(bfc_on d1 "flows 4096" replace 2)"
+	no_memory 15 "$size_again" "$(bfc_on d1 "fc capfc-max")" \
 		"$(bfc_on d1 "fc fafc buffer b size 4mb" replace 2)"
 }
 
@@ -90,18 +90,18 @@ test_change() {
 	for options in "fc pfc buffer b size 4mb" "fc fafc buffer b size 4mb" "fc capfc-max" \
 			"fc capfc-cal buffer c size 4mb" "assign root" "sched srf" "classes 4" \
 			"classes 4 assign root" "elide d0,d2"; do
-		no_memory 1 "$size_again" "$(bfc_on d1 "buffer b")" "$(bfc_on d1 "$options" change)"
+		no_memory 5 "$size_again" "$(bfc_on d1 "buffer b")" "$(bfc_on d1 "$options" change)"
 	done
 }
 
 # A scheduler for each TX queue
 test_tx_queues() {
 	devices
-	no_memory 5 "$(bfc_on d0 "")"
-	no_memory 5 "$(bfc_on d0 "")" "$(bfc_on d0 "queues 64" replace 2)"
-	no_memory 5 "$(bfc_on d0 "txqs one")" "$(bfc_on d0 "" replace 2)"
-	no_memory 5 "$(bfc_on d0 "")" "$(bfc_on d0 "assign root" change)"
-	no_memory 5 "$size_again" "$(bfc_on d0 "")" \
+	no_memory 40 "$(bfc_on d0 "")"
+	no_memory 40 "$(bfc_on d0 "")" "$(bfc_on d0 "queues 64" replace 2)"
+	no_memory 40 "$(bfc_on d0 "txqs one")" "$(bfc_on d0 "" replace 2)"
+	no_memory 8 "$(bfc_on d0 "")" "$(bfc_on d0 "assign root" change)"
+	no_memory 6 "$size_again" "$(bfc_on d0 "")" \
 		"$(bfc_on d0 "fc pfc buffer b size 4mb" change)"
 }
 

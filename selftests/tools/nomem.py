@@ -127,6 +127,23 @@ class Route:
                 data = data[(length + 3) & ~3:]
 
 
+def differs(want: State, now: State) -> str:
+    """In which qdiscs, and where the options differ, in which of these"""
+    found = []
+    for place in sorted(set(want) | set(now)):
+        handle, kind, options = want.get(place, (0, b"", b""))
+        other = now.get(place, (0, b"", b""))
+        if (handle, kind, options) == other:
+            continue
+        words = f"device {place[0]} parent {place[1]:x}: {kind!r} {handle:x}, now {other[1]!r} {other[0]:x}"
+        theirs = dict(attrs(other[2]))
+        for number, value in attrs(options) if kind == other[1] == b"bfc\0" else []:
+            if theirs.get(number) != value:
+                words += f", option {number} {value.hex()}, now {theirs.get(number, b'').hex()}"
+        found.append(words)
+    return "; ".join(found)
+
+
 def encoded(words: str) -> bytes:
     """The message that tc would send."""
     with tempfile.TemporaryDirectory() as work:
@@ -175,7 +192,8 @@ class Case:
             return ""
         if now == self.will and not (answer.error and answer.sure):
             return ""
-        return f"{'refused' if answer.error else 'taken'}: {self.was} became {now}, not {self.will}"
+        return "refused, but: " + differs(self.was, now) if answer.error else \
+            "taken, but: " + differs(self.will, now)
 
     def run(self, knobs: Knobs, all_after: bool) -> Tuple[int, int]:
         """How many were refused, how many worked"""
