@@ -340,45 +340,142 @@ test_pfc_through_the_switch() {
 }
 
 # What a user without rights does as root of namespaces of its own; sw has the other end of
-# its veth, a port. It prints what it should not have been able to do.
+# its veth, a port. It prints what it should not have been able to do, and what was refused
+# for another reason than its want of rights.
 inside='
+	refused() {
+		text=$1
+		shift
+		if said=$("$@" 2>&1); then
+			echo "can: $*"
+		elif ! echo "$said" | grep -qF "$text"; then
+			echo "$*: $said"
+		fi
+	}
 	until ip link set u0 up 2>/dev/null; do sleep 0.1; done
 	ip link add d0 type dummy
 	tc qdisc add dev d0 root bfc rate 1gbit || echo "no qdisc of its own"
 	tc qdisc add dev u0 root bfc queues 1024 || echo "no port of its own"
 	! ip link show | grep p1 || echo "sees the port of the host"
-	command -v bfcctl >/dev/null || echo "has no bfcctl"
-	! bfcctl stamp attach d0 2>/dev/null || echo "runs a program"
-	! bfcctl int attach u0 2>/dev/null || echo "runs a program at clsact"
-	! nsenter --target 1 --net true 2>/dev/null || echo "is in the host"
-	! echo 1 2>/dev/null >/proc/sys/net/core/netdev_budget || echo "changes the host"
+	refused "cannot load the stamping program: not permitted" bfcctl stamp attach d0
+	refused "cannot load the UDP programs: not permitted" bfcctl int attach u0
+	refused "Operation not permitted" python3 -c "$load"
+	refused "/proc/1/ns/net: Permission denied" nsenter --target 1 --net true
+	refused "Permission denied" sh -c "echo 7 >/proc/sys/kernel/printk"
 	echo "and no more"
 	exec sleep 60'
+# The shortest program for tc: BPF_PROG_LOAD, BPF_PROG_TYPE_SCHED_CLS, r0 = 0, exit
+export load='
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+code = ctypes.create_string_buffer(bytes([0xb7] + 7 * [0] + [0x95] + 7 * [0]))
+licence = ctypes.create_string_buffer(b"GPL")
+attr = struct.pack("=IIQQ", 3, 2, ctypes.addressof(code), ctypes.addressof(licence))
+if libc.syscall(321, 5, attr.ljust(128, bytes(1)), 128) < 0:
+	sys.exit(os.strerror(ctypes.get_errno()))'
+
+# in_user_ns COMMAND...: in the background, in namespaces of a user without rights; its veth to
+# sw is u0, the other end is h0
+in_user_ns() {
+	PATH=$top/build/bpf:$PATH background setpriv --reuid 65534 --regid 65534 --clear-groups \
+		unshare --user --map-root-user --net "$@"
+	user=$bg
+	check "no namespace" wait_for 10 elsewhere "$user"
+	ip -n sw link add h0 type veth peer name u0 netns "$user"
+	ip -n sw link set h0 up
+}
+elsewhere() { [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
 
 test_user_namespace() {
-	local pid said=$scratch/inside
+	local said=$scratch/inside
 	[ -e /proc/self/ns/user ] || { skip="no user namespaces in this kernel"; return; }
 	switch sw
 	host a 10.0.0.1/24
 	cable sw p1 a e0
 	bfc sw p1
 	bfc a e0 role nic
-	PATH=$top/build/bpf:$PATH background setpriv --reuid 65534 --regid 65534 --clear-groups \
-		unshare --user --map-root-user --net sh -c "$inside" >"$said" 2>&1
-	pid=$bg
-	check "no namespace" wait_for 10 elsewhere "$pid"
-	ip -n sw link add h0 type veth peer name u0 netns "$pid"
-	ip -n sw link set h0 up
+	in_user_ns sh -c "$inside" >"$said" 2>&1
 	bfc sw h0 rate 20mbit
 	check "it does not end: $(cat "$said")" wait_for 30 grep -q "and no more" "$said"
 	equal "what it could" "$(grep -vx "and no more" "$said")" ""
 	check "no agreement: $(stat sw h0 peer_state)" wait_for 10 peer_up sw h0
 	equal "its queues" "$(stat sw h0 peer_queues)" 1024
 	equal "the other port" "$(stat sw p1 peer_state)" up
-	kill "$pid"
+	kill "$user"
 }
-elsewhere() { [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
 
-run_tests user_namespace floods_of_a_host attacks_of_a_neighbour strangers \
+# as_user COMMAND...: in its namespaces, with the rights that it has there
+as_user() { nsenter --target "$user" --user --net "$@"; }
+
+# The user attacks: forged handles, first into the bridge, then to a port; HELLOs and PAUSE
+# frames to that port. a and b are hosts with bfc, r is slow.
+test_user_namespace_attacks() {
+	local n
+	[ -e /proc/self/ns/user ] || { skip="no user namespaces in this kernel"; return; }
+	switch sw
+	for n in a b r; do
+		host "$n"
+	done
+	address[a]=10.0.0.1/24 address[b]=10.0.0.2/24 address[r]=10.0.0.4/24
+	cable sw pa a e0
+	cable sw pb b e0
+	cable sw pr r e0 rate 5mbit delay 100us ring 8
+	for n in a b r; do
+		bfc sw "p$n" hrtt 4ms
+		bfc "$n" e0 role nic hrtt 4ms
+	done
+	peers_up
+	in_user_ns sleep 300
+	ip -n sw link set h0 master br0
+	as_user ip link set u0 up
+	as_user ip addr add 10.0.0.66/24 dev u0
+	check "it cannot forge" as_user tc qdisc add dev u0 clsact
+	for n in {1..511}; do
+		printf 'filter add dev u0 egress protocol ip pref 1 u32 match u16 %d 0x1ff at 20 flowid 1:%x\n' \
+			"$n" "$n"
+	done | as_user tc -batch - || fail "it cannot forge"
+	meet 10.0.0.4 a b
+	forged "a container's"
+	bfc sw h0 rate 20mbit hrtt 4ms
+	forged "a neighbour's"
+	# As h0 does what a neighbour asks for.
+	ip netns attach inside "$user"
+	namespaces+=(inside)
+	frames open i inside u0
+	frames hello i id=1 nonce=1 queues=4094
+	check "4094 queues are not refused" wait_for 5 refused_for sw h0 queues
+	for n in 1 2 3; do
+		frames hello i nonce="$n" queues=$((1024 - n)) count=300
+	done
+	frames set i queues=1024 nonce=78
+	frames talk i 0.3
+	check "no agreement: $(stat sw h0 peer_state)" wait_for 15 peer_up sw h0
+	ip -n a neigh replace 10.0.0.66 lladdr "$(mac inside u0)" dev e0
+	background ip netns exec a udpflow send -d 10.0.0.66 -p 7 -f 20 -t 60 -r 4000000 >/dev/null
+	frames keep i 0.1 bits="$(seq -s, 0 31)" hold=4000000000
+	check "its pause is not obeyed" wait_for 10 waits_at_h0
+	meet 10.0.0.4 b
+	equal "states of other ports" \
+		"$(stat sw pa peer_state) $(stat sw pb peer_state) $(stat sw pr peer_state)" "up up up"
+	equal "PAUSE frames obeyed, queues paused there" \
+		"$(stat sw pb frames_rx) $(stat sw pb paused) $(stat sw pr frames_rx) $(stat sw pr paused)" \
+		"0 0 0 0"
+	frames close
+	kill "$user"
+}
+waits_at_h0() { [ "$(stat sw h0 paused)" -gt 0 ] && [ "$(stat sw h0 qlen)" -gt 10 ]; }
+
+# forged WHOSE: 512 flows to r, of which each says another handle; no port but h0 is paused
+forged() {
+	check "$1: r does not answer" as_user ping -q -c 1 -w 10 10.0.0.4 >/dev/null
+	as_user udpflow send -d 10.0.0.4 -p 5000 -f 512 -n 10 -s 200 >/dev/null ||
+		fail "$1: it cannot send"
+	at_least "$1: packets that wait" "$(stat sw pr qlen)" 100
+	equal "$1: pauses of a and b, counted" \
+		"$(stat sw pa pause_tx) $(stat sw pb pause_tx) $(stat sw pr counted)" "0 0 0"
+	wait_for 20 drained sw pr || fail "$1: packets stay"
+}
+
+run_tests user_namespace user_namespace_attacks floods_of_a_host attacks_of_a_neighbour strangers \
 	stranger_with_the_id_of_a_neighbour container pfc_from_a_host \
 	pfc_to_a_host pfc_through_the_switch
