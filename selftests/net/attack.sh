@@ -408,15 +408,16 @@ test_user_namespace() {
 as_user() { nsenter --target "$user" --user --net "$@"; }
 
 # The user attacks: forged handles, first into the bridge, then to a port; HELLOs and PAUSE
-# frames to that port. a and b are hosts with bfc, r is slow.
+# frames to that port. a and b are hosts with bfc; sw routes to r, which is slow: what received the
+# packets last is the bridge then, which the ports of a and b are below.
 test_user_namespace_attacks() {
 	local n
 	[ -e /proc/self/ns/user ] || { skip="no user namespaces in this kernel"; return; }
 	switch sw
-	for n in a b r; do
-		host "$n"
-	done
-	address[a]=10.0.0.1/24 address[b]=10.0.0.2/24 address[r]=10.0.0.4/24
+	in_ns sw sysctl -qw net.ipv4.ip_forward=1
+	host a 10.0.0.1/24
+	host b 10.0.0.2/24
+	host r 10.0.9.2/24
 	cable sw pa a e0
 	cable sw pb b e0
 	cable sw pr r e0 rate 5mbit delay 100us ring 8
@@ -424,17 +425,26 @@ test_user_namespace_attacks() {
 		bfc sw "p$n" hrtt 4ms
 		bfc "$n" e0 role nic hrtt 4ms
 	done
+	ip -n sw -batch - <<-END
+		link set pr nomaster
+		addr add 10.0.0.254/24 dev br0
+		addr add 10.0.9.1/24 dev pr
+	END
+	ip -n r route add default via 10.0.9.1
+	ip -n a route add default via 10.0.0.254
+	ip -n b route add default via 10.0.0.254
 	peers_up
 	in_user_ns sleep 300
 	ip -n sw link set h0 master br0
 	as_user ip link set u0 up
 	as_user ip addr add 10.0.0.66/24 dev u0
+	as_user ip route add default via 10.0.0.254
 	check "it cannot forge" as_user tc qdisc add dev u0 clsact
 	for n in {1..511}; do
 		printf 'filter add dev u0 egress protocol ip pref 1 u32 match u16 %d 0x1ff at 20 flowid 1:%x\n' \
 			"$n" "$n"
 	done | as_user tc -batch - || fail "it cannot forge"
-	meet 10.0.0.4 a b
+	meet 10.0.9.2 a b
 	forged "a container's"
 	bfc sw h0 rate 20mbit hrtt 4ms
 	forged "a neighbour's"
@@ -454,7 +464,7 @@ test_user_namespace_attacks() {
 	background ip netns exec a udpflow send -d 10.0.0.66 -p 7 -f 20 -t 60 -r 4000000 >/dev/null
 	frames keep i 0.1 bits="$(seq -s, 0 31)" hold=4000000000
 	check "its pause is not obeyed" wait_for 10 waits_at_h0
-	meet 10.0.0.4 b
+	meet 10.0.9.2 b
 	equal "states of other ports" \
 		"$(stat sw pa peer_state) $(stat sw pb peer_state) $(stat sw pr peer_state)" "up up up"
 	equal "PAUSE frames obeyed, queues paused there" \
@@ -467,8 +477,8 @@ waits_at_h0() { [ "$(stat sw h0 paused)" -gt 0 ] && [ "$(stat sw h0 qlen)" -gt 1
 
 # forged WHOSE: 512 flows to r, of which each says another handle; no port but h0 is paused
 forged() {
-	check "$1: r does not answer" as_user ping -q -c 1 -w 10 10.0.0.4 >/dev/null
-	as_user udpflow send -d 10.0.0.4 -p 5000 -f 512 -n 10 -s 200 >/dev/null ||
+	check "$1: r does not answer" as_user ping -q -c 1 -w 10 10.0.9.2 >/dev/null
+	as_user udpflow send -d 10.0.9.2 -p 5000 -f 512 -n 10 -s 200 >/dev/null ||
 		fail "$1: it cannot send"
 	at_least "$1: packets that wait" "$(stat sw pr qlen)" 100
 	equal "$1: pauses of a and b, counted" \
