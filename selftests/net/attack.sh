@@ -486,6 +486,62 @@ forged() {
 	wait_for 20 drained sw pr || fail "$1: packets stay"
 }
 
+# A container's macvlan device on top of a host's port: it speaks for the host to the switch. What
+# the host's own neighbour says goes to the host alone, so that it has to guess; but PFC has no
+# proof. h is the host, c the container.
+test_macvlan_in_the_hosts_name() {
+	local id sender size=60
+	simulated && { skip="no macvlan in this kernel"; return; }
+	switch sw
+	host a 10.0.0.1/24
+	host h 10.0.0.2/24
+	cable sw pa a e0
+	cable sw ph h e0
+	for id in a h; do
+		bfc sw "p$id" hrtt 4ms
+		bfc "$id" e0 role nic hrtt 4ms
+	done
+	ip -n h link add link e0 name top type macvlan mode bridge
+	new_ns c
+	ip -n h link set top netns c
+	ip -n c link set top up
+	peers_up
+	meet 10.0.0.2 a
+	id=$(tc -n h -s qdisc show dev e0 | sed -n 's/.* id \([0-9a-f]*\).*/\1/p')
+	frames open c c top
+	frames set c src="$(mac h e0)" id="0x$id" queues=32 role=1
+	sleep 1.5
+	frames hello c nonce=random echo=4711 count=300
+	frames hello c nonce=random flags=1 count=300
+	frames pause c bits=0,1,2,3 epoch=4711 hold=4000000000 count=300
+	frames raw c "$(pfc_of_c)" 20
+	sleep 0.5
+	at_least "frames that came in" "$(arrived_at ph)" 900
+	frames seen c ethertype=88b5
+	equal "what c hears of the switch" "$(answered length)" 0
+	equal "agreement" "$(stat sw ph peer_state)" up
+	equal "what was obeyed" \
+		"$(stat sw ph frames_rx) $(stat sw ph paused) $(stat sw ph pfc_rx)" "0 0 0"
+	# With pauses of priorities
+	for id in a h; do
+		bfc sw "p$id" fc pfc watchdog 100ms
+		bfc "$id" e0 role nic fc pfc
+	done
+	meet 10.0.0.2 a
+	frames keep c 0.1 pfc=255
+	check "the pause is not obeyed" wait_for 5 prio_paused_is sw ph true
+	send a 10.0.0.2 4000 -r 400000 -t 10
+	sender=$bg
+	check "no storm" wait_for 10 storm_at_ph
+	finish "$sender"
+	frames keep c 0
+	check "it does not end" wait_for 20 drained sw ph
+	equal "paused at the other port" "$(stat sw pa pfc_rx)" 0
+	frames close
+}
+storm_at_ph() { [ "$(stat sw ph storms)" -ge 1 ] && [ "$(stat sw ph storm_tx)" -ge 1 ]; }
+pfc_of_c() { mac_m=$(mac c top) pfc; }
+
 run_tests user_namespace user_namespace_attacks floods_of_a_host attacks_of_a_neighbour strangers \
 	stranger_with_the_id_of_a_neighbour container pfc_from_a_host \
-	pfc_to_a_host pfc_through_the_switch
+	pfc_to_a_host pfc_through_the_switch macvlan_in_the_hosts_name
