@@ -31,6 +31,7 @@ from=${CHURN_FROM:-1}
 mbit=${CHURN_MBIT:-50}
 every=20		# rounds between checks
 rarely=5		# checks between those of handles and of the module
+enough=1000		# rounds, from which on each act and each option must have been taken
 bound=10		# seconds until traffic gets through
 
 hosts=(h1 v h3 r)
@@ -263,13 +264,24 @@ read_samples() {
 	done < <(sed -n "/^KEYWORDS/,/^]/s/^ *'\(.*\)',/\1/p" "$top/selftests/tc/bfc_spec.py")
 }
 
+# one_sample: one by chance; each second time one of an option that was not taken yet, if there is
+# any: chance alone leaves some out
+one_sample() {
+	local sample new=()
+	for sample in "${samples[@]}"; do
+		[ -n "${optioned[${sample%%|*}]-}" ] || new+=("$sample")
+	done
+	[ ${#new[@]} -gt 0 ] && happens 50 || new=("${samples[@]}")
+	one_of "${new[@]}"
+}
+
 # What does not go with the mode is tried with another one, at last with a new qdisc, which has
 # the port's rate: thresholds that go with no other one would be refused when configure() gives it.
 act_option() {
 	local options name at_rate
 	port_by_chance
 	at_rate=$(of_port "$port")
-	one_of "${samples[@]}"
+	one_sample
 	options=${picked#*|} name=${picked%%|*}
 	[[ " $options" != *" rate "* ]] || at_rate=
 	one_of "fc bfc" "fc bfc" "fc pfc" "fc none" "fc fafc"
@@ -367,16 +379,19 @@ act_ethtool() {
 	port_by_chance
 	case $((RANDOM % 4)) in
 	0)
+		act+=" -L"
 		one_of 1 2 3 4
 		try in_ns "$ns" ethtool -L "$dev" tx "$picked"
 		ethtooled[$port]+="in_ns $ns ethtool -L $dev tx 4 || in_ns $ns ethtool -L $dev tx 2;"
 		;;
 	1)
+		act+=" -G"
 		one_of 1 2 8 64
 		try in_ns "$ns" ethtool -G "$dev" tx "$picked"
 		ethtooled[$port]+="in_ns $ns ethtool -G $dev tx 8;"
 		;;
 	*)
+		act+=" -K"
 		one_of gro tx txvlan rxvlan tx-vlan-stag-hw-insert rx-vlan-stag-hw-parse \
 			rx-vlan-filter rx-vlan-stag-filter tso gso sg
 		try in_ns "$ns" ethtool -K "$dev" "$picked" off
@@ -674,7 +689,7 @@ test_churn() {
 	done
 	at_least "checks before which queues were paused" "$with_pauses" $((checks / 4))
 	rounds=$((round - from))
-	[ "$rounds" -lt 3000 ] || all_was_tried
+	[ "$rounds" -lt "$enough" ] || all_was_tried
 	say "$rounds rounds of seed $seed, ${#optioned[@]} options"
 	for name in "${!taken[@]}"; do
 		say "$name ${taken[$name]}"
@@ -683,7 +698,7 @@ test_churn() {
 
 all_was_tried() {
 	local name
-	for name in "${acts[@]}" unload; do
+	for name in "${acts[@]/#ethtool/ethtool -K}" "ethtool -L" "ethtool -G" unload; do
 		at_least "$name, taken" "${taken[$name]-0}" 3
 	done
 	for name in "${samples[@]%%|*}"; do
