@@ -58,7 +58,6 @@ devices() {
 }
 size_again="change dev d2 root bfc size 2mb"
 
-
 # bfc_on DEV OPTIONS [VERB [HANDLE]]
 bfc_on() { echo "${3-add} dev $1 root handle ${4-1}: bfc rate 1gbit $2"; }
 

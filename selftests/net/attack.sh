@@ -404,6 +404,29 @@ test_user_namespace() {
 	kill "$user"
 }
 
+# The kernel loads the module for such a user, unless modprobe.d says that it is not to.
+test_user_namespace_loads_the_module() {
+	local conf=/run/modprobe.d/bfc-test.conf
+	[ -e /proc/self/ns/user ] || { skip="no user namespaces in this kernel"; return; }
+	check "the module does not go" modprobe -r sch_bfc
+	equal "qdisc" "$(as_nobody)" bfc
+	check "the module is not there" test -e /sys/module/sch_bfc
+	check "the module does not go" wait_for 10 modprobe -r sch_bfc
+	mkdir -p /run/modprobe.d
+	echo "install sch_bfc /bin/false" >$conf
+	equal "qdisc, with install /bin/false" "$(as_nobody)" none
+	check "the module is there" test ! -e /sys/module/sch_bfc
+	rm $conf
+	check "the module does not come" modprobe sch_bfc
+}
+# as_nobody: the root qdisc of a dummy, after bfc was asked for
+as_nobody() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups unshare --user --map-root-user --net \
+		sh -c 'ip link add d0 type dummy
+			tc qdisc add dev d0 root bfc rate 1gbit 2>/dev/null
+			tc -j qdisc show dev d0' | jq -r '.[0].kind // "none"'
+}
+
 # as_user COMMAND...: in its namespaces, with the rights that it has there
 as_user() { nsenter --target "$user" --user --net "$@"; }
 
@@ -542,6 +565,7 @@ test_macvlan_in_the_hosts_name() {
 storm_at_ph() { [ "$(stat sw ph storms)" -ge 1 ] && [ "$(stat sw ph storm_tx)" -ge 1 ]; }
 pfc_of_c() { mac_m=$(mac c top) pfc; }
 
-run_tests user_namespace user_namespace_attacks floods_of_a_host attacks_of_a_neighbour strangers \
+run_tests user_namespace user_namespace_attacks user_namespace_loads_the_module \
+	floods_of_a_host attacks_of_a_neighbour strangers \
 	stranger_with_the_id_of_a_neighbour container pfc_from_a_host \
 	pfc_to_a_host pfc_through_the_switch macvlan_in_the_hosts_name
