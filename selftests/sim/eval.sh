@@ -512,7 +512,6 @@ test_dest() {
 	bound bfc_fig13_400_else_over5 '<=' 0.5
 	bound bfc_fig13_400_else_p99 '<' ideal_fq_fig13_400_else_p99
 	bound bfc_fig13_400_toward_p50 '<' ideal_fq_fig13_400_toward_p50 0.75
-	bound bfc_fig13_400_long_mean '<=' bfc_dynamic_fig13_400_long_mean 1.03
 	bound bfc_dynamic_spray_else_p50 '>=' 3
 	bound bfc_spray_else_p50 '<=' 1.03
 	bound bfc_spray_else_over5 '<' bfc_dynamic_spray_else_over5 0.02
@@ -523,6 +522,10 @@ test_dest() {
 		bound bfc_${case}_held_mb '<' bfc_dynamic_${case}_held_mb 0.8
 		bound bfc_${case}_held_mb '<' ideal_fq_${case}_held_mb 0.25
 	done
+	all_arrived
+	# Long flows differ by more from seed to seed than by what is asked here.
+	experiment dest --set cases=fig13-400 --set schemes=bfc,bfc-dynamic --set seeds=3
+	bound bfc_fig13_400_long_mean '<=' bfc_dynamic_fig13_400_long_mean 1.03
 	all_arrived
 	# Flows are tiny: queues are empty, but held yet.
 	experiment dest --set cases=fafc-fig8 --set schemes=bfc,ideal-fq
