@@ -436,7 +436,8 @@ test_pfc_in_a_buffer() {
 		say "$us us $dynamic: measured $loop ns, pool $(stat sw2 x buffer_peak)"
 		at_least "measured" "$loop" $((2 * us * 1000))
 		at_most "headroom" "$(stat sw2 x headroom)" 55000
-		at_least "room" "$(room sw2 x)" $((loop * 17 / 64 + 4600))
+		# a sixteenth more, of a loop that may be as much shorter: bfc_hrtt_differs()
+		at_least "room" "$(room sw2 x)" $((loop / 4 + 4600))
 		# the longest of late, as in pfc_distance
 		at_most "room" "$(room sw2 x)" $((before - 1))
 		[ "$us" = 500 ] || equal "beyond" "$(stat sw2 x beyond)" 0
@@ -470,7 +471,7 @@ test_pfc_in_a_buffer() {
 	bfc sw2 x "${options[@]}" size 2mb hrtt-max 5ms
 	sleep 1.5
 	loop=$(stat sw2 x hrtt_measured)
-	at_least "headroom" "$(stat sw2 x headroom)" $((loop * 17 / 64 + 4600))
+	at_least "headroom" "$(stat sw2 x headroom)" $((loop / 4 + 4600))
 	equal "beyond" "$(stat sw2 x beyond)" 0
 	receive r 5000 -n 6000 -t 60 -i 1
 	all_send 2000 h1 h2 h3
