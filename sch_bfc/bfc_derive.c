@@ -196,8 +196,7 @@ static void bfc_derive_hrtt(struct bfc_cfg *c, const struct bfc_port *port,
 	c->own = port->life.loop;
 	c->loop = p->hrtt ?: c->own ?: c->hrtt;
 	c->longest = bfc_hrtt_longest(port, p, link_rate, c->loop);
-	c->aside = !*p->buffer ? c->longest :
-		   p->hrtt ?: min(c->loop, bfc_hrtt_most_shared(port, p, link_rate));
+	c->aside = *p->buffer ? bfc_hrtt_aside(port, p, link_rate, c->loop) : c->longest;
 }
 
 static int bfc_derive_mode(struct bfc_cfg *c, const struct bfc_derive *d, bool bare)

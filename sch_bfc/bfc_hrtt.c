@@ -132,6 +132,21 @@ u64 bfc_hrtt_most_shared(const struct bfc_port *port, const struct bfc_params *p
 }
 
 /**
+ * bfc_hrtt_aside() - the loop that headroom is set aside for in a shared buffer
+ * @port: the port
+ * @p: its options
+ * @link_rate: of its MAC, bytes/s
+ * @loop: the loop in use, ns
+ *
+ * Return: ns.
+ */
+u64 bfc_hrtt_aside(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate,
+		   u64 loop)
+{
+	return p->hrtt ?: min(loop, bfc_hrtt_most_shared(port, p, link_rate));
+}
+
+/**
  * bfc_hrtt_longest() - the longest loop that a link may have
  * @port: the port
  * @p: its options
@@ -155,7 +170,7 @@ u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_params *p, u6
 	if (p->hrtt || port->life.loop)
 		return loop;
 	if (*p->buffer) {
-		loop = min(loop, bfc_hrtt_most_shared(port, p, link_rate));
+		loop = bfc_hrtt_aside(port, p, link_rate, loop);
 		if (rtt)
 			most = min(most, rtt + bfc_hrtt_ring(port, link_rate));
 	}

@@ -401,6 +401,8 @@ void bfc_hrtt_over(struct bfc_port *port, unsigned int prio, u64 until);
 void bfc_hrtt_came(struct bfc_port *port, u16 what);
 u64 bfc_hrtt_most_shared(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate);
 u64 bfc_hrtt_most(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate);
+u64 bfc_hrtt_aside(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate,
+		   u64 loop);
 u64 bfc_hrtt_longest(const struct bfc_port *port, const struct bfc_params *p, u64 link_rate,
 		     u64 loop);
 void bfc_hrtt_forget(struct bfc_port *port);

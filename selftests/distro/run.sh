@@ -6,7 +6,7 @@
 #
 # Usage: run.sh [--short] SUITE [KERNEL]
 #	SUITE	bookworm, trixie, sid
-#	KERNEL	of scripts/vm (default: the release's own: stock, 6.12, newest)
+#	KERNEL	of scripts/vm (default: of the release's series: stock, 6.12, newest)
 #	--short	what a user builds there: the module for the release's own kernel, which is
 #		not booted
 # Exit code: 0, 1 a test failed, 2 usage, 4 not possible here (skip)

@@ -374,11 +374,14 @@ attr = struct.pack("=IIQQ", 3, 2, ctypes.addressof(code), ctypes.addressof(licen
 if libc.syscall(321, 5, attr.ljust(128, bytes(1)), 128) < 0:
 	sys.exit(os.strerror(ctypes.get_errno()))'
 
+# Before a command: a user without rights, as root of namespaces of its own
+user_ns=(setpriv --reuid 65534 --regid 65534 --clear-groups
+	unshare --user --map-root-user --net)
+
 # in_user_ns COMMAND...: in the background, in namespaces of a user without rights; its veth to
 # sw is u0, the other end is h0
 in_user_ns() {
-	PATH=$top/build/bpf:$PATH background setpriv --reuid 65534 --regid 65534 --clear-groups \
-		unshare --user --map-root-user --net "$@"
+	PATH=$top/build/bpf:$PATH background "${user_ns[@]}" "$@"
 	user=$bg
 	check "no namespace" wait_for 10 elsewhere "$user"
 	ip -n sw link add h0 type veth peer name u0 netns "$user"
@@ -409,22 +412,21 @@ test_user_namespace_loads_the_module() {
 	local conf=/run/modprobe.d/bfc-test.conf
 	[ -e /proc/self/ns/user ] || { skip="no user namespaces in this kernel"; return; }
 	check "the module does not go" modprobe -r sch_bfc
-	equal "qdisc" "$(as_nobody)" bfc
+	equal "qdisc" "$(asks_for_bfc)" bfc
 	check "the module is not there" test -e /sys/module/sch_bfc
 	check "the module does not go" wait_for 10 modprobe -r sch_bfc
 	mkdir -p /run/modprobe.d
 	echo "install sch_bfc /bin/false" >$conf
-	equal "qdisc, with install /bin/false" "$(as_nobody)" none
+	equal "qdisc, with install /bin/false" "$(asks_for_bfc)" none
 	check "the module is there" test ! -e /sys/module/sch_bfc
 	rm $conf
 	check "the module does not come" modprobe sch_bfc
 }
-# as_nobody: the root qdisc of a dummy, after bfc was asked for
-as_nobody() {
-	setpriv --reuid 65534 --regid 65534 --clear-groups unshare --user --map-root-user --net \
-		sh -c 'ip link add d0 type dummy
-			tc qdisc add dev d0 root bfc rate 1gbit 2>/dev/null
-			tc -j qdisc show dev d0' | jq -r '.[0].kind // "none"'
+# asks_for_bfc: the root qdisc of the user's dummy afterwards
+asks_for_bfc() {
+	"${user_ns[@]}" sh -c 'ip link add d0 type dummy
+		tc qdisc add dev d0 root bfc rate 1gbit 2>/dev/null
+		tc -j qdisc show dev d0' | jq -r '.[0].kind // "none"'
 }
 
 # as_user COMMAND...: in its namespaces, with the rights that it has there

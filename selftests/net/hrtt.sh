@@ -419,7 +419,8 @@ room() { echo $(($(stat "$1" "$2" headroom) + $(stat "$1" "$2" beyond))); }
 # In a shared buffer headroom for 100 us and 16 frames at most is set aside. What a longer cable
 # brings is queued all the same while the buffer has room for it.
 test_pfc_in_a_buffer() {
-	local options=(fc pfc limit 16mb lossless 0 buffer b) pfc_rate=2gbit us pfc_short_us dynamic port loop before
+	local options=(fc pfc limit 16mb lossless 0 buffer b) pfc_rate=2gbit pfc_short_us
+	local us dynamic port loop before
 	exact_clock || return
 	while read -r us pfc_short_us dynamic; do
 		pfc_topology "$us" hrtt auto

@@ -4,10 +4,10 @@
 
   nomem.py [BEFORE...] REQUEST
 
-Each is what tc is told behind "tc qdisc", in the namespace of the caller. First only the first allocation of the
-request fails, then only the second, and so on, until none is left to fail; then the first and
-all after it, the second and all after it: so that kvmalloc() finds no pages either. A request
-that is refused must have changed no qdisc of the namespace, and one that is not must have done
+Each is what tc is told behind "tc qdisc", in the namespace of the caller. First only the first
+allocation of the request fails, then only the second, and so on, until none is left to fail; then
+the first and all after it, the second and all after it: so that kvmalloc() finds no pages either.
+A request that is refused must have changed no qdisc of the namespace, and one that is not must have done
 what it does where there is memory. Before each the root qdisc of the device is deleted, and
 BEFORE done.
 
@@ -81,7 +81,7 @@ class Knobs:
 
 class Answer(NamedTuple):
     error: int
-    sure: bool          # no answer came, as there was no memory for it: it may have worked
+    sure: bool          # False: there was no memory for the answer, and it may have worked
 
 
 class Route:
