@@ -304,7 +304,7 @@ static u64 bfc_refresh_bound(const struct bfc_port *port,
 void bfc_port_relink(struct bfc_port *port, u64 link_rate)
 {
 	spin_lock_bh(&port->lock);
-	port->link_rate = link_rate;
+	WRITE_ONCE(port->link_rate, link_rate);
 	if (port->cfg) {
 		WRITE_ONCE(port->opt.refresh,
 			   bfc_refresh_bound(port, port->cfg, link_rate,
@@ -403,7 +403,7 @@ void bfc_port_configure(struct bfc_port *port, struct bfc_cfg *cfg, u64 link_rat
 		skb = bfc_hello_build(port, BFC_HELLO_F_BYE, ktime_get_ns());
 	refcount_inc(&cfg->users);
 	port->cfg = cfg;
-	port->link_rate = link_rate;
+	WRITE_ONCE(port->link_rate, link_rate);
 	for_each_clear_bit(prio, &lossless, BFC_PRIORITIES)
 		WRITE_ONCE(port->rx.until[prio], 0);	/* not obeyed any more */
 	if (old && old->by_root && !cfg->by_root)

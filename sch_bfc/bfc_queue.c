@@ -63,7 +63,7 @@ void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh
 		      queue->deficit > 0;
 
 	if (bfc_is_srf(q)) {
-		q->drr.nactive++;
+		WRITE_ONCE(q->drr.nactive, q->drr.nactive + 1);
 		bfc_srf_place(q, queue);
 		return;
 	}
@@ -71,7 +71,7 @@ void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh
 		bfc_queue_pay(q, r, queue);
 	if (!credit)
 		queue->deficit = min_t(s32, queue->deficit, 0) + q->cfg->quantum;
-	q->drr.nactive++;
+	WRITE_ONCE(q->drr.nactive, q->drr.nactive + 1);
 	if (bfc_is_classed(q)) {
 		bfc_class_activated(q, bfc_queue_class(q, queue - q->queues));
 	} else if (unlikely(q->cfg->strict) && bfc_queue_is_strict(q, queue)) {
@@ -100,7 +100,7 @@ void bfc_queue_activate(struct bfc_sched *q, struct bfc_queue *queue, bool fresh
  */
 void bfc_queue_deactivate(struct bfc_sched *q, struct bfc_queue *queue)
 {
-	q->drr.nactive--;
+	WRITE_ONCE(q->drr.nactive, q->drr.nactive - 1);
 	if (bfc_is_srf(q)) {
 		bfc_srf_place(q, queue);
 		return;
@@ -129,7 +129,7 @@ void bfc_requeue(struct bfc_sched *q)
 	for (qn = 0; qn < q->nqueues; qn++)
 		list_del_init(&q->queues[qn].active);
 	q->drr.strict_first = 0;
-	q->drr.nactive = 0;
+	WRITE_ONCE(q->drr.nactive, 0);
 	bfc_class_reset(q);
 	if (bfc_is_srf(q))
 		bfc_srf_begin(q);

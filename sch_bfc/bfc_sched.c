@@ -633,7 +633,8 @@ static struct sk_buff *bfc_dequeue_drr(struct Qdisc *sch, u8 waits,
 			bfc_dest_turned(q, queue);
 	}
 serve:
-	queue->served = ++q->drr.served;
+	queue->served = q->drr.served + 1;
+	WRITE_ONCE(q->drr.served, queue->served);
 	skb = bfc_queue_pop(sch, queue - q->queues);
 	/* A size table (tc ... stab) can make a packet as long as it likes. */
 	queue->deficit = max_t(s64, (s64)queue->deficit - qdisc_pkt_len(skb),

@@ -383,7 +383,7 @@ static void bfc_fafc_gather(struct bfc_sched *q, unsigned int prio, bool again,
 		bfc_fafc_write_end(out);
 		in = bfc_fafc_in_of(q, slot, prio, &ing, &cfg);
 		if (!pair->raw && !pair->in)
-			out->seen &= ~BIT_ULL(slot);
+			WRITE_ONCE(out->seen, out->seen & ~BIT_ULL(slot));
 		if (!in || !pair->in)
 			continue;
 		spin_lock(&in->lock);
@@ -525,7 +525,7 @@ void bfc_fafc_enqueued(struct bfc_sched *q, const struct sk_buff *skb,
 	struct bfc_fafc_out *out = &bfc_fafc_egress(q)->out[prio];
 
 	if (bfc_cb(skb)->pausable)
-		out->seen |= BIT_ULL(slot);
+		WRITE_ONCE(out->seen, out->seen | BIT_ULL(slot));
 	bfc_fafc_count(q, out, skb, slot, true, bfc_now(q));
 	bfc_ecn_enqueue(&bfc_fafc_sum_of(out, skb)->ecn_offset,
 			qdisc_pkt_len(skb), q->obeyed.prios & BIT(prio));
