@@ -99,6 +99,14 @@ test_upgrade_in_use() {
 	equal "installed version" "$(on_disk)" "$new"
 	check "the qdisc is gone" is_bfc
 	passes
+	# The new programs on the old module, and on what the old ones have attached
+	equal "bfcctl version" "$(bfcctl version)" "bfcctl $new"
+	tc -s qdisc show dev v0 >"$dir/shown"
+	check "tc does not show its options" grep -q '^qdisc bfc .*queues 64' "$dir/shown"
+	check "tc does not show its statistics" grep -q 'peer' "$dir/shown"
+	check "tc qdisc change" tc qdisc change dev v0 root bfc limit 8mb
+	check "bfcctl metrics" grep -q '^bfc_.*device="v0"' <<<"$(bfcctl metrics)"
+	check "bfcctl stamp show" grep -q v0 <<<"$(bfcctl stamp show)"
 }
 
 # as_told: what the message says

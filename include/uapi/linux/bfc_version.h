@@ -3,6 +3,6 @@
 #ifndef _UAPI_LINUX_BFC_VERSION_H
 #define _UAPI_LINUX_BFC_VERSION_H
 
-#define BFC_RELEASE "0.1.0"
+#define BFC_RELEASE "0.2.0"
 
 #endif
