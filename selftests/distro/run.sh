@@ -7,8 +7,8 @@
 # Usage: run.sh [--short] SUITE [KERNEL]
 #	SUITE	bookworm, trixie, sid
 #	KERNEL	of scripts/vm (default: of the release's series: stock, 6.12, newest)
-#	--short	what a user builds there: the module for the release's own kernel, which is
-#		not booted
+#	--short	what a user builds there: packages, and the module for the release's own
+#		kernel, which is not booted
 # Exit code: 0, 1 a test failed, 2 usage, 4 not possible here (skip)
 
 set -u
@@ -36,12 +36,13 @@ trap 'rm -rf "$dir"' EXIT
 # shellcheck source=selftests/tap.sh
 . "$top/selftests/tap.sh"
 
-inside() { scripts/debian-root "$suite" "$@"; }
+sets="build guest unit deb"
+inside() { scripts/debian-root --sets "$sets" "$suite" "$@"; }
 
-root=$(scripts/debian-root "$suite")
+root=$(scripts/debian-root --sets "$sets" "$suite")
 rc=$?
 [ "$rc" -ne 4 ] || skip_all "no root of $suite"
-plan $((short ? 7 : 9))
+plan $((short ? 8 : 10))
 result "scripts/install-deps" [ "$rc" -eq 0 ]
 [ "$rc" -eq 0 ] || exit 1
 # shellcheck disable=SC2016  # for the shell there
@@ -54,6 +55,7 @@ result "make bpf" inside make -s bpf
 result "make tools" inside make -s tools
 result "tc with the plugin" inside python3 selftests/tc/plugin_test.py \
 	${short:+--fuzz 2000}
+result "packages are built, lintian is silent" inside scripts/build-deb --lint
 # At the same path there, for the guest has no network to get it by.
 tdc=$(scripts/tc-testing) && mkdir -p "$root/srv/build/tc-testing" &&
 	cp -rT "$tdc" "$root/srv/build/tc-testing/${tdc##*/}" || exit 1
