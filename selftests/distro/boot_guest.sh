@@ -22,6 +22,8 @@ dir=$(mktemp -d) || exit 1
 . "$here/cards.sh"
 # shellcheck source=selftests/distro/networkmanager.sh
 . "$here/networkmanager.sh"
+# shellcheck source=selftests/distro/networkd.sh
+. "$here/networkd.sh"
 
 # soon COMMAND...: within a minute; an emulated processor takes its time
 soon() {
@@ -201,6 +203,25 @@ meets() {
 	check "no agreement of $1: $(shown "$1")" soon has_met "$1"
 	check "no frame through $1" passes "$2"
 }
+
+# ---- a bridge of the ports, by what configures the network ----
+
+in_bridge() { ip -o link show dev "$1" | grep -q '[<,]UP[,>].* master br0 '; }
+has_address() { ip address show dev br0 | grep -q 'inet 192\.0\.2\.1/24 '; }
+handle() { tc qdisc show dev "$1" root | cut -d ' ' -f 1-3; }
+
+# bridged DEV N: as the examples and bfc.conf say
+bridged() {
+	soon in_bridge "$1" ||
+		fail "$1 is not up in br0: $(ip -o link show dev "$1"); $(
+			{ networkctl; nmcli device; } 2>&1 | tr '\n' ' ')"
+	check "br0 has no address" soon has_address
+	port "$1" switch swp1,swp3,swp6
+	check "no agreement of $1: $(shown "$1")" soon has_met "$1"
+	check "no frame through $1" passes "$2"
+}
+
+# ---- cards that come and go ----
 
 # What a port could leave behind: devices and qdiscs, with the lists in which it is, units,
 # pins and files, references to the module.

@@ -6,32 +6,92 @@
 
 # shellcheck disable=SC2154  # dir is the caller's
 
-examples=/usr/share/doc/bfc-tools/examples/NetworkManager
+nm_examples=/usr/share/doc/bfc-tools/examples/NetworkManager
 connections=/etc/NetworkManager/system-connections
-
-in_bridge() { ip -o link show dev "$1" | grep -q '[<,]UP[,>].* master br0 '; }
-has_address() { ip address show dev br0 | grep -q 'inet 192\.0\.2\.1/24 '; }
-handle() { tc qdisc show dev "$1" root | cut -d ' ' -f 1-3; }
-
-# bridged DEV N: as the examples and bfc.conf say
-bridged() {
-	check "$1 is not up in br0: $(ip -o link show dev "$1") $(nmcli device 2>&1 | tr '\n' ' ')" \
-		soon in_bridge "$1"
-	check "br0 has no address" soon has_address
-	port "$1" switch swp1,swp3,swp6
-	check "no agreement of $1: $(shown "$1")" soon has_met "$1"
-	check "no frame through $1" passes "$2"
-}
 
 # A port that is there when it starts
 test_nm_started() {
 	local before
+	[ -e /run/netns/box06 ] || far_end 06
 	plug swp6 06
 	port swp6 switch swp1,swp3,swp6
 	before=$(handle swp6)
-	install -m 600 "$examples"/{br0,swp}.nmconnection "$connections"
+	install -m 600 "$nm_examples"/{br0,swp}.nmconnection "$connections"
 	check "it does not start" systemctl enable --now --quiet NetworkManager
 	bridged swp6 06
 	equal "qdisc of swp6" "$(handle swp6)" "$before"
 	equal "qdisc of br0" "$(handle br0)" "qdisc noqueue 0:"
+	say "$(nmcli --version)"
+}
+
+# nm_keeps COMMAND...: swp6 has the qdisc after it that it had before
+nm_keeps() {
+	local before said
+	before=$(handle swp6)
+	said=$("$@" 2>&1) || fail "$*: $said"
+	bridged swp6 06
+	equal "qdisc after $*" "$(handle swp6)" "$before"
+}
+
+test_nm_reload() {
+	nm_keeps nmcli general reload
+	nm_keeps nmcli connection reload
+	nm_keeps nmcli device reapply swp6
+	# What it sets anew without bringing the connection down
+	nm_keeps nmcli connection modify swp ethernet.mtu 1400
+	nm_keeps nmcli device reapply swp6
+	check "not applied: mtu $(cat /sys/class/net/swp6/mtu)" soon \
+		grep -qx 1400 /sys/class/net/swp6/mtu
+}
+
+test_nm_up() {
+	local said
+	nm_keeps nmcli connection up swp ifname swp6
+	said=$(nmcli device disconnect swp6 2>&1) || fail "disconnect: $said"
+	check "swp6 is in br0 yet" soon eval '! in_bridge swp6'
+	port swp6 switch swp1,swp3,swp6
+	nm_keeps nmcli connection up swp ifname swp6
+}
+
+test_nm_restart() {
+	nm_keeps systemctl restart NetworkManager
+	ip link set swp6 nomaster
+	nm_keeps nmcli connection up swp ifname swp6
+}
+
+test_nm_pulled_out() {
+	pull swp6
+	plug swp6 06
+	bridged swp6 06
+}
+
+is_kind() { tc qdisc show dev "$1" root | grep -q "^qdisc $2 "; }
+
+# up_with LINE...: the connection comes up with a section [tc] of these lines
+up_with() {
+	install -m 600 "$nm_examples/swp.nmconnection" "$connections"
+	printf '%s\n' '[tc]' "$@" >>"$connections/swp.nmconnection"
+	nm_keeps nmcli connection reload
+	nmcli connection up swp ifname swp6 >"$dir/said" 2>&1 || fail "up: $(cat "$dir/said")"
+}
+
+# What the example warns of
+test_nm_tc() {
+	up_with qdisc.root=fq_codel
+	check "NetworkManager leaves $(handle swp6)" soon is_kind swp6 fq_codel
+	bfcctl apply swp6 >"$dir/said" 2>&1
+	equal "exit code of apply" $? 3
+	check "$(cat "$dir/said")" grep -q '^swp6: needs a replacement: it has fq_codel' \
+		"$dir/said"
+	bfcctl apply --replace swp6 >"$dir/said" 2>&1 || fail "$(cat "$dir/said")"
+	# A section with nothing in it
+	up_with
+	check "NetworkManager leaves $(handle swp6)" soon lacks_bfc swp6
+	bfcctl apply swp6 >"$dir/said" 2>&1 || fail "$(cat "$dir/said")"
+	nmcli device disconnect swp6 >"$dir/said" 2>&1 || fail "down: $(cat "$dir/said")"
+	check "NetworkManager leaves $(handle swp6)" soon lacks_bfc swp6
+	install -m 600 "$nm_examples/swp.nmconnection" "$connections"
+	nmcli connection reload
+	bfcctl apply swp6 >"$dir/said" 2>&1 || fail "$(cat "$dir/said")"
+	nm_keeps nmcli connection up swp ifname swp6
 }

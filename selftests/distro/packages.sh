@@ -156,11 +156,24 @@ boot() {
 	return "${PIPESTATUS[0]}"
 }
 
-# restart TEST...: with a bfc.conf, and two ports that are there when it starts
+# starts UNIT TARGET: with the next machine, as "systemctl enable" has it, which leaves more
+starts() { ln -sf "$1" "$root/etc/systemd/system/$2.target.wants/${1##*/}"; }
+
+# networkd_starts: with a bridge of all ports
+networkd=(20-br0.netdev 20-br0.network 30-swp.network)
+networkd_starts() {
+	(cd "$root/usr/share/doc/bfc-tools/examples/systemd-networkd" &&
+		cp "${networkd[@]}" "$root/etc/systemd/network") &&
+		starts /usr/lib/systemd/system/systemd-networkd.service multi-user
+}
+
+# restart WHAT TEST...: with a bfc.conf, and two ports that are there when it starts, and
+# what function WHAT does
 ports=(etc/bfc.conf etc/modules-load.d/ports.conf etc/modprobe.d/zz-ports.conf
 	etc/udev/rules.d/70-ports.rules srv/named_late etc/systemd/network/10-swp6.link)
 restart() {
-	local rc=0
+	local rc=0 what=$1
+	shift
 	cat >"$root/etc/bfc.conf" <<-END
 		[port swp*]
 			limit 32mb  rate 1gbit
@@ -198,9 +211,12 @@ restart() {
 	sed 's/00:00:01$/00:00:06/; s/swp1/swp6/' \
 		"$root/usr/share/doc/bfc-tools/examples/10-swp1.link" \
 		>"$root/etc/systemd/network/10-swp6.link"
-	boot "$@" || rc=1
-	rm -f "$root"/etc/NetworkManager/system-connections/*
+	mkdir -p "$root/etc/systemd/system/"multi-user.target.wants
+	"$what" && boot "$@" || rc=1
 	(cd "$root" && rm "${ports[@]}") || rc=1
+	(cd "$root/etc/systemd" && rm -f \
+		system/multi-user.target.wants/systemd-networkd.service &&
+		cd network && rm -f "${networkd[@]}") || rc=1
 	return $rc
 }
 
@@ -290,11 +306,14 @@ else
 fi
 other=''
 result "restarted without bfc.conf, nothing happens" boot without_file
-result "restarted with bfc.conf, its ports are so, and those that come later" restart \
+result "restarted with bfc.conf, its ports are so, and those that come later" restart : \
 	started named_late plugged renamed again other_ports needs_replacement bad_file \
-	card card_pulled_out card_again card_moved card_in_and_out card_renamed nm_started
+	card card_pulled_out card_again card_moved card_in_and_out card_renamed \
+	nm_started nm_reload nm_up nm_restart nm_pulled_out nm_tc
 result "a newer kernel is installed: it has the module" newer_kernel
-result "started with $other, ports are the same" restart started plugged renamed card
+result "started with $other and systemd-networkd, ports are the same" restart \
+	networkd_starts started plugged renamed networkd_started networkd_reload \
+	networkd_restart networkd_pulled_out networkd_parent_root
 result "purged" inside apt-get -qy purge "${packages[@]}"
 result "no file is left" purged
 all_passed
