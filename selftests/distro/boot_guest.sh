@@ -336,5 +336,44 @@ test_card_renamed() {
 		bfc@up1.service bfc@eth0.service)" ""
 }
 
+# ---- bfc-metrics.timer ----
+
+metrics=/var/lib/prometheus/node-exporter/bfc.prom
+tells_of() { grep -q "^bfc_sent_packets_total{device=\"$1\"" "$metrics"; }
+is_newer() { [ "$metrics" -nt "$dir/stamp" ]; }
+
+# written_again: a minute at most
+written_again() {
+	touch -r "$metrics" "$dir/stamp"
+	check "not written again" soon is_newer
+}
+
+exported() {
+	bash -c 'exec 3<>/dev/tcp/127.0.0.1/9100 && printf "GET /metrics HTTP/1.0\r\n\r\n" >&3 &&
+		cat <&3' | grep '^bfc_sent_packets_total{device="swp1"'
+}
+
+test_metrics() {
+	local since
+	check "no $metrics: $(systemctl status --no-pager 'bfc-metrics.*' | tr '\n' ' ')" \
+		soon tells_of swp1
+	check "swp2 is not in it" tells_of swp2
+	# The service starts at the period, and takes a second or several.
+	written_again
+	since=$(stat -c %.Y "$metrics")
+	written_again
+	between "period" "$(calc "$(stat -c %.Y "$metrics") - $since")" 10 30
+	plug swp6 06
+	check "swp6 does not come" soon tells_of swp6
+	pull swp6
+	check "swp6 does not go" soon eval '! tells_of swp6'
+	check "swp1 is gone" tells_of swp1
+	equal "result" "$(unit bfc-metrics.service Result)" success
+	# Where Debian's node exporter looks
+	systemctl start prometheus-node-exporter
+	check "not exported" soon exported
+	systemctl stop prometheus-node-exporter bfc-metrics.timer
+}
+
 run_each "$@"
 all_passed

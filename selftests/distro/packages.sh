@@ -40,8 +40,10 @@ if [ -z "${PACKAGES_DIR:-}" ]; then
 	# Both of one version, for a root of some days ago may have older headers.
 	inside sh -c 'apt-get -q update && apt-get -qy install linux-image-amd64 \
 		linux-headers-amd64 systemd-sysv udev &&
-		apt-get -qy --no-install-recommends install network-manager &&
-		systemctl disable NetworkManager' >"$root.log" 2>&1 ||
+		apt-get -qy --no-install-recommends install network-manager \
+			prometheus-node-exporter &&
+		systemctl disable NetworkManager prometheus-node-exporter' \
+		>"$root.log" 2>&1 ||
 		bail_out "no kernel, systemd, NetworkManager of $suite (log: $root.log)"
 	dir=$(mktemp -d "$root.packages.XXXXXX") || exit 1
 	mkdir "$dir/up" "$dir/work" || exit 1
@@ -167,6 +169,13 @@ networkd_starts() {
 		starts /usr/lib/systemd/system/systemd-networkd.service multi-user
 }
 
+# metrics_start: each 15 s for the node exporter
+metrics_start() {
+	cp "$root/usr/share/doc/bfc-tools/examples/prometheus/"bfc-metrics.* \
+		"$root/etc/systemd/system" &&
+		starts /etc/systemd/system/bfc-metrics.timer timers
+}
+
 # restart WHAT TEST...: with a bfc.conf, and two ports that are there when it starts, and
 # what function WHAT does
 ports=(etc/bfc.conf etc/modules-load.d/ports.conf etc/modprobe.d/zz-ports.conf
@@ -211,10 +220,10 @@ restart() {
 	sed 's/00:00:01$/00:00:06/; s/swp1/swp6/' \
 		"$root/usr/share/doc/bfc-tools/examples/10-swp1.link" \
 		>"$root/etc/systemd/network/10-swp6.link"
-	mkdir -p "$root/etc/systemd/system/"multi-user.target.wants
+	mkdir -p "$root/etc/systemd/system/"{timers,multi-user}.target.wants
 	"$what" && boot "$@" || rc=1
 	(cd "$root" && rm "${ports[@]}") || rc=1
-	(cd "$root/etc/systemd" && rm -f \
+	(cd "$root/etc/systemd" && rm -f system/{,timers.target.wants/}bfc-metrics.* \
 		system/multi-user.target.wants/systemd-networkd.service &&
 		cd network && rm -f "${networkd[@]}") || rc=1
 	return $rc
@@ -306,8 +315,9 @@ else
 fi
 other=''
 result "restarted without bfc.conf, nothing happens" boot without_file
-result "restarted with bfc.conf, its ports are so, and those that come later" restart : \
-	started named_late plugged renamed again other_ports needs_replacement bad_file \
+result "restarted with bfc.conf, its ports are so, and those that come later" restart \
+	metrics_start \
+	started metrics named_late plugged renamed again other_ports needs_replacement bad_file \
 	card card_pulled_out card_again card_moved card_in_and_out card_renamed \
 	nm_started nm_reload nm_up nm_restart nm_pulled_out nm_tc
 result "a newer kernel is installed: it has the module" newer_kernel
