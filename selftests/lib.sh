@@ -437,6 +437,17 @@ give_handles() {
 	done
 }
 
+# forge NS DEV [ingress]: the low 9 bits of the UDP source port become the class, and so the
+# handle of a port. Flows of consecutive ports have all of them.
+forge() {
+	local n
+	tc -n "$1" qdisc add dev "$2" clsact
+	for n in {1..511}; do
+		printf 'filter add dev %s %s protocol ip pref 1 u32 match u16 %d 0x1ff at 20 flowid 1:%x\n' \
+			"$2" "${3-egress}" "$n" "$n"
+	done | tc -n "$1" -batch - || fail "$1 cannot forge"
+}
+
 # mac NS PORT
 mac() { ip -n "$1" -j link show dev "$2" | jq -r '.[0].address'; }
 

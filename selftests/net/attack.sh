@@ -41,6 +41,7 @@ network() {
 	done
 	tc -n m qdisc replace dev e0 root pfifo limit 100000
 	in=pm slow='' size=60
+	mac_r=$(mac r e0)
 	[ ${#fc[@]} -gt 0 ] || wait_for 10 up_but_pm || fail "no agreement"
 	meet 10.0.0.2 a
 	meet 10.0.0.3 u
@@ -48,6 +49,9 @@ network() {
 	frames open m m e0
 	mac_m=$(answered .mac)
 	mac_b=$(mac b e0)
+	alone
+}
+alone() {
 	clean=$(throughput) clean_slow=$(throughput -r 8000000)
 	at_least "packets of the pair alone" "$clean" 4000
 	at_least "packets of the pair alone, at 8 Mbit/s" "$clean_slow" 1800
@@ -70,20 +74,22 @@ pair() {
 	sender=$bg
 }
 
-arrived_at() { in_ns sw cat "/sys/class/net/$1/statistics/rx_packets"; }
+arrived_at() { in_ns sw cat "/sys/class/net/$1/statistics/${2-rx}_packets"; }
 
 # besides NAME FRAMES COMMAND...: what a and b have while the attack goes on, of which so
-# many frames must have come in through $in. Frames that go to b's port, too, may have
-# their fair part of it: then a sends at 8 Mbit/s ($slow).
+# many frames must have come in through $in ("PORT tx": gone out). Frames that go to b's port,
+# too, may have their fair part of it: then a sends at 8 Mbit/s ($slow).
 besides() {
 	local name=$1 frames=$2 before want=$clean
 	shift 2
-	before=$(arrived_at "$in")
+	# shellcheck disable=SC2086
+	before=$(arrived_at $in)
 	[ -z "$slow" ] || want=$clean_slow
 	pair ${slow:+-r 8000000}
 	"$@"
 	finish "$sender" "$receiver"
-	at_least "$name: frames that came in" $(($(arrived_at "$in") - before)) "$frames"
+	# shellcheck disable=SC2086
+	at_least "$name: frames that came in" $(($(arrived_at $in) - before)) "$frames"
 	at_least "$name: packets of the pair, alone $want" "$(received b 5000 .packets)" \
 		$((want * 95 / 100))
 	equal "$name: reordered" "$(received b 5000 .reordered)" 0
@@ -134,6 +140,38 @@ test_floods_of_a_host() {
 	equal "tags taken off" "$(stat sw pm tagged_rx)" 0
 	frames close
 	all_idle
+}
+
+# Flows of m, of which most leave through r's port. Where they leave through b's, too, they have
+# turns as those of any host, so that a flow of a has one in as many as there are queues.
+test_flows_of_a_host() {
+	local mac_sw few=$((seconds * 2500)) least
+	network
+	in_ns sw sysctl -qw net.ipv4.ip_forward=1
+	ip -n sw -batch - <<-END
+		addr add 10.0.0.254/24 dev br0
+		route add 10.8.0.0/16 via 10.0.0.4
+		neigh replace 10.0.0.4 dev br0 lladdr $mac_r
+	END
+	mac_sw=$(mac sw br0)
+	flows_to_r "flows to everywhere" span=1000 count=5
+	flows_to_r "flows to everywhere from MAC addresses that are forged" span=1000 count=5 src=random
+	flows_to_r "flows one after the other" span=400 gap=0.005 size=400
+	flows_to_r "flows of a" from=10.0.0.1 to=10.0.0.2 along=sport span=$few dport=5000
+	flows_to_r "flows to b's address" from=10.0.0.3 to=10.0.0.2 along=sport span=$few
+	flows_to_r "flows to b in tunnels" from=10.0.0.1 to=10.0.0.2 along=sport span=$few \
+		wrap=ipip via=10.8.0.1
+	flows_to_r "frames to their own source" src="$mac_sw" dst="$mac_sw" span=$few
+	flows_to_r "requests in the name of others" src="$mac_sw" dst="$mac_sw" span=$few
+	unpaused
+	frames close
+	all_idle
+}
+# flows_to_r NAME FIELDS...
+flows_to_r() {
+	local name=$1
+	shift
+	besides "$name" 300 frames udp m dst="$mac_r" from=10.9.0.1 to=10.8.0.1 size=900 "$@"
 }
 
 # m agrees, and may pause what is sent to it.
@@ -250,14 +288,9 @@ from_container() {
 }
 
 test_container() {
-	local n
 	network
 	container
-	tc -n c qdisc add dev ce clsact
-	for n in {1..511}; do
-		printf 'filter add dev ce egress protocol ip pref 1 u32 match u16 %d 0x1ff at 20 flowid 1:%x\n' \
-			"$n" "$n"
-	done | tc -n c -batch - || fail "the container cannot forge"
+	forge c ce
 	meet 10.0.0.4 c
 	in=c0
 	besides "tc_index" 5000 from_container -f 512 -n 15 -s 200 -b 1000000

@@ -61,17 +61,6 @@ beside() {
 	container c ce
 }
 
-# forge NS DEV [ingress]: the low 9 bits of the UDP source port become the class, and so the
-# handle. Flows of consecutive ports have all of them.
-forge() {
-	local n
-	tc -n "$1" qdisc add dev "$2" clsact
-	for n in {1..511}; do
-		printf 'filter add dev %s %s protocol ip pref 1 u32 match u16 %d 0x1ff at 20 flowid 1:%x\n' \
-			"$2" "${3-egress}" "$n" "$n"
-	done | tc -n "$1" -batch - || fail "$1 cannot forge"
-}
-
 # attack NS [ADDRESS]: 512 flows of forged packets
 attack() {
 	local ns=$1 to=${2-10.0.0.100}

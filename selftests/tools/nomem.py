@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A request for a bfc root qdisc, while the kernel finds no memory.
 
-  nomem.py [BEFORE...] REQUEST
+  nomem.py [--percpu] [BEFORE...] REQUEST
 
 Each is what tc is told behind "tc qdisc", in the namespace of the caller. First only the first
 allocation of the request fails, then only the second, and so on, until none is left to fail; then
@@ -11,17 +11,23 @@ A request that is refused must have changed no qdisc of the namespace, and one t
 what it does where there is memory. Before each the root qdisc of the device is deleted, and
 BEFORE done.
 
+--percpu: before each what alloc_percpu() has set aside is used up, which has no allocation of its
+own before. The eBPF program /shim/prog, for "stamp pinned", is one of this process.
+
 Prints how many were refused and how many worked, of both kinds. Needs CONFIG_FAILSLAB,
 CONFIG_FAIL_PAGE_ALLOC and CONFIG_FAULT_INJECTION_DEBUG_FS, and nl_shim.so.
 """
+import ctypes
 import errno
 import os
+import resource
 import shlex
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
@@ -39,8 +45,30 @@ NO_MEMORY = (errno.ENOMEM, errno.ENOBUFS)
 # As many fail one after the other at most: a page fault of this process is tried again until
 # it finds a page.
 MOST = 300
+SHIM_FD = 77                            # of nl_shim.c
+SYS_BPF = 321
+BPF_MAP_CREATE, BPF_PROG_LOAD = 0, 5
+ARRAY, PERCPU_ARRAY, SCHED_CLS = 2, 6, 3
 
+libc = ctypes.CDLL(None, use_errno=True)
 State = Dict[Tuple[int, int], Tuple[int, bytes, bytes]]
+
+
+def bpf(command: int, attr: bytes) -> int:
+    """A file descriptor, or -1 if there is no memory"""
+    fd = int(libc.syscall(SYS_BPF, command, attr.ljust(128, bytes(1)), 128))
+    if fd < 0 and ctypes.get_errno() != errno.ENOMEM:
+        raise OSError(ctypes.get_errno(), "bpf")
+    return fd
+
+
+def load_program() -> None:
+    """That of /shim/prog: r0 = 0, exit"""
+    code = ctypes.create_string_buffer(bytes([0xb7] + 7 * [0] + [0x95] + 7 * [0]))
+    name = ctypes.create_string_buffer(b"GPL")
+    fd = bpf(BPF_PROG_LOAD, struct.pack("=IIQQ", SCHED_CLS, 2, ctypes.addressof(code),
+                                        ctypes.addressof(name)))
+    os.dup2(fd, SHIM_FD)
 
 
 class Knobs:
@@ -66,6 +94,24 @@ class Knobs:
             os.write(fd, b"%d" % (MOST if all_after else 0))
         os.write(self.nth, b"%d" % nth)
         os.write(self.fails, b"1")
+
+    def fill_percpu(self) -> None:
+        """Use up what alloc_percpu() has set aside, down to the last 8 bytes, as arrays of one
+        value. One without per-CPU data has slabs at hand for the rest of an array. What sets
+        more aside is a kworker of this CPU, which does not run before this process sleeps."""
+        time.sleep(0.1)                 # what was deleted is free then
+        os.sched_setaffinity(0, {0})
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        _, pages = self.times
+        for size in (4096, 1024, 256, 64, 8):
+            failed = 0
+            while failed < 5:
+                bpf(BPF_MAP_CREATE, struct.pack("=4I", ARRAY, 4, 8, 1))
+                os.write(pages, b"%d" % MOST)
+                os.write(self.fails, b"1")
+                fd = bpf(BPF_MAP_CREATE, struct.pack("=4I", PERCPU_ARRAY, 4, size, 1))
+                os.write(self.fails, b"0")
+                failed = failed + 1 if fd < 0 else 0
 
     def disarm(self) -> bool:
         """Did any fail?"""
@@ -159,6 +205,7 @@ class Case:
 
     def __init__(self, before: List[str], request: str) -> None:
         self.route = Route()
+        self.percpu = False
         self.request = encoded(request)
         self.index, = struct.unpack_from("=i", self.request, 20)
         self.setup = [encoded(words) for words in before]
@@ -199,6 +246,8 @@ class Case:
         """How many were refused, how many worked"""
         refused = worked = 0
         for nth in range(1, 2000):
+            if self.percpu:
+                knobs.fill_percpu()
             answer, injected = self.route.ask(self.request, knobs, nth, all_after)
             wrong = self.wrong(answer)
             if wrong or not (injected or not answer.error):
@@ -213,7 +262,12 @@ class Case:
 
 
 def main(args: List[str]) -> None:
+    percpu = args[0] == "--percpu"
+    del args[:percpu]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (65536, 65536))
+    load_program()
     case = Case(args[:-1], args[-1])
+    case.percpu = percpu
     knobs = Knobs()
     try:
         print(*case.run(knobs, False), *case.run(knobs, True))
