@@ -1,17 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Rounds of random acts on ports under traffic: options, qdiscs, links, namespaces, devices,
-# hosts that send what they should not, the module. After some rounds all is put in order but
+# Rounds of random acts on ports under traffic: options, qdiscs, links, namespaces, devices, control
+# frames that are lost or late, hosts, containers and switches that send what they should not, the
+# module. After some rounds all is put in order but
 # for the modes of the ports, the load ends, and then traffic gets through, nothing is queued,
 # counted or paused any more, and the kernel has nothing to complain of; at times also no handle
 # is missing, and the module goes.
 #
-#   h1 e0 --- p1 \				     / p3 --- e0 h3
+#   h1 e0 --- p1 \				     / p3 --- box --- e0 h3
 #		  sw1 (br0) x === x sw2 (br0)
 #   v  e0 ~~~ p2 /				     \ r0 --- e0 r	slow
 #
-# === has 4 TX queues at each end, ~~~ is a veth with 2. h1 and r have VLAN 10 as well.
+# === has 4 TX queues at each end, ~~~ is a veth with 2. h1 and r have VLAN 10 as well. The box
+# passes on what comes, some of it later than the rest.
 #
 #   CHURN_ROUNDS: how many, 40; CHURN_SEED: which, 1
 #   CHURN_SECONDS: as many rounds as so long takes, instead of CHURN_ROUNDS
@@ -37,7 +39,8 @@ bound=10		# seconds until traffic gets through
 hosts=(h1 v h3 r)
 declare -A address_of=([h1]=10.0.0.1 [v]=10.0.0.2 [h3]=10.0.0.3 [r]=10.0.0.100)
 declare -A vlan_of=([h1]=10.1.0.1/24 [r]=10.1.0.100/24)
-cables=("sw1 p1 h1 e0" "sw1 p2 v e0" "sw1 x sw2 x" "sw2 p3 h3 e0" "sw2 r0 r e0")
+nodes=(sw1 sw2 box "${hosts[@]}")
+cables=("sw1 p1 h1 e0" "sw1 p2 v e0" "sw1 x sw2 x" "sw2 p3 box b1" "box b2 h3 e0" "sw2 r0 r e0")
 ports=("sw1 p1" "h1 e0" "sw1 p2" "v e0" "sw1 x" "sw2 x" "sw2 p3" "h3 e0" "sw2 r0" "r e0")
 modes=("fc bfc" "fc bfc assign root" "fc bfc sched srf txqs one" "fc none" "fc pfc"
 	"fc pfc prio dscp buffer b" "fc capfc-max" "fc capfc-cal" "fc fafc" "fc bfc role nic"
@@ -73,8 +76,30 @@ has_bonds() { ip link add churn type bond 2>/dev/null && ip link del churn; }
 ready() {
 	case $1 in
 	sw*) switch "$1" ;;
+	box)
+		host box
+		without_ipv6 box
+		cable box soon box soon2 rate "${mbit}mbit" delay 2ms
+		cable box late box late2 rate "${mbit}mbit" delay 4ms
+		;;
 	*) host "$1" "${address_of[$1]}/24" ;;
 	esac
+}
+
+# The box adds nothing to what it passes on.
+box_in_order() {
+	local from
+	for from in b1 b2; do
+		echo "qdisc del dev $from clsact"
+		echo "qdisc add dev $from clsact"
+		passes_on "$from" "b$((3 - ${from#b}))" 2 all
+		ip -n box link set dev "$from" type wire rate 100gbit delay 0
+	done | tc -n box -force -batch - 2>/dev/null
+}
+# passes_on FROM TO PREFERENCE PROTOCOL
+passes_on() {
+	echo "filter add dev $1 ingress pref $3 protocol $4 matchall" \
+		"action mirred egress redirect dev $2"
 }
 
 # wired SWITCH PORT NS DEV
@@ -103,11 +128,14 @@ wired() {
 }
 
 # In order again: namespaces, devices, links; not the qdiscs.
-declare -A away=() ethtooled=() bonded=()
+declare -A away=() ethtooled=() bonded=() contained=()
 in_order() {
 	local name cable at port now
-	for name in sw1 sw2 "${hosts[@]}"; do
+	for name in "${nodes[@]}"; do
 		[ -e "/run/netns/$name" ] || ready "$name"
+	done
+	for name in "${!contained[@]}"; do
+		ip -n "$name" link del c0 2>/dev/null
 	done
 	for port in "${!away[@]}"; do
 		ip -n elsewhere link set "${port#* }" netns "${port% *}" 2>/dev/null
@@ -115,7 +143,7 @@ in_order() {
 	for name in "${!bonded[@]}"; do
 		ip -n "$name" link del bond0 2>/dev/null
 	done
-	now=$(for name in sw1 sw2 "${hosts[@]}"; do
+	now=$(for name in "${nodes[@]}"; do
 		ip -n "$name" -br link show | sed "s/^\([^@ ]*\).*/|$name \1|/"
 	done)
 	for cable in "${cables[@]}"; do
@@ -135,7 +163,8 @@ in_order() {
 	for port in "${!ethtooled[@]}"; do
 		eval "${ethtooled[$port]}" >/dev/null 2>&1
 	done
-	away=() ethtooled=() bonded=() disorder=''
+	box_in_order
+	away=() ethtooled=() bonded=() contained=() disorder=''
 }
 
 # links_of NS DEV: as it should be
@@ -200,7 +229,7 @@ flowing() {
 
 declare -A came=([UDP]=0 [TCP]=0 [VLAN]=0) had=([UDP]=0 [TCP]=0 [VLAN]=0)
 
-# count_traffic: what came since the last time
+# count_traffic: what came since the last time; also before r goes, which takes its counters along
 count_traffic() {
 	local kind now
 	mapfile -t now < <(flowing)
@@ -211,7 +240,6 @@ count_traffic() {
 		had[$kind]=${now[0]:-0}
 		now=("${now[@]:1}")
 	done
-	[ "$(sum_pauses)" = 0 ] || with_pauses=$((with_pauses + 1))
 }
 sum_pauses() { snapshot 'map(.paused + ([.prios[]? | select(.paused)] | length)) | add // 0'; }
 
@@ -346,6 +374,37 @@ act_deaf() {
 	disorder=1
 }
 
+# The box has control frames wait, which data overtakes then, or each second one longer than the
+# other, so that they overtake each other.
+act_late() {
+	local from to
+	one_of 1 2
+	from=b$picked to=b$((3 - picked))
+	one_of 0x88b5 0x8808
+	{
+		for dev in soon2 late2; do
+			echo "qdisc replace dev $dev clsact"
+			echo "filter del dev $dev ingress"
+			passes_on $dev "$to" 1 all
+		done
+		passes_on "$from" late 1 "$picked"
+	} >"$scratch/late"
+	if happens 60; then
+		act+=" in turn"
+		sed -i '$s/redirect dev late/mirror dev soon action mirred egress &/' "$scratch/late"
+		ip -n box -batch - <<-END
+			link set dev soon type wire drop any pattern 10
+			link set dev late type wire drop any pattern 01
+		END
+	else
+		ip -n box link set dev late type wire drop none
+	fi
+	try tc -n box -force -batch "$scratch/late"
+	disorder=1
+	rest
+	happens 50 || box_in_order
+}
+
 act_peer() {
 	port_by_chance
 	one_of off on auto
@@ -354,7 +413,8 @@ act_peer() {
 
 act_namespace() {
 	local pids
-	one_of h1 v h3 r h1 v h3 r sw1 sw2
+	one_of h1 v h3 r h1 v h3 r sw1 sw2 box
+	[ "$picked" != r ] || count_traffic
 	mapfile -t pids < <(ip netns pids "$picked")
 	try ip netns del "$picked"
 	[ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null
@@ -422,16 +482,51 @@ act_master() {
 	happens 30 || try ip -n "$ns" link set "$dev" master br0
 }
 
-# A host speaks for its port, beside the qdisc that does: frames that are nearly right, and data
-# that looks as if it had come through others (fuzz.sh).
-act_attack() {
+# fuzzed NS DEV FRAMES: frames that are nearly right, and data for all hosts that looks as if it had
+# come through others (fuzz.sh)
+fuzzed() {
 	local name macs=()
 	for name in "${hosts[@]}"; do
 		macs+=("$(mac "$name" e0 2>/dev/null)")
 	done
-	one_of "${hosts[@]}"
 	# shellcheck disable=SC2068	# some may be missing
-	try in_ns "$picked" timeout 5 framefuzz e0 2000 $RANDOM ${macs[@]}
+	try in_ns "$1" timeout 5 framefuzz "$2" "$3" $RANDOM ${macs[@]}
+}
+
+# A host or a switch speaks for its port, beside the qdisc that does.
+act_attack() {
+	one_of "${hosts[@]/%/ e0}" "sw1 x" "sw2 x"
+	fuzzed "${picked% *}" "${picked#* }" 2000
+}
+
+# A switch whose port has no bfc, and which agrees all the same, and then storms: HELLOs, BYEs and
+# PAUSEs are those that its neighbour waits for, but for some.
+act_neighbour() {
+	one_of "sw1 x" "sw2 x" "sw2 r0"
+	port=$picked
+	tc -n "${port% *}" qdisc replace dev "${port#* }" root pfifo 2>/dev/null || return 0
+	fuzzed "${port% *}" "${port#* }" 4000
+	mode "$port"
+}
+
+# A container beside the ports names the handle of each port in packets, and sends to all hosts, and
+# to the groups that bridges forward.
+act_container() {
+	one_of sw1 sw2
+	ns=$picked
+	ip -n c link del ce 2>/dev/null
+	ip -n "$ns" link add c0 type veth peer name ce netns c 2>/dev/null || return 0
+	contained[$ns]=1 disorder=1
+	ip -n "$ns" link set c0 master br0 up 2>/dev/null
+	ip -n c -batch - <<-END
+		addr add 10.0.0.66/24 dev ce
+		link set ce up
+	END
+	forge c ce
+	in_ns c ping -q -c 1 -W 1 10.0.0.100 >/dev/null
+	try in_ns c timeout 5 udpflow send -d 10.0.0.100 -p 9 -f 512 -n 4 -s 200
+	fuzzed c ce 1000
+	happens 30 || ip -n "$ns" link del c0
 }
 
 # A VLAN device on a port, which has fair queueing
@@ -475,8 +570,8 @@ act_unload() {
 }
 
 acts=(option option option option option option option option hrtt mode mode mode
-	other_qdisc other_qdisc other_qdisc link link deaf peer namespace move move ethtool
-	ethtool mtu master upper unload_in_use attack attack)
+	other_qdisc other_qdisc other_qdisc link link deaf late late peer namespace move move ethtool
+	ethtool mtu master upper unload_in_use attack attack neighbour container)
 
 # ---- checks ----
 
@@ -633,6 +728,7 @@ all_is_well() {
 
 begin() {
 	new_ns elsewhere
+	new_ns c
 	in_order
 	at_first
 	no_handle_is_missing
@@ -670,6 +766,7 @@ test_churn() {
 		[ $((round % every)) -eq 0 ] || continue
 		checks=$((checks + 1))
 		count_traffic
+		[ "$(sum_pauses)" = 0 ] || with_pauses=$((with_pauses + 1))
 		if [ $((checks % rarely)) -eq 0 ]; then
 			all_is_well all
 		else
@@ -680,6 +777,7 @@ test_churn() {
 	if [ -n "$why" ]; then
 		why="seed $seed, up to round $((round - 1)): $why"
 	else
+		count_traffic
 		all_is_well all
 	fi
 	stop_load
@@ -691,6 +789,9 @@ test_churn() {
 	rounds=$((round - from))
 	[ "$rounds" -lt "$enough" ] || all_was_tried
 	say "$rounds rounds of seed $seed, ${#optioned[@]} options"
+	for name in "${!came[@]}"; do
+		say "${came[$name]} $name packets"
+	done
 	for name in "${!taken[@]}"; do
 		say "$name ${taken[$name]}"
 	done
@@ -698,7 +799,7 @@ test_churn() {
 
 all_was_tried() {
 	local name
-	for name in "${acts[@]/#ethtool/ethtool -K}" "ethtool -L" "ethtool -G" unload; do
+	for name in "${acts[@]/#ethtool/ethtool -K}" "ethtool -L" "ethtool -G" "late in turn" unload; do
 		at_least "$name, taken" "${taken[$name]-0}" 3
 	done
 	for name in "${samples[@]%%|*}"; do
