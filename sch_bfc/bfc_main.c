@@ -28,6 +28,8 @@
 
 #include <linux/bfc_int.h>
 #include <net/geneve.h>
+#include <net/gre.h>
+#include <net/ip6_tunnel.h>
 #include <net/vxlan.h>
 #include "bfc.h"
 
@@ -257,6 +259,31 @@ static bool bfc_is_ifb(const struct net_device *dev)
 	return dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, "ifb");
 }
 
+/* True for a tunnel that carries Ethernet to more ends than one, or as the packet's metadata or a
+ * route says: gretap, erspan and their IPv6 twins without a remote, and external ones. A vxlan or
+ * geneve device may have many ends however it was made.
+ */
+static bool bfc_has_many_ends(const struct net_device *dev)
+{
+	const char *kind = dev->rtnl_link_ops ? dev->rtnl_link_ops->kind : "";
+
+	if (netif_is_vxlan(dev) || netif_is_geneve(dev))
+		return true;
+	if (netif_is_gretap(dev) || !strcmp(kind, "erspan")) {
+		const struct ip_tunnel *t = netdev_priv(dev);
+
+		return t->collect_md || !t->parms.iph.daddr ||
+		       ipv4_is_multicast(t->parms.iph.daddr);
+	}
+	if (netif_is_ip6gretap(dev) || !strcmp(kind, "ip6erspan")) {
+		const struct ip6_tnl *t = netdev_priv(dev);
+
+		return t->parms.collect_md || ipv6_addr_any(&t->parms.raddr) ||
+		       ipv6_addr_is_multicast(&t->parms.raddr);
+	}
+	return false;
+}
+
 /* True for a device that cfg80211 has named "wlan". A station has one
  * neighbour, but the same device may become an access point.
  */
@@ -279,9 +306,10 @@ static const char *bfc_why_no_port(const struct Qdisc *sch)
 		return "bfc: only fc none here: below mq there is no port";
 	if (dev->netdev_ops->ndo_add_slave || netif_is_ovs_master(dev))
 		return "bfc: only fc none here: the ports of this device have neighbours";
-	if (bfc_has_lower(dev) && !dev->dev.parent)
+	/* A failover device has its parent from the virtio card below. */
+	if (bfc_has_lower(dev) && (!dev->dev.parent || netif_is_failover(dev)))
 		return "bfc: only fc none here: the device below has the neighbour";
-	if (netif_is_vxlan(dev) || netif_is_geneve(dev))
+	if (bfc_has_many_ends(dev))
 		return "bfc: only fc none here: this tunnel may have many neighbours";
 	if (bfc_is_wlan(dev))
 		return "bfc: only fc none here: a wireless device may have many neighbours";

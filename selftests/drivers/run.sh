@@ -22,4 +22,13 @@ with_pairs() {
 		--env "DRIVER=$driver" -- selftests/drivers/cards.sh "$@"
 }
 
-each_model with_pairs "$@"
+failed=0
+if [ $# -eq 0 ]; then
+	echo "# virtio-net-pci,failover=on"
+	"$top/scripts/vm" --icount --cpus 1 --timeout 600 --pair virtio-net-pci,failover=on \
+		-- selftests/drivers/failover.sh || failed=$?
+fi
+(each_model with_pairs "$@")
+rc=$?
+[ "$rc" -eq 0 ] || failed=$rc
+exit "$failed"

@@ -12,6 +12,8 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
+odd=$top/selftests/tools/odddev.py
+
 # What "ip link add u" is told, why it is no port
 below="the device below has the neighbour"
 ports="the ports of this device have neighbours"
@@ -30,7 +32,16 @@ uppers=(
 	"type vrf table 9|$ports"
 	"type batadv|$ports"
 	"type vxlan id 1 dstport 4789|$tunnel"
+	"type vxlan external dstport 4789|$tunnel"
 	"type geneve id 1 remote 10.9.9.9|$tunnel"
+	"type geneve external|$tunnel"
+	"type gretap external|$tunnel"
+	"type gretap local 10.9.9.1 key 5|$tunnel"
+	"type gretap local 10.9.9.1 remote 239.1.1.1|$tunnel"
+	"type ip6gretap external|$tunnel"
+	"type ip6gretap local fd00::1|$tunnel"
+	"type erspan external|$tunnel"
+	"type ip6erspan external|$tunnel"
 	"type ifb|an ifb has no cable, its packets come in again"
 )
 
@@ -39,6 +50,9 @@ no_ethernet=(
 	"type ipip local 10.9.9.1 remote 10.9.9.2"
 	"type sit local 10.9.9.1 remote 10.9.9.2"
 	"type ip6tnl local fd00::1 remote fd00::2"
+	"type ip6gre local fd00::1 remote fd00::2"
+	"type vti local 10.9.9.1 remote 10.9.9.2 key 7"
+	"type xfrm dev lo if_id 1"
 	"type wireguard"
 	"type vcan"
 	"type nlmon"
@@ -135,7 +149,7 @@ has_tun() {
 }
 
 test_no_ethernet() {
-	local kind lacks=''
+	local kind said lacks=''
 	new_ns x
 	tc_refuses "works on Ethernet devices only" -n x qdisc replace dev lo root bfc fc none
 	for kind in "${no_ethernet[@]}"; do
@@ -154,6 +168,12 @@ test_no_ethernet() {
 		bfc x p rate 1gbit
 	else
 		lacks+="tun "
+	fi
+	if modprobe -q ppp_generic; then
+		said=$(in_ns x "$odd" ppp tc qdisc add dev ppp0 root bfc 2>&1) && fail "taken: ppp0"
+		[[ $said == *"works on Ethernet devices only"* ]] || fail "ppp0: said: $said"
+	else
+		lacks+="ppp "
 	fi
 	has_but "$lacks" ""
 }
@@ -190,8 +210,8 @@ test_veth() {
 	pauses e0 p1
 }
 
-# A tunnel with one end to each side, over a cable
-test_gretap() {
+# tunnel KIND OPTIONS...: with one end to each side, over a cable
+tunnel() {
 	slow_host
 	host s 10.0.0.1/24
 	ip link add name w netns s type wire rate 50mbit delay 100us ring 8 \
@@ -200,13 +220,46 @@ test_gretap() {
 	ip -n sw addr add 10.9.9.2/24 dev w
 	ip -n s link set w up
 	ip -n sw link set w up
-	ip -n s link add e0 type gretap local 10.9.9.1 remote 10.9.9.2
-	ip -n sw link add p1 type gretap local 10.9.9.2 remote 10.9.9.1
+	if [ "$1" = l2tp ]; then
+		pseudowire s 1 2 e0
+		pseudowire sw 2 1 p1
+	else
+		ip -n s link add e0 type "$@" local 10.9.9.1 remote 10.9.9.2
+		ip -n sw link add p1 type "$@" local 10.9.9.2 remote 10.9.9.1
+	fi
 	plug s e0
 	plug sw p1
-	ip -n sw link set r0 mtu 1462
+	ip -n sw link set r0 mtu "$(mtu_of sw p1)"
 	bfc s e0 role nic rate 20mbit
 	bfc sw p1 rate 20mbit
+	pauses e0 p1
+}
+test_gretap() { tunnel gretap; }
+test_erspan() { tunnel erspan seq key 30 erspan_ver 1 erspan 123; }
+test_l2tp() { tunnel l2tp; }
+
+mtu_of() { in_ns "$1" cat "/sys/class/net/$2/mtu"; }
+
+# pseudowire NS ID PEER-ID NAME
+pseudowire() {
+	ip -n "$1" l2tp add tunnel tunnel_id "$2" peer_tunnel_id "$3" encap ip \
+		local "10.9.9.$2" remote "10.9.9.$3"
+	ip -n "$1" l2tp add session name "$4" tunnel_id "$2" session_id "$2" peer_session_id "$3"
+}
+
+# Ports of Open vSwitch are ports; its own device takes fair queueing.
+test_ovs() {
+	slow_host
+	host s 10.0.0.1/24
+	cable sw p1 s e0
+	bfc sw p1
+	bfc s e0 role nic
+	ip -n sw link set p1 nomaster
+	ip -n sw link set r0 nomaster
+	check "no datapath" in_ns sw "$odd" ovs ovs0 p1 r0 || return
+	ip -n sw link set ovs0 up
+	tc_refuses "only fc none here: $ports" -n sw qdisc replace dev ovs0 root bfc
+	bfc sw ovs0 fc none
 	pauses e0 p1
 }
 
@@ -218,6 +271,7 @@ slaves() {
 	for ns in s sw; do
 		# shellcheck disable=SC2086
 		ip -n "$ns" link add up0 type $1
+		[ "$1" != team ] || check "no mode" in_ns "$ns" "$odd" team up0
 	done
 	for i in 0 1; do
 		ip link add name "l$i" netns s type wire rate 20mbit delay 100us ring 8 \
@@ -237,6 +291,7 @@ slaves() {
 	pauses l0 l0
 }
 test_bond() { slaves "bond mode balance-rr miimon 100"; }
+test_team() { slaves team; }
 
 # An ifb is what is there to shape what comes in.
 test_ifb() {
@@ -270,5 +325,5 @@ test_wireless() {
 
 tests=(uppers bridge no_ethernet veth ifb)
 # The simulator's kernel has none of these.
-simulated || tests+=(gretap bond wireless)
+simulated || tests+=(gretap erspan l2tp bond team ovs wireless)
 run_tests "${tests[@]}"
