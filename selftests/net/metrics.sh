@@ -252,6 +252,36 @@ test_classes() {
 	equal "lines about classes" "$(grep -c class "$scratch/prom")" 0
 }
 
+# as_table: of metrics, as in docs/monitoring.md
+as_table() {
+	awk '/^# HELP/ { name = $3; help = $0; sub(/^# HELP [^ ]* /, "", help) }
+		/^# TYPE/ { type = $4; fresh = 1 }
+		/^bfc/ && fresh {
+			fresh = 0
+			labels = $0
+			sub(/^[^{]*\{/, "", labels)
+			gsub(/="[^"]*"/, "", labels)
+			sub(/\}.*/, "", labels)
+			gsub(/(netns|device),?/, "", labels)
+			printf "| `%s` | %s | %s | %s |\n", name, type, labels, help
+		}'
+}
+
+# A name that is not in the table of the page, and one that is there alone
+test_documented() {
+	new_ns sw
+	dummies sw 2
+	bfc sw d1 rate 1gbit classes 3
+	bfc sw d2 rate 1gbit fc pfc
+	scrape
+	as_table <"$scratch/prom" >"$scratch/table"
+	at_least "names" "$(wc -l <"$scratch/table")" 50
+	# shellcheck disable=SC2016
+	grep -E '^\| `bfc_[a-z_]*` \| (counter|gauge|histogram) ' "$top/docs/monitoring.md" |
+		diff - "$scratch/table" >"$scratch/said" ||
+		fail "docs/monitoring.md: $(sed -n 2p "$scratch/said")"
+}
+
 # Any bytes may be a name, of a namespace any line: no two of them are one series.
 test_odd_names() {
 	local dev odd=($'a\xfe' $'a\xff' 'a\xfe' 'a\x' $'a\x01' $'a\x7f' $'a\xc2\x9b' $'a\xc3\xa4')
@@ -330,5 +360,5 @@ midlist() {
 		fail "bfcctl $*: exit code $?"
 }
 
-run_tests queues priorities pause_times other_mode tx_queues fewer_tx_queues classes odd_names file \
-	gone_in_the_list
+run_tests queues priorities pause_times other_mode tx_queues fewer_tx_queues classes documented \
+	odd_names file gone_in_the_list
