@@ -7,9 +7,9 @@
 Each is what tc is told behind "tc qdisc", in the namespace of the caller. First only the first
 allocation of the request fails, then only the second, and so on, until none is left to fail; then
 the first and all after it, the second and all after it: so that kvmalloc() finds no pages either.
-A request that is refused must have changed no qdisc of the namespace, and one that is not must have done
-what it does where there is memory. Before each the root qdisc of the device is deleted, and
-BEFORE done.
+A request that is refused must have changed no qdisc of the namespace, and one that is not must
+have done what it does where there is memory. Before each the root qdisc of the device is deleted,
+and BEFORE done.
 
 --percpu: before each what alloc_percpu() has set aside is used up, which has no allocation of its
 own before. The eBPF program /shim/prog, for "stamp pinned", is one of this process.
@@ -181,7 +181,8 @@ def differs(want: State, now: State) -> str:
         other = now.get(place, (0, b"", b""))
         if (handle, kind, options) == other:
             continue
-        words = f"device {place[0]} parent {place[1]:x}: {kind!r} {handle:x}, now {other[1]!r} {other[0]:x}"
+        words = (f"device {place[0]} parent {place[1]:x}: {kind!r} {handle:x}, "
+                 f"now {other[1]!r} {other[0]:x}")
         theirs = dict(attrs(other[2]))
         for number, value in attrs(options) if kind == other[1] == b"bfc\0" else []:
             if theirs.get(number) != value:
