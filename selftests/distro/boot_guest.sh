@@ -154,8 +154,8 @@ test_bad_file() {
 
 # ---- cards ----
 
-# dev_of MAC: the device of this address
-dev_of() { grep -lx "$1" /sys/class/net/*/address | cut -d / -f 5; }
+# dev_of MAC: the device of this address; fails while there is none
+dev_of() { grep -lx "$1" /sys/class/net/*/address | cut -d / -f 5 | grep .; }
 
 # plug DEV N: a card whose address ends in N; within a minute it is DEV
 plug() {
