@@ -17,6 +17,7 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
+PATH=$top/build/bpf:$PATH
 seconds=2
 ports="pa pb pm pr pu"
 
@@ -91,7 +92,7 @@ besides() {
 	# shellcheck disable=SC2086
 	at_least "$name: frames that came in" $(($(arrived_at $in) - before)) "$frames"
 	at_least "$name: packets of the pair, alone $want" "$(received b 5000 .packets)" \
-		$((want * 95 / 100))
+		$((want * ${percent:-95} / 100))
 	equal "$name: reordered" "$(received b 5000 .reordered)" 0
 	say "$name $(received b 5000 .packets)"
 }
@@ -127,6 +128,12 @@ test_floods_of_a_host() {
 	besides "provider tags" 4000 frames raw m "$(frame "$mac_b" 88a8 00050800)" 5500
 	besides "own tags" 4000 frames udp m dst="$mac_b" from=10.0.0.3 to=10.0.0.2 \
 		count=5500 size=950 tags=88a8:5,88a8:6,8100:7
+	besides "provider tags of control" 4000 frames raw m "$(frame ffffffffffff 88a8 \
+		000508060001080006040001)" 5500
+	ctl -n b int attach e0
+	besides "UDP to INT's port" 4000 frames udp m dst="$mac_b" from=203.0.113.7 to=10.0.0.2 \
+		count=5500 size=950 dport=49089
+	ctl -n b int detach e0
 	# Without STP a bridge forwards these.
 	size=60
 	besides STP 20000 frames raw m "$(frame 0180c2000000 0027 424203)" 60000
@@ -135,43 +142,85 @@ test_floods_of_a_host() {
 	besides PAUSE 20000 frames raw m "$(frame 0180c2000001 8808 0001ffff)" 60000
 	besides "cut frames" 20000 frames hello m count=60000 cut=60
 	at_least "refused" "$(stat sw pm bad_short)" 20000
+	besides "frames to their own source" 4000 frames udp m dst="$mac_m" src="$mac_m" \
+		from=10.0.0.3 to=10.0.0.2 count=5500 size=950 tags=88a8:5
 	unpaused
 	equal "frames obeyed" "$(stat sw pm frames_rx) $(stat sw pm pfc_rx)" "0 0"
 	equal "tags taken off" "$(stat sw pm tagged_rx)" 0
+	# Of a stranger where the neighbour has no bfc
+	besides "HELLOs and PAUSEs without a proof" 15000 unproved
+	unpaused
+	equal "paused at pm" "$(stat sw pm frames_rx) $(stat sw pm paused)" "0 0"
 	frames close
 	all_idle
 }
 
-# Flows of m, of which most leave through r's port. Where they leave through b's, too, they have
-# turns as those of any host, so that a flow of a has one in as many as there are queues.
+# Flows of m to r, a thousand at most, whose port is slow. Where they go to b, too, a flow of a has
+# one turn of as many as there are queues.
 test_flows_of_a_host() {
-	local mac_sw few=$((seconds * 2500)) least
+	local few=5000
 	network
+	box_routes
+	to_r "flows to everywhere" span=1000 count=5
+	to_r "flows to everywhere, MAC addresses that are forged" span=1000 count=5 src=random
+	to_r "flows one after the other" span=400 gap=0.005
+	to_r "a's flow" from=10.0.0.1 to=10.0.0.2 along=sport sport=30000 span=$few dport=5000
+	to_r "flows to b's address" from=10.0.0.3 to=10.0.0.2 along=sport span=$few
+	to_r "flows to b in tunnels" from=10.0.0.1 to=10.0.0.2 along=sport span=$few wrap=ipip \
+		via=10.8.0.1
+	to_r "frames to their own source" dst="$mac_sw" src="$mac_sw" span=$few
+	answers_in_sw
+	to_r "requests of forged sources" dst="$mac_sw" from=10.8.0.1 to=10.0.0.254 along=from \
+		span=$few dport=53
+	at_least "answers" "$(snmp sw Udp OutDatagrams)" 4000
+	besides "pings of forged sources" 2000 forged_pings
+	at_least "echo replies" "$(snmp sw Icmp OutEchoReps)" 2000
+	unpaused
+	percent=3 besides "flows to everywhere, through b's port" 4000 frames udp m \
+		dst="$mac_b" from=10.9.0.1 to=10.8.0.1 size=900 span=1000 count=5
+	unpaused
+	frames close
+	all_idle
+}
+# to_r NAME FIELDS...
+to_r() {
+	local name=$1
+	shift
+	besides "$name" 350 frames udp m dst="$mac_r" from=10.9.0.1 to=10.8.0.1 size=900 "$@"
+}
+# box_routes: sw does, and r has many addresses
+box_routes() {
+	mac_sw=$(mac sw br0)
 	in_ns sw sysctl -qw net.ipv4.ip_forward=1
 	ip -n sw -batch - <<-END
 		addr add 10.0.0.254/24 dev br0
 		route add 10.8.0.0/16 via 10.0.0.4
 		neigh replace 10.0.0.4 dev br0 lladdr $mac_r
 	END
-	mac_sw=$(mac sw br0)
-	flows_to_r "flows to everywhere" span=1000 count=5
-	flows_to_r "flows to everywhere from MAC addresses that are forged" span=1000 count=5 src=random
-	flows_to_r "flows one after the other" span=400 gap=0.005 size=400
-	flows_to_r "flows of a" from=10.0.0.1 to=10.0.0.2 along=sport span=$few dport=5000
-	flows_to_r "flows to b's address" from=10.0.0.3 to=10.0.0.2 along=sport span=$few
-	flows_to_r "flows to b in tunnels" from=10.0.0.1 to=10.0.0.2 along=sport span=$few \
-		wrap=ipip via=10.8.0.1
-	flows_to_r "frames to their own source" src="$mac_sw" dst="$mac_sw" span=$few
-	flows_to_r "requests in the name of others" src="$mac_sw" dst="$mac_sw" span=$few
-	unpaused
-	frames close
-	all_idle
 }
-# flows_to_r NAME FIELDS...
-flows_to_r() {
-	local name=$1
-	shift
-	besides "$name" 300 frames udp m dst="$mac_r" from=10.9.0.1 to=10.8.0.1 size=900 "$@"
+answers_in_sw() {
+	background in_ns sw python3 -c '
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("10.0.0.254", 53))
+while True:
+    s.sendto(*s.recvfrom(2000))'
+	check "no daemon" wait_for 10 udp_listens sw 53
+}
+forged_pings() {
+	ip -n m route add local 10.8.0.0/16 dev lo
+	ip -n m neigh replace 10.0.0.254 dev e0 lladdr "$mac_sw"
+	in_ns m python3 -c '
+import socket
+for i in range(5000):
+    s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+    s.bind(("10.8.%d.%d" % (i // 200, 1 + i % 200), 0))
+    s.sendto(b"\x08\0\xf7\xff" + bytes(896), ("10.0.0.254", 0))'
+}
+
+unproved() {
+	frames hello m echo=4711 nonce=random count=12500
+	frames pause m bits=0,1,2,3 epoch=4711 hold=4000000000 count=12500
 }
 
 # m agrees, and may pause what is sent to it.
@@ -225,6 +274,83 @@ test_attacks_of_a_neighbour() {
 	frames close
 }
 
+# What a neighbour may say that is no pause: m has 1024 queues.
+test_more_of_a_neighbour() {
+	local all crowd
+	network assign root
+	frames set m queues=1024
+	agree
+	all=$(seq -s, 0 31)
+	slow=1
+	besides "tags beyond its queues" 4000 frames udp m dst="$mac_b" from=10.0.0.3 to=10.0.0.2 \
+		count=5500 size=950 tags=88a8:2000
+	at_least "tags beyond" "$(stat sw pm bad_tag)" 4000
+	slow=''
+	background ip netns exec u udpflow send -d 10.0.0.3 -p 7 -f 20 -t 100 -r 10000000 >/dev/null
+	crowd=$bg
+	besides "pauses with ids of roots" 15000 frames pause m bits="$all" hold=1000000 \
+		roots="$(seq -s, 1000 1031)" count=25000
+	besides "slow drain" 30 slow_drain
+	at_least "obeyed" "$(stat sw pm frames_rx)" 30
+	at_least "packets that m lets pass" "$(stat sw pm packets)" 20
+	frames keep m 0
+	kill "$crowd"
+	frames set m seq=100000
+	besides "replay of HELLOs" 15000 frames hello m seq=5 count=25000
+	# Of HELLOs a hundred a second are looked at.
+	at_least "refused of these" "$(stat sw pm bad_seq)" 100
+	besides "its own frames" 15000 frames loop m 25000
+	at_least "loops" "$(stat sw pm bad_loop)" 100
+	besides "HELLOs of another session" 15000 frames hello m epoch=66 nonce=67 seq=5 count=25000
+	besides "claims of 4094 queues" 15000 frames hello m queues=4094 count=25000
+	unpaused
+	frames close
+}
+# slow_drain: all is paused, but for 3 ms in 100
+slow_drain() {
+	local i
+	for ((i = 0; i < 10 * seconds; i++)); do
+		frames pause m bits="$all" hold=4000000000
+		sleep 0.097
+		frames pause m drained=$((i * 10000))
+		sleep 0.003
+	done
+	frames pause m bits="$all" hold=4000000000
+}
+
+# m says what makes all ports of the box think that loops are long: it answers late, and later it is
+# a switch that goes on although it is paused.
+test_long_loops() {
+	local port before
+	network
+	for port in $ports; do
+		bfc sw "$port" hrtt auto
+	done
+	frames set m role=1
+	agree
+	alone
+	before=$(stat sw pa hrtt)
+	frames set m held=0
+	frames talk m 0.25
+	besides "late answers" 5 sleep $seconds
+	frames set m role=0 nonce=78 epoch=79 seq=0
+	besides "a loop that looks long" 800 long_loop
+	at_least "pauses of m" "$(stat sw pm pause_tx)" 2
+	at_least "HRTT in use, ns, before $before" "$(stat sw pa hrtt)" $((2 * before))
+	besides "and after that" 1 sleep $seconds
+	unpaused
+	frames close
+}
+long_loop() {
+	local i
+	wait_for 5 peer_up sw pm || fail "no agreement with m"
+	for ((i = 0; i < 4; i++)); do
+		frames udp m dst="$mac_r" from=10.0.0.3 to=10.0.0.4 sport=7 dport=7 count=200 \
+			size=1000 tags=88a8:6
+		sleep 0.3
+	done
+}
+
 # A second talker that does not hear what sw says, then one that does
 test_strangers() {
 	network
@@ -234,10 +360,19 @@ test_strangers() {
 	equal "agreement with m" "$(stat sw pm peer_state)" up
 	besides "PAUSEs" 15000 frames pause s bits=0,1,2,3 epoch=4711 count=25000
 	equal "paused at pm" "$(stat sw pm paused)" 0
+	# In m's name, as its container with a macvlan device does
+	frames set s src="$mac_m" id="$(answered_id m)" role=0
+	besides "HELLOs in the name of m" 15000 frames hello s nonce=random echo=4711 count=25000
+	equal "agreement with m" "$(stat sw pm peer_state)" up
 	besides "conflict" 10000 frames hello s count=20000
 	equal "state at pm" "$(stat sw pm peer_state)" conflict
 	unpaused
 	frames close
+}
+
+answered_id() {
+	frames set "$1"
+	answered .id
 }
 
 # A second talker that hears what sw says, and says it is u
@@ -279,10 +414,11 @@ container() {
 	bfc c ce fc none rate 20mbit limit 64mb
 }
 
-# from_container SEND-OPTIONS: to r
+# from_container SEND-OPTIONS: to r, by its address $to
+to=10.0.0.4
 from_container() {
 	local pair=$sender
-	send c 10.0.0.4 5000 "$@"
+	send c "$to" 5000 "$@"
 	finish "$bg"
 	sender=$pair
 }
@@ -302,6 +438,89 @@ test_container() {
 	besides "control frames" 20000 frames hello c count=30000
 	slow=''
 	besides PFC 20000 frames raw c "$(pfc)" 30000
+	besides "frames to their own source" 4000 frames udp c dst="$mac_m" src="$mac_m" \
+		from=10.0.0.66 to=10.0.0.2 count=5000 size=950 tags=88a8:5
+	besides "flows to everywhere" 4000 frames udp c dst="$mac_r" from=10.0.0.66 to=10.8.0.1 \
+		along=to span=1000 count=5 size=950
+	unpaused
+	frames close
+	all_idle
+}
+
+# What sw routes to r comes from its bridge, not from a port of that, or from a container's VLAN
+# device on top of r's port.
+test_containers_on_a_router() {
+	local to=10.0.9.2
+	network
+	container
+	ip -n sw -batch - <<-END
+		link set pr nomaster
+		addr add 10.0.0.254/24 dev br0
+		addr add 10.0.9.1/24 dev pr
+		link add link pr name top type vlan id 5
+	END
+	in_ns sw sysctl -qw net.ipv4.ip_forward=1
+	ip -n r -batch - <<-END
+		addr del 10.0.0.4/24 dev e0
+		addr add 10.0.9.2/24 dev e0
+		route add default via 10.0.9.1
+	END
+	ip -n c route add default via 10.0.0.254
+	forge c ce
+	meet 10.0.9.2 c
+	in=c0
+	besides "through the bridge's address" 5000 from_container -f 512 -n 15 -s 200 -b 1000000
+	counted_none
+	# The filter is the box' own: m chooses what it looks at.
+	tc -n c qdisc del dev ce clsact
+	forge sw br0 ingress
+	in=pm
+	besides "a filter above the port" 4000 frames udp m dst="$(mac sw br0)" from=10.0.0.3 \
+		to=10.0.9.2 along=sport span=512 count=10 size=900
+	counted_none
+	check "filter" tc -n sw qdisc del dev br0 clsact
+	new_ns d
+	ip -n sw link set top netns d
+	ip -n d -batch - <<-END
+		addr add 10.7.0.3/24 dev top
+		neigh add 10.7.0.9 lladdr $mac_r dev top
+		link set top up
+	END
+	forge d top
+	in="pr tx"
+	besides "a device on top of the port" 400 on_top
+	counted_none
+	at_least "untrusted" "$(stat sw pr untrusted)" 100
+	del_ns d
+	all_idle
+}
+counted_none() {
+	equal "counted, pauses of a" "$(sum_stat counted) $(stat sw pa pause_tx)" "0 0"
+	unpaused
+}
+on_top() {
+	local pair=$sender
+	send d 10.7.0.9 5000 -f 512 -n 15 -s 200 -b 1000000
+	finish "$bg"
+	sender=$pair
+}
+
+# What u sends to m is mirrored to r's port, which is slow, and must not pause u.
+test_mirrors() {
+	local where crowd
+	network
+	in="pr tx"
+	for where in "pu ingress" "pm egress"; do
+		tc -n sw qdisc add dev "${where% *}" clsact
+		check "mirror" tc -n sw filter add dev "${where% *}" "${where#* }" protocol all matchall \
+			action mirred egress mirror dev pr
+		background ip netns exec u udpflow send -d 10.0.0.3 -p 7 -f 20 -t 60 -r 10000000 >/dev/null
+		crowd=$bg
+		besides "mirror at $where" 700 sleep $seconds
+		equal "counted, pauses of u" "$(stat sw pr counted) $(stat sw pu pause_tx)" "0 0"
+		kill "$crowd"
+		tc -n sw qdisc del dev "${where% *}" clsact
+	done
 	unpaused
 	frames close
 	all_idle
@@ -323,6 +542,47 @@ endless() {
 }
 
 test_pfc_from_a_host() { endless pfc buffer b size 2mb; }
+
+# With FAFC m says how long its T_hop is, and a BYE before each of its pauses is found to be a storm.
+test_pauses_of_fafc() {
+	local crowd fc=(fc fafc)
+	network fc fafc
+	frames set m modes=2
+	agree
+	background ip netns exec u udpflow send -d 10.0.0.3 -p 7 -f 20 -t 100 >/dev/null
+	crowd=$bg
+	besides "a T_hop that it does not have" 15000 frames pause m queues=0 hold=4000000000 \
+		prio0=3000000 count=25000
+	besides "endless pauses with BYEs" 30 byes
+	at_least "pauses of u" "$(stat sw pu pause_tx)" 1
+	kill "$crowd"
+	frames close
+}
+byes() {
+	local i
+	for ((i = 0; i < 5 * seconds; i++)); do
+		frames hello m
+		frames pause m queues=0 hold=1000000 prio0=4000000000
+		sleep 0.15
+		frames hello m flags=1
+		frames hello m
+		sleep 0.05
+	done
+}
+
+# Packets that come although their priority is paused, for a buffer that the ports share
+test_packets_in_a_pause() {
+	local port fc=(fc pfc)
+	network fc pfc buffer b size 2mb
+	for port in $ports; do
+		check "$port" tc -n sw qdisc change dev "$port" root bfc fc pfc hrtt auto
+	done
+	besides "packets although they are paused" 4000 frames udp m dst="$mac_r" from=10.0.0.3 \
+		to=10.0.0.4 count=5500 size=950
+	at_least "pauses of m" "$(stat sw pm pfc_tx)" 1
+	frames close
+	all_idle
+}
 
 # A bridge forwards PFC that is sent to a host's own address, and takes a tag off that hides it.
 test_pfc_to_a_host() {
@@ -414,7 +674,7 @@ user_ns=(setpriv --reuid 65534 --regid 65534 --clear-groups
 # in_user_ns COMMAND...: in the background, in namespaces of a user without rights; its veth to
 # sw is u0, the other end is h0
 in_user_ns() {
-	PATH=$top/build/bpf:$PATH background "${user_ns[@]}" "$@"
+	background "${user_ns[@]}" "$@"
 	user=$bg
 	check "no namespace" wait_for 10 elsewhere "$user"
 	ip -n sw link add h0 type veth peer name u0 netns "$user"
@@ -601,6 +861,7 @@ storm_at_ph() { [ "$(stat sw ph storms)" -ge 1 ] && [ "$(stat sw ph storm_tx)" -
 pfc_of_c() { mac_m=$(mac c top) pfc; }
 
 run_tests user_namespace user_namespace_attacks user_namespace_loads_the_module \
-	floods_of_a_host attacks_of_a_neighbour strangers \
-	stranger_with_the_id_of_a_neighbour container pfc_from_a_host \
+	floods_of_a_host flows_of_a_host attacks_of_a_neighbour more_of_a_neighbour long_loops \
+	strangers stranger_with_the_id_of_a_neighbour container containers_on_a_router mirrors \
+	pfc_from_a_host pauses_of_fafc packets_in_a_pause \
 	pfc_to_a_host pfc_through_the_switch macvlan_in_the_hosts_name

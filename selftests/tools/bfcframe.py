@@ -21,7 +21,7 @@ A neighbour is an end of a link in a namespace of "ip netns", known by a NAME:
   talk NAME PERIOD          HELLO every PERIOD seconds, 0 = silence
   keep NAME PERIOD [FIELD=VALUE...]     as pause, every PERIOD seconds, 0 = no more;
                             pfc=ENABLE: as pfc, with the longest quanta
-  loop NAME                 send the newest HELLO back as it came
+  loop NAME [COUNT]         send the newest HELLO back as it came
   raw NAME HEX [COUNT]      any frame
   pfc NAME ENABLE QUANTA... send one frame of IEEE 802.1Qbb about the priorities in
                             ENABLE: eight quanta, or one for each of these
@@ -590,11 +590,12 @@ class Commands:
             n.send(n.kept(f))
         n.keep = (float(period), f)
 
-    def loop(self, name: str) -> Any:
+    def loop(self, name: str, count: str = "1") -> Any:
         n = self.neighbours[name]
         if n.newest_hello is None:
             raise ValueError("no HELLO heard")
-        n.send(n.newest_hello)
+        for _ in range(int(count)):
+            n.send(n.newest_hello)
 
     def raw(self, name: str, data: str, count: str = "1") -> Any:
         for _ in range(int(count)):
