@@ -158,6 +158,41 @@ test_near_zero() {
 	hpcc_off
 }
 
+# A hop behind sw's says that the queue is long where there is none: senders believe it. (That there is
+# none is less of a lie: records have what was sent, too.)
+test_false_records() {
+	local h
+	simulated || return 0
+	start
+	ip -n sw link del r0
+	new_ns liar
+	cable sw r0 liar b1 rate "${mbit}mbit" delay 500us ring 4
+	cable liar b2 r e0 rate 1gbit delay 500us ring 4
+	tc -n sw qdisc replace dev r0 root bfc fc none limit 4Mb
+	ip -n r link set e0 gso_max_segs 1
+	for h in h1 h2; do
+		ip -n "$h" neigh flush dev e0	# r has another address
+	done
+	hpcc_on
+	lies
+	at_least "use of the link, with the truth" "$used" "$busy"
+	lies 4095
+	at_most "use of the link, with a queue that is not there" "$used" 50
+	lies 0
+	at_least "use of the link, with none told" "$used" "$busy"
+	hpcc_off
+}
+# lies [QLEN]: measured beside these
+lies() {
+	local liar
+	background "$top/selftests/tools/intliar.py" liar b1 b2 "$@"
+	liar=$bg
+	meet 10.0.0.100 h1 h2
+	two_flows
+	stop
+	kill "$liar"
+}
+
 # cc NAME [QDISC-OPTIONS]
 other() {
 	modprobe -q "tcp_$1"
@@ -654,6 +689,6 @@ print(time.monotonic() - before)")
 # grown LINES: have windows been printed since then, more than the first?
 grown() { [ "$(tail -n "+$1" "$scratch/cwnd" | sort -n | tail -n 1)" -ge "$full" ]; }
 
-run_tests arithmetic near_zero cubic dctcp same_windows limits cgroups by_name shown stage one_of_many \
-	one_front_end without_int losses reordering path_change timeout delay_timeout \
+run_tests arithmetic near_zero false_records cubic dctcp same_windows limits cgroups by_name \
+	shown stage one_of_many one_front_end without_int losses reordering path_change timeout delay_timeout \
 	delay_after_rpc replaced
