@@ -422,6 +422,48 @@ test_keys_of_a_user_namespace() {
 	at_most "patches of the kernel's code in $begun s" "$times" $((2 * begun + 12))
 }
 
+# What a user may have of the kernel's memory is what its cgroup may have.
+test_memory_of_a_cgroup() {
+	local group=/sys/fs/cgroup/bfc-test dev before after
+	grep -qsw memory /sys/fs/cgroup/cgroup.controllers || {
+		skip="no memory controller in this kernel"
+		return
+	}
+	echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir $group
+	new_ns x
+	dummies x 2
+	in_cgroup tc -n x qdisc show
+	before=$(kernel_memory)
+	# A port, and the handles of its namespace
+	in_cgroup tc -n x qdisc add dev d1 root bfc rate 1gbit flows 16
+	after=$(kernel_memory)
+	say "handles and a port $((after - before))"
+	at_least "bytes of handles and a port" $((after - before)) 16384
+	# 16 bytes for each flow
+	in_cgroup tc -n x qdisc add dev d2 root bfc rate 1gbit flows 1048576
+	say "flows $(($(kernel_memory) - after))"
+	at_least "bytes of flows" $(($(kernel_memory) - after)) $((16 << 20))
+	for dev in d1 d2; do
+		tc -n x qdisc del dev $dev root
+	done
+	# The handles are there until the port has gone, and pages of slabs may be.
+	check "not given back" wait_for 20 memory_at_most $((before + 262144))
+	check "the cgroup is in use" rmdir $group
+	echo -memory >/sys/fs/cgroup/cgroup.subtree_control
+}
+# in_cgroup COMMAND...
+in_cgroup() {
+	# shellcheck disable=SC2016
+	check "$*" sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@" >/dev/null
+}
+# memory.stat is brought up to date every two seconds
+kernel_memory() {
+	sleep 3
+	sed -n 's/^kernel //p' "$group/memory.stat"
+}
+memory_at_most() { [ "$(kernel_memory)" -le "$1" ]; }
+
 test_replace() {
 	local handle queues
 	topology
@@ -588,5 +630,5 @@ test_replace_is_told() {
 
 run_tests options_that_keep_the_neighbour options_that_start_over \
 	tpid_and_forced_peer options_of_other_modes options_are_given_up log_of_a_user_namespace \
-	keys_of_a_user_namespace replace other_qdisc_and_back wire_goes \
+	keys_of_a_user_namespace memory_of_a_cgroup replace other_qdisc_and_back wire_goes \
 	namespace_goes port_moves module_goes replace_is_told
