@@ -172,9 +172,10 @@ test_flows_of_a_host() {
 	answers_in_sw
 	to_r "requests of forged sources" dst="$mac_sw" from=10.8.0.1 to=10.0.0.254 along=from \
 		span=$few dport=53
-	at_least "answers" "$(snmp sw Udp OutDatagrams)" 4000
+	# What leaves to r is a quarter of what comes, and what its sockets hold is little.
+	at_least "answers" "$(snmp sw Udp OutDatagrams)" 50
 	besides "pings of forged sources" 2000 forged_pings
-	at_least "echo replies" "$(snmp sw Icmp OutEchoReps)" 2000
+	at_least "echo replies" "$(snmp sw Icmp OutEchoReps)" 50
 	unpaused
 	percent=3 besides "flows to everywhere, through b's port" 4000 frames udp m \
 		dst="$mac_b" from=10.9.0.1 to=10.8.0.1 size=900 span=1000 count=5
