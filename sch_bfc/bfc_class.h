@@ -21,8 +21,8 @@ extern struct static_key_false_deferred bfc_classed;
 /**
  * struct bfc_sched_drr - the round of all queues, or of a class, and those before it
  *
- * Under the root lock. The schedulers of other TX queues, and dumps of statistics, read @nactive and
- * @served of a scheduler without it: written by WRITE_ONCE().
+ * Under the root lock. Schedulers of other TX queues, and dumps of statistics, read @nactive and
+ * @served without it: written by WRITE_ONCE().
  */
 struct bfc_sched_drr {
 	struct list_head active;	/* queues with packets, not paused, in DRR order */
