@@ -480,6 +480,47 @@ test_pfc_in_a_buffer() {
 	all_idle
 }
 
+# 100 km to a slower port: XON has to come before the queue there is empty. In a shared buffer XOFF
+# is for 100 us and 16 frames, unless more is asked for.
+test_pfc_keeps_a_long_link_busy() {
+	local pfc_rate=2gbit least most option port begin end mbit
+	exact_clock || return
+	while read -r least most option; do
+		pfc_topology 500 hrtt auto
+		ip -n sw2 link set dev r0 type wire rate 1gbit
+		for port in x p3; do
+			# shellcheck disable=SC2086  # none, or an option and its value
+			bfc sw2 $port fc pfc limit 16mb lossless 0 buffer b size 4mb $option
+		done
+		pfc_load 1500
+		sleep 1.5
+		receive r 5000 -t 60 -i 1
+		send h1 10.0.0.100 5000 -F 1 -t 0.1
+		send h2 10.0.0.100 5000 -F 2 -t 0.1
+		sleep 0.03
+		begin=$(sent_by_r0)
+		sleep 0.05
+		end=$(sent_by_r0)
+		mbit=$(((${end% *} - ${begin% *}) * 8000 / (${end#* } - ${begin#* })))
+		say "${option:-as it is}: XOFF $(stat sw2 x xoff), $mbit Mbit/s"
+		at_least "Mbit/s, $option" "$mbit" "$least"
+		at_most "Mbit/s, $option" "$mbit" "$most"
+		equal "dropped" "$(sum_stat drops)" 0
+		sleep 1.5
+		all_idle
+		clean_up
+	done <<-END
+		700 950
+		990 1000 hrtt-max 5ms
+		990 1000 dynamic 25%
+	END
+}
+# sent_by_r0: bytes, and when, ns
+sent_by_r0() {
+	in_ns sw2 cat /sys/class/net/r0/statistics/tx_bytes | tr '\n' ' '
+	date +%s%N
+}
+
 # Pauses for a time, which end without a frame: the loop is the same.
 test_fafc() {
 	local rate=200mbit short_us=2 loop
@@ -585,4 +626,5 @@ test_port_level() {
 
 run_tests data_center measured follows lost_pauses forgotten not_believed \
 	late_host_is_not_believed given does_not_fit port_level pfc_replugged pfc_in_a_buffer \
-	fafc stranger_is_no_host pfc_obeys_nothing -- pfc_distance rings moderated bql
+	fafc stranger_is_no_host pfc_obeys_nothing -- pfc_distance pfc_keeps_a_long_link_busy \
+	rings moderated bql
