@@ -254,9 +254,10 @@ static bool bfc_has_lower(struct net_device *dev)
 	return false;
 }
 
-static bool bfc_is_ifb(const struct net_device *dev)
+/* Of what "ip link" calls @kind */
+static bool bfc_is_kind(const struct net_device *dev, const char *kind)
 {
-	return dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, "ifb");
+	return dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, kind);
 }
 
 /* True for a tunnel that carries Ethernet to more ends than one, or as the packet's metadata or a
@@ -265,17 +266,15 @@ static bool bfc_is_ifb(const struct net_device *dev)
  */
 static bool bfc_has_many_ends(const struct net_device *dev)
 {
-	const char *kind = dev->rtnl_link_ops ? dev->rtnl_link_ops->kind : "";
-
 	if (netif_is_vxlan(dev) || netif_is_geneve(dev))
 		return true;
-	if (netif_is_gretap(dev) || !strcmp(kind, "erspan")) {
+	if (netif_is_gretap(dev) || bfc_is_kind(dev, "erspan")) {
 		const struct ip_tunnel *t = netdev_priv(dev);
 
 		return t->collect_md || !t->parms.iph.daddr ||
 		       ipv4_is_multicast(t->parms.iph.daddr);
 	}
-	if (netif_is_ip6gretap(dev) || !strcmp(kind, "ip6erspan")) {
+	if (netif_is_ip6gretap(dev) || bfc_is_kind(dev, "ip6erspan")) {
 		const struct ip6_tnl *t = netdev_priv(dev);
 
 		return t->parms.collect_md || ipv6_addr_any(&t->parms.raddr) ||
@@ -313,7 +312,7 @@ static const char *bfc_why_no_port(const struct Qdisc *sch)
 		return "bfc: only fc none here: this tunnel may have many neighbours";
 	if (bfc_is_wlan(dev))
 		return "bfc: only fc none here: a wireless device may have many neighbours";
-	if (bfc_is_ifb(dev))
+	if (bfc_is_kind(dev, "ifb"))
 		return "bfc: only fc none here: an ifb has no cable, its packets come in again";
 	return NULL;
 }
