@@ -437,6 +437,30 @@ give_handles() {
 	done
 }
 
+# subnet_of_r PORT: sw routes from its bridge, 10.0.0.254, to r, 10.0.9.2, behind this port, which
+# is no port of the bridge any more
+subnet_of_r() {
+	in_ns sw sysctl -qw net.ipv4.ip_forward=1
+	ip -n sw -batch - <<-END
+		link set $1 nomaster
+		addr add 10.0.0.254/24 dev br0
+		addr add 10.0.9.1/24 dev $1
+	END
+	ip -n r -4 addr flush dev e0
+	ip -n r addr add 10.0.9.2/24 dev e0
+	ip -n r route add default via 10.0.9.1
+}
+
+# routes_to_r BRIDGE R: sw, whose bridge has this address, sends what is for 10.8.0.0/16 to r, R,
+# behind a port of the bridge; $mac_r
+routes_to_r() {
+	ip -n sw -batch - <<-END
+		addr add $1/24 dev br0
+		route add 10.8.0.0/16 via $2
+		neigh replace $2 dev br0 lladdr $mac_r
+	END
+}
+
 # forge NS DEV [ingress]: the low 9 bits of the UDP source port become the class, and so the
 # handle of a port. Flows of consecutive ports have all of them.
 forge() {

@@ -117,56 +117,17 @@ test_tx_queues() {
 		"$(bfc_on d0 "fc pfc buffer b size 4mb" change)"
 }
 
-# A veth c0 to ce in c, as the allocations of each request fail one after the other, until it comes
-# without a guard
-unguarded='
-import os, struct, sys
-sys.path.insert(0, sys.argv[1])
-from nomem import Knobs, Route
-def attr(kind, data):
-    return (struct.pack("=HH", 4 + len(data), kind) + data).ljust(4 + (len(data) + 3 & ~3), b"\0")
-def message(kind, flags, name, more=b""):
-    body = bytes(16) + attr(3, name + b"\0") + more
-    return struct.pack("=IHHII", 16 + len(body), kind, flags, 0, 0) + body
-c = os.open("/run/netns/c", os.O_RDONLY)
-peer = bytes(16) + attr(3, b"ce\0") + attr(28, struct.pack("=I", c))
-add = message(16, 0x605, b"c0", attr(18, attr(1, b"veth") + attr(2, attr(1, peer))))
-log = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
-os.lseek(log, 0, os.SEEK_END)
-knobs, route, nth = Knobs(), Route(), 0
-for _ in range(3000):
-    nth += 1
-    answer, injected = route.ask(add, knobs, nth)
-    try:
-        while b"no memory to guard this device" not in os.read(log, 8192):
-            pass
-        knobs.release()
-        sys.exit(answer.error)
-    except BlockingIOError:
-        pass
-    route.ask(message(17, 5, b"c0"))
-    if not injected:
-        nth = 0         # a slab that needs a page makes it one more, so that one may be left out
-sys.exit("none comes without a guard")
-'
-
 # A device that comes when there is no memory for its guard: for a second what comes in there, and
 # is routed from its bridge, may say that it came through another port of that.
 test_guard() {
 	local i counted
 	exact_clock || return
 	switch sw
-	in_ns sw sysctl -qw net.ipv4.ip_forward=1
 	host h1 10.0.0.1/24
 	host r 10.0.9.2/24
 	cable sw p1 h1 e0
 	cable sw r0 r e0 rate 5mbit delay 100us ring 8
-	ip -n sw -batch - <<-END
-		link set r0 nomaster
-		addr add 10.0.0.254/24 dev br0
-		addr add 10.0.9.1/24 dev r0
-	END
-	ip -n r route add default via 10.0.9.1
+	subnet_of_r r0
 	for i in "sw p1" "sw r0" "h1 e0 role nic" "r e0 role nic"; do
 		# shellcheck disable=SC2086
 		bfc $i hrtt 4ms
@@ -174,7 +135,7 @@ test_guard() {
 	peers_up
 	new_ns c
 	check "no device without a guard" nsenter --net=/run/netns/sw \
-		python3 -c "$unguarded" "$top/selftests/tools"
+		"$top/selftests/tools/nomem.py" --unguarded c0 c ce
 	ip -n sw link set c0 master br0 up
 	ip -n c -batch - <<-END
 		addr add 10.0.0.66/24 dev ce

@@ -193,11 +193,7 @@ to_r() {
 box_routes() {
 	mac_sw=$(mac sw br0)
 	in_ns sw sysctl -qw net.ipv4.ip_forward=1
-	ip -n sw -batch - <<-END
-		addr add 10.0.0.254/24 dev br0
-		route add 10.8.0.0/16 via 10.0.0.4
-		neigh replace 10.0.0.4 dev br0 lladdr $mac_r
-	END
+	routes_to_r 10.0.0.254 10.0.0.4
 }
 answers_in_sw() {
 	background in_ns sw python3 -c '
@@ -454,18 +450,8 @@ test_containers_on_a_router() {
 	local to=10.0.9.2
 	network
 	container
-	ip -n sw -batch - <<-END
-		link set pr nomaster
-		addr add 10.0.0.254/24 dev br0
-		addr add 10.0.9.1/24 dev pr
-		link add link pr name top type vlan id 5
-	END
-	in_ns sw sysctl -qw net.ipv4.ip_forward=1
-	ip -n r -batch - <<-END
-		addr del 10.0.0.4/24 dev e0
-		addr add 10.0.9.2/24 dev e0
-		route add default via 10.0.9.1
-	END
+	subnet_of_r pr
+	ip -n sw link add link pr name top type vlan id 5
 	ip -n c route add default via 10.0.0.254
 	forge c ce
 	meet 10.0.9.2 c
@@ -733,7 +719,6 @@ test_user_namespace_attacks() {
 	local n
 	[ -e /proc/self/ns/user ] || { skip="no user namespaces in this kernel"; return; }
 	switch sw
-	in_ns sw sysctl -qw net.ipv4.ip_forward=1
 	host a 10.0.0.1/24
 	host b 10.0.0.2/24
 	host r 10.0.9.2/24
@@ -744,12 +729,7 @@ test_user_namespace_attacks() {
 		bfc sw "p$n" hrtt 4ms
 		bfc "$n" e0 role nic hrtt 4ms
 	done
-	ip -n sw -batch - <<-END
-		link set pr nomaster
-		addr add 10.0.0.254/24 dev br0
-		addr add 10.0.9.1/24 dev pr
-	END
-	ip -n r route add default via 10.0.9.1
+	subnet_of_r pr
 	ip -n a route add default via 10.0.0.254
 	ip -n b route add default via 10.0.0.254
 	peers_up

@@ -440,13 +440,6 @@ test_a_sprayer_among_containers() {
 	frames close
 }
 
-# routes_to_r: $sw sends what is for 10.8.0.0/16 to r, which is behind x0
-routes_to_r() {
-	ip -n sw addr add 10.0.0.200/24 dev br0
-	ip -n sw route add 10.8.0.0/16 via 10.0.0.100
-	ip -n sw neigh replace 10.0.0.100 dev br0 lladdr "$mac_r"
-}
-
 # leaves_some WHO [MOST]: so many queues at most are in use, and the next flow of b finds one
 leaves_some() {
 	local before
@@ -464,7 +457,7 @@ leaves_some() {
 test_a_sprayer_to_its_own_source() {
 	local mac_r mac_sw alone
 	behind_ports 32 8kbit a b
-	routes_to_r
+	routes_to_r 10.0.0.200 10.0.0.100
 	in_ns sw sysctl -qw net.ipv4.ip_forward=1
 	mac_sw=$(mac sw br0)
 	frames udp a span=100 size=1000 dst="$mac_sw" from=10.9.0.1 to=10.8.0.1
@@ -484,7 +477,7 @@ test_a_sprayer_to_its_own_source() {
 test_replies_to_forged_sources() {
 	local mac_r
 	behind_ports 32 8kbit b m
-	routes_to_r
+	routes_to_r 10.0.0.200 10.0.0.100
 	ip -n m route add local 10.8.0.0/16 dev lo
 	ip -n m neigh replace 10.0.0.200 dev e0 lladdr "$(mac sw br0)"
 	in_ns m python3 -c '

@@ -124,15 +124,7 @@ test_veth_routed() {
 # routed: sw routes from its bridge to r0, which is no port of that
 routed() {
 	network
-	in_ns sw sysctl -qw net.ipv4.ip_forward=1
-	ip -n sw -batch - <<-END
-		link set r0 nomaster
-		addr add 10.0.0.254/24 dev br0
-		addr add 10.0.9.1/24 dev r0
-	END
-	ip -n r addr del 10.0.0.100/24 dev e0
-	ip -n r addr add 10.0.9.2/24 dev e0
-	ip -n r route add default via 10.0.9.1
+	subnet_of_r r0
 	ip -n v route add default via 10.0.0.254
 	ip -n u route add default via 10.0.0.254
 }

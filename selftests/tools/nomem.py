@@ -3,6 +3,7 @@
 """A request for a bfc root qdisc, while the kernel finds no memory.
 
   nomem.py [--percpu] [BEFORE...] REQUEST
+  nomem.py --unguarded DEV NS PEER
 
 Each is what tc is told behind "tc qdisc", in the namespace of the caller. First only the first
 allocation of the request fails, then only the second, and so on, until none is left to fail; then
@@ -13,6 +14,9 @@ and BEFORE done.
 
 --percpu: before each what alloc_percpu() has set aside is used up, which has no allocation of its
 own before. The eBPF program /shim/prog, for "stamp pinned", is one of this process.
+
+--unguarded: makes a veth DEV to PEER in the namespace NS, and again as the next allocation fails,
+until it comes without a guard (docs/trust.md).
 
 Prints how many were refused and how many worked, of both kinds. Needs CONFIG_FAILSLAB,
 CONFIG_FAIL_PAGE_ALLOC and CONFIG_FAULT_INJECTION_DEBUG_FS, and nl_shim.so.
@@ -35,11 +39,14 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "selftests/tc"))
 sys.dont_write_bytecode = True
 
-from bfc_uapi import (RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS, attrs,  # noqa: E402
-                      tc_message)
+from bfc_uapi import (RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS, attr, attrs,  # noqa: E402
+                      tc_message, u32)
 
 RTM_DELQDISC, RTM_GETQDISC = 37, 38
-NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP = 0x1, 0x4, 0x300
+RTM_NEWLINK, RTM_DELLINK = 16, 17
+NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP, NLM_F_EXCL, NLM_F_CREATE = 0x1, 0x4, 0x300, 0x200, 0x400
+IFLA_IFNAME, IFLA_LINKINFO, IFLA_NET_NS_FD = 3, 18, 28
+IFLA_INFO_KIND, IFLA_INFO_DATA, VETH_INFO_PEER = 1, 2, 1
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 NO_MEMORY = (errno.ENOMEM, errno.ENOBUFS)
 # As many fail one after the other at most: a page fault of this process is tried again until
@@ -262,7 +269,44 @@ class Case:
         sys.exit("it does not end")
 
 
+def name_of(dev: str) -> bytes:
+    return attr(IFLA_IFNAME, dev.encode() + b"\0")
+
+
+def unguarded(dev: str, ns: str, peer: str) -> None:
+    """The kernel's log tells."""
+    def about(kind: int, flags: int, *more: bytes) -> bytes:
+        body = bytes(16) + name_of(dev) + b"".join(more)
+        return struct.pack("=IHHII", 16 + len(body), kind, flags, 0, 0) + body
+
+    there = os.open("/run/netns/" + ns, os.O_RDONLY)
+    other = bytes(16) + name_of(peer) + attr(IFLA_NET_NS_FD, u32(there))
+    add = about(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK | NLM_F_EXCL | NLM_F_CREATE,
+                attr(IFLA_LINKINFO, attr(IFLA_INFO_KIND, b"veth") +
+                     attr(IFLA_INFO_DATA, attr(VETH_INFO_PEER, other))))
+    delete = about(RTM_DELLINK, NLM_F_REQUEST | NLM_F_ACK)
+    log = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+    os.lseek(log, 0, os.SEEK_END)
+    knobs, route, nth = Knobs(), Route(), 0
+    for _ in range(3000):
+        nth += 1
+        answer, injected = route.ask(add, knobs, nth)
+        try:
+            while b"no memory to guard this device" not in os.read(log, 8192):
+                pass
+            knobs.release()
+            sys.exit(answer.error)
+        except BlockingIOError:
+            pass
+        route.ask(delete)
+        if not injected:
+            nth = 0     # a slab that needs a page makes it one more, so that one may be left out
+    sys.exit("none comes without a guard")
+
+
 def main(args: List[str]) -> None:
+    if args[0] == "--unguarded":
+        unguarded(*args[1:])
     percpu = args[0] == "--percpu"
     del args[:percpu]
     resource.setrlimit(resource.RLIMIT_NOFILE, (65536, 65536))
