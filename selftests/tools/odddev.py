@@ -14,7 +14,13 @@ import socket
 import struct
 import subprocess
 import sys
+from pathlib import Path
 from typing import Dict, List
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tc"))
+sys.dont_write_bytecode = True
+
+from bfc_uapi import attr, attrs, nest, u32  # noqa: E402
 
 NETLINK_GENERIC = 16
 NLM_F_REQUEST, NLM_F_ACK = 0x1, 0x4
@@ -32,27 +38,16 @@ TEAM_CMD_OPTIONS_SET, TEAM_ATTR_TEAM_IFINDEX, TEAM_ATTR_LIST_OPTION = 1, 1, 2
 TEAM_ATTR_ITEM_OPTION, TEAM_ATTR_OPTION_NAME = 1, 1
 TEAM_ATTR_OPTION_TYPE, TEAM_ATTR_OPTION_DATA, NLA_STRING = 3, 4, 5
 PPPIOCNEWUNIT = 0xc004743e
-NLA_F_NESTED = 0x8000
 
 
-def attr(kind: int, value: bytes) -> bytes:
-    """An attribute, padded."""
-    return struct.pack("=HH", 4 + len(value), kind) + value + bytes(-len(value) % 4)
-
-
-def u32(kind: int, value: int) -> bytes:
+def number(kind: int, value: int) -> bytes:
     """An attribute that is a number."""
-    return attr(kind, struct.pack("=I", value))
+    return attr(kind, u32(value))
 
 
 def text(kind: int, value: str) -> bytes:
     """An attribute that is a string."""
     return attr(kind, value.encode() + b"\0")
-
-
-def nest(kind: int, *attrs: bytes) -> bytes:
-    """An attribute that holds others."""
-    return attr(kind | NLA_F_NESTED, b"".join(attrs))
 
 
 class Generic:
@@ -84,12 +79,8 @@ class Generic:
         """The number of a family."""
         if name not in self.families:
             answer = self.request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY,
-                                  text(CTRL_ATTR_FAMILY_NAME, name))[0][4:]
-            while answer:
-                length, kind = struct.unpack_from("=HH", answer)
-                if kind == CTRL_ATTR_FAMILY_ID:
-                    self.families[name] = struct.unpack_from("=H", answer, 4)[0]
-                answer = answer[(length + 3) & ~3:]
+                                  text(CTRL_ATTR_FAMILY_NAME, name))[0]
+            self.families[name], = struct.unpack("=H", dict(attrs(answer[4:]))[CTRL_ATTR_FAMILY_ID])
         return self.families[name]
 
 
@@ -97,37 +88,36 @@ def ovs(name: str, ports: List[str]) -> None:
     """A datapath, whose device is port 0. It has a flow for each other port."""
     netlink = Generic()
 
-    def new(family: str, datapath: int, *attrs: bytes) -> None:
+    def new(family: str, datapath: int, *more: bytes) -> None:
         netlink.request(netlink.family(family), OVS_NEW,
-                        struct.pack("=i", datapath) + b"".join(attrs))
+                        struct.pack("=i", datapath) + b"".join(more))
 
-    new("ovs_datapath", 0, text(OVS_DP_ATTR_NAME, name), u32(OVS_DP_ATTR_UPCALL_PID, 0))
+    new("ovs_datapath", 0, text(OVS_DP_ATTR_NAME, name), number(OVS_DP_ATTR_UPCALL_PID, 0))
     datapath = socket.if_nametoindex(name)
     numbers = range(1, len(ports) + 1)
-    for number, port in zip(numbers, ports):
-        new("ovs_vport", datapath, u32(OVS_VPORT_ATTR_PORT_NO, number),
-            u32(OVS_VPORT_ATTR_TYPE, OVS_VPORT_TYPE_NETDEV), text(OVS_VPORT_ATTR_NAME, port),
-            u32(OVS_VPORT_ATTR_UPCALL_PID, 0))
-    for number in numbers:
+    for n, port in zip(numbers, ports):
+        new("ovs_vport", datapath, number(OVS_VPORT_ATTR_PORT_NO, n),
+            number(OVS_VPORT_ATTR_TYPE, OVS_VPORT_TYPE_NETDEV), text(OVS_VPORT_ATTR_NAME, port),
+            number(OVS_VPORT_ATTR_UPCALL_PID, 0))
+    no_matter = attr(OVS_KEY_ATTR_ETHERNET, bytes(12))
+    for n in numbers:
         new("ovs_flow", datapath,
-            nest(OVS_FLOW_ATTR_KEY, u32(OVS_KEY_ATTR_IN_PORT, number),
-                 attr(OVS_KEY_ATTR_ETHERNET, bytes(12))),
-            nest(OVS_FLOW_ATTR_MASK, u32(OVS_KEY_ATTR_IN_PORT, 0xffffffff),
-                 attr(OVS_KEY_ATTR_ETHERNET, bytes(12))),
-            nest(OVS_FLOW_ATTR_ACTIONS, *[u32(OVS_ACTION_ATTR_OUTPUT, other)
-                                          for other in numbers if other != number]))
+            nest(OVS_FLOW_ATTR_KEY, number(OVS_KEY_ATTR_IN_PORT, n) + no_matter),
+            nest(OVS_FLOW_ATTR_MASK, number(OVS_KEY_ATTR_IN_PORT, 0xffffffff) + no_matter),
+            nest(OVS_FLOW_ATTR_ACTIONS, b"".join(number(OVS_ACTION_ATTR_OUTPUT, other)
+                                                 for other in numbers if other != n)))
 
 
 def team(name: str) -> None:
     """Without a mode a team sends nothing. Once the mode is set the kernel tells listeners, and
     returns ESRCH if there are none."""
     netlink = Generic()
-    option = nest(TEAM_ATTR_ITEM_OPTION, text(TEAM_ATTR_OPTION_NAME, "mode"),
-                  attr(TEAM_ATTR_OPTION_TYPE, bytes([NLA_STRING])),
+    option = nest(TEAM_ATTR_ITEM_OPTION, text(TEAM_ATTR_OPTION_NAME, "mode") +
+                  attr(TEAM_ATTR_OPTION_TYPE, bytes([NLA_STRING])) +
                   text(TEAM_ATTR_OPTION_DATA, "roundrobin"))
     try:
         netlink.request(netlink.family("team"), TEAM_CMD_OPTIONS_SET,
-                        u32(TEAM_ATTR_TEAM_IFINDEX, socket.if_nametoindex(name)) +
+                        number(TEAM_ATTR_TEAM_IFINDEX, socket.if_nametoindex(name)) +
                         nest(TEAM_ATTR_LIST_OPTION, option))
     except ProcessLookupError:
         pass
