@@ -35,7 +35,8 @@ soon() {
 }
 
 lacks_bfc() { ! has_bfc "$1"; }
-has_bfc() { tc qdisc show dev "$1" root | grep -q '^qdisc bfc '; }
+has_bfc() { is_kind "$1" bfc; }
+is_kind() { tc qdisc show dev "$1" root | grep -q "^qdisc $2 "; }
 
 # is DEV nic|switch ELIDE
 is() {
@@ -220,6 +221,26 @@ bridged() {
 	check "no agreement of $1: $(shown "$1")" soon has_met "$1"
 	check "no frame through $1" passes "$2"
 }
+
+# keeps COMMAND...: swp6 has the qdisc after it that it had before, and swp1 its own
+keeps() {
+	local before said
+	before=$(handle swp1)$(handle swp6)
+	said=$("$@" 2>&1) || fail "$*: $said"
+	check "udev is busy" soon settled
+	bridged swp6 06
+	equal "qdiscs after $*" "$(handle swp1)$(handle swp6)" "$before"
+}
+
+# wants_replacement KIND: of swp6, which has this one
+wants_replacement() {
+	check "it leaves $(handle swp6)" soon is_kind swp6 "$1"
+	bfcctl apply swp6 >"$dir/said" 2>&1
+	equal "exit code of apply" $? 3
+	check "$(cat "$dir/said")" grep -q "^swp6: needs a replacement: it has $1" "$dir/said"
+}
+# apply [OPTION]: to swp6
+apply() { bfcctl apply "$@" swp6 >"$dir/said" 2>&1 || fail "$(cat "$dir/said")"; }
 
 # ---- cards that come and go ----
 

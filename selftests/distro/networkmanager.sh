@@ -24,39 +24,30 @@ test_nm_started() {
 	say "$(nmcli --version)"
 }
 
-# nm_keeps COMMAND...: swp6 has the qdisc after it that it had before
-nm_keeps() {
-	local before said
-	before=$(handle swp6)
-	said=$("$@" 2>&1) || fail "$*: $said"
-	bridged swp6 06
-	equal "qdisc after $*" "$(handle swp6)" "$before"
-}
-
 test_nm_reload() {
-	nm_keeps nmcli general reload
-	nm_keeps nmcli connection reload
-	nm_keeps nmcli device reapply swp6
+	keeps nmcli general reload
+	keeps nmcli connection reload
+	keeps nmcli device reapply swp6
 	# What it sets anew without bringing the connection down
-	nm_keeps nmcli connection modify swp ethernet.mtu 1400
-	nm_keeps nmcli device reapply swp6
+	keeps nmcli connection modify swp ethernet.mtu 1400
+	keeps nmcli device reapply swp6
 	check "not applied: mtu $(cat /sys/class/net/swp6/mtu)" soon \
 		grep -qx 1400 /sys/class/net/swp6/mtu
 }
 
 test_nm_up() {
 	local said
-	nm_keeps nmcli connection up swp ifname swp6
+	keeps nmcli connection up swp ifname swp6
 	said=$(nmcli device disconnect swp6 2>&1) || fail "disconnect: $said"
 	check "swp6 is in br0 yet" soon eval '! in_bridge swp6'
 	port swp6 switch swp1,swp3,swp6
-	nm_keeps nmcli connection up swp ifname swp6
+	keeps nmcli connection up swp ifname swp6
 }
 
 test_nm_restart() {
-	nm_keeps systemctl restart NetworkManager
+	keeps systemctl restart NetworkManager
 	ip link set swp6 nomaster
-	nm_keeps nmcli connection up swp ifname swp6
+	keeps nmcli connection up swp ifname swp6
 }
 
 test_nm_pulled_out() {
@@ -65,33 +56,27 @@ test_nm_pulled_out() {
 	bridged swp6 06
 }
 
-is_kind() { tc qdisc show dev "$1" root | grep -q "^qdisc $2 "; }
-
 # up_with LINE...: the connection comes up with a section [tc] of these lines
 up_with() {
 	install -m 600 "$nm_examples/swp.nmconnection" "$connections"
 	printf '%s\n' '[tc]' "$@" >>"$connections/swp.nmconnection"
-	nm_keeps nmcli connection reload
+	keeps nmcli connection reload
 	nmcli connection up swp ifname swp6 >"$dir/said" 2>&1 || fail "up: $(cat "$dir/said")"
 }
 
 # What the example warns of
 test_nm_tc() {
 	up_with qdisc.root=fq_codel
-	check "NetworkManager leaves $(handle swp6)" soon is_kind swp6 fq_codel
-	bfcctl apply swp6 >"$dir/said" 2>&1
-	equal "exit code of apply" $? 3
-	check "$(cat "$dir/said")" grep -q '^swp6: needs a replacement: it has fq_codel' \
-		"$dir/said"
-	bfcctl apply --replace swp6 >"$dir/said" 2>&1 || fail "$(cat "$dir/said")"
+	wants_replacement fq_codel
+	apply --replace
 	# A section with nothing in it
 	up_with
 	check "NetworkManager leaves $(handle swp6)" soon lacks_bfc swp6
-	bfcctl apply swp6 >"$dir/said" 2>&1 || fail "$(cat "$dir/said")"
+	apply
 	nmcli device disconnect swp6 >"$dir/said" 2>&1 || fail "down: $(cat "$dir/said")"
 	check "NetworkManager leaves $(handle swp6)" soon lacks_bfc swp6
 	install -m 600 "$nm_examples/swp.nmconnection" "$connections"
 	nmcli connection reload
-	bfcctl apply swp6 >"$dir/said" 2>&1 || fail "$(cat "$dir/said")"
-	nm_keeps nmcli connection up swp ifname swp6
+	apply
+	keeps nmcli connection up swp ifname swp6
 }
