@@ -557,18 +557,46 @@ static unsigned int bfc_dest_alone(struct bfc_sched *q, unsigned int had, u8 cla
 	return qn;
 }
 
-/* The queue that ran empty the longest ago, or none. It may yet be paused for packets that left
- * it, but a flow that gets it is alone there.
+/* The queue that ran empty the longest ago, or NULL */
+static struct bfc_queue *bfc_dest_coolest(struct bfc_sched *q, u8 class)
+{
+	return list_first_entry_or_null(&q->dest.of[class].cooling, struct bfc_queue, cooling);
+}
+
+/* A queue that a destination holds, empty and not paused, or NULL: the one that ran empty the
+ * longest ago of all, or that the destination got last. That it may hold others that are empty is
+ * not known without a search.
+ */
+static struct bfc_queue *bfc_dest_spare(struct bfc_sched *q, const struct bfc_dest *dest, u8 class)
+{
+	struct bfc_queue *coolest = bfc_dest_coolest(q, class), *last = &q->queues[dest->last];
+
+	if (coolest && bfc_dest_of(q, coolest) == dest)
+		return coolest;
+	return !last->head && bfc_dest_has(q, dest, dest->last, false) ? last : NULL;
+}
+
+/* An empty queue for a flow that would else have to go to a paused one, or none. One that its
+ * destination holds already takes nothing from others. Else it is the one that ran empty the
+ * longest ago, or a free one. It may yet be paused for packets that left it, but a flow that gets
+ * it is alone there. While few queues have packets, the destination may hold any number of empty
+ * ones.
  */
 static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *skb,
-				    unsigned int held, unsigned int had, u8 class)
+				    const struct bfc_dest *dest, unsigned int had, u8 class)
 {
 	unsigned int n = q->nqueues, empty = bfc_class_empty(q, class);
+	unsigned int filled = bfc_class_queues(q, class) - empty;
 	struct bfc_queue *queue;
 
-	if (!bfc_dest_may_borrow(held, empty) || !bfc_dest_ingress_may(q, skb, empty, class))
+	if (!bfc_dest_ingress_may(q, skb, empty, class))
 		return n;
-	queue = list_first_entry_or_null(&q->dest.of[class].cooling, struct bfc_queue, cooling);
+	queue = bfc_dest_spare(q, dest, class);
+	if (!queue) {
+		if (!bfc_dest_may_borrow(min_t(unsigned int, dest->queues, filled), empty))
+			return n;
+		queue = bfc_dest_coolest(q, class);
+	}
 	if (queue)
 		return queue - q->queues;
 	return q->dest.of[class].nfree ? bfc_dest_alone(q, had, class) : n;
@@ -663,7 +691,7 @@ unsigned int bfc_dest_pick(struct bfc_sched *q, const struct sk_buff *skb, unsig
 	if (held && !bfc_dest_may_take(held, d->nfree, bfc_class_queues(q, class)))
 		qn = bfc_dest_share(q, dest);
 	if (qn < n && bfc_bit_test(qn, q->obeyed.paused)) {
-		borrowed = bfc_dest_borrow(q, skb, held, had, class);
+		borrowed = bfc_dest_borrow(q, skb, dest, had, class);
 		if (borrowed < n)
 			return borrowed;
 	}

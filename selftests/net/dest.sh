@@ -278,6 +278,48 @@ test_borrows_a_free_queue() {
 	frames close
 }
 
+# Of eight queues a destination holds six, three of them paused with packets, three empty. A new flow
+# to it gets one of the empty ones, and does not wait in a paused one.
+test_borrows_its_own_queue() {
+	local mac_r
+	by_hand peer on sticky 10s rate 64kbit
+	flow_to_r count=4 span=3 along=sport sport=1
+	keeps_paused 0,1,2
+	flow_to_r span=3 along=sport sport=4
+	check "those are sent" wait_for 5 queues_in_use 3
+	flow_to_r sport=99
+	equal "told to share" "$(stat s e0 told_to_share)" 0
+	check "it is sent" wait_for 5 queues_in_use 3
+	frames close
+}
+
+# Of eight queues a destination holds five. The first is paused with packets, the last has packets,
+# too, and the one that ran empty the longest ago was for another destination. A new flow gets that,
+# as few queues have packets.
+test_borrows_while_few_have_packets() {
+	local mac_r
+	by_hand peer on role nic sticky 10s rate 64kbit
+	flow_to_r count=4 sport=1
+	keeps_paused 0
+	frames udp s size=1000 dst="$mac_r" from=10.1.0.1 to=10.2.0.1
+	check "that to another is sent" wait_for 5 queues_in_use 1
+	flow_to_r span=4 along=sport sport=2
+	check "those are sent" wait_for 5 queues_in_use 1
+	flow_to_r count=20 sport=9
+	flow_to_r sport=99
+	equal "told to share" "$(stat s e0 told_to_share)" 0
+	check "it is sent" wait_for 5 queues_in_use 2
+	frames close
+}
+flow_to_r() { frames udp s size=1000 dst="$mac_r" from=10.0.0.1 to=10.0.0.2 "$@"; }
+# keeps_paused QUEUES: from now on
+keeps_paused() {
+	frames keep r 0.2 queues=8 bits="$1" hold=4000000000
+	check "paused" wait_for 5 paused_are "$(tr -cd , <<<",$1" | wc -c)"
+}
+paused_are() { [ "$(stat s e0 paused)" = "$1" ]; }
+queues_in_use() { [ "$(stat s e0 occupied)" = "$1" ]; }
+
 # Seven of eight queues are paused, the other one just got its first packet: flows that find no
 # queue go there, as it may send.
 test_shares_one_that_may_send() {
@@ -781,7 +823,7 @@ test_elephants_next_to_a_host() {
 }
 
 run_tests another_finds_a_queue what_a_destination_is idle_flows_come_back prefix_changes \
-	prefix_changes_under_traffic joined borrows_a_free_queue shares_one_that_may_send \
+	prefix_changes_under_traffic joined borrows_a_free_queue borrows_its_own_queue borrows_while_few_have_packets shares_one_that_may_send \
 	counts_what_is_free an_empty_queue_is_not_shared a_sprayer \
 	a_sprayer_among_plain_hosts a_patient_sprayer a_sprayer_that_leaves_nothing \
 	a_sprayer_on_the_port a_sprayer_among_containers a_sprayer_to_its_own_source \
