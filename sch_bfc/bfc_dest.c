@@ -578,9 +578,9 @@ static struct bfc_queue *bfc_dest_spare(struct bfc_sched *q, const struct bfc_de
 
 /* An empty queue for a flow that would else have to go to a paused one, or none. One that its
  * destination holds already takes nothing from others. Else it is the one that ran empty the
- * longest ago, or a free one. It may yet be paused for packets that left it, but a flow that gets
- * it is alone there. While few queues have packets, the destination may hold any number of empty
- * ones.
+ * longest ago, if few queues have packets of the destination; or a free one, if the destination
+ * holds few. Any but the last may yet be paused for packets that left it, but a flow that gets it
+ * is alone there.
  */
 static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *skb,
 				    const struct bfc_dest *dest, unsigned int had, u8 class)
@@ -592,14 +592,12 @@ static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *s
 	if (!bfc_dest_ingress_may(q, skb, empty, class))
 		return n;
 	queue = bfc_dest_spare(q, dest, class);
-	if (!queue) {
-		if (!bfc_dest_may_borrow(min_t(unsigned int, dest->queues, filled), empty))
-			return n;
+	if (!queue && bfc_dest_may_borrow(min_t(unsigned int, dest->queues, filled), empty))
 		queue = bfc_dest_coolest(q, class);
-	}
 	if (queue)
 		return queue - q->queues;
-	return q->dest.of[class].nfree ? bfc_dest_alone(q, had, class) : n;
+	return q->dest.of[class].nfree && bfc_dest_may_borrow(dest->queues, empty) ?
+	       bfc_dest_alone(q, had, class) : n;
 }
 
 /* Any queue of a class: if there are some that are not paused, one of these. */

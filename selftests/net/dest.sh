@@ -311,6 +311,21 @@ test_borrows_while_few_have_packets() {
 	check "it is sent" wait_for 5 queues_in_use 2
 	frames close
 }
+# Six of eight queues are paused for a destination, five of them empty: there is no other that it could
+# borrow, and the free ones are for others.
+test_leaves_free_queues() {
+	local mac_r
+	by_hand peer on role nic sticky 10s rate 64kbit
+	flow_to_r count=4 sport=1
+	keeps_paused 0
+	flow_to_r span=5 along=sport sport=2
+	check "those are sent" wait_for 5 queues_in_use 1
+	keeps_paused 0,1,2,3,4,5
+	flow_to_r sport=99
+	equal "told to share" "$(stat s e0 told_to_share)" 1
+	equal "queues in use" "$(stat s e0 occupied)" 1
+	frames close
+}
 flow_to_r() { frames udp s size=1000 dst="$mac_r" from=10.0.0.1 to=10.0.0.2 "$@"; }
 # keeps_paused QUEUES: from now on
 keeps_paused() {
@@ -823,7 +838,8 @@ test_elephants_next_to_a_host() {
 }
 
 run_tests another_finds_a_queue what_a_destination_is idle_flows_come_back prefix_changes \
-	prefix_changes_under_traffic joined borrows_a_free_queue borrows_its_own_queue borrows_while_few_have_packets shares_one_that_may_send \
+	prefix_changes_under_traffic joined borrows_a_free_queue borrows_its_own_queue \
+	borrows_while_few_have_packets leaves_free_queues shares_one_that_may_send \
 	counts_what_is_free an_empty_queue_is_not_shared a_sprayer \
 	a_sprayer_among_plain_hosts a_patient_sprayer a_sprayer_that_leaves_nothing \
 	a_sprayer_on_the_port a_sprayer_among_containers a_sprayer_to_its_own_source \
