@@ -134,7 +134,7 @@ static inline bool bfc_dest_may_take(unsigned int held, unsigned int free,
 
 /**
  * bfc_dest_may_borrow() - whether a destination may have a queue that is empty but not free
- * @held: queues that it holds
+ * @held: queues that it holds, or that bfc_dest_uses() says
  * @empty: queues without packets
  *
  * For a flow that would else have to go to a paused queue. If flows are tiny, most
@@ -145,6 +145,23 @@ static inline bool bfc_dest_may_take(unsigned int held, unsigned int free,
 static inline bool bfc_dest_may_borrow(unsigned int held, unsigned int empty)
 {
 	return held * 2 < empty;
+}
+
+/**
+ * bfc_dest_uses() - how many queues count as a destination's, if it is to borrow what others hold
+ * @held: queues that it holds
+ * @filled: queues with packets, of all destinations
+ * @free: queues that belong to none
+ * @queues: of the port
+ *
+ * While an eighth is free for others, its empty queues do not count.
+ *
+ * Return: the number.
+ */
+static inline unsigned int bfc_dest_uses(unsigned int held, unsigned int filled,
+					 unsigned int free, unsigned int queues)
+{
+	return free * 8 > queues && filled < held ? filled : held;
 }
 
 /**

@@ -527,6 +527,11 @@ test_dest() {
 	experiment dest --set cases=fig13-400 --set schemes=bfc,bfc-dynamic --set seeds=3
 	bound bfc_fig13_400_long_mean '<=' bfc_dynamic_fig13_400_long_mean 1.03
 	all_arrived
+	# Eight queues, 64 elephants: an empty queue is found, be it held yet. Ideal-FQ has 1.64.
+	experiment dest --set cases=fig15-64s --set schemes=bfc --set seeds=6
+	bound bfc_fig15_64s_toward_mean '<=' 2.2
+	bound bfc_fig15_64s_else_p99 '<=' 1.05
+	all_arrived
 	# Flows are tiny: queues are empty, but held yet.
 	experiment dest --set cases=fafc-fig8 --set schemes=bfc,ideal-fq
 	bound bfc_fafc_fig8_all_p99 '<=' ideal_fq_fafc_fig8_all_p99

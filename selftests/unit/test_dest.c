@@ -179,6 +179,8 @@ static void test_borrow(void)
 	CHECK(bfc_dest_may_borrow(0, 1) && !bfc_dest_may_borrow(0, 0));
 	CHECK(bfc_dest_may_borrow(15, 31) && !bfc_dest_may_borrow(16, 32));
 	CHECK(!bfc_dest_may_borrow(1, 2));
+	CHECK(bfc_dest_uses(6, 2, 2, 8) == 2 && bfc_dest_uses(6, 2, 1, 8) == 6);
+	CHECK(bfc_dest_uses(6, 7, 2, 8) == 6);
 }
 
 /* Ports that all take as many queues as they may, in turn; the first one alone if it
