@@ -579,7 +579,7 @@ static struct bfc_queue *bfc_dest_spare(struct bfc_sched *q, const struct bfc_de
 /* An empty queue for a flow that would else have to go to a paused one, or none. One that its
  * destination holds already takes nothing from others. Else it is the one that ran empty the
  * longest ago, or a free one. Any but a free one may yet be paused for packets that left it, but a
- * flow that gets it is alone there.
+ * flow that gets it is alone there. The last free ones are for others.
  */
 static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *skb,
 				    const struct bfc_dest *dest, unsigned int had, u8 class)
@@ -596,8 +596,9 @@ static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *s
 		queue = bfc_dest_coolest(q, class);
 	if (queue)
 		return queue - q->queues;
-	return nfree && bfc_dest_may_borrow(dest->queues, empty) ?
-	       bfc_dest_alone(q, had, class) : n;
+	if (nfree <= BFC_DEST_FEW)
+		uses = dest->queues;
+	return nfree && bfc_dest_may_borrow(uses, empty) ? bfc_dest_alone(q, had, class) : n;
 }
 
 /* Any queue of a class: if there are some that are not paused, one of these. */

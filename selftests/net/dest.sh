@@ -312,9 +312,9 @@ test_borrows_while_few_have_packets() {
 	frames close
 }
 # Six of eight queues are paused for a destination, five of them empty: there is no other that it could
-# borrow, and the free ones are for others.
+# borrow, and the free ones are for others. If 24 of 32 are paused it may borrow until four are free.
 test_leaves_free_queues() {
-	local mac_r
+	local mac_r of=8
 	by_hand peer on role nic sticky 10s rate 64kbit
 	flow_to_r count=4 sport=1
 	keeps_paused 0
@@ -322,14 +322,25 @@ test_leaves_free_queues() {
 	check "those are sent" wait_for 5 queues_in_use 1
 	keeps_paused 0,1,2,3,4,5
 	flow_to_r sport=99
-	equal "told to share" "$(stat s e0 told_to_share)" 1
-	equal "queues in use" "$(stat s e0 occupied)" 1
+	equal "of 8: told to share" "$(stat s e0 told_to_share)" 1
+	equal "of 8: queues in use" "$(stat s e0 occupied)" 1
+
+	fresh queues 32 peer on role nic sticky 10s rate 64kbit
+	of=32
+	flow_to_r count=4 sport=1
+	keeps_paused 0
+	flow_to_r span=23 along=sport sport=2
+	check "those are sent" wait_for 9 queues_in_use 1
+	keeps_paused "$(seq -s , 0 23)"
+	flow_to_r count=3 span=6 along=sport sport=99
+	equal "of 32: told to share" "$(stat s e0 told_to_share)" 2
+	equal "of 32: queues in use" "$(stat s e0 occupied)" 5
 	frames close
 }
 flow_to_r() { frames udp s size=1000 dst="$mac_r" from=10.0.0.1 to=10.0.0.2 "$@"; }
 # keeps_paused QUEUES: from now on
 keeps_paused() {
-	frames keep r 0.2 queues=8 bits="$1" hold=4000000000
+	frames keep r 0.2 queues="${of:-8}" bits="$1" hold=4000000000
 	check "paused" wait_for 5 paused_are "$(tr -cd , <<<",$1" | wc -c)"
 }
 paused_are() { [ "$(stat s e0 paused)" = "$1" ]; }
