@@ -579,21 +579,25 @@ static struct bfc_queue *bfc_dest_spare(struct bfc_sched *q, const struct bfc_de
 /* An empty queue for a flow that would else have to go to a paused one, or none. One that its
  * destination holds already takes nothing from others. Else it is the one that ran empty the
  * longest ago, or a free one. Any but a free one may yet be paused for packets that left it, but a
- * flow that gets it is alone there. The last free ones are for others.
+ * flow that gets it is alone there. A destination that holds many empty queues gets none of the
+ * last free ones, and no source more than its part of what is free.
  */
 static unsigned int bfc_dest_borrow(struct bfc_sched *q, const struct sk_buff *skb,
 				    const struct bfc_dest *dest, unsigned int had, u8 class)
 {
 	unsigned int queues = bfc_class_queues(q, class), empty = bfc_class_empty(q, class);
-	unsigned int n = q->nqueues, nfree = q->dest.of[class].nfree;
-	unsigned int uses = bfc_dest_uses(dest->queues, queues - empty, nfree, queues);
+	unsigned int n = q->nqueues, nfree = q->dest.of[class].nfree, uses = dest->queues;
 	struct bfc_queue *queue;
 
 	if (!bfc_dest_ingress_may(q, skb, empty, class))
 		return n;
 	queue = bfc_dest_spare(q, dest, class);
-	if (!queue && bfc_dest_may_borrow(uses, empty))
-		queue = bfc_dest_coolest(q, class);
+	if (!queue) {
+		if (bfc_dest_ingress_may(q, skb, nfree, class))
+			uses = bfc_dest_uses(uses, queues - empty, nfree, queues);
+		if (bfc_dest_may_borrow(uses, empty))
+			queue = bfc_dest_coolest(q, class);
+	}
 	if (queue)
 		return queue - q->queues;
 	if (nfree <= BFC_DEST_FEW)

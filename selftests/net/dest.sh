@@ -311,30 +311,38 @@ test_borrows_while_few_have_packets() {
 	check "it is sent" wait_for 5 queues_in_use 2
 	frames close
 }
-# Six of eight queues are paused for a destination, five of them empty: there is no other that it could
-# borrow, and the free ones are for others. If 24 of 32 are paused it may borrow until four are free.
-test_leaves_free_queues() {
-	local mac_r of=8
-	by_hand peer on role nic sticky 10s rate 64kbit
+
+# most_are_paused QUEUES [OPTIONS]: so many are paused for a destination, and all of these but one are
+# empty: there is no other that it could borrow
+most_are_paused() {
+	local number=$1
+	shift
+	fresh peer on sticky 10s rate 64kbit "$@"
 	flow_to_r count=4 sport=1
 	keeps_paused 0
-	flow_to_r span=5 along=sport sport=2
-	check "those are sent" wait_for 5 queues_in_use 1
-	keeps_paused 0,1,2,3,4,5
+	flow_to_r span=$((number - 1)) along=sport sport=2
+	check "those are sent" wait_for 9 queues_in_use 1
+	keeps_paused "$(seq -s , 0 $((number - 1)))"
+}
+
+# Of eight queues the free ones are for others; of 32 all but four may be borrowed, and those of one
+# source are four fifths at most.
+test_leaves_free_queues() {
+	local mac_r of=8
+	by_hand
+	most_are_paused 6 role nic
 	flow_to_r sport=99
 	equal "of 8: told to share" "$(stat s e0 told_to_share)" 1
 	equal "of 8: queues in use" "$(stat s e0 occupied)" 1
-
-	fresh queues 32 peer on role nic sticky 10s rate 64kbit
 	of=32
-	flow_to_r count=4 sport=1
-	keeps_paused 0
-	flow_to_r span=23 along=sport sport=2
-	check "those are sent" wait_for 9 queues_in_use 1
-	keeps_paused "$(seq -s , 0 23)"
+	most_are_paused 24 queues 32 role nic
 	flow_to_r count=3 span=6 along=sport sport=99
 	equal "of 32: told to share" "$(stat s e0 told_to_share)" 2
 	equal "of 32: queues in use" "$(stat s e0 occupied)" 5
+	most_are_paused 24 queues 32
+	flow_to_r count=3 span=6 along=sport sport=99
+	equal "of 32, one source: told to share" "$(stat s e0 told_to_share)" 4
+	equal "of 32, one source: queues in use" "$(stat s e0 occupied)" 3
 	frames close
 }
 flow_to_r() { frames udp s size=1000 dst="$mac_r" from=10.0.0.1 to=10.0.0.2 "$@"; }
