@@ -37,6 +37,16 @@ by_hand() {
 	fresh "$@"
 }
 
+# of a host to r: FIELDS of `frames udp`
+flow_to_r() { frames udp s size=1000 dst="$mac_r" from=10.0.0.1 to=10.0.0.2 "$@"; }
+# keeps_paused QUEUES: of $of, or eight, from now on
+keeps_paused() {
+	frames keep r 0.2 queues="${of:-8}" bits="$1" hold=4000000000
+	check "paused" wait_for 5 paused_are "$(tr -cd , <<<",$1" | wc -c)"
+}
+paused_are() { [ "$(stat s e0 paused)" = "$1" ]; }
+queues_in_use() { [ "$(stat s e0 occupied)" = "$1" ]; }
+
 # With 24 flows to one address, a flow to another finds a queue for itself; by the
 # paper's rules it finds none.
 test_another_finds_a_queue() {
@@ -263,16 +273,13 @@ test_joined() {
 # 24 of 32 queues are in use, two of them for one destination and paused: its third flow gets one of
 # the eight that are free, and does not wait with those.
 test_borrows_a_free_queue() {
-	local mac_r
+	local mac_r of=32
 	by_hand queues 32 peer on role nic sticky 1ms rate 64kbit
-	frames udp s span=2 along=sport count=3 size=1000 dst="$mac_r" from=10.0.0.1 \
-		to=10.0.0.2
-	frames keep r 0.2 queues=32 bits=0,1 hold=4000000000
-	sleep 0.3
-	equal "paused" "$(stat s e0 paused)" 2
+	flow_to_r span=2 along=sport count=3
+	keeps_paused 0,1
 	frames udp s span=22 count=3 size=1000 dst="$mac_r" from=10.1.0.1 to=10.2.0.1
 	equal "queues in use" "$(stat s e0 occupied)" 24
-	frames udp s size=1000 dst="$mac_r" from=10.0.0.1 to=10.0.0.2 sport=99
+	flow_to_r sport=99
 	equal "told to share" "$(stat s e0 told_to_share)" 0
 	equal "queues in use then" "$(stat s e0 occupied)" 25
 	frames close
@@ -345,14 +352,6 @@ test_leaves_free_queues() {
 	equal "of 32, one source: queues in use" "$(stat s e0 occupied)" 3
 	frames close
 }
-flow_to_r() { frames udp s size=1000 dst="$mac_r" from=10.0.0.1 to=10.0.0.2 "$@"; }
-# keeps_paused QUEUES: from now on
-keeps_paused() {
-	frames keep r 0.2 queues="${of:-8}" bits="$1" hold=4000000000
-	check "paused" wait_for 5 paused_are "$(tr -cd , <<<",$1" | wc -c)"
-}
-paused_are() { [ "$(stat s e0 paused)" = "$1" ]; }
-queues_in_use() { [ "$(stat s e0 occupied)" = "$1" ]; }
 
 # Seven of eight queues are paused, the other one just got its first packet: flows that find no
 # queue go there, as it may send.
@@ -361,9 +360,7 @@ test_shares_one_that_may_send() {
 	by_hand peer on role nic sticky 1ms rate 64kbit
 	frames udp s span=7 count=6 size=1000 dst="$mac_r" from=10.1.0.1 to=10.2.0.1
 	sleep 1
-	frames keep r 0.2 queues=8 bits=0,1,2,3,4,5,6 hold=4000000000
-	sleep 0.3
-	equal "paused" "$(stat s e0 paused)" 7
+	keeps_paused 0,1,2,3,4,5,6
 	frames udp s count=3 size=1000 dst="$mac_r" from=10.3.0.1 to=10.4.0.1
 	frames udp s span=8 size=100 dst="$mac_r" from=10.5.0.1 to=10.6.0.1
 	at_least "packets in the queue that may send" \
@@ -376,19 +373,15 @@ test_shares_one_that_may_send() {
 test_counts_what_is_free() {
 	local mac_r
 	by_hand peer on role nic sticky 1ms rate 64kbit
-	frames udp s span=2 along=sport count=12 size=1000 dst="$mac_r" from=10.0.0.1 \
-		to=10.0.0.2
+	flow_to_r span=2 along=sport count=12
 	frames udp s span=4 size=1000 dst="$mac_r" from=10.1.0.1 to=10.2.0.1
 	equal "queues" "$(stat s e0 occupied)" 6
-	check "short flows are there yet" wait_for 5 two_are_left
+	check "short flows are there yet" wait_for 5 queues_in_use 2
 	sleep 0.1
-	frames keep r 0.2 queues=8 bits=0,1,2,3,4,5,6,7 hold=4000000000
-	sleep 0.3
-	equal "paused" "$(stat s e0 paused)" 8
+	keeps_paused 0,1,2,3,4,5,6,7
 	equal "joined" "$(stat s e0 joined)" 0
 	frames close
 }
-two_are_left() { [ "$(stat s e0 occupied)" = 2 ]; }
 
 # a sends to forty addresses, from forged ones, IP and MAC, another of each in every
 # packet: one port, so four fifths of the queues at most. b's flows find others.
