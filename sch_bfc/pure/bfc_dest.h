@@ -23,7 +23,7 @@
 #define BFC_DEST_GREEDY		8	/* a port is greedy that holds more than 1/8 */
 #define BFC_DEST_LAST		10	/* the last 1/10 is for ports that hold few */
 
-#define BFC_DEST_FEW		4	/* the last free queues: not lent for what a destination has empty */
+#define BFC_DEST_FEW		4	/* free queues not lent to one that has many empty */
 
 #define BFC_DEST_MUCH		15	/* a flow with so many turns next to a host sends much */
 
