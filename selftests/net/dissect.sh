@@ -18,6 +18,7 @@ group=/sys/fs/cgroup/dissect
 
 # capture NS DEV: all that comes and goes from now on
 capture() {
+	rm -f "$scratch/pcap"	# the last test's would look as if tcpdump had begun
 	ip netns exec "$1" tcpdump -i "$2" -n -U -Z root -B 16384 -w "$scratch/pcap" \
 		2>"$scratch/tcpdump" &
 	capturing=$!
@@ -73,6 +74,9 @@ frames_and_tags() {
 	flood_ends
 	wait_for 15 drained sw2 r0
 	tc -n sw2 qdisc del dev x root
+	# Its goodbye is counted if the port still listens. One of this port's own, which it sends
+	# if it has heard none, passes what tcpdump sees.
+	wait_for 5 peer_not_up sw1 x || fail "no goodbye"
 	# Now it is silent, too.
 	tc -n sw1 qdisc change dev x root bfc peer off
 	captured
