@@ -224,9 +224,10 @@ test_ns_for_ours() {
 		at_most "longest pause of $prio: 2 T_hop (ns)" \
 			"$(answered "map(.prio$prio) | max")" 6000000
 		# Another one that comes before it is over ends no sooner; one that is
-		# about the other priority changes nothing. (Arrivals are in us.)
+		# about the other priority changes nothing. (Arrivals are in us. A frame
+		# that a HELLO went ahead of is late by 84 bytes at 20 Mbit/s, 33.6 us.)
 		at_least "ns by which a pause of $prio is cut" "$(answered "$(pauses $prio) |
-			map(select(.[0] < .[2] + .[3]) | .[0] + .[1] - .[2] - .[3]) | min")" -2000
+			map(select(.[0] < .[2] + .[3]) | .[0] + .[1] - .[2] - .[3]) | min")" -36000
 		at_least "frames that repeat a pause of $prio" "$(answered "$(pauses $prio) |
 			map(select(.[1] > 0 and .[0] < .[2] + .[3]) |
 				.[0] + .[1] - .[2] - .[3] |
