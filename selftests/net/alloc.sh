@@ -110,7 +110,9 @@ test_percpu() {
 	no_memory 9 "$(bfc_on d1 "")"
 	before=$refused
 	no_memory 9 --percpu "$(bfc_on d1 "")"
-	at_least "refused for want of per-CPU data, too" "$refused" $((before + 1))
+	# Where kmemleak and KASAN allocate as well, now and then, the numbers do not tell.
+	[ -e /sys/kernel/debug/kmemleak ] ||
+		at_least "refused for want of per-CPU data, too" "$refused" $((before + 1))
 }
 
 # A change of one that is there
