@@ -30,13 +30,12 @@ topology() {
 # no_memory LEAST [--percpu] [BEFORE...] REQUEST: at least so many allocations can have the request
 # refused beyond those of a pfifo, which are the kernel's own: 8 in 6.1, 5 in 6.12
 no_memory() {
-	local least=$1 own
+	local least=$1 request=${*: -1}
 	shift
-	of_pfifo "${*: -1}"
-	own=$all
 	fails "$@"
-	at_least "${*: -1}: for want of all from one on" "$((all - own))" "$least"
+	at_least "$request: for want of all from one on" "$((all - own[${request%% *}]))" "$least"
 }
+declare -A own		# of a pfifo's, by verb
 
 # fails [--percpu] [BEFORE...] REQUEST: what nomem.py found, in x: $refused for want of one
 # allocation, $all for want of all from one on. Not by "ip netns exec", which hides debugfs
@@ -54,17 +53,6 @@ fails() {
 	equal "${*: -1}: worked at last" "$((one > 0)) $((later > 0))" "1 1"
 }
 
-# of_pfifo REQUEST: "fails" of one like this, but for pfifo
-of_pfifo() {
-	local verb dev
-	read -r verb _ dev _ <<<"$1"
-	case $verb in
-	change)	fails "add dev $dev root handle 1: pfifo limit 9" \
-			"change dev $dev root handle 1: pfifo limit 8" ;;
-	*)	fails "add dev $dev root handle 1: pfifo limit 9" ;;
-	esac
-}
-
 # d0 has 4 TX queues, d2 is a port that shares buffers with others
 devices() {
 	new_ns x
@@ -75,6 +63,11 @@ devices() {
 		link add br0 type bridge
 	END
 	bfc x d2 rate 1gbit fc pfc buffer b size 2mb
+	fails "add dev d1 root handle 1: pfifo limit 9"
+	own[add]=$all own[replace]=$all
+	fails "add dev d1 root handle 1: pfifo limit 9" "change dev d1 root handle 1: pfifo limit 8"
+	own[change]=$all
+	ip netns exec x tc qdisc del dev d1 root
 }
 size_again="change dev d2 root bfc size 2mb"
 
