@@ -216,8 +216,8 @@ test_ns_for_ours() {
 	done
 	finish "${sent[@]}" "${receivers[@]}"
 	frames seen n
-	late=$(answered '. as $f | [range(1; length) | select($f[.].kind == "pause" and
-		$f[. - 1].kind == "hello" and $f[.].t - $f[. - 1].t < 40e-6) | $f[.].t * 1e9]')
+	late=$(answered '[[.[:-1], .[1:]] | transpose[] | select(.[0].kind == "hello" and
+		.[1].kind == "pause" and .[1].t - .[0].t < 40e-6) | .[1].t * 1e9]')
 	frames seen n kind=pause
 	equal "ns of other priorities" "$(answered \
 		'[.[] | .prio0, .prio1, .prio2, .prio4, .prio6, .prio7] | max')" 0
