@@ -2,7 +2,9 @@
 """BFC Fig. 3 and 4: how many flows are active at a fairly shared link.
 
 Sixteen senders and one receiver around a switch with a queue for every flow and
-no backpressure; the switch's non-empty queues are looked at ever so often.
+no backpressure; the switch's non-empty queues are looked at ever so often. Queues have turns,
+or (Fig. 4) the flow with the least left is served first. With FIFO, the paper's third panel,
+flows have no queues that could be counted.
 """
 
 from typing import Dict, List, Tuple, Union
@@ -10,7 +12,7 @@ from typing import Dict, List, Tuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from experiment import COLOURS, Context, Experiment, Metrics
+from experiment import COLOURS, Context, Experiment, Metrics, UsageError
 from metrics import PACKET
 from schemes import make
 from simulate import Job, Run
@@ -19,6 +21,8 @@ from workload import Distribution, Flow, one_of, open_loop
 
 SENDERS = 16
 Counts = npt.NDArray[np.float64]
+# Which queue is next: schemes, and what the paper calls them.
+SCHEDULERS = {"fq": ("ideal-fq-open", "fair queueing"), "srf": ("ideal-srf-open", "SRF")}
 
 
 def star(rate: int) -> Topology:
@@ -36,7 +40,13 @@ def star(rate: int) -> Topology:
 
 
 def make_job(
-    ctx: Context, name: str, sizes: str, load: float, gbit: float, long_flow: bool
+    ctx: Context,
+    name: str,
+    sizes: str,
+    load: float,
+    gbit: float,
+    long_flow: bool,
+    scheduler: str = "fq",
 ) -> Job:
     t = star(round(gbit * GBIT))
     receiver = t.number("r")
@@ -58,7 +68,7 @@ def make_job(
     return Job(
         name=name,
         topology=t,
-        scheme=make("ideal-fq-open"),
+        scheme=make(SCHEDULERS[scheduler][0]),
         flows=flows,
         until=duration,
         seed=ctx.seed,
@@ -78,37 +88,48 @@ def active(run: Run) -> Tuple[Counts, Counts]:
 
 
 def run_fig4(ctx: Context) -> Metrics:
-    keys = [(g, load) for g in ctx.numbers("gbit") for load in ctx.numbers("loads")]
+    schedulers, loads = ctx.texts("schedulers"), ctx.numbers("loads")
+    for scheduler in schedulers:
+        if scheduler not in SCHEDULERS:
+            raise UsageError(
+                f"schedulers: {scheduler} is not one of {', '.join(SCHEDULERS)}"
+            )
+    keys = [(s, g, load) for s in schedulers for g in ctx.numbers("gbit") for load in loads]
     runs = ctx.simulate(
         [
-            make_job(ctx, f"{g:g}g-{load:g}", ctx.text("sizes"), load, g, False)
-            for g, load in keys
+            # The same flows for both.
+            make_job(ctx, f"{s}-{g:g}g-{load:g}", ctx.text("sizes"), load, g, False, s)
+            for s, g, load in keys
         ]
     )
     rows: List[List[Union[str, float]]] = []
     metrics: Metrics = {}
-    found: Dict[Tuple[float, float], Counts] = {}
-    for (g, load), one in zip(keys, runs):
+    found: Dict[Tuple[str, float, float], Counts] = {}
+    for (s, g, load), one in zip(keys, runs):
         _, n = active(one)
-        found[(g, load)] = n
+        found[(s, g, load)] = n
         p50, p99 = (float(np.percentile(n, p)) for p in (50, 99))
         over = float((n > 32).mean())
         # M/G/1-PS with Poisson arrivals (BFC §2.3).
         rows.append(
-            [g, load, float(n.mean()), load / (1 - load), p50, p99, float(n.max()), over]
+            [s, g, load, float(n.mean()), load / (1 - load), p50, p99, float(n.max()), over]
         )
-        metrics[f"active_p99_at_{load:g}_{g:g}g"] = p99
+        metrics[f"{s}_active_mean_at_{load:g}_{g:g}g"] = float(n.mean())
+        metrics[f"{s}_active_p99_at_{load:g}_{g:g}g"] = p99
+        metrics[f"{s}_over_32_pct_at_{load:g}_{g:g}g"] = 100 * over
     ctx.table(
         "fig4",
-        ["gbit", "load", "mean", "mean_poisson", "p50", "p99", "max", "share_over_32"],
+        ["scheduler", "gbit", "load", "mean", "mean_poisson", "p50", "p99", "max"]
+        + ["share_over_32"],
         rows,
     )
-    with ctx.figure("fig4", len(ctx.numbers("gbit"))) as axes:
-        for axis, g in zip(np.atleast_1d(axes), ctx.numbers("gbit")):
-            for colour, load in zip(COLOURS, ctx.numbers("loads")):
+    panels = [(s, g) for s in schedulers for g in ctx.numbers("gbit")]
+    with ctx.figure("fig4", len(panels)) as axes:
+        for axis, (s, g) in zip(np.atleast_1d(axes), panels):
+            for colour, load in zip(COLOURS, loads):
                 shares = np.linspace(0, 100, 401)
                 axis.plot(
-                    np.percentile(found[(g, load)], shares),
+                    np.percentile(found[(s, g, load)], shares),
                     shares / 100,
                     color=colour,
                     label=f"{load:.0%}",
@@ -116,7 +137,9 @@ def run_fig4(ctx: Context) -> Metrics:
             axis.axvline(32, color="#999999", linewidth=0.8, label="32 queues")
             axis.set_xscale("symlog", linthresh=1, linscale=0.3)
             axis.set(
-                xlim=(0, 150), xlabel=f"active flows, {g:g} Gbit/s", ylabel="CDF"
+                xlim=(0, 150),
+                xlabel=f"active flows, {SCHEDULERS[s][1]}, {g:g} Gbit/s",
+                ylabel="CDF",
             )
             ticks = (0, 1, 2, 5, 10, 20, 50, 100)
             axis.set_xticks(ticks, [str(tick) for tick in ticks])
@@ -172,6 +195,7 @@ EXPERIMENTS = [
         "active flows at a fairly shared link",
         run_fig4,
         params={
+            "schedulers": list(SCHEDULERS),
             "sizes": "google",
             "loads": [0.5, 0.8],
             "gbit": [100.0],

@@ -432,10 +432,14 @@ def make(
         if name == "ideal-fq":
             return ideal
         return replace(ideal, source="open", label="FQ, no window")
-    if name == "ideal-srf":
+    if name in ("ideal-srf", "ideal-srf-open"):
+        bounded = name == "ideal-srf"
         return replace(
-            make("ideal-fq"), name=name, label="Ideal-SRF",
-            nic=f"{FAIR_NIC} sched srf", switch=f"{FAIR_NIC} sched srf",
+            make("ideal-fq" if bounded else "ideal-fq-open"),
+            name=name,
+            label="Ideal-SRF" if bounded else "SRF, no window",
+            nic=f"{FAIR_NIC} sched srf",
+            switch=f"{FAIR_NIC} sched srf",
         )
     if name in ("dctcp", "dctcp-ss"):
         return dctcp(name == "dctcp-ss")
@@ -519,6 +523,7 @@ NAMES = (
     "ideal-fq-open",
     *SRF_JOINS,
     "ideal-srf",
+    "ideal-srf-open",
     "dctcp",
     "dctcp-ss",
     "hpcc",

@@ -82,6 +82,10 @@ class Topology:
     def name(self, host: int) -> str:
         return self.nodes[self.hosts[host]].name
 
+    def find(self, name: str) -> int:
+        """The number of a node."""
+        return self._index[name]
+
     def number(self, name: str) -> int:
         return self.hosts.index(self._index[name])
 
@@ -348,6 +352,36 @@ def clos(
     for tor in tors:
         for top in tops:
             t.link(tor, top, core_rate, core_delay)
+    return t
+
+
+GATEWAYS = ("ga", "gb")
+
+
+def two_centers(
+    racks: int = 4,
+    per_rack: int = 16,
+    spines: int = 8,
+    rate: int = 200 * GBIT,
+    delay: int = 200 * US,
+) -> Topology:
+    """BFC App. A.9: two of the above, each with a gateway that has a link to all spines; rate,
+    delay: of the link between the GATEWAYS. The first half of the hosts is of the first one.
+    """
+    t = Topology(planes=spines)
+    for center, gateway in zip("ab", GATEWAYS):
+        t.switch(gateway)
+        tops = [t.switch(f"{center}s{s}") for s in range(spines)]
+        for r in range(racks):
+            tor = t.switch(f"{center}t{r}")
+            for i in range(per_rack):
+                t.host(f"{center}h{r * per_rack + i}")
+                t.link(f"{center}h{r * per_rack + i}", tor)
+            for top in tops:
+                t.link(tor, top)
+        for top in tops:
+            t.link(top, gateway)
+    t.link(*GATEWAYS, rate, delay)
     return t
 
 

@@ -344,6 +344,16 @@ class Networks(unittest.TestCase):
             with self.assertRaises(ValueError):
                 topology.fat_tree(8, up)
 
+    def test_two_centers(self) -> None:
+        t = topology.two_centers(2, 4, 2)
+        self.assertEqual((len(t.hosts), len(t.switches())), (16, 2 * (2 + 2 + 1)))
+        self.check_paths(t, t.planes, 7)
+        # Within a center as in a Clos: the gateway is no way round.
+        self.assertEqual(len(t.path(8, 15)), 4)
+        link = t.links[t.path(0, 8)[3]]
+        self.assertEqual((link.rate, link.delay), (200 * topology.GBIT, 200_000))
+        self.assertEqual({t.name(h)[0] for h in range(8)}, {"a"})
+
     def test_line_and_dumbbell(self) -> None:
         self.assertEqual(len(topology.line(3).path(0, 1)), 4)
         t = topology.dumbbell(2)
@@ -394,6 +404,7 @@ class Networks(unittest.TestCase):
         for t in (
             topology.clos(3, 5, 2),
             topology.pod(3, 5, 2),
+            topology.two_centers(2, 3, 2),
             topology.fat_tree(4),
             topology.fig6((2, 3, 2)),
         ):

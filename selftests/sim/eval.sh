@@ -24,7 +24,7 @@ cd "$top" || exit 1
 # One for each part: the experiments' own code, queues, fair shares, each mode, HPCC, and
 # who waits where queues run short.
 tests=(unit fig7 table1 appc fig10 pauses fafc capfc hpcc_rx dest)
-long=(fig8 srf classes fig24 fig25 fig28 choices short buffer tcp fig22 fig23 fig27 capfc_long capfc_shared
+long=(fig8 srf classes fig24 fig25 fig26 fig28 choices short buffer tcp fig22 fig23 fig27 capfc_long capfc_shared
 	hpcc hpcc_reacts hpcc_wai hpcc_testbed hpcc_fabric hpcc_choices hpcc_queues
 	hpcc_eta delay delay_clos fafc_hpcc hrtt speed schemes repeat rest)
 out=$(mktemp -d "${TMPDIR:-/tmp}/bfc-eval.XXXXXX")
@@ -285,6 +285,17 @@ test_fig25() {
 	bound bfc_no_nic_dynamic_held_max_kb '>' bfc_held_max_kb 1.2
 	bound bfc_no_nic_dynamic_held_max_kb '<' bfc_no_nic_open_held_max_kb 0.5
 	bound bfc_no_nic_dynamic_short_p99 '<=' bfc_short_p99 1.05
+	all_arrived
+}
+
+# Hop by hop, a link of 400 us is full and a flow within a data center waits for none that leaves
+# it; rates that follow the end-to-end loop do neither.
+test_fig26() {
+	experiment bfc-fig26
+	bound bfc_hrtt_both_used_pct '>=' 98
+	bound dcqcn_both_used_pct '<' bfc_hrtt_both_used_pct 0.8
+	bound bfc_hrtt_both_short_p99 '<=' bfc_hrtt_local_short_p99 1.05
+	bound bfc_hrtt_both_short_p99 '<' dcqcn_both_short_p99 0.7
 	all_arrived
 }
 
