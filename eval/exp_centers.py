@@ -12,14 +12,12 @@ many for INT in TCP's options (linux/bfc_int.h): HPCC is not among the schemes.
 import random
 from typing import Dict, List, Sequence, Tuple, Union
 
-import numpy as np
-
 from clos_runs import HEADER, SHORT, SAMPLE_EVERY, draw_sizes, slowdown_rows
-from experiment import COLOURS, Context, Experiment, Metrics, UsageError
+from experiment import COLOURS, Context, Experiment, Metrics, UsageError, Value
 from metrics import Done, mean, percentile
 from schemes import LIMIT, Scheme, make
 from simulate import Job, Run
-from topology import GBIT, GATEWAYS, US, Topology, two_centers
+from topology import GBIT, GATEWAYS, US, two_centers
 from workload import Distribution, Flow, all_pairs, open_loop, spread
 
 # Flows within the centers only, or those between them as well.
@@ -97,13 +95,13 @@ def make_job(ctx: Context, case: str, scheme: Scheme) -> Job:
 def utilisation(run: Run) -> List[float]:
     """The link between the centers while flows are started within them, a direction each: %."""
     t = run.job.topology
+    ends = [t.find(name) for name in GATEWAYS]
+    rate = next(link.rate for link in t.links if [link.a, link.b] == ends)
     result: List[float] = []
     for here, there in (GATEWAYS, GATEWAYS[::-1]):
-        port = t.port(here, there)
         sampled = run.samples[here]
-        sent = sampled.sent[:, int(port[1:])]
+        sent = sampled.sent[:, int(t.port(here, there)[1:])]
         lasted = sampled.time[-1] - sampled.time[0]
-        rate = max(t.links[n].rate for n in t.nodes[t.find(here)].ports)
         result.append(100 * 8e9 * float(sent[-1] - sent[0]) / float(lasted) / rate)
     return result
 
@@ -150,7 +148,7 @@ def run(ctx: Context) -> Metrics:
         short = [f.slowdown for f in local if f.size <= SHORT]
         inside = held(one, [s for s in t.switches() if s not in GATEWAYS])
         between = held(one, GATEWAYS)
-        used = utilisation(one) if case == "both" else [0.0, 0.0]
+        used = utilisation(one)
         rows.append(
             [
                 one.job.scheme.name,
@@ -184,7 +182,7 @@ def run(ctx: Context) -> Metrics:
     return found
 
 
-PARAMS: Dict[str, Union[int, float, str, List[int], List[str]]] = {
+PARAMS: Dict[str, Value] = {
     "schemes": ["bfc-hrtt", "dcqcn"],
     "cases": list(CASES),
     "sizes": "fb-hadoop-bfc",
@@ -204,7 +202,7 @@ EXPERIMENTS = [
         "bfc-fig26",
         "two data centers with a long link between them, Facebook's flows",
         run,
-        params={**PARAMS},
+        params=PARAMS,
         full={
             "schemes": ["bfc-hrtt", "ideal-fq-open", "dctcp-ss", "dcqcn"],
             "clos": [4, 16, 8],
