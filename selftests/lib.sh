@@ -646,11 +646,13 @@ receive() {
 udp_listens() { in_ns "$1" ss -Huln "sport = :$2" | grep -q .; }
 tcp_listens() { in_ns "$1" ss -Htln "sport = :$2" | grep -q .; }
 
-# send NS ADDRESS PORT [OPTIONS], in the background
+# send NS ADDRESS PORT [OPTIONS], in the background; by user $as, root if that is empty
+as=
 send() {
 	local ns=$1 dst=$2 port=$3
 	shift 3
-	ip netns exec "$ns" udpflow send -d "$dst" -p "$port" "$@" \
+	# shellcheck disable=SC2086
+	ip netns exec "$ns" ${as:+setpriv --reuid $as --clear-groups} udpflow send -d "$dst" -p "$port" "$@" \
 		>"$scratch/$ns.sent.$port.json" &
 	bg=$!
 	pids+=("$bg")

@@ -215,6 +215,39 @@ for i in range(5000):
     s.sendto(b"\x08\0\xf7\xff" + bytes(896), ("10.0.0.254", 0))'
 }
 
+# A user of a opens flows to everywhere behind r, and has packets of each waiting all the time. What
+# another user of a sends to b has the same card, and nothing else to do with it.
+test_user_of_a_host() {
+	network
+	box_routes
+	ip -n a route add 10.8.0.0/16 via 10.0.0.254
+	slow=1 in="pr tx" as=1001
+	besides "flows to everywhere of a user" 350 user_sprays
+	as=
+	at_least "flows that have had a queue of a's card" "$(stat a e0 assigned)" 500
+	frames close
+	all_idle
+}
+user_sprays() {
+	in_ns a setpriv --reuid 65534 --clear-groups python3 -c '
+import socket, time
+end = time.monotonic() + 2
+flows = []
+for i in range(900):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    s.setblocking(False)
+    s.connect(("10.8.%d.%d" % (i // 200, 1 + i % 200), 5000))
+    flows.append(s)
+while time.monotonic() < end:
+    for s in flows:
+        try:
+            s.send(bytes(900))
+        except (BlockingIOError, ConnectionRefusedError):
+            pass
+    time.sleep(0.005)'
+}
+
 unproved() {
 	frames hello m echo=4711 nonce=random count=12500
 	frames pause m bits=0,1,2,3 epoch=4711 hold=4000000000 count=12500
@@ -842,7 +875,8 @@ storm_at_ph() { [ "$(stat sw ph storms)" -ge 1 ] && [ "$(stat sw ph storm_tx)" -
 pfc_of_c() { mac_m=$(mac c top) pfc; }
 
 run_tests user_namespace user_namespace_attacks user_namespace_loads_the_module \
-	floods_of_a_host flows_of_a_host attacks_of_a_neighbour more_of_a_neighbour long_loops \
+	floods_of_a_host flows_of_a_host user_of_a_host attacks_of_a_neighbour \
+	more_of_a_neighbour long_loops \
 	strangers stranger_with_the_id_of_a_neighbour container containers_on_a_router mirrors \
 	pfc_from_a_host pauses_of_fafc packets_in_a_pause \
 	pfc_to_a_host pfc_through_the_switch macvlan_in_the_hosts_name
