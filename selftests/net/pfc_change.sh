@@ -76,6 +76,8 @@ test_handles_come_later() {
 	give_handles sw
 	check "nothing pauses h" wait_for 8 pausing
 	finish "$bg"
+	# What came until then, for 2 to 4 s, would take pn up to 19 s.
+	ip -n sw link set dev pn type wire rate 20mbit
 	all_idle
 }
 
