@@ -198,8 +198,9 @@ test_values_of_tx_queues() {
 		carrier=udp version=6
 	at_least "TX queues that the flows take" "$(of_txqs sw2 x .packets | paste "$scratch/before" - |
 		awk '$2 - $1 >= 60' | wc -l)" 3
+	# All together nearly fill h1's link: else one of them may have most of its FIFO.
 	for i in 1 2 3 4; do
-		send h1 10.0.0.100 $((6000 + i)) -f 3 -t 4 -b 24000 -s 300
+		send h1 10.0.0.100 $((6000 + i)) -f 3 -t 4 -b 24000 -s 300 -r 4000000
 		senders+=("$bg")
 	done
 	sleep 1
