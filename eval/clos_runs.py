@@ -101,9 +101,10 @@ def flows_job(
     duration: int,
     seed: int,
     timeout: int = 3600,
+    first: int = 0,
 ) -> Job:
     """Flows that start for some ns, then time for them to end; all switches are
-    looked at meanwhile. timeout: s of the host.
+    looked at meanwhile, from the first ns on. timeout: s of the host.
     """
     return Job(
         name=name,
@@ -112,7 +113,7 @@ def flows_job(
         flows=flows,
         until=duration + DRAIN,
         seed=seed,
-        samples=(SAMPLE_EVERY, 0, duration),
+        samples=(SAMPLE_EVERY, first, duration),
         mem=1536 if len(t.hosts) <= 32 else 6144,
         timeout=timeout,
     )
@@ -181,10 +182,7 @@ def figure(
     """An experiment that compares schemes."""
 
     def run(ctx: Context) -> Metrics:
-        some = ctx.texts("cases") if "cases" in ctx.params else cases
-        unknown = [case for case in some if case not in cases]
-        if unknown:
-            raise UsageError(f"cases: {unknown[0]} is not one of {', '.join(cases)}")
+        some = ctx.some_of("cases", cases) if "cases" in ctx.params else cases
         runs = run_cases(ctx, some, schemes(ctx))
         report(ctx, name, runs, shown)
         return metrics(runs, measures)
@@ -321,9 +319,10 @@ BUFFER_HEADER = [
 ]
 
 
-def held(run: Run) -> Any:
-    """Bytes in a switch, all its ports together: those of all switches, always."""
-    return np.concatenate([s.backlog.sum(axis=1) for s in run.samples.values()])
+def held(run: Run, nodes: Optional[Sequence[str]] = None) -> Any:
+    """Bytes in a switch, all its ports together: those of all switches, or of some, always."""
+    some = run.samples.values() if nodes is None else [run.samples[n] for n in nodes]
+    return np.concatenate([s.backlog.sum(axis=1) for s in some])
 
 
 def buffer_row(case: str, run: Run) -> Row:

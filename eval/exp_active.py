@@ -12,7 +12,7 @@ from typing import Dict, List, Tuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from experiment import COLOURS, Context, Experiment, Metrics, UsageError
+from experiment import COLOURS, Context, Experiment, Metrics
 from metrics import PACKET
 from schemes import make
 from simulate import Job, Run
@@ -88,12 +88,7 @@ def active(run: Run) -> Tuple[Counts, Counts]:
 
 
 def run_fig4(ctx: Context) -> Metrics:
-    schedulers, loads = ctx.texts("schedulers"), ctx.numbers("loads")
-    for scheduler in schedulers:
-        if scheduler not in SCHEDULERS:
-            raise UsageError(
-                f"schedulers: {scheduler} is not one of {', '.join(SCHEDULERS)}"
-            )
+    schedulers, loads = ctx.some_of("schedulers", SCHEDULERS), ctx.numbers("loads")
     keys = [(s, g, load) for s in schedulers for g in ctx.numbers("gbit") for load in loads]
     runs = ctx.simulate(
         [

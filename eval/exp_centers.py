@@ -12,10 +12,10 @@ many for INT in TCP's options (linux/bfc_int.h): HPCC is not among the schemes.
 import random
 from typing import Dict, List, Sequence, Tuple, Union
 
-from clos_runs import HEADER, SHORT, SAMPLE_EVERY, draw_sizes, slowdown_rows
-from experiment import COLOURS, Context, Experiment, Metrics, UsageError, Value
+from clos_runs import HEADER, SHORT, draw_sizes, flows_job, held, schemes, slowdown_rows
+from experiment import COLOURS, Context, Experiment, Metrics, Value
 from metrics import Done, mean, percentile
-from schemes import LIMIT, Scheme, make
+from schemes import LIMIT, Scheme
 from simulate import Job, Run
 from topology import GBIT, GATEWAYS, US, two_centers
 from workload import Distribution, Flow, all_pairs, open_loop, spread
@@ -23,7 +23,6 @@ from workload import Distribution, Flow, all_pairs, open_loop, spread
 # Flows within the centers only, or those between them as well.
 CASES = ("local", "both")
 LONG = "long"  # group of flows from one center to the other
-DRAIN = 50_000_000  # ns: for flows under way when no more are started
 
 
 def local_flows(ctx: Context, center: int, first: int, last: int) -> List[Flow]:
@@ -64,8 +63,6 @@ def long_flows(rng: random.Random, hosts: int, flows: int, size: int) -> List[Fl
 
 
 def make_job(ctx: Context, case: str, scheme: Scheme) -> Job:
-    if case not in CASES:
-        raise UsageError(f"cases: {case} is not one of {', '.join(CASES)}")
     racks, per_rack, spines = ctx.integers("clos")
     hosts = racks * per_rack
     gbit = ctx.integer("gbit")
@@ -79,17 +76,8 @@ def make_job(ctx: Context, case: str, scheme: Scheme) -> Job:
         # Enough to fill the link until no more are started within the centers
         size = round(1.2 * last * gbit / 8 / count)
         flows += long_flows(ctx.rng("between"), hosts, count, size)
-    return Job(
-        name=f"{case}-{scheme.name}",
-        topology=t,
-        scheme=scheme,
-        flows=spread(ctx.rng("paths"), flows, spines),
-        until=last + DRAIN,
-        seed=ctx.seed,
-        samples=(SAMPLE_EVERY, first, last),
-        mem=1536 if len(t.hosts) <= 32 else 6144,
-        timeout=7200,
-    )
+    flows = spread(ctx.rng("paths"), flows, spines)
+    return flows_job(f"{case}-{scheme.name}", t, scheme, flows, last, ctx.seed, 7200, first)
 
 
 def utilisation(run: Run) -> List[float]:
@@ -104,11 +92,6 @@ def utilisation(run: Run) -> List[float]:
         lasted = sampled.time[-1] - sampled.time[0]
         result.append(100 * 8e9 * float(sent[-1] - sent[0]) / float(lasted) / rate)
     return result
-
-
-def held(run: Run, nodes: Sequence[str]) -> float:
-    """The most that one of some switches was seen to hold, KB."""
-    return max(float(run.samples[n].backlog.sum(axis=1).max()) for n in nodes) / 1000
 
 
 def within(run: Run) -> List[Done]:
@@ -131,12 +114,8 @@ def draw(ctx: Context, cases: Sequence[str], runs: Sequence[Tuple[str, Run]]) ->
 
 
 def run(ctx: Context) -> Metrics:
-    cases = ctx.texts("cases")
-    schemes = [
-        make(name, ctx.integer("queues"), limit=ctx.text("limit"))
-        for name in ctx.texts("schemes")
-    ]
-    todo = [(case, s) for case in cases for s in schemes]
+    cases = ctx.some_of("cases", CASES)
+    todo = [(case, s) for case in cases for s in schemes(ctx)]
     results = ctx.simulate([make_job(ctx, case, s) for case, s in todo])
     runs = [(case, one) for (case, _), one in zip(todo, results)]
     rows: List[List[Union[str, int, float]]] = []
@@ -146,8 +125,10 @@ def run(ctx: Context) -> Metrics:
         name = f"{one.job.scheme.name.replace('-', '_')}_{case}"
         local = within(one)
         short = [f.slowdown for f in local if f.size <= SHORT]
-        inside = held(one, [s for s in t.switches() if s not in GATEWAYS])
-        between = held(one, GATEWAYS)
+        inside, between = (
+            float(held(one, nodes).max()) / 1000
+            for nodes in ([s for s in t.switches() if s not in GATEWAYS], GATEWAYS)
+        )
         used = utilisation(one)
         rows.append(
             [

@@ -91,8 +91,6 @@ def size_text(size: int) -> str:
 
 def make_flows(ctx: Context, network: Network, case: str) -> List[Flow]:
     """The same for all schemes."""
-    if case not in CASES:
-        raise UsageError(f"cases: {case} is not one of {', '.join(CASES)}")
     load, incast = CASES[case]
     hosts = len(network.topology.hosts)
     duration = round(ctx.number("ms") * 1e6)
@@ -118,7 +116,7 @@ def run_cases(
 ) -> Named:
     """Every scheme on the flows of every case."""
     duration = round(ctx.number("ms") * 1e6)
-    todo = [(case, s) for case in ctx.texts("cases") for s in schemes]
+    todo = [(case, s) for case in ctx.some_of("cases", CASES) for s in schemes]
     runs = ctx.simulate(
         [
             Job(
@@ -322,10 +320,7 @@ def run_fig11(ctx: Context) -> Metrics:
 
 def run_fig12(ctx: Context) -> Metrics:
     network = fabric(ctx)
-    choices, buffer = ctx.texts("choices"), ctx.text("buffer")
-    for choice in choices:
-        if choice not in CHOICES:
-            raise UsageError(f"choices: {choice} is not one of {', '.join(CHOICES)}")
+    choices, buffer = ctx.some_of("choices", CHOICES), ctx.text("buffer")
     if "gbn" in choices and "dctcp" in ctx.texts("schemes"):
         raise UsageError("choices: dctcp has no gbn, only nosack; --set schemes=hpcc,dcqcn")
     schemes = [

@@ -10,7 +10,7 @@ import subprocess
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple, Union, cast
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Sequence, Tuple, Union, cast
 
 import matplotlib
 
@@ -189,6 +189,14 @@ class Context:
 
     def texts(self, name: str) -> List[str]:
         return cast(List[str], self.params[name])
+
+    def some_of(self, name: str, known: Iterable[str]) -> List[str]:
+        """A parameter's words, each of which has to be a known one."""
+        words, known = self.texts(name), list(known)
+        for word in words:
+            if word not in known:
+                raise UsageError(f"{name}: {word} is not one of {', '.join(known)}")
+        return words
 
     def rng(self, *what: Scalar) -> random.Random:
         """Random numbers that depend on the seed and on what they are for."""

@@ -326,12 +326,32 @@ def fig6(
 
 
 def _fill_racks(
-    t: Topology, tors: List[str], per_rack: int, rate: int, delay: int = US
+    t: Topology, tors: List[str], per_rack: int, rate: int, delay: int = US, prefix: str = ""
 ) -> None:
     for r, tor in enumerate(tors):
         for i in range(per_rack):
-            t.host(f"h{r * per_rack + i}")
-            t.link(f"h{r * per_rack + i}", tor, rate, delay)
+            name = f"{prefix}h{r * per_rack + i}"
+            t.host(name)
+            t.link(name, tor, rate, delay)
+
+
+def _leaf_spine(
+    t: Topology,
+    size: Tuple[int, int, int],
+    host_rate: int = 100 * GBIT,
+    core_rate: int = 100 * GBIT,
+    core_delay: int = US,
+    prefix: str = "",
+) -> List[str]:
+    """size: racks, hosts of each, spines. prefix: of all names. Returns the spines."""
+    racks, per_rack, spines = size
+    tors = [t.switch(f"{prefix}t{r}") for r in range(racks)]
+    tops = [t.switch(f"{prefix}s{s}") for s in range(spines)]
+    _fill_racks(t, tors, per_rack, host_rate, prefix=prefix)
+    for tor in tors:
+        for top in tops:
+            t.link(tor, top, core_rate, core_delay)
+    return tops
 
 
 def clos(
@@ -346,12 +366,7 @@ def clos(
     25 Gbit/s in FAFC §IV-B. core_rate, core_delay: of the others.
     """
     t = Topology(planes=spines)
-    tors = [t.switch(f"t{r}") for r in range(racks)]
-    tops = [t.switch(f"s{s}") for s in range(spines)]
-    _fill_racks(t, tors, per_rack, host_rate)
-    for tor in tors:
-        for top in tops:
-            t.link(tor, top, core_rate, core_delay)
+    _leaf_spine(t, (racks, per_rack, spines), host_rate, core_rate, core_delay)
     return t
 
 
@@ -371,15 +386,7 @@ def two_centers(
     t = Topology(planes=spines)
     for center, gateway in zip("ab", GATEWAYS):
         t.switch(gateway)
-        tops = [t.switch(f"{center}s{s}") for s in range(spines)]
-        for r in range(racks):
-            tor = t.switch(f"{center}t{r}")
-            for i in range(per_rack):
-                t.host(f"{center}h{r * per_rack + i}")
-                t.link(f"{center}h{r * per_rack + i}", tor)
-            for top in tops:
-                t.link(tor, top)
-        for top in tops:
+        for top in _leaf_spine(t, (racks, per_rack, spines), prefix=center):
             t.link(top, gateway)
     t.link(*GATEWAYS, rate, delay)
     return t
