@@ -652,7 +652,8 @@ send() {
 	local ns=$1 dst=$2 port=$3
 	shift 3
 	# shellcheck disable=SC2086
-	ip netns exec "$ns" ${as:+setpriv --reuid $as --clear-groups} udpflow send -d "$dst" -p "$port" "$@" \
+	ip netns exec "$ns" ${as:+setpriv --reuid $as --clear-groups} \
+		udpflow send -d "$dst" -p "$port" "$@" \
 		>"$scratch/$ns.sent.$port.json" &
 	bg=$!
 	pids+=("$bg")

@@ -218,12 +218,12 @@ for i in range(5000):
 # A user of a opens flows to everywhere behind r, and has packets of each waiting all the time. What
 # another user of a sends to b has the same card, and nothing else to do with it.
 test_user_of_a_host() {
+	local as=1001
 	network
 	box_routes
 	ip -n a route add 10.8.0.0/16 via 10.0.0.254
-	slow=1 in="pr tx" as=1001
+	slow=1 in="pr tx"
 	besides "flows to everywhere of a user" 350 user_sprays
-	as=
 	at_least "flows that have had a queue of a's card" "$(stat a e0 assigned)" 500
 	frames close
 	all_idle

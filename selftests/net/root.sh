@@ -256,7 +256,7 @@ test_a_pool_of_another_root() {
 		frames keep r 0.1 queues=8 bits="$others" roots=77,77,77,77,77,77,77 \
 			hold=4000000000
 		sleep 0.3
-		[ "$(stat sw p2 joined)" != 5 ] || break
+		[ "$(stat sw p2 joined)" -lt 5 ] || break
 		[ $try = 3 ] || { frames close; clean_up; }
 	done
 	equal "joined" "$(stat sw p2 joined)" 5
