@@ -142,8 +142,16 @@ class Flows(unittest.TestCase):
             self.assertAlmostEqual(normal / total, load, delta=0.1 * load)
             self.assertAlmostEqual(incast / total, burst, delta=0.0005)
         self.assertEqual(found, flows.make_flows(ctx, network, "incast"))
-        with self.assertRaises(UsageError):
-            flows.make_flows(ctx, network, "load70")
+
+    def test_unknown_words_are_refused(self) -> None:
+        for name, change in (
+            ("hpcc-fig11", "cases=load70"),
+            ("hpcc-fig12", "cases=load70"),
+            ("hpcc-fig12", "choices=pfc,none"),
+        ):
+            ctx = context(flows.EXPERIMENTS, name, change)
+            with self.assertRaisesRegex(UsageError, "is not one of"):
+                ctx.experiment.run(ctx)
 
 
 class Measures(unittest.TestCase):
@@ -248,7 +256,6 @@ class Choices(unittest.TestCase):
         for choice in hpcc.CHOICES:
             for word in ("--bound", "--ssthresh"):
                 self.assertNotIn(word, options(self.job("hpcc", choice)))
-
 
     def test_go_back(self) -> None:
         for name in ("hpcc", *schemes.RATED):
