@@ -37,9 +37,9 @@
 #define BFC_FDEC_DEFAULT	800U
 
 /* T_hop: bfc_fafc_recover(). The paper has no such number. Measured (docs/results-fafc.md):
- * with DCTCP (its windows recover by themselves), of 11 873 flows to hosts without an incast 146
- * take five times as long as alone with 64, 87 with 32, 69 with 8, and as many if hosts do not
- * slow down at all (PFC: 222). Without a congestion control a flow beside three that flood
+ * with DCTCP (its windows recover by themselves), of 11 873 flows to hosts without an incast 162
+ * take five times as long as alone with 64, 87 with 32, 67 with 8, and 69 if hosts do not slow
+ * down at all (PFC: 222). Without a congestion control a flow beside three that flood
  * another egress gets 84 % of its link with 64, 76 % with 32, and 38 % with 8 (PFC: 49 %).
  */
 #define BFC_FAFC_RECOVER	32
