@@ -6,6 +6,7 @@
 #ifndef BFCCTL_H
 #define BFCCTL_H
 
+#include <limits.h>
 #include <linux/types.h>
 #include <net/if.h>
 #include <stdarg.h>
@@ -132,9 +133,33 @@ bool counts_fit(int map, size_t key, size_t value);
 bool conf_get_sized(int map, void *value, size_t size);
 #define conf_get(map, value)	conf_get_sized(map, value, sizeof(*(value)))
 
+/* ---- bfcctl_file.c ---- */
+
+/**
+ * struct file - a file that is being written
+ * @to: where to write
+ * @path: what the user calls it
+ * @dir: its directory
+ * @name: its name there
+ * @part: name of what takes its place, or ""
+ * @error: the first that was met, or 0
+ */
+struct file {
+	FILE *to;
+	const char *path;
+	int dir;
+	char name[NAME_MAX + 2];
+	char part[NAME_MAX + 1];
+	int error;
+};
+
+void file_begin(struct file *file, const char *path);
+void file_end(struct file *file);
+
 /* ---- bfcctl_lock.c ---- */
 
 void change_lock(void);
+void pins_lock(void);
 
 /* ---- bfcctl_netns.c ---- */
 
@@ -232,6 +257,7 @@ struct qdiscs;
 void ports_each_of(const struct qdiscs *q,
 		   void (*each)(const struct port *port, void *arg), void *arg);
 void queues_each(int ifindex, void (*each)(const struct queue *queue, void *arg), void *arg);
+const char *port_try_stamp(const struct port *port, uint8_t mode, int fd);
 void port_stamp(const struct port *port, uint8_t mode, int fd);
 
 /*

@@ -3,11 +3,8 @@
  * bfcctl metrics: the statistics of all ports in the text format of Prometheus. Names and
  * help are here, and nowhere else; docs/monitoring.md says what to look at.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <linux/bfc_version.h>
 #include <linux/pkt_sch_bfc.h>
@@ -406,79 +403,23 @@ static void put_all(FILE *to, const struct samples *all, const char *netns)
 	put_each(to, all, netns, &each_class);
 }
 
-/* Returns false with the reason in errno. */
-static bool put_and_close(FILE *to, const struct samples *all, const char *netns)
-{
-	bool bad;
-
-	put_all(to, all, netns);
-	errno = EIO;
-	bad = ferror(to);
-	return !fclose(to) && !bad;
-}
-
-/* A device or a pipe: there is no whole file to put in its place. */
-static void put_into(const char *path, const struct samples *all, const char *netns)
-{
-	FILE *to = fopen(path, "we");
-
-	if (!to || !put_and_close(to, all, netns))
-		fail("%s: %s", path, strerror(errno));
-}
-
-/* Write a temporary file first: a collector must not find half a file. A link stays one, and a
- * file keeps its mode; a new one is for all to read, as the collector is another user.
- */
-static void put_file(const char *path, const struct samples *all, const char *netns)
-{
-	char *part, *whole = NULL;
-	mode_t mode = 0644;
-	struct stat st;
-	size_t room;
-	FILE *to;
-
-	if (!stat(path, &st)) {
-		if (!S_ISREG(st.st_mode)) {
-			put_into(path, all, netns);
-			return;
-		}
-		mode = st.st_mode & 07777;
-	}
-	if (!lstat(path, &st)) {
-		whole = realpath(path, NULL);
-		if (!whole)
-			fail("%s: %s", path, strerror(errno));
-		path = whole;
-	}
-	room = strlen(path) + 16;
-	part = need(malloc(room));
-	snprintf(part, room, "%s.%d", path, getpid());
-	to = fopen(part, "wxe");
-	if (!to)
-		fail("%s: %s", part, strerror(errno));
-	if (!put_and_close(to, all, netns) || chmod(part, mode) || rename(part, path)) {
-		int err = errno;
-
-		unlink(part);
-		fail("%s: %s", path, strerror(err));
-	}
-	free(part);
-	free(whole);
-}
-
 void cmd_metrics(int argc, char **argv)
 {
 	const char *path = argc ? next_word(&argc, &argv, "") : NULL;
 	struct samples all = {};
+	struct file file;
 
 	if (argc)
 		usage_fail("what is \"%s\"?", *argv);
 	if (ctl.json)
 		usage_fail("\"metrics\" has a format of its own, not JSON");
 	read_all(&all);
-	if (path)
-		put_file(path, &all, ctl.netns);
-	else
+	if (path) {
+		file_begin(&file, path);
+		put_all(file.to, &all, ctl.netns);
+		file_end(&file);
+	} else {
 		put_all(stdout, &all, ctl.netns);
+	}
 	free(all.port);
 }

@@ -94,7 +94,45 @@ test_metrics_into() {
 	check "nothing in the pipe" wait_for 5 grep -q ^bfc_build_info "$to/read"
 	check "nothing in what the link names" grep -q ^bfc_build_info "$to/target"
 	refuses 1 "dangling: No such file" -n a metrics "$to/dangling"
+	ln -s link "$to/chain"
+	: >"$to/target"
+	check "link to a link" bfcctl -n a metrics "$to/chain"
+	check "nothing in what the link to a link names" grep -q ^bfc_build_info "$to/target"
+	ln -s loop "$to/loop"
+	refuses 1 "loop: Too many levels" -n a metrics "$to/loop"
+	refuses 1 "to/: " -n a metrics "$to/"
+	bfcctl -n a metrics /dev/stdout >"$to/stdout" || fail "standard output"
+	check "nothing on standard output" grep -q ^bfc_build_info "$to/stdout"
 	equal "files left" "$(find "$to" -name '*.*')" ""
+}
+
+# Root writes into a directory of another user's, as Debian's /var/lib/prometheus is: what that user
+# makes a link to stays as it is, and so does a file's mode if it changes while it is written.
+test_metrics_of_another_user() {
+	local to=$scratch/others name
+	dummy
+	mkdir "$to"
+	chown 1234:1234 "$to"
+	echo secret >"$scratch/secret"
+	chmod 600 "$scratch/secret"
+	mkfifo "$scratch/fifo"
+	ln -s "$scratch/secret" "$to/prom"
+	ln -s "$scratch/fifo" "$to/pipe"
+	ln -s prom "$to/own"
+	chown -h 1234:1234 "$to"/*
+	chown -h 0:0 "$to/own"
+	for name in prom pipe own; do
+		refuses 1 "$name: a link of user 1234 is not followed" -n a metrics "$to/$name"
+	done
+	equal "the file" "$(command stat -c '%a %u ' "$scratch/secret")$(cat "$scratch/secret")" \
+		"600 0 secret"
+	rm "$to/prom"
+	echo old >"$to/prom"
+	chown 1234:4321 "$to/prom"
+	chmod 4640 "$to/prom"
+	check "file" bfcctl -n a metrics "$to/prom"
+	equal "mode and owner" "$(command stat -c '%a %u %g' "$to/prom")" "640 1234 4321"
+	equal "files" "$(find "$to" -type f)" "$to/prom"
 }
 
 # A file of the administrator's that is there, but cannot be read
@@ -165,4 +203,4 @@ test_reason_is_the_map() {
 
 command -v bpftool >/dev/null || skip_all "no bpftool"
 run_tests children_are_waited_for closed_descriptors report_is_ended metrics_into \
-	dangling_configuration int_of_another_version hpcc_of_another_version reason_is_the_map
+	metrics_of_another_user dangling_configuration int_of_another_version hpcc_of_another_version reason_is_the_map
