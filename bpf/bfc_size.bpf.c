@@ -62,12 +62,12 @@ static __always_inline void begin(struct bpf_sock_ops *skops)
 }
 
 /* A socket connects again: its new peer may be outside the prefixes. The calls
- * for headers go on, since INT may need them.
+ * for headers go on, since INT may need them. Without sizes before, the flag is another program's.
  */
 static __always_inline void forget(struct bpf_sock_ops *skops)
 {
-	if (skops->sk)
-		bpf_sk_storage_delete(&bfc_size_sk, skops->sk);
+	if (!skops->sk || bpf_sk_storage_delete(&bfc_size_sk, skops->sk))
+		return;
 	bpf_sock_ops_cb_flags_set(skops, skops->bpf_sock_ops_cb_flags & ~BFC_SIZE_MARK);
 }
 

@@ -752,10 +752,12 @@ void cmd_apply(int argc, char **argv)
 		else
 			todo.argv[todo.argc++] = word;
 	}
-	conf_read(&conf, todo.file);
-	/* At boot bfc.service and udev run apply at the same time. */
+	/* At boot bfc.service and udev run apply at the same time. What the file says when it is this
+	 * one's turn counts.
+	 */
 	if (!todo.dry_run)
 		change_lock();
+	conf_read(&conf, todo.file);
 	live_look(!todo.file);
 	for (p = 0; p < todo.argc; p++)
 		if (!live_exists(todo.argv[p]))

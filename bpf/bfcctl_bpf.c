@@ -153,6 +153,7 @@ void bpf_begin_change(void)
 
 	bpf_begin();
 	change_lock();
+	pins_lock();
 	/* Once: later there may be pins of this bfcctl. */
 	if (!begun)
 		pins_left();

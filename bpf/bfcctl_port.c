@@ -355,26 +355,32 @@ void port_need_clsact(int ifindex, const char *name)
 }
 
 /**
- * port_stamp() - what "tc qdisc change dev DEV root bfc stamp" does
+ * port_try_stamp() - what "tc qdisc change dev DEV root bfc stamp" does
  * @port: which has a bfc qdisc
  * @mode: BFC_STAMP_*
  * @fd: the program, with BFC_STAMP_PINNED
  *
  * Directly, not by calling tc: the program need not be pinned where tc sees it,
  * and the plugin need not be installed.
+ *
+ * Return: NULL, or why not: valid until the next call.
  */
-void port_stamp(const struct port *port, uint8_t mode, int fd)
+const char *port_try_stamp(const struct port *port, uint8_t mode, int fd)
 {
 	struct rtnl_msg msg;
 	struct rtattr *nest;
 	struct tcmsg *tcm;
+	static char why[256];
 	const char *error;
 	struct rtnl rt;
 
 	/* For the kernel there is no qdisc that could be changed. */
-	if (!port->handle)
-		fail("%s has bfc as the kernel's default, which takes no options: tc qdisc replace dev %s root bfc",
-		     port->name, port->name);
+	if (!port->handle) {
+		snprintf(why, sizeof(why),
+			 "%s has bfc as the kernel's default, which takes no options: tc qdisc replace dev %s root bfc",
+			 port->name, port->name);
+		return why;
+	}
 	rtnl_open(&rt, NETLINK_ROUTE);
 	tcm = rtnl_begin(&msg, RTM_NEWQDISC, 0, sizeof(*tcm));
 	tcm->tcm_family = AF_UNSPEC;
@@ -388,6 +394,21 @@ void port_stamp(const struct port *port, uint8_t mode, int fd)
 	rtnl_nest_end(&msg, nest);
 	error = rtnl_ask(&rt, &msg);
 	if (error)
-		fail("%s: the qdisc refuses: %s", port->name, error);
+		snprintf(why, sizeof(why), "%s: the qdisc refuses: %s", port->name, error);
 	rtnl_close(&rt);
+	return error ? why : NULL;
+}
+
+/**
+ * port_stamp() - port_try_stamp() that ends the program with a message if it fails
+ * @port: which has a bfc qdisc
+ * @mode: BFC_STAMP_*
+ * @fd: the program, with BFC_STAMP_PINNED
+ */
+void port_stamp(const struct port *port, uint8_t mode, int fd)
+{
+	const char *error = port_try_stamp(port, mode, fd);
+
+	if (error)
+		fail("%s", error);
 }

@@ -55,19 +55,32 @@ static uint8_t mode_arg(const char *word)
 	usage_fail("illegal \"%s\" for \"int\": give on, off or strip", word);
 }
 
+/* The machine id with its newline, or "" if there is none: images have an empty file, or one that
+ * says "uninitialized" (machine-id(5)).
+ */
+static const char *machine_id(void)
+{
+	static char id[64];
+	FILE *file = fopen(MACHINE_ID, "re");
+
+	if (!file || !fgets(id, sizeof(id), file) || strspn(id, "0123456789abcdef") != 32 ||
+	    strcspn(id, "\n") != 32)
+		*id = '\0';
+	if (file)
+		fclose(file);
+	return id;
+}
+
 /* Default node number: a hash of machine id and network namespace, so that it
  * stays the same, and each real or simulated switch has another one.
  */
 static uint32_t default_node(void)
 {
-	FILE *file = fopen(MACHINE_ID, "r");
 	uint32_t hash = 2166136261U;	/* FNV-1a */
-	int c;
+	const char *c;
 
-	while (file && (c = getc(file)) != EOF)
-		hash = (hash ^ c) * 16777619U;
-	if (file)
-		fclose(file);
+	for (c = machine_id(); *c; c++)
+		hash = (hash ^ *c) * 16777619U;
 	return (hash ^ netns_id()) * 16777619U;
 }
 
@@ -120,8 +133,8 @@ static void attach(int argc, char **argv)
 
 	bpf_begin_change();
 	port_need_bfc(&port, dev);
-	if (!node_given && access(MACHINE_ID, R_OK))
-		note("%s: there is no " MACHINE_ID ": other boxes without it may have the same number, and then senders do not see that a path has changed: give \"node\"",
+	if (!node_given && !*machine_id())
+		note("%s: there is no id in " MACHINE_ID ": other boxes without it may have the same number, and then senders do not see that a path has changed: give \"node\"",
 		     dev);
 	skel = bfc_stamp__open();
 	if (!skel)
@@ -146,6 +159,7 @@ static void attach(int argc, char **argv)
 static void restore(int argc, char **argv)
 {
 	const char *dev = argc ? next_word(&argc, &argv, "restore") : NULL;
+	const char *error;
 	struct pins pins;
 	struct port port;
 	unsigned int i;
@@ -167,8 +181,16 @@ static void restore(int argc, char **argv)
 			if (fd < 0)
 				continue;
 			port_get(&port, pin->ifindex);
-			port_stamp(&port, BFC_STAMP_PINNED, fd);
+			error = port_try_stamp(&port, BFC_STAMP_PINNED, fd);
 			close(fd);
+			if (error && dev)
+				fail("%s", error);
+			/* The other ports are to stamp all the same. */
+			if (error) {
+				note("%s", error);
+				ctl.status = 1;
+				continue;
+			}
 			text("%s: stamps by program %u again\n", pin->dev,
 			     pin->prog_id);
 		} else if (dev && pin->state == PIN_OTHER) {
@@ -308,6 +330,7 @@ bool stamp_same(int ifindex, uint32_t prog_id, int argc, char **argv)
 	attach_args(argc, argv, &conf);
 	bpf_begin();
 	return pin_is(ifindex, prog_id, object_id(bfc_stamp__elf_bytes)) &&
+	       prog_has(prog_id, stamp_path(ifindex, "-config")) &&
 	       pinned_config(ifindex, &is) && !memcmp(&conf, &is, sizeof(is));
 }
 
@@ -354,6 +377,7 @@ static void show_ours(const struct port *port)
 	if (prog < 0 || config < 0 || counts < 0 ||
 	    bpf_obj_get_info_by_fd(prog, &info, &len) ||
 	    info.id != port->prog_id ||
+	    !prog_has(info.id, stamp_path(port->ifindex, "-config")) ||
 	    !conf_get(config, &conf) ||
 	    !counts_fit(counts, sizeof(i), sizeof(n)))
 		goto out;

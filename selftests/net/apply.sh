@@ -716,18 +716,21 @@ test_killed() {
 	conf "[host]
 		int attach --cgroup $group to 10.0.0.0/8
 [port d0]
-		int attach to 10.0.0.0/8"
+		int attach to 10.0.0.0/8
+		stamp attach int strip"
 	apply 0
 	apply 0
 	equal "what was done" "$(grep -c ': nothing to do$' "$scratch/out")" 2
-	for what in "--cgroup $group" d0; do
+	for what in "int attach --cgroup $group to 10.0.0.0/16" "int attach d0 to 10.0.0.0/16" \
+		"stamp attach d0 int on"; do
 		case $what in
-		d0)	pin=$(echo /sys/fs/bpf/bfc/int-*-config) line="d0: int attach .*" ;;
+		stamp*)	pin=$(echo /sys/fs/bpf/bfc/stamp-*-config) line="d0: stamp attach .*" ;;
+		*d0*)	pin=$(echo /sys/fs/bpf/bfc/int-*-config) line="d0: int attach .*" ;;
 		*)	pin=$(echo /sys/fs/bpf/bfc/cgroup-*/config) line="host: .*: done" ;;
 		esac
 		check "pin of before" bpftool map pin pinned "$pin" /sys/fs/bpf/before
 		# shellcheck disable=SC2086
-		ctl -n x int attach $what to 10.0.0.0/16
+		ctl -n x $what
 		rm "$pin"
 		mv /sys/fs/bpf/before "$pin"
 		apply 0
@@ -737,6 +740,7 @@ test_killed() {
 	equal "what was done" "$(grep -c ': nothing to do$' "$scratch/out")" 2
 	ctl int detach --cgroup "$group"
 	ctl -n x int detach d0
+	ctl -n x stamp detach d0
 	rmdir "$group"
 }
 

@@ -271,5 +271,27 @@ test_error_in_the_midst() {
 	equal "ports, for people" "$(jq -c '[.[].dev]' "$scratch/out" 2>&1)" '["d0","d1"]'
 }
 
+# Another bfcctl has the lock while the file is written anew: what counts is what it says when it is
+# this one's turn, or an apply that began before would put the old options back.
+test_file_of_its_turn() {
+	local lock pid
+	devices d0
+	conf "[port d0]
+		limit 1mb"
+	apply 0
+	exec {lock}>/run/bfcctl.lock
+	flock "$lock"
+	bfcctl -n x apply --file "$scratch/bfc.conf" >/dev/null 2>&1 &
+	pid=$!
+	sleep 1
+	check "it does not wait" kill -0 "$pid"
+	conf "[port d0]
+		limit 2mb"
+	flock -u "$lock"
+	exec {lock}>&-
+	wait "$pid" || fail "exit code $?"
+	equal "limit" "$(stat x d0 options.limit)" 2097152
+}
+
 run_tests buffer_size refused_change gone comes_again elided_goes made_comes_again \
-	error_at_the_end_of_a_list error_in_the_midst
+	error_at_the_end_of_a_list error_in_the_midst file_of_its_turn

@@ -156,6 +156,32 @@ test_other_counters() {
 	nothing_pinned
 }
 
+# A port that takes no program keeps none of the others from theirs.
+test_restore_all() {
+	local dev other
+	topology
+	for dev in p1 r0; do
+		other=$([ $dev = r0 ] && echo p1 || echo r0)
+		bfc sw p1 hrtt 4ms
+		bfc sw r0 hrtt 4ms
+		ctl -n sw stamp attach p1
+		ctl -n sw stamp attach r0
+		sysctl -qw net.core.default_qdisc=bfc
+		tc -n sw qdisc del dev $dev root
+		sysctl -qw net.core.default_qdisc=pfifo_fast
+		tc -n sw qdisc del dev $other root
+		bfc sw $other hrtt 4ms
+		bfcctl -n sw stamp restore >"$scratch/out" 2>"$scratch/err"
+		equal "exit code" "$?" 1
+		equal "said" "$(cat "$scratch/err")" "bfcctl: $dev has bfc as the kernel's default,$(:
+			) which takes no options: tc qdisc replace dev $dev root bfc"
+		equal "restored" "$(sed 's/[0-9]* again/N again/' "$scratch/out")" \
+			"$other: stamps by program N again"
+	done
+	ctl -n sw stamp detach p1
+	ctl -n sw stamp detach r0
+}
+
 # What a bfcctl that was killed has pinned, but not moved to its place, goes with the next change.
 test_killed() {
 	local dir=/sys/fs/bpf/bfc name
@@ -171,6 +197,23 @@ test_killed() {
 	equal "left" "$(cd "$dir" && find . -mindepth 1 | sort | xargs)" \
 		"./cgroup-78 ./cgroup-78/config"
 	rm -r "$dir"
+}
+
+# A container with a /run of its own, and so another lock, may have pins in this bpf file system.
+test_lock_of_the_pins() {
+	local lock pid pin
+	stamped
+	exec {lock}</sys/fs/bpf
+	flock "$lock"
+	bfcctl -n sw stamp detach r0 >/dev/null 2>&1 &
+	pid=$!
+	sleep 1
+	check "it does not wait" kill -0 "$pid"
+	check "no pin" [ -e "$pin" ]
+	flock -u "$lock"
+	exec {lock}>&-
+	wait "$pid" || fail "exit code $?"
+	nothing_pinned
 }
 
 # To look into another namespace takes CAP_SYS_ADMIN.
@@ -191,19 +234,34 @@ test_no_permission() {
 
 # The number of the switch is made of an id that not each box has.
 test_no_machine_id() {
-	local node
+	local node id
 	topology
 	ctl -n sw stamp attach r0 2>"$scratch/err"
 	equal "said" "$(cat "$scratch/err")" ""
 	node=$(bfcctl -n sw -j stamp show r0 | jq '.[0].node')
 	check "attach" without_etc bfcctl -n sw stamp attach r0 2>"$scratch/err"
 	check "said: $(cat "$scratch/err")" grep -q \
-		'^bfcctl: r0: there is no /etc/machine-id: .*: give "node"$' "$scratch/err"
+		'^bfcctl: r0: there is no id in /etc/machine-id: .*: give "node"$' "$scratch/err"
 	check "number: as with the id" \
 		[ "$(bfcctl -n sw -j stamp show r0 | jq '.[0].node')" != "$node" ]
 	check "attach" without_etc bfcctl -n sw stamp attach r0 node 7 2>"$scratch/err"
 	equal "said with a node" "$(cat "$scratch/err")" ""
+	# What images have, to get an id at their first boot
+	for id in '' uninitialized "$(printf '%031d')" "$(printf '%033d')"; do
+		check "attach" with_id "$id" bfcctl -n sw stamp attach r0 2>"$scratch/err"
+		check "said with id \"$id\": $(cat "$scratch/err")" grep -q 'no id in' "$scratch/err"
+	done
+	check "attach" with_id 0123456789abcdef0123456789abcdef bfcctl -n sw stamp attach r0 \
+		2>"$scratch/err"
+	equal "said with an id" "$(cat "$scratch/err")" ""
 	ctl -n sw stamp detach r0
+}
+
+# with_id ID COMMAND...
+with_id() {
+	# shellcheck disable=SC2016
+	unshare -m bash -c 'mount -t tmpfs none /etc && echo "$1" >/etc/machine-id && shift &&
+		exec "$@"' - "$@"
 }
 
 # without_etc COMMAND...
@@ -213,5 +271,5 @@ without_etc() {
 }
 
 command -v bpftool >/dev/null || skip_all "no bpftool"
-run_tests port other_program another_version other_counters killed no_permission \
+run_tests port other_program another_version other_counters restore_all killed lock_of_the_pins no_permission \
 	no_machine_id
