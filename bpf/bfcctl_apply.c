@@ -752,8 +752,8 @@ void cmd_apply(int argc, char **argv)
 		else
 			todo.argv[todo.argc++] = word;
 	}
-	/* At boot bfc.service and udev run apply at the same time. What the file says when it is this
-	 * one's turn counts.
+	/* At boot bfc.service and udev run apply at the same time. The file counts as it is when it
+	 * is this one's turn.
 	 */
 	if (!todo.dry_run)
 		change_lock();

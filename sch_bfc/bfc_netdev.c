@@ -126,24 +126,25 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 	struct bfc_switch *sw = bfc_switch_find(dev_net(dev));
 	struct bfc_port *port = bfc_port_find(sw, dev);
 	struct Qdisc *sch = bfc_netdev_root(dev);
+	const struct netdev_notifier_changeupper_info *upper;
 	bool carrier, replugged;
 	u32 downs;
 
 	switch (event) {
 	case NETDEV_REGISTER:
-		bfc_switch_topology();
+		bfc_switch_restacked(dev, dev);
 		if (sw && sw->nports)
 			bfc_guard_try(sw, dev);
 		return NOTIFY_DONE;
 	case NETDEV_UNREGISTER:
-		bfc_switch_topology();
 		if (sw)
 			bfc_netdev_gone(sw, dev, port);
 		if (bfc_eliders)
 			bfc_netdev_unlist(dev_net(dev), dev->ifindex);
 		return NOTIFY_DONE;
 	case NETDEV_CHANGEUPPER:
-		bfc_switch_topology();
+		upper = ptr;
+		bfc_switch_restacked(dev, upper->linking ? upper->upper_dev : NULL);
 		return NOTIFY_DONE;
 	}
 	switch (event) {

@@ -198,9 +198,7 @@ struct bfc_port {
 	struct bfc_ingress __rcu *ingress;	/* counters for the neighbour's queues */
 	struct bfc_port_pcpu __percpu *pcpu;
 	unsigned long flags;	/* BFC_PORT_DIRTY, _HELLO, _RESUME */
-	atomic64_t foreign;	/* bit 0: devices of other namespaces send through the port; other
-				 * bits: topology that bit 0 holds for
-				 */
+	bool foreign;		/* devices of other namespaces send through the port; RTNL */
 	u32 id;			/* unique; key of the port in bfc_port_ids until it is unplugged */
 	__be16 tpid;		/* of the tags */
 	u16 pop_max;		/* VLAN id of the neighbour's last queue */
@@ -253,6 +251,17 @@ static_assert(offsetof(struct bfc_port, rx.deadline) -
 	      offsetof(struct bfc_port, lock) < 64 ||
 	      sizeof(spinlock_t) > 4);	/* debugging makes locks long */
 #endif
+
+/**
+ * bfc_port_shared() - check if devices of other namespaces send through a port
+ * @port: the port
+ *
+ * Return: true if so: what leaves there may have any tc_index and skb_iif.
+ */
+static inline bool bfc_port_shared(const struct bfc_port *port)
+{
+	return READ_ONCE(port->foreign);
+}
 
 static inline bool bfc_pause_due(const struct bfc_port *port)
 {

@@ -48,7 +48,8 @@
  * @sw: the namespace's
  * @dev: the device
  * @hook: NF_NETDEV_INGRESS
- * @above: bit 0: the device is on top of a port; other bits: topology that bit 0 holds for
+ * @above: bit 0: the device is on top of a port; other bits: &bfc_switch.topology that bit 0
+ *	   holds for
  * @macvlan: a macvlan or ipvlan device, to which those beside it hand packets
  * @told: a message about a filter before the guard is in the log
  * @list: of the namespace's guards, RTNL
@@ -75,9 +76,6 @@ static unsigned int bfc_net_id __read_mostly;
 /* Switches with ports, RTNL. */
 LIST_HEAD(bfc_switches);
 
-/* Counts changes of the stacking of devices, of their namespaces, and of which are ports. */
-static atomic_t bfc_topology = ATOMIC_INIT(1);
-
 /* Frees ports and counters once they are unused: bfc_sweep_work(). */
 struct delayed_work bfc_sweep;
 
@@ -103,7 +101,7 @@ static int bfc_is_same(struct net_device *lower, struct netdev_nested_priv *priv
 static bool bfc_is_above(struct bfc_ingress *ing, int ifindex)
 {
 	atomic64_t *memo = &ing->above[ifindex % BFC_ABOVE];
-	s64 yes = (u64)atomic_read_acquire(&bfc_topology) << 32 | (u32)ifindex;
+	s64 yes = (u64)atomic_read_acquire(&ing->sw->topology) << 32 | (u32)ifindex;
 	struct netdev_nested_priv priv = {};
 	struct net_device *dev;
 	struct bfc_port *port;
@@ -131,54 +129,72 @@ static int bfc_is_foreign(struct net_device *upper,
 	return !net_eq(dev_net(upper), dev_net(dev));
 }
 
-/* A memo has the result of a walk over upper or lower devices in bit 0, and the topology that it
- * holds for in the other bits. bfc_memo_set() keeps a memo that another CPU has written
- * meanwhile.
- */
-static bool bfc_memo_holds(u64 seen, int topology)
-{
-	return likely(seen >> 1 == (u32)topology);
-}
-
-static void bfc_memo_set(atomic64_t *memo, u64 seen, int topology, bool found)
-{
-	atomic64_cmpxchg(memo, seen, (u64)(u32)topology << 1 | found);
-}
-
-/**
- * bfc_port_shared() - check if devices of other namespaces send through a port
- * @port: the port
- *
- * Context: RCU.
- * Return: true if so: what leaves there may have any tc_index and skb_iif.
- */
-bool bfc_port_shared(struct bfc_port *port)
+/* True if a device, or one on top of it, is of another namespace than the port. */
+static bool bfc_has_foreign(struct net_device *top, struct bfc_port *port)
 {
 	struct netdev_nested_priv priv = { .data = port->dev };
-	u64 seen = atomic64_read(&port->foreign);
-	int topology = atomic_read_acquire(&bfc_topology);
-	bool shared;
+	bool found;
 
-	if (bfc_memo_holds(seen, topology))
-		return seen & 1;
-	shared = netdev_walk_all_upper_dev_rcu(port->dev, bfc_is_foreign, &priv);
+	rcu_read_lock();
+	found = bfc_is_foreign(top, &priv) ||
+		netdev_walk_all_upper_dev_rcu(top, bfc_is_foreign, &priv);
+	rcu_read_unlock();
+	return found;
+}
+
+/* What a port remembers of devices on top of it holds no longer. */
+static void bfc_switch_changed(struct bfc_switch *sw)
+{
+	smp_mb__before_atomic();	/* pairs with the acquire of what remembers answers */
+	atomic_inc(&sw->topology);
+}
+
+/* A device is on top of a port that was not there, or was in another namespace (@top), or one has
+ * gone. A port may have thousands on top: all are looked at only where one of them was foreign, and
+ * may be the one that has gone.
+ */
+static int bfc_port_restacked(struct net_device *lower, struct netdev_nested_priv *priv)
+{
+	struct bfc_switch *sw = bfc_switch_find(dev_net(lower));
+	struct bfc_port *port = bfc_port_find(sw, lower);
+	struct net_device *top = priv->data;
+	bool foreign;
+
+	if (!port)
+		return 0;
+	bfc_switch_changed(sw);
+	if (port->foreign)
+		foreign = bfc_has_foreign(port->dev, port);
+	else
+		foreign = top && bfc_has_foreign(top, port);
 	/* The owner of both namespaces can cause this message at will. */
-	if (shared && !(seen & 1))
+	if (foreign && !port->foreign)
 		net_warn_ratelimited("bfc: %s: a device of another namespace sends through this port: what leaves here pauses no other port, nor does what a macvlan or ipvlan device on top of it receives\n",
 				     port->dev->name);
-	bfc_memo_set(&port->foreign, seen, topology, shared);
-	return shared;
+	WRITE_ONCE(port->foreign, foreign);
+	return 0;
 }
 
 /**
- * bfc_switch_topology() - the stacking of devices, or which are ports, has changed
+ * bfc_switch_restacked() - what is on top of a device has changed, or its namespace
+ * @dev: the device: a port, or on top of ports, or neither
+ * @top: the device on top of it that was not there before, or @dev if it was in another namespace;
+ *	 NULL: one has gone
+ *
+ * Any user may stack devices in a namespace of his own: nothing of other namespaces depends on
+ * that, and packets pay nothing for it.
  *
  * Context: RTNL, after the change.
  */
-void bfc_switch_topology(void)
+void bfc_switch_restacked(struct net_device *dev, struct net_device *top)
 {
-	smp_mb__before_atomic();	/* pairs with the acquire of what remembers answers */
-	atomic_inc(&bfc_topology);
+	struct netdev_nested_priv priv = { .data = top };
+
+	ASSERT_RTNL();
+	bfc_port_restacked(dev, &priv);
+	rcu_read_lock();
+	netdev_walk_all_lower_dev_rcu(dev, bfc_port_restacked, &priv);
+	rcu_read_unlock();
 }
 
 /**
@@ -271,18 +287,18 @@ static int bfc_is_port(struct net_device *lower, struct netdev_nested_priv *priv
 	return 0;
 }
 
-/* True if the device is on top of a port. RCU. */
+/* True if the device is on top of a port. What another CPU has found out meanwhile stays. RCU. */
 static noinline bool bfc_guard_is_above(struct bfc_guard *guard)
 {
 	struct netdev_nested_priv priv = { .data = guard->sw };
 	u64 seen = atomic64_read(&guard->above);
-	int topology = atomic_read_acquire(&bfc_topology);
+	u32 topology = atomic_read_acquire(&guard->sw->topology);
 	bool above;
 
-	if (bfc_memo_holds(seen, topology))
+	if (likely(seen >> 1 == topology))
 		return seen & 1;
 	above = netdev_walk_all_lower_dev_rcu(guard->dev, bfc_is_port, &priv);
-	bfc_memo_set(&guard->above, seen, topology, above);
+	atomic64_cmpxchg(&guard->above, seen, (u64)topology << 1 | above);
 	return above;
 }
 
@@ -519,6 +535,7 @@ static struct bfc_switch *bfc_switch_new(void)
 	/* Handle 0 means "none". */
 	__set_bit(0, sw->runs_used);
 	refcount_set(&sw->users, 1);
+	atomic_set(&sw->topology, 1);	/* 0: nothing is remembered */
 	INIT_LIST_HEAD(&sw->list);
 	INIT_LIST_HEAD(&sw->dead);
 	INIT_LIST_HEAD(&sw->ports);
@@ -592,7 +609,7 @@ int bfc_switch_join(struct bfc_port *port)
 	if (!sw->nports++)
 		list_add(&sw->list, &bfc_switches);
 	list_add_rcu(&port->life.list, &sw->ports);
-	bfc_switch_topology();
+	bfc_switch_restacked(port->dev, port->dev);
 	bfc_guard_del(sw, port->dev);
 	err = sw->nports == 1 ? bfc_guard_all(sw, dev_net(port->dev)) : 0;
 	if (err)
@@ -612,7 +629,7 @@ void bfc_switch_leave(struct bfc_port *port)
 	struct bfc_guard *guard, *next;
 
 	list_del_rcu(&port->life.list);
-	bfc_switch_topology();
+	bfc_switch_changed(sw);
 	if (!--sw->nports) {
 		sw->hrtt = 0;
 		list_del_init(&sw->list);

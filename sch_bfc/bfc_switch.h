@@ -36,6 +36,7 @@ struct sk_buff;
  * struct bfc_switch - the ports of a namespace
  * @handles: the counters that own each run of handles; entries are set and
  *	     cleared under bfc_handle_lock and read under RCU
+ * @topology: counts changes of what is on top of the ports, and of which devices are ports
  * @runs_used: runs that are given out, under bfc_handle_lock
  * @runs: number of these, likewise
  * @dead: counters that packets may still hold, likewise
@@ -56,6 +57,7 @@ struct sk_buff;
  */
 struct bfc_switch {
 	struct bfc_ingress __rcu **handles;
+	atomic_t topology;
 	unsigned long *runs_used;
 	unsigned int runs;
 	struct list_head dead;
@@ -97,10 +99,9 @@ void bfc_switch_put(struct bfc_switch *sw);
 void bfc_guard_try(struct bfc_switch *sw, struct net_device *dev);
 bool bfc_guard_retry(struct bfc_switch *sw);
 void bfc_guard_del(struct bfc_switch *sw, const struct net_device *dev);
-void bfc_switch_topology(void);
+void bfc_switch_restacked(struct net_device *dev, struct net_device *top);
 struct bfc_port *bfc_port_find(const struct bfc_switch *sw, const struct net_device *dev);
 void bfc_port_slot(struct bfc_port *port);
-bool bfc_port_shared(struct bfc_port *port);
 extern struct delayed_work bfc_sweep;
 void bfc_sweep_soon(void);
 bool bfc_elided(const struct bfc_params *p, int ifindex);

@@ -192,4 +192,38 @@ test_fafc_solve() {
 	say "$(wc -l <"$scratch/solved") events"
 }
 
-run_tests assign peer storm fafc_solve
+# walks: how often the devices on top of one were looked at
+walks() { grep -c ' bfc_walk: ' "$buffer/trace"; }
+
+# What any user may do in a namespace of his own costs packets of others nothing: what is on top of a
+# port is looked at when that changes, and not for each packet that comes after it.
+test_restacked() {
+	local i
+	line
+	bfc sw ph hrtt 4ms
+	bfc sw pn hrtt 4ms
+	bfc h e0 role nic hrtt 4ms
+	bfc n e0 role nic hrtt 4ms
+	peers_up
+	new_ns x
+	echo 'p:bfc_walk netdev_walk_all_upper_dev_rcu' >"$tracing/kprobe_events" ||
+		fail "no kprobe"
+	mkdir "$buffer"
+	echo 1 >"$buffer/events/kprobes/bfc_walk/enable"
+	for ((i = 0; i < 20; i++)); do
+		ip -n x link add x0 type dummy
+		ip -n x link add link x0 name x0.5 type vlan id 5
+		send h 10.0.0.2 3000 -F "$i" -n 20
+		finish "$bg"
+		ip -n x link del x0
+	done
+	at_least "packets" "$(stat sw pn packets)" 400
+	equal "looks at what is on top" "$(walks)" 0
+	ip -n sw link add link pn name pn.5 type vlan id 5
+	at_least "looks at what is new" "$(walks)" 1
+	echo 0 >"$buffer/events/kprobes/bfc_walk/enable"
+	rmdir "$buffer"
+	echo >"$tracing/kprobe_events"
+}
+
+run_tests assign peer storm fafc_solve restacked
