@@ -23,7 +23,7 @@ struct bfc_int_prefix {
 /**
  * struct bfc_int_config - configuration of all sockets of a cgroup: the value
  *			   of the map "bfc_int_config". Only bfc_int_tcp.bpf.c
- *			   uses members other than the prefixes
+ *			   uses members other than the prefixes and the cgroup
  * @every: one segment in @every has room for a record, 1 = each segment
  * @hops: records that an option has room for, 0 = as many as fit
  * @cc: congestion control of connections that agreed on INT, "" = unchanged

@@ -31,11 +31,14 @@
 #define TCP_FLAG_SYN	0x02
 #define TCP_FLAG_RST	0x04
 
-/* A connection that sends sizes. @room: the header that is built next has room
- * for the option.
+/* A connection that sends sizes, for all programs. @cgroup: of the program that
+ * tells them, &bfc_int_config.cgroup: that of the inner one of two comes first;
+ * @room: the header that is built next has room for the option.
  */
 struct size_sk {
+	__u64 cgroup;
 	__u32 room;
+	__u32 reserved;
 };
 
 struct {
@@ -45,20 +48,31 @@ struct {
 	__type(value, struct size_sk);
 } bfc_size_sk SEC(".maps");
 
-static __always_inline struct size_sk *storage(struct bpf_sock_ops *skops, __u64 flags)
+/* That of a connection which this program tells sizes of, else NULL */
+static __always_inline struct size_sk *storage(struct bpf_sock_ops *skops)
 {
+	const struct bfc_int_config *conf = config();
 	struct bpf_sock *sk = skops->sk;
+	struct size_sk *ss;
 
-	return sk ? bpf_sk_storage_get(&bfc_size_sk, sk, NULL, flags) : NULL;
+	ss = sk ? bpf_sk_storage_get(&bfc_size_sk, sk, NULL, 0) : NULL;
+	return ss && conf && ss->cgroup == conf->cgroup ? ss : NULL;
 }
 
 static __always_inline void begin(struct bpf_sock_ops *skops)
 {
-	if (peer_is_inside(skops) && !has_option(skops, OPT_AO, 0) &&
-	    storage(skops, BPF_SK_STORAGE_GET_F_CREATE))
-		bpf_sock_ops_cb_flags_set(skops, skops->bpf_sock_ops_cb_flags |
-					  BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG |
-					  BFC_SIZE_MARK);
+	const struct bfc_int_config *conf = config();
+	struct bpf_sock *sk = skops->sk;
+	struct size_sk *ss;
+
+	if (!conf || !sk || !peer_is_inside(skops) || has_option(skops, OPT_AO, 0))
+		return;
+	ss = bpf_sk_storage_get(&bfc_size_sk, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!ss || ss->cgroup)
+		return;
+	ss->cgroup = conf->cgroup;
+	bpf_sock_ops_cb_flags_set(skops, skops->bpf_sock_ops_cb_flags |
+				  BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG | BFC_SIZE_MARK);
 }
 
 /* A socket connects again: its new peer may be outside the prefixes. The calls
@@ -76,7 +90,7 @@ static __always_inline void forget(struct bpf_sock_ops *skops)
  */
 static __always_inline void reserve(struct bpf_sock_ops *skops)
 {
-	struct size_sk *ss = storage(skops, 0);
+	struct size_sk *ss = storage(skops);
 
 	if (!ss)
 		return;
@@ -90,7 +104,7 @@ static __always_inline void reserve(struct bpf_sock_ops *skops)
 
 static __always_inline void write(struct bpf_sock_ops *skops)
 {
-	struct size_sk *ss = storage(skops, 0);
+	struct size_sk *ss = storage(skops);
 	struct bpf_sock *sk = skops->sk;
 	__u8 opt[BFC_SIZE_TCP_LEN];
 	struct tcp_sock *tp;

@@ -6,6 +6,7 @@
  *	<bpffs>/bfc/size-<cgroup>		attachment to a cgroup
  *	<bpffs>/bfc/size-<cgroup>-config	peers that sizes are sent to
  *	<bpffs>/bfc/size-<cgroup>-object	object_id() of the program
+ *	<bpffs>/bfc/size_sk			the sockets' storage, shared by all
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -21,7 +22,12 @@ static const char *size_path(const char *cgroup, const char *part)
 	return pin_path("/size-%llu%s", (unsigned long long)cgroup_id(cgroup), part);
 }
 
-static void size_on(const char *cgroup, const struct bfc_int_config *conf)
+static const char *storage_path(void)
+{
+	return pin_path("/size_sk");
+}
+
+static void size_on(const char *cgroup, struct bfc_int_config *conf)
 {
 	const char *path = size_path(cgroup, "");
 	struct bfc_size *skel;
@@ -32,7 +38,9 @@ static void size_on(const char *cgroup, const struct bfc_int_config *conf)
 		fail("cannot open the program: %s", strerror(errno));
 	pin_mkdir(pin_path("%s", ""));
 	pin_fresh(skel->maps.bfc_int_config, size_path(cgroup, "-config"));
+	pin_share(skel->maps.bfc_size_sk, storage_path());
 	bpf_loaded(bfc_size__load(skel), "the program that tells sizes");
+	conf->cgroup = cgroup_id(cgroup);
 	conf_set(bpf_map__fd(skel->maps.bfc_int_config), conf, "the program that tells sizes");
 	object_pin(object_id(bfc_size__elf_bytes), size_path(cgroup, "-object"));
 	prog = bpf_program__fd(skel->progs.bfc_size);
@@ -47,6 +55,8 @@ static void size_off(const char *cgroup)
 
 	pin_remove(size_path(cgroup, "-config"));
 	pin_remove(size_path(cgroup, "-object"));
+	if (!pin_exists("/size-*"))
+		pin_remove(storage_path());
 	pin_rmdir(pin_path("%s", ""));
 	if (!was)
 		fail("%s: its connections do not tell sizes", cgroup);
@@ -134,6 +144,7 @@ bool size_same(int argc, char **argv)
 	fd = pin_open(size_path(a.cgroup, "-config"));
 	if (fd < 0)
 		return false;
+	a.conf.cgroup = cgroup_id(a.cgroup);
 	same = conf_get(fd, &is) && !memcmp(&a.conf, &is, sizeof(is));
 	close(fd);
 	return same;

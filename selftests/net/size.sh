@@ -220,6 +220,34 @@ s.recv(1)" &
 	check "the cgroup is in use" wait_for 5 rmdir "$group.r"
 }
 
+# A cgroup and one around it: one option in each segment, and room for as many records of INT as beside
+# one. The peer may be of either.
+test_nested() {
+	local outer=$group told=$scratch/told
+	start
+	mkdir -p "$outer/in"
+	ctl size on --cgroup "$outer"
+	ctl size on --cgroup "$outer/in"
+	ctl int attach --cgroup "$outer" hops 2
+	sink 5001 in_group
+	group=$outer/in
+	told_by 50000
+	at_least "segments with data" "$(wc -l <"$told")" 30
+	equal "that tell no size" "$(grep -c none "$told")" 0
+	equal "that have room for INT" "$(grep -c ' 20$' "$told")" "$(wc -l <"$told")"
+	ctl size on --cgroup "$outer/in" to 203.0.113.0/24
+	told_by 20000
+	equal "that tell no size to a peer of the outer one" "$(grep -c none "$told")" 0
+	ctl size off --cgroup "$outer/in"
+	told_by 20000
+	equal "that tell no size, with the outer one alone" "$(grep -c none "$told")" 0
+	group=$outer
+	ctl size off --cgroup "$outer"
+	ctl int detach --cgroup "$outer"
+	nothing_pinned
+	check "the cgroup is in use" wait_for 5 rmdir "$outer/in"
+}
+
 # TCP-AO signs options before programs write theirs: such connections have neither sizes nor INT.
 # (The SYN with INT is not answered: the next one has none.)
 test_tcp_ao() {
@@ -359,4 +387,4 @@ test_applied() {
 	[ -z "$(ls /sys/fs/bpf/bfc 2>/dev/null)" ] || fail "pins are left"
 }
 
-run_tests unsent_bytes beside_int beside_longer_int tcp_ao scope_and_refusals reconnect applied
+run_tests unsent_bytes beside_int beside_longer_int nested tcp_ao scope_and_refusals reconnect applied
