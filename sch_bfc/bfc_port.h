@@ -345,7 +345,8 @@ static inline void bfc_port_run_one(const struct bfc_port *port, unsigned int n)
 
 	for (i = 0; i < n; i++) {
 		txq = netdev_get_tx_queue(port->dev, i);
-		if (netif_xmit_frozen_or_stopped(txq))
+		/* Drivers change it meanwhile; one that wakes the queue runs its qdisc. */
+		if (data_race(netif_xmit_frozen_or_stopped(txq)))
 			continue;
 		netif_schedule_queue(txq);
 		return;
