@@ -55,7 +55,7 @@ test_limit() {
 	local flows=4 n=8 limit lost worst
 	# A packet of 1042 bytes on the wire has a truesize of 2304, and a queue may have eight
 	# ninths of the buffer: the flows that were moved to one of them need no more.
-	worst=$((n * flows * 20 * hrtt_us / 8 * 2304 / 1042 * 9 / 8))
+	worst=$((n * flows * 20 * hrtt_us * 2304 * 9 / (8 * 1042 * 8)))
 	say "worst case $((worst / 1024)) KB"
 	for limit in 128 256 512 704 800; do
 		incast "$n" limit "${limit}kb"
