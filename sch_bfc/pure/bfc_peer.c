@@ -2,6 +2,7 @@
 /*
  * The three-way HELLO: steps of the state machine at the top of bfc_peer.h.
  */
+#include <linux/compiler.h>
 #include <linux/string.h>
 
 #include "bfc_peer.h"
@@ -30,8 +31,8 @@ static void bfc_peer_took(struct bfc_peer *p, u64 ns)
 
 static void bfc_peer_forget(struct bfc_peer *p)
 {
-	p->state = BFC_PEER_STATE_SEARCHING;
-	p->role = BFC_ROLE_SWITCH;
+	WRITE_ONCE(p->state, BFC_PEER_STATE_SEARCHING);
+	WRITE_ONCE(p->role, BFC_ROLE_SWITCH);
 	p->proved = false;
 	p->settled = false;
 	p->turn = false;
@@ -210,7 +211,7 @@ static enum bfc_bad bfc_peer_other(struct bfc_peer *p,
 	p->conflict_ns = now + BFC_PEER_DEAD_NS;
 	bfc_peer_note_other(p, h, now);
 	if (p->state != BFC_PEER_STATE_CONFLICT) {
-		p->state = BFC_PEER_STATE_CONFLICT;
+		WRITE_ONCE(p->state, BFC_PEER_STATE_CONFLICT);
 		*events |= BFC_EV_STATE | BFC_EV_REPLY;
 	}
 	return BFC_OK;
@@ -279,13 +280,13 @@ enum bfc_bad bfc_peer_hello(struct bfc_peer *p, const struct bfc_hdr *hdr,
 		p->queues = h->queues;
 		p->modes = h->modes;
 		bfc_peer_forget_rtt(p);
-		p->state = BFC_PEER_STATE_SEARCHING;
+		WRITE_ONCE(p->state, BFC_PEER_STATE_SEARCHING);
 		*events |= BFC_EV_LAYOUT | BFC_EV_STATE | BFC_EV_REPLY;
 	} else if ((s32)(hdr->seq - p->seq) <= 0) {
 		return BFC_BAD_SEQ;
 	}
 	p->seq = hdr->seq;
-	p->role = h->role;
+	WRITE_ONCE(p->role, h->role);
 	p->classes = h->classes;
 	p->heard_ns = now;
 	p->echo_ns = h->sent_ns;
@@ -311,6 +312,6 @@ enum bfc_bad bfc_peer_hello(struct bfc_peer *p, const struct bfc_hdr *hdr,
 	}
 	if (state != p->state)
 		*events |= BFC_EV_STATE;
-	p->state = state;
+	WRITE_ONCE(p->state, state);
 	return BFC_OK;
 }

@@ -51,7 +51,8 @@
  * @id: of the local port
  * @nonce: of the local port, never 0
  * @clock: of the local port: added to its clock in HELLOs
- * @state: BFC_PEER_STATE_SEARCHING, _HEARD, _UP or _CONFLICT
+ * @state: BFC_PEER_STATE_SEARCHING, _HEARD, _UP or _CONFLICT; dequeue reads this and @role
+ *	   without a lock
  * @proved: the neighbour has echoed our nonce
  * @settled: its newest HELLO says that it is UP, too
  * @turn: in a conflict: which one the next HELLO echoes, the neighbour or the other

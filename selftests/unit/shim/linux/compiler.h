@@ -5,5 +5,6 @@
 #define __flatten	__attribute__((flatten))
 #define __packed	__attribute__((packed))
 #define READ_ONCE(x)	(*(const volatile typeof(x) *)&(x))
+#define WRITE_ONCE(x, v)	(*(volatile typeof(x) *)&(x) = (v))
 
 #endif /* _SHIM_LINUX_COMPILER_H */
