@@ -42,8 +42,8 @@ static void file_at(struct file *file, int at, const char *name)
 	snprintf(file->name, sizeof(file->name), "%s", base);
 }
 
-/* The file's status, or where a link leads. Returns false where there is nothing, and for what is
- * not to be looked into: a link of /proc leads to an open file.
+/* The file's status, and where it leads if it is a link: "" for those of /proc, which lead to an
+ * open file. Returns false if nothing is there.
  */
 static bool file_look(struct file *file, struct stat *st, char *target, size_t room)
 {
@@ -68,7 +68,7 @@ static bool file_look(struct file *file, struct stat *st, char *target, size_t r
 	return true;
 }
 
-/* A file beside it that no one else has open: the name cannot be known before. */
+/* The file that takes its place, beside it: the name cannot be known before. */
 static void file_make(struct file *file)
 {
 	unsigned int tries = 100, random;

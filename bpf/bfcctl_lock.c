@@ -25,7 +25,7 @@ static void lock(int fd, const char *name)
 /**
  * change_lock() - take the lock that every bfcctl holds while it makes changes
  *
- * The lock is held until the program ends; children share it. Who is not root, but has
+ * The lock is held until the program ends; children share it. A user who is not root, but has
  * capabilities, shares only pins with others: pins_lock().
  */
 void change_lock(void)
