@@ -39,7 +39,8 @@ static void file_at(struct file *file, int at, const char *name)
 		file_fail(file);
 	if (at != AT_FDCWD)
 		close(at);
-	snprintf(file->name, sizeof(file->name), "%s", base);
+	/* One that is too long stays so. */
+	snprintf(file->name, sizeof(file->name), "%.*s", (int)sizeof(file->name) - 1, base);
 }
 
 /* The file's status, and where it leads if it is a link: "" for those of /proc, which lead to an
@@ -68,6 +69,13 @@ static bool file_look(struct file *file, struct stat *st, char *target, size_t r
 	return true;
 }
 
+static void file_open(struct file *file, int fd)
+{
+	file->to = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!file->to)
+		file_fail(file);
+}
+
 /* The file that takes its place, beside it: the name cannot be known before. */
 static void file_make(struct file *file)
 {
@@ -80,9 +88,7 @@ static void file_make(struct file *file)
 		snprintf(file->part, sizeof(file->part), "%.200s.%08x", file->name, random);
 		fd = openat(file->dir, file->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	} while (fd < 0 && errno == EEXIST && --tries);
-	file->to = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!file->to)
-		file_fail(file);
+	file_open(file, fd);
 }
 
 /**
@@ -95,30 +101,26 @@ static void file_make(struct file *file)
  */
 void file_begin(struct file *file, const char *path)
 {
+	const char *name = path;
+	unsigned int links = 0;
 	char target[PATH_MAX];
 	struct stat st = {};
-	unsigned int links;
 	bool there;
 	int fd;
 
-	memset(file, 0, sizeof(*file));
-	file->path = path;
-	file_at(file, AT_FDCWD, path);
-	there = file_look(file, &st, target, sizeof(target));
-	for (links = 0; *target && links < LINKS; links++) {
-		file_at(file, file->dir, target);
+	*file = (struct file){ .path = path, .dir = AT_FDCWD };
+	do {
+		file_at(file, file->dir, name);
 		there = file_look(file, &st, target, sizeof(target));
-	}
+		name = target;
+	} while (*target && links++ < LINKS);
 	errno = *target ? ELOOP : ENOENT;
 	if (*target || (!there && links))
 		file_fail(file);
 	if (there && !S_ISREG(st.st_mode)) {
-		fd = openat(file->dir, file->name,
-			    O_WRONLY | O_APPEND | O_CLOEXEC |
-			    (S_ISLNK(st.st_mode) ? 0 : O_NOFOLLOW));
-		file->to = fd < 0 ? NULL : fdopen(fd, "w");
-		if (!file->to)
-			file_fail(file);
+		file_open(file, openat(file->dir, file->name,
+				       O_WRONLY | O_APPEND | O_CLOEXEC |
+				       (S_ISLNK(st.st_mode) ? 0 : O_NOFOLLOW)));
 		return;
 	}
 	file_make(file);
