@@ -129,17 +129,13 @@ static int bfc_is_foreign(struct net_device *upper,
 	return !net_eq(dev_net(upper), dev_net(dev));
 }
 
-/* True if a device, or one on top of it, is of another namespace than the port. */
+/* True if a device, or one on top of it, is of another namespace than the port. RCU. */
 static bool bfc_has_foreign(struct net_device *top, struct bfc_port *port)
 {
 	struct netdev_nested_priv priv = { .data = port->dev };
-	bool found;
 
-	rcu_read_lock();
-	found = bfc_is_foreign(top, &priv) ||
-		netdev_walk_all_upper_dev_rcu(top, bfc_is_foreign, &priv);
-	rcu_read_unlock();
-	return found;
+	return bfc_is_foreign(top, &priv) ||
+	       netdev_walk_all_upper_dev_rcu(top, bfc_is_foreign, &priv);
 }
 
 /* What a port remembers of devices on top of it holds no longer. */
@@ -191,8 +187,8 @@ void bfc_switch_restacked(struct net_device *dev, struct net_device *top)
 	struct netdev_nested_priv priv = { .data = top };
 
 	ASSERT_RTNL();
-	bfc_port_restacked(dev, &priv);
 	rcu_read_lock();
+	bfc_port_restacked(dev, &priv);
 	netdev_walk_all_lower_dev_rcu(dev, bfc_port_restacked, &priv);
 	rcu_read_unlock();
 }
