@@ -23,6 +23,24 @@ refuses() {
 }
 run=()
 
+# behind_lock FILE ARGUMENTS...: bfcctl ARGUMENTS waits, in the background, for the lock of FILE
+behind_lock() {
+	exec {locked}<"$1"
+	flock "$locked"
+	shift
+	bfcctl "$@" >/dev/null 2>&1 &
+	waiting=$!
+	sleep 1
+	check "\"$*\" does not wait" kill -0 "$waiting"
+}
+
+# lock_ends: what waited has to succeed
+lock_ends() {
+	flock -u "$locked"
+	exec {locked}<&-
+	wait "$waiting" || fail "exit code $?"
+}
+
 # no_conf: "no_conf || return" skips the rest of a test where bfcctl has a file of the box
 no_conf() {
 	[ ! -e /etc/bfc.conf ] && [ ! -e /etc/bfc.d ] && return

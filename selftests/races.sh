@@ -16,7 +16,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 log=$(mktemp)
 "$here/net/$1.sh" >"$log" 2>&1
 sed 's/^/# /' "$log"
-echo 1..1
+plan 1
 planned=$(sed -n 's/^1\.\.//p' "$log")
 ended=$(grep -cE '^(not )?ok ' "$log")
 races=$(dmesg | grep -c 'BUG: KCSAN')

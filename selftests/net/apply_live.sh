@@ -8,6 +8,8 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
+# shellcheck source=selftests/bfcctl.sh
+. "$top/selftests/bfcctl.sh"
 # shellcheck source=selftests/apply.sh
 . "$top/selftests/apply.sh"
 
@@ -274,22 +276,14 @@ test_error_in_the_midst() {
 # Another bfcctl has the lock while the file is written anew: what counts is what it says when it is
 # this one's turn, or an apply that began before would put the old options back.
 test_file_of_its_turn() {
-	local lock pid
 	devices d0
 	conf "[port d0]
 		limit 1mb"
 	apply 0
-	exec {lock}>/run/bfcctl.lock
-	flock "$lock"
-	bfcctl -n x apply --file "$scratch/bfc.conf" >/dev/null 2>&1 &
-	pid=$!
-	sleep 1
-	check "it does not wait" kill -0 "$pid"
+	behind_lock /run/bfcctl.lock -n x apply --file "$scratch/bfc.conf"
 	conf "[port d0]
 		limit 2mb"
-	flock -u "$lock"
-	exec {lock}>&-
-	wait "$pid" || fail "exit code $?"
+	lock_ends
 	equal "limit" "$(stat x d0 options.limit)" 2097152
 }
 

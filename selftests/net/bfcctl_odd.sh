@@ -203,4 +203,5 @@ test_reason_is_the_map() {
 
 command -v bpftool >/dev/null || skip_all "no bpftool"
 run_tests children_are_waited_for closed_descriptors report_is_ended metrics_into \
-	metrics_of_another_user dangling_configuration int_of_another_version hpcc_of_another_version reason_is_the_map
+	metrics_of_another_user dangling_configuration int_of_another_version \
+	hpcc_of_another_version reason_is_the_map

@@ -201,18 +201,11 @@ test_killed() {
 
 # A container with a /run of its own, and so another lock, may have pins in this bpf file system.
 test_lock_of_the_pins() {
-	local lock pid pin
+	local pin
 	stamped
-	exec {lock}</sys/fs/bpf
-	flock "$lock"
-	bfcctl -n sw stamp detach r0 >/dev/null 2>&1 &
-	pid=$!
-	sleep 1
-	check "it does not wait" kill -0 "$pid"
+	behind_lock /sys/fs/bpf -n sw stamp detach r0
 	check "no pin" [ -e "$pin" ]
-	flock -u "$lock"
-	exec {lock}>&-
-	wait "$pid" || fail "exit code $?"
+	lock_ends
 	nothing_pinned
 }
 
@@ -271,5 +264,5 @@ without_etc() {
 }
 
 command -v bpftool >/dev/null || skip_all "no bpftool"
-run_tests port other_program another_version other_counters restore_all killed lock_of_the_pins no_permission \
-	no_machine_id
+run_tests port other_program another_version other_counters restore_all killed \
+	lock_of_the_pins no_permission no_machine_id
