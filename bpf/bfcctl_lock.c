@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bfcctl.h"
 
@@ -22,24 +24,18 @@ static void lock(int fd, const char *name)
 			fail("%s: %s", name, strerror(errno));
 }
 
-/**
- * change_lock() - take the lock that every bfcctl holds while it makes changes
- *
- * The lock is held until the program ends; children share it. A user who is not root, but has
- * capabilities, shares only pins with others: pins_lock().
+/* True if another user may hold the lock of a directory, and for good: to open it is enough. A bpf
+ * file system that is mounted without a mode has mode 1777.
  */
-void change_lock(void)
+static bool others_may_open(int dir)
 {
-	static bool taken;
-	int fd;
+	struct stat st;
 
-	if (taken)
-		return;
-	taken = true;
-	fd = open(LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (fd >= 0 || (errno != EACCES && errno != EROFS))
-		lock(fd, LOCK);
+	return fstat(dir, &st) || (st.st_uid && st.st_uid != geteuid()) ||
+	       st.st_mode & 0044;
 }
+
+static bool locked;	/* LOCK is held */
 
 /**
  * pins_lock() - take the lock of the bpf file system, after change_lock()
@@ -50,9 +46,37 @@ void change_lock(void)
 void pins_lock(void)
 {
 	static bool taken;
+	int fd;
 
 	if (taken)
 		return;
 	taken = true;
-	lock(open(ctl.bpffs, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ctl.bpffs);
+	fd = open(ctl.bpffs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && locked && others_may_open(fd))
+		close(fd);
+	else
+		lock(fd, ctl.bpffs);
+}
+
+/**
+ * change_lock() - take the lock that every bfcctl holds while it makes changes
+ *
+ * The lock is held until the program ends; children share it.
+ */
+void change_lock(void)
+{
+	static bool taken;
+	int fd;
+
+	if (taken)
+		return;
+	taken = true;
+	fd = open(LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	/* Not root, but with capabilities: these users share only pins. */
+	if (fd < 0 && (errno == EACCES || errno == EROFS)) {
+		pins_lock();
+		return;
+	}
+	lock(fd, LOCK);
+	locked = true;
 }

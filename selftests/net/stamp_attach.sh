@@ -199,15 +199,34 @@ test_killed() {
 	rm -r "$dir"
 }
 
-# A container with a /run of its own, and so another lock, may have pins in this bpf file system.
+# A container with a /run of its own, and so another lock, may have pins in this bpf file system. But
+# where any user may open that, any user could hold its lock.
 test_lock_of_the_pins() {
-	local pin
+	local pin mode holder
+	mode=$(command stat -c %a /sys/fs/bpf)
 	stamped
+	chmod 700 /sys/fs/bpf
 	behind_lock /sys/fs/bpf -n sw stamp detach r0
 	check "no pin" [ -e "$pin" ]
 	lock_ends
 	nothing_pinned
+	chmod 1777 /sys/fs/bpf
+	setpriv --reuid 1234 --clear-groups python3 -c "import fcntl, os, time
+fcntl.flock(os.open('/sys/fs/bpf', os.O_RDONLY), fcntl.LOCK_EX)
+time.sleep(100)" &
+	holder=$!
+	pids+=("$holder")
+	check "not held" wait_for 5 held /sys/fs/bpf
+	check "it waits for a lock of user 1234" timeout 20 bfcctl -n sw stamp attach r0
+	check "still held" held /sys/fs/bpf
+	ctl -n sw stamp detach r0
+	kill "$holder"
+	chmod "$mode" /sys/fs/bpf
+	nothing_pinned
 }
+
+# held FILE: another has its lock
+held() { ! flock -n "$1" true; }
 
 # To look into another namespace takes CAP_SYS_ADMIN.
 test_no_permission() {
