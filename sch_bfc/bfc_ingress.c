@@ -39,7 +39,7 @@ static DEFINE_SPINLOCK(bfc_handle_lock);
  */
 u8 bfc_ingress_room(const struct bfc_port *port, unsigned int queues)
 {
-	unsigned int new = BFC_RUNS(queues), old = 0, free;
+	unsigned int new = BFC_RUNS(queues), old, free;
 	const struct bfc_switch *sw = port->sw;
 	const struct bfc_ingress *ing;
 
@@ -48,9 +48,7 @@ u8 bfc_ingress_room(const struct bfc_port *port, unsigned int queues)
 	if (queues > BFC_QUEUES_MAX)
 		return BFC_REFUSED_QUEUES;
 	spin_lock_bh(&bfc_handle_lock);
-	list_for_each_entry(ing, &sw->dead, mine)
-		if (ing->owner == port->id)
-			old += ing->runs;
+	old = port->neighbour.old_runs;
 	free = BFC_HANDLE_RUNS - sw->runs;
 	spin_unlock_bh(&bfc_handle_lock);
 	ing = bfc_ingress_of(port);
@@ -187,6 +185,7 @@ free:
 
 /**
  * bfc_ingress_retire() - other counters take the place of these
+ * @port: the port that they were made for
  * @ing: the counters
  *
  * Once a grace period is over (see the sweep), no count is added any more, and these
@@ -195,7 +194,7 @@ free:
  *
  * Context: port->lock held.
  */
-void bfc_ingress_retire(struct bfc_ingress *ing)
+void bfc_ingress_retire(struct bfc_port *port, struct bfc_ingress *ing)
 {
 	WRITE_ONCE(ing->dead, true);
 	if (rcu_access_pointer(ing->charges->ing) == ing)
@@ -204,7 +203,7 @@ void bfc_ingress_retire(struct bfc_ingress *ing)
 	RCU_INIT_POINTER(ing->cfg, NULL);
 	spin_lock_bh(&bfc_handle_lock);
 	list_add_tail(&ing->list, &bfc_dead_ingress);
-	list_add_tail(&ing->mine, &ing->sw->dead);
+	port->neighbour.old_runs += ing->runs;
 	spin_unlock_bh(&bfc_handle_lock);
 	bfc_sweep_soon();
 }
@@ -212,13 +211,15 @@ void bfc_ingress_retire(struct bfc_ingress *ing)
 static void bfc_ingress_unlist(struct bfc_ingress *ing)
 {
 	unsigned long run = ing->base >> BFC_HANDLE_SHIFT, i;
+	struct bfc_port *port = xa_load(&bfc_port_ids, ing->owner);
 
 	lockdep_assert_held(&bfc_handle_lock);
 	for (i = run; i < run + ing->runs; i++)
 		RCU_INIT_POINTER(ing->sw->handles[i], NULL);
 	bitmap_clear(ing->sw->runs_used, run, ing->runs);
 	ing->sw->runs -= ing->runs;
-	list_del(&ing->mine);
+	if (port)
+		port->neighbour.old_runs -= ing->runs;
 }
 
 /* True if a packet holds a count here, or is charged by these counters. */
@@ -261,12 +262,14 @@ bool bfc_ingress_sweep(void)
 		cond_resched();
 	}
 
+	rcu_read_lock();	/* for their ports */
 	spin_lock_bh(&bfc_handle_lock);
 	list_for_each_entry(ing, &gone, list)
 		bfc_ingress_unlist(ing);
 	list_splice(&dead, &bfc_dead_ingress);
 	again = !list_empty(&bfc_dead_ingress);
 	spin_unlock_bh(&bfc_handle_lock);
+	rcu_read_unlock();
 
 	if (list_empty(&gone))
 		return again;

@@ -98,7 +98,6 @@ struct bfc_ingress {
 	u32 owner;		/* &bfc_port.id of the port that it was made for */
 	u16 runs;		/* runs of handles taken */
 	struct list_head list;	/* on the list of dead objects; bfc_handle_lock, but in the sweep */
-	struct list_head mine;	/* likewise, those of the namespace; bfc_handle_lock */
 
 	/* Changed for each packet that is held, and for packets in a row that are counted, by any
 	 * egress under its own root lock, but for @state.
@@ -142,7 +141,7 @@ u8 bfc_ingress_room(const struct bfc_port *port, unsigned int queues);
 struct bfc_ingress *bfc_ingress_new(struct bfc_port *port, unsigned int queues,
 				    u8 *refused);
 void bfc_charges_put(struct bfc_charges *charges);
-void bfc_ingress_retire(struct bfc_ingress *ing);
+void bfc_ingress_retire(struct bfc_port *port, struct bfc_ingress *ing);
 bool bfc_ingress_sweep(void);
 
 #endif /* _BFC_INGRESS_H */

@@ -112,7 +112,7 @@ u8 bfc_port_layout(struct bfc_port *port, unsigned int queues)
 	old = bfc_ingress_of(port);
 	rcu_assign_pointer(port->ingress, new);
 	if (old)
-		bfc_ingress_retire(old);
+		bfc_ingress_retire(port, old);
 	return refused;
 }
 

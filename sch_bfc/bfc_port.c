@@ -182,7 +182,7 @@ void bfc_port_unplug(struct bfc_port *port)
 	ing = bfc_ingress_of(port);
 	RCU_INIT_POINTER(port->ingress, NULL);
 	if (ing)
-		bfc_ingress_retire(ing);
+		bfc_ingress_retire(port, ing);
 	spin_unlock_bh(&port->lock);
 	/* Wait until the hook, and users that found the port by a handle or by its id, have
 	 * left. Then stop what a last frame or HELLO may have started.
@@ -499,7 +499,15 @@ void bfc_port_detach(struct bfc_port *port)
 		dev_direct_xmit(skb, 0);
 }
 
-static bool bfc_sweep_switch(struct bfc_switch *sw)
+/* Ports that are removed while RTNL is held once: each waits for two grace periods at least, and
+ * any user may leave thousands of ports behind in a namespace of his own.
+ */
+#define BFC_SWEEP_PORTS	16
+
+/* Sweep the ports of a namespace. @ports: how many may be removed still. Returns true if some have
+ * to be looked at again later.
+ */
+static bool bfc_sweep_switch(struct bfc_switch *sw, unsigned int *ports)
 {
 	struct bfc_port *port, *next;
 	bool again = bfc_guard_retry(sw);
@@ -512,10 +520,14 @@ static bool bfc_sweep_switch(struct bfc_switch *sw)
 		}
 		again |= port->neighbour.lingers;
 		spin_unlock_bh(&port->lock);
-		if (!port->life.users && !port->neighbour.lingers)
-			bfc_port_kill(port);
-		else
+		if (port->life.users || port->neighbour.lingers) {
 			bfc_port_unfilter(port);
+			continue;
+		}
+		if (!*ports)
+			break;
+		--*ports;
+		bfc_port_kill(port);
 	}
 	return again;
 }
@@ -526,12 +538,17 @@ static bool bfc_sweep_switch(struct bfc_switch *sw)
 static void bfc_sweep_work(struct work_struct *work)
 {
 	struct bfc_switch *sw, *next;
-	bool again = false;
+	unsigned int ports;
+	bool again;
 
-	rtnl_lock();
-	list_for_each_entry_safe(sw, next, &bfc_switches, list)
-		again |= bfc_sweep_switch(sw);
-	rtnl_unlock();
+	do {
+		again = false;
+		ports = BFC_SWEEP_PORTS;
+		rtnl_lock();
+		list_for_each_entry_safe(sw, next, &bfc_switches, list)
+			again |= bfc_sweep_switch(sw, &ports);
+		rtnl_unlock();
+	} while (!ports);
 	again |= bfc_ingress_sweep();
 	if (again)
 		bfc_sweep_soon();

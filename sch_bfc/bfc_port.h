@@ -101,6 +101,7 @@ struct bfc_neighbour {
 	bool lingers;		/* the agreement has ended, but the neighbour may still send tags */
 	bool logged;		/* there was an agreement, and the log has said so */
 	u32 layouts;		/* counts the changes of &bfc_port.ingress */
+	u32 old_runs;		/* runs of handles that its former counters hold; bfc_handle_lock */
 	struct bfc_bucket news;	/* new layouts that it may still get now */
 	u64 hello_tx;		/* HELLOs sent */
 	u64 hello_rx;		/* HELLOs accepted */

@@ -533,7 +533,6 @@ static struct bfc_switch *bfc_switch_new(void)
 	refcount_set(&sw->users, 1);
 	atomic_set(&sw->topology, 1);	/* 0: nothing is remembered */
 	INIT_LIST_HEAD(&sw->list);
-	INIT_LIST_HEAD(&sw->dead);
 	INIT_LIST_HEAD(&sw->ports);
 	INIT_LIST_HEAD(&sw->guards);
 	INIT_LIST_HEAD(&sw->buffers);

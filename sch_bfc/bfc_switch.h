@@ -39,7 +39,6 @@ struct sk_buff;
  * @topology: counts changes of what is on top of the ports, and of which devices are ports
  * @runs_used: runs that are given out, under bfc_handle_lock
  * @runs: number of these, likewise
- * @dead: counters that packets may still hold, likewise
  * @fafc: what each egress predicts, by slot; RCU
  * @long_queues: by priority, bit k: the queue of egress k is over its th_c, or was
  *		 when a packet last left it
@@ -60,7 +59,6 @@ struct bfc_switch {
 	atomic_t topology;
 	unsigned long *runs_used;
 	unsigned int runs;
-	struct list_head dead;
 	struct bfc_fafc __rcu *fafc[BFC_SLOTS];
 	atomic64_t long_queues[BFC_PRIORITIES];
 	atomic64_t paused[BFC_PRIORITIES];

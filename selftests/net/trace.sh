@@ -226,4 +226,37 @@ test_restacked() {
 	echo >"$tracing/kprobe_events"
 }
 
-run_tests assign peer storm fafc_solve restacked
+# removals: ports removed in one hold of RTNL, of each hold
+removals() {
+	awk '/ bfc_unplug: / { n++ } / bfc_rtnl: / { if (n) print n; n = 0 }' "$buffer/trace"
+}
+
+# Any user may leave many ports behind in a namespace of his own. Each waits for grace periods, and
+# nothing else can be configured while RTNL is held.
+test_removed_in_parts() {
+	local i
+	new_ns x
+	for ((i = 0; i < 40; i++)); do
+		echo "link add d$i type dummy"
+	done | ip -n x -batch -
+	for ((i = 0; i < 40; i++)); do
+		echo "qdisc add dev d$i root bfc rate 1gbit"
+	done | tc -n x -batch -
+	printf '%s\n' 'p:bfc_unplug bfc_port_unplug' 'p:bfc_rtnl rtnl_unlock' \
+		>"$tracing/kprobe_events" || fail "no kprobe"
+	mkdir "$buffer"
+	echo 1 >"$buffer/events/kprobes/enable"
+	for ((i = 0; i < 40; i++)); do
+		echo "qdisc del dev d$i root"
+	done | tc -n x -batch -
+	check "still ports" wait_for 20 removed 40
+	at_most "ports removed at a time" "$(removals | sort -n | tail -n 1)" 16
+	echo 0 >"$buffer/events/kprobes/enable"
+	rmdir "$buffer"
+	echo >"$tracing/kprobe_events"
+}
+
+# removed N: so many ports have been
+removed() { [ "$(removals | awk '{ n += $1 } END { print n + 0 }')" = "$1" ]; }
+
+run_tests assign peer storm fafc_solve restacked removed_in_parts
