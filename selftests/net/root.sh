@@ -298,7 +298,7 @@ all_but() {
 # ---- a full link between two switches ----
 #
 #   p1 ... p3 --- sw1 x --- x sw2 y ----- y sw3 --- r	r has 24 more addresses; y is slow
-#                             \-- v
+#                             \-- v			v has four
 #
 # chain ASSIGN [ASSIGN OF SW2]
 chain() {
@@ -333,15 +333,21 @@ chain() {
 	for i in {1..24}; do
 		ip -n r addr add "10.0.0.$((100 + i))/24" dev e0
 	done
+	for i in {201..203}; do
+		ip -n v addr add "10.0.0.$i/24" dev e0
+	done
 	for i in 1 2 3; do
-		meet 10.0.0.200 "p$i"
+		for port in {200..203}; do
+			meet "10.0.0.$port" "p$i"
+		done
 		for port in {1..24}; do
 			echo "neigh replace 10.0.0.$((100 + port)) dev e0 lladdr $mac_r"
 		done | ip -n "p$i" -batch -
 	done
 }
 
-# beside: flows to all of r's addresses, and short ones to v; $p99: the latency of these, us
+# beside: flows to all of r's addresses, and short ones to those of v: which of these find a queue by
+# destination is chance; $p99: the latency of the short ones, us
 beside() {
 	local i a receiver senders=()
 	for i in 1 2 3; do
@@ -351,18 +357,20 @@ beside() {
 		done
 	done
 	sleep 1
-	receive v 5001 -n 90 -t 50 -i 20
+	receive v 5001 -n 360 -t 50 -i 20
 	receiver=$bg
 	for i in 1 2 3; do
-		send "p$i" 10.0.0.200 5001 -f 10 -F $((10 * i)) -n 3 -s 500 -r 100000
-		senders+=("$bg")
+		for a in {200..203}; do
+			send "p$i" "10.0.0.$a" 5001 -f 10 -F $((10 * i)) -n 3 -s 500 -r 25000
+			senders+=("$bg")
+		done
 	done
 	finish "${senders[@]}" "$receiver"
 	for i in 1 2 3; do
 		check "p$i is not drained" wait_for 60 drained "p$i" e0
 	done
 	all_idle
-	equal "packets to v" "$(received v 5001 .packets)" 90
+	equal "packets to v" "$(received v 5001 .packets)" 360
 	p99=$(received v 5001 '.p99_us | floor')
 	say "$1: p99 to v $p99 us, of x $(stat sw1 x joined) joined, $(stat sw1 x learned) learned"
 }
