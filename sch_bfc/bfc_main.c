@@ -379,6 +379,8 @@ static int bfc_change(struct Qdisc *sch, struct nlattr *opt,
 	}
 	bfc_stamp_set(sch, prog);
 	bfc_port_wake(q->port);
+	if (bfc_is_mq(sch))
+		bfc_mq_stabs_soon();
 	if (bfc_params_given_up(qdisc_dev(sch), opt, was, p))
 		NL_SET_ERR_MSG(extack, "bfc: options that are not used any more have their defaults again: the kernel's log names them");
 	else if (!p->rate && !q->cfg->speed)

@@ -36,6 +36,7 @@ silent:
 static void __exit bfc_module_exit(void)
 {
 	unregister_qdisc(&bfc_qdisc_ops);
+	bfc_mq_exit();
 	bfc_netdev_exit();
 	bfc_event_exit();
 	bfc_cfg_exit();

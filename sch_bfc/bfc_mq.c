@@ -14,8 +14,11 @@
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
+#include <linux/workqueue.h>
 
 #include "bfc.h"
+
+static LIST_HEAD(bfc_mq_all);	/* roots with several schedulers, RTNL */
 
 /**
  * bfc_mq_check() - whether a port with these options can have several schedulers
@@ -158,6 +161,8 @@ int bfc_mq_new(struct Qdisc *sch, const struct bfc_params *p,
 	all->n = n;
 	all->used = dev->real_num_tx_queues;
 	all->most = all->used;
+	all->root = sch;
+	list_add(&all->list, &bfc_mq_all);
 	q->txq.all = all;
 	q->nqueues = p->queues;
 	sch->flags |= TCQ_F_MQROOT;
@@ -278,11 +283,60 @@ void bfc_mq_apply(struct Qdisc *sch, struct bfc_cfg *cfg)
 	}
 }
 
+/* Packets are as long as the root's size table (tc ... stab) says. */
+static void bfc_mq_stab(const struct bfc_txqs *all)
+{
+	struct qdisc_size_table *stab = rtnl_dereference(all->root->stab);
+	unsigned int i;
+
+	for (i = 0; i < all->n; i++) {
+		struct Qdisc *child = all->each[i].sch;
+		struct qdisc_size_table *old = rtnl_dereference(child->stab);
+
+		if (old == stab)
+			continue;
+		if (stab)
+			stab->refcnt++;
+		rcu_assign_pointer(child->stab, stab);
+		qdisc_put_stab(old);
+	}
+}
+
+static void bfc_mq_stabs_work(struct work_struct *work)
+{
+	const struct bfc_txqs *all;
+
+	rtnl_lock();
+	list_for_each_entry(all, &bfc_mq_all, list)
+		bfc_mq_stab(all);
+	rtnl_unlock();
+}
+
+static DECLARE_WORK(bfc_mq_stabs, bfc_mq_stabs_work);
+
+/**
+ * bfc_mq_stabs_soon() - the schedulers of a root are to get its size table
+ *
+ * For .change: `tc qdisc change` replaces or removes the root's table after it.
+ *
+ * Context: RTNL.
+ */
+void bfc_mq_stabs_soon(void)
+{
+	queue_work(system_percpu_wq, &bfc_mq_stabs);
+}
+
+/**
+ * bfc_mq_exit() - at module unload, no qdisc is left
+ */
+void bfc_mq_exit(void)
+{
+	cancel_work_sync(&bfc_mq_stabs);
+}
+
 /**
  * bfc_mq_attach() - the TX queues get their schedulers
  * @sch: the root
- *
- * Packets are as long as the root's size table (tc ... stab) says, if it has one.
  *
  * Context: RTNL, the device is deactivated or down.
  */
@@ -290,16 +344,12 @@ void bfc_mq_attach(struct Qdisc *sch)
 {
 	struct bfc_sched *q = qdisc_priv(sch);
 	struct bfc_txqs *all = q->txq.all;
-	struct qdisc_size_table *stab = rtnl_dereference(sch->stab);
 	unsigned int i;
 
+	bfc_mq_stab(all);
 	for (i = 0; i < all->n; i++) {
 		struct Qdisc *child = all->each[i].sch, *old;
 
-		if (stab) {
-			stab->refcnt++;
-			rcu_assign_pointer(child->stab, stab);
-		}
 		qdisc_refcount_inc(child);	/* the other reference is the root's */
 		old = dev_graft_qdisc(child->dev_queue, child);
 		if (old)
@@ -323,6 +373,8 @@ void bfc_mq_drop(struct Qdisc *sch)
 
 	if (!all)
 		return;
+	list_del(&all->list);
+	all->root = NULL;
 	for (i = 0; i < all->n && all->each[i].sch; i++)
 		qdisc_put(all->each[i].sch);
 	q->txq.all = NULL;

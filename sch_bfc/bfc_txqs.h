@@ -9,6 +9,7 @@
 #include <linux/atomic.h>
 #include <linux/build_bug.h>
 #include <linux/cache.h>
+#include <linux/list.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
@@ -34,6 +35,8 @@ struct bfc_txqs {
 	unsigned int n;		/* TX queues of the device */
 	unsigned int used;	/* of these, that it sends through; written under RTNL */
 	unsigned int most;	/* of these, that it ever sent through; likewise */
+	struct Qdisc *root;	/* until it is dropped; RTNL, likewise the next */
+	struct list_head list;	/* of all roots with several schedulers */
 	struct {
 		struct Qdisc *sch;	/* held by the root; RTNL */
 		struct bfc_sched __rcu *q;	/* its private data, until it is destroyed */
@@ -82,6 +85,8 @@ void bfc_mq_join(struct Qdisc *sch);
 int bfc_mq_roots(struct Qdisc *sch, const struct bfc_cfg *cfg);
 void bfc_mq_apply(struct Qdisc *sch, struct bfc_cfg *cfg);
 void bfc_mq_attach(struct Qdisc *sch);
+void bfc_mq_stabs_soon(void);
+void bfc_mq_exit(void);
 void bfc_mq_drop(struct Qdisc *sch);
 
 #endif /* _BFC_TXQS_H */

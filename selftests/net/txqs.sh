@@ -123,6 +123,33 @@ test_shape() {
 }
 
 # Only the root speaks of the port's neighbour.
+# counts_as LEN: so long is each packet of s that is sent now, a datagram of 942 bytes without a table
+counts_as() {
+	local before
+	before=$(tc -n s -s -j qdisc show dev e0 root | jq '.[0].bytes')
+	send s 10.0.0.2 5000 -n 10 -s 900
+	finish "$bg"
+	equal "bytes of ten packets" \
+		"$(tc -n s -s -j qdisc show dev e0 root | jq ".[0].bytes - $before")" $((10 * $1))
+}
+
+# `tc qdisc change` replaces the size table of the root, or removes it, behind the qdisc's back.
+test_size_table() {
+	local overhead
+	pair
+	meet 10.0.0.2 s
+	without_ipv6 s r
+	tc -n s qdisc replace dev e0 root handle 5: stab overhead 1000 bfc fc none
+	counts_as 1942
+	for overhead in 500 0 200; do
+		# shellcheck disable=SC2086
+		check "$overhead" tc -n s qdisc change dev e0 root handle 5: \
+			$( ((overhead)) && echo "stab overhead $overhead") bfc limit 8mb
+		sleep 0.1
+		counts_as $((942 + overhead))
+	done
+}
+
 test_statistics() {
 	pair
 	bfc s e0
@@ -586,6 +613,6 @@ test_churn() {
 	all_idle
 }
 
-run_tests shape statistics program incast paused_there resume_beside_a_full_queue rate rate_beside_paused \
+run_tests shape size_table statistics program incast paused_there resume_beside_a_full_queue rate rate_beside_paused \
 	rate_beside_short_packets rate_through_changes rate_rises low_rate long_packets others_end \
 	threshold small_limit churn -- limit channels
