@@ -167,6 +167,7 @@ struct bfc_cfg {
 	/* Life, RTNL. */
 	refcount_t users;	/* the qdisc and its port; each for itself */
 	struct rcu_head rcu;
+	struct bfc_switch *sw;	/* of the port, which holds it */
 	struct bfc_buffer *buffer;	/* or NULL */
 	u64 undo;		/* size that @buffer had before, while this may yet fail; else 0 */
 	u64 fixed;		/* reserves and headroom of the port, bytes */
@@ -282,7 +283,6 @@ static inline void bfc_buffer_peak(struct bfc_buffer *buffer)
 }
 
 /* bfc_derive.c */
-extern unsigned int bfc_eliders;
 struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 			    const struct bfc_txqs *txqs, u64 speed,
 			    struct netlink_ext_ack *extack);

@@ -214,11 +214,6 @@ static int bfc_derive_mode(struct bfc_cfg *c, const struct bfc_derive *d, bool b
 	return err;
 }
 
-/* Number of configurations with an elide list, RTNL: if it is 0, no list is searched for a
- * device that goes.
- */
-unsigned int bfc_eliders;
-
 /**
  * bfc_cfg_new() - derive a configuration from options, link speed and MTU
  * @port: of the qdisc
@@ -284,7 +279,8 @@ struct bfc_cfg *bfc_cfg_new(struct bfc_port *port, const struct bfc_params *p,
 		static_branch_inc(&bfc_classed.key);
 	if (c->srf)
 		static_branch_inc(&bfc_sized.key);
-	bfc_eliders += c->elides;
+	c->sw = port->sw;
+	c->sw->eliders += c->elides;
 	return c;
 free:
 	kvfree(c);
@@ -309,7 +305,7 @@ void bfc_cfg_put(struct bfc_cfg *c)
 		static_branch_slow_dec_deferred(&bfc_classed);
 	if (c->srf)
 		static_branch_slow_dec_deferred(&bfc_sized);
-	bfc_eliders -= c->elides;
+	c->sw->eliders -= c->elides;
 	if (c->buffer) {
 		if (c->undo)
 			c->buffer->memory = c->undo;

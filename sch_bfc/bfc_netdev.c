@@ -139,7 +139,7 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_UNREGISTER:
 		if (sw)
 			bfc_netdev_gone(sw, dev, port);
-		if (bfc_eliders)
+		if (sw && sw->eliders)
 			bfc_netdev_unlist(dev_net(dev), dev->ifindex);
 		return NOTIFY_DONE;
 	case NETDEV_CHANGEUPPER:

@@ -52,7 +52,6 @@
  *	   holds for
  * @macvlan: a macvlan or ipvlan device, to which those beside it hand packets
  * @told: a message about a filter before the guard is in the log
- * @list: of the namespace's guards, RTNL
  * @rcu: frees the guard when no packet is in the hook any more
  */
 struct bfc_guard {
@@ -62,7 +61,6 @@ struct bfc_guard {
 	atomic64_t above;
 	bool macvlan;
 	bool told;
-	struct list_head list;
 	struct rcu_head rcu;
 };
 
@@ -274,13 +272,10 @@ bool bfc_elided(const struct bfc_params *p, int ifindex)
 
 static int bfc_is_port(struct net_device *lower, struct netdev_nested_priv *priv)
 {
-	const struct bfc_switch *sw = priv->data;
-	const struct bfc_port *port;
+	struct bfc_switch *sw = priv->data;
+	const struct bfc_port *port = xa_load(&sw->port_of, lower->ifindex);
 
-	list_for_each_entry_rcu(port, &sw->ports, life.list)
-		if (port->dev == lower)
-			return 1;
-	return 0;
+	return port && port->dev == lower;
 }
 
 /* True if the device is on top of a port. What another CPU has found out meanwhile stays. RCU. */
@@ -367,24 +362,13 @@ static unsigned int bfc_guard_hook(void *priv, struct sk_buff *skb,
 	return bfc_guard_look(priv, skb, filtered);
 }
 
-static struct bfc_guard *bfc_guard_find(const struct bfc_switch *sw,
-					const struct net_device *dev)
-{
-	struct bfc_guard *guard;
-
-	list_for_each_entry(guard, &sw->guards, list)
-		if (guard->dev == dev)
-			return guard;
-	return NULL;
-}
-
 /* Check handles that come in through a device that is no port from now on. */
 static int bfc_guard_add(struct bfc_switch *sw, struct net_device *dev)
 {
 	struct bfc_guard *guard;
 	int err;
 
-	if (dev->flags & IFF_LOOPBACK || bfc_guard_find(sw, dev))
+	if (dev->flags & IFF_LOOPBACK || xa_load(&sw->guards, dev->ifindex))
 		return 0;
 	guard = kzalloc(sizeof(*guard), GFP_KERNEL_ACCOUNT);
 	if (!guard)
@@ -398,13 +382,19 @@ static int bfc_guard_add(struct bfc_switch *sw, struct net_device *dev)
 	guard->hook.hooknum = NF_NETDEV_INGRESS;
 	guard->hook.priority = INT_MIN;
 	guard->hook.dev = dev;
+	err = xa_insert(&sw->guards, dev->ifindex, guard, GFP_KERNEL_ACCOUNT);
+	if (err)
+		goto free;
 	err = nf_register_net_hook(dev_net(dev), &guard->hook);
-	if (err) {
-		kfree(guard);
-		return err;
-	}
-	list_add(&guard->list, &sw->guards);
+	if (err)
+		goto forget;
 	return 0;
+
+forget:
+	xa_erase(&sw->guards, dev->ifindex);
+free:
+	kfree(guard);
+	return err;
 }
 
 /**
@@ -425,7 +415,7 @@ void bfc_guard_try(struct bfc_switch *sw, struct net_device *dev)
 
 static void bfc_guard_kill(struct bfc_guard *guard)
 {
-	list_del(&guard->list);
+	xa_erase(&guard->sw->guards, guard->dev->ifindex);
 	nf_unregister_net_hook(dev_net(guard->dev), &guard->hook);
 	kfree_rcu(guard, rcu);
 }
@@ -439,7 +429,7 @@ static void bfc_guard_kill(struct bfc_guard *guard)
  */
 void bfc_guard_del(struct bfc_switch *sw, const struct net_device *dev)
 {
-	struct bfc_guard *guard = bfc_guard_find(sw, dev);
+	struct bfc_guard *guard = xa_load(&sw->guards, dev->ifindex);
 
 	if (guard)
 		bfc_guard_kill(guard);
@@ -454,6 +444,7 @@ static int bfc_guard_all(struct bfc_switch *sw, struct net *net)
 		err = bfc_port_find(sw, dev) ? 0 : bfc_guard_add(sw, dev);
 		if (err)
 			return err;
+		cond_resched();
 	}
 	return 0;
 }
@@ -485,17 +476,10 @@ bool bfc_guard_retry(struct bfc_switch *sw)
  * Context: RTNL.
  * Return: the port, NULL if the device is no port.
  */
-struct bfc_port *bfc_port_find(const struct bfc_switch *sw, const struct net_device *dev)
+struct bfc_port *bfc_port_find(struct bfc_switch *sw, const struct net_device *dev)
 {
-	struct bfc_port *port;
-
 	ASSERT_RTNL();
-	if (!sw)
-		return NULL;
-	list_for_each_entry(port, &sw->ports, life.list)
-		if (port->dev == dev)
-			return port;
-	return NULL;
+	return sw ? xa_load(&sw->port_of, dev->ifindex) : NULL;
 }
 
 /**
@@ -534,7 +518,8 @@ static struct bfc_switch *bfc_switch_new(void)
 	atomic_set(&sw->topology, 1);	/* 0: nothing is remembered */
 	INIT_LIST_HEAD(&sw->list);
 	INIT_LIST_HEAD(&sw->ports);
-	INIT_LIST_HEAD(&sw->guards);
+	xa_init_flags(&sw->port_of, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&sw->guards, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&sw->buffers);
 	return sw;
 }
@@ -601,9 +586,12 @@ int bfc_switch_join(struct bfc_port *port)
 	struct bfc_switch *sw = port->sw;
 	int err;
 
+	err = xa_insert(&sw->port_of, port->dev->ifindex, port, GFP_KERNEL_ACCOUNT);
+	if (err)
+		return err;
 	if (!sw->nports++)
 		list_add(&sw->list, &bfc_switches);
-	list_add_rcu(&port->life.list, &sw->ports);
+	list_add(&port->life.list, &sw->ports);
 	bfc_switch_restacked(port->dev, port->dev);
 	bfc_guard_del(sw, port->dev);
 	err = sw->nports == 1 ? bfc_guard_all(sw, dev_net(port->dev)) : 0;
@@ -621,14 +609,16 @@ int bfc_switch_join(struct bfc_port *port)
 void bfc_switch_leave(struct bfc_port *port)
 {
 	struct bfc_switch *sw = port->sw;
-	struct bfc_guard *guard, *next;
+	struct bfc_guard *guard;
+	unsigned long ifindex;
 
-	list_del_rcu(&port->life.list);
+	xa_erase(&sw->port_of, port->dev->ifindex);
+	list_del(&port->life.list);
 	bfc_switch_changed(sw);
 	if (!--sw->nports) {
 		sw->hrtt = 0;
 		list_del_init(&sw->list);
-		list_for_each_entry_safe(guard, next, &sw->guards, list)
+		xa_for_each(&sw->guards, ifindex, guard)
 			bfc_guard_kill(guard);
 	} else if (port->dev->reg_state == NETREG_REGISTERED) {
 		bfc_guard_try(sw, port->dev);

@@ -10,6 +10,7 @@
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
+#include <linux/xarray.h>
 
 #include "bfc_capfc.h"
 #include "bfc_wire.h"
@@ -48,8 +49,11 @@ struct sk_buff;
  * @hrtt_changed: when @hrtt changed, ns; RTNL
  * @users: references: of the namespace, of ports, and of counters
  * @nports: entries of @ports
- * @ports: written under RTNL, and read under it or RCU
- * @guards: on devices that are no ports, RTNL
+ * @eliders: configurations with an elide list: if there is none, no list is searched for a device
+ *	     that goes; RTNL
+ * @ports: RTNL
+ * @port_of: the same by ifindex, written under RTNL, read under it or RCU
+ * @guards: by ifindex, on devices that are no ports, RTNL
  * @unguarded: some devices have no guard yet, for want of memory; RTNL
  * @buffers: memory that ports share, RTNL
  * @list: of the switches that have ports, RTNL
@@ -67,8 +71,10 @@ struct bfc_switch {
 	refcount_t users;
 	unsigned int nports;
 	bool unguarded;
+	unsigned int eliders;
 	struct list_head ports;
-	struct list_head guards;
+	struct xarray port_of;
+	struct xarray guards;
 	struct list_head buffers;
 	struct list_head list;
 };
@@ -98,7 +104,7 @@ void bfc_guard_try(struct bfc_switch *sw, struct net_device *dev);
 bool bfc_guard_retry(struct bfc_switch *sw);
 void bfc_guard_del(struct bfc_switch *sw, const struct net_device *dev);
 void bfc_switch_restacked(struct net_device *dev, struct net_device *top);
-struct bfc_port *bfc_port_find(const struct bfc_switch *sw, const struct net_device *dev);
+struct bfc_port *bfc_port_find(struct bfc_switch *sw, const struct net_device *dev);
 void bfc_port_slot(struct bfc_port *port);
 extern struct delayed_work bfc_sweep;
 void bfc_sweep_soon(void);
