@@ -18,6 +18,7 @@
 #   CHURN_ROUNDS: how many, 40; CHURN_SEED: which, 1
 #   CHURN_SECONDS: as many rounds as so long takes, instead of CHURN_ROUNDS
 #   CHURN_MBIT: what links carry, 50 Mbit/s; fewer where the processor is slow
+#   CHURN_BOUND: seconds until traffic gets through, 10
 #   CHURN_FROM: the round to begin with, 1. A round's act follows from seed and round, and
 #	the ports as they are. Each act is told in the kernel's log, too: what is before a
 #	complaint there has caused it. In the simulator a run can be repeated as a whole.
@@ -34,7 +35,7 @@ mbit=${CHURN_MBIT:-50}
 every=20		# rounds between checks
 rarely=5		# checks between those of handles and of the module
 enough=1000		# rounds, from which on each act and each option must have been taken
-bound=10		# seconds until traffic gets through
+bound=${CHURN_BOUND:-10}
 
 hosts=(h1 v h3 r)
 declare -A address_of=([h1]=10.0.0.1 [v]=10.0.0.2 [h3]=10.0.0.3 [r]=10.0.0.100)
@@ -613,6 +614,20 @@ asks() {
 }
 pings() { in_ns "$1" ping -q -c 1 -W 1 "$2"; }
 
+# moves: says what is queued where, and how much of it leaves in two seconds: whether it stands or is slow
+moves() {
+	local what='.[] | select(.backlog > 0) |
+		"\(.ns) \(.dev) \(.fc): backlog \(.backlog), sent \(.packets), HELLOs \(.hello_tx)"'
+	snapshot "$what" | sed 's/^/# now: /'
+	sleep 2
+	snapshot "$what" | sed 's/^/# 2 s later: /'
+}
+
+standstill() {
+	moves
+	fail "$1"
+}
+
 # passes: traffic gets through, in both directions
 passes() {
 	local name asking=() pid i=0 pairs=("h1 r" "r v" "h3 h1" "v h3")
@@ -621,12 +636,12 @@ passes() {
 	done
 	for name in "${pairs[@]}"; do
 		# shellcheck disable=SC2086
-		wait_for $bound asks $name &
+		wait_for "$bound" asks $name &
 		asking+=("$!")
 	done
-	wait_for $bound pings h1 10.1.0.100 || fail "VLAN 10 does not get through"
+	wait_for "$bound" pings h1 10.1.0.100 || standstill "VLAN 10 does not get through"
 	for pid in "${asking[@]}"; do
-		wait "$pid" || fail "traffic does not get through: ${pairs[i]}"
+		wait "$pid" || standstill "traffic does not get through: ${pairs[i]}"
 		i=$((i + 1))
 	done
 	end_background
@@ -645,6 +660,7 @@ idle() {
 		sleep 3
 		was=$now now=$(backlog)
 	done
+	((now == 0)) || moves
 	all_idle
 	poll=0.3 becomes_empty 5 "paused for ever" prios_paused
 }
