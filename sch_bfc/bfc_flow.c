@@ -359,7 +359,7 @@ static unsigned int bfc_pick_of_prio(struct bfc_sched *q, u8 class)
 	for (i = 0; i < n; i++) {
 		qn = class + (q->rotor + i) % n * q->cfg->classes;
 		if (bfc_bit_test(qn, good)) {
-			q->rotor = qn / q->cfg->classes + 1;
+			q->rotor = (qn - class) / q->cfg->classes + 1;
 			return qn;
 		}
 	}

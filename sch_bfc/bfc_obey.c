@@ -326,6 +326,9 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 		bfc_watch_queues(q, now);
 	none = !q->cfg->prios &&
 	       (q->storm.ignoring || now >= READ_ONCE(q->port->rx.deadline));
+	/* First: else a queue that is paused now could join one that this frame resumes. */
+	if (q->obeyed.npaused)
+		bfc_resume_queues(q, none, prio, now);
 	for (w = 0; w < BITS_TO_LONGS(q->nqueues); w++) {
 		unsigned long new = bfc_told(q, w, none, prio) & ~q->obeyed.paused[w];
 
@@ -336,8 +339,6 @@ void bfc_merge_pauses(struct bfc_sched *q, u32 gen, u64 now)
 			bfc_queue_pause(q, qn, now);
 		}
 	}
-	if (q->obeyed.npaused)
-		bfc_resume_queues(q, none, prio, now);
 	if (q->cfg->by_root)	/* queues that stay paused may have another root */
 		for_each_set_bit(qn, q->obeyed.paused, q->nqueues)
 			bfc_queue_root(q, qn);
