@@ -93,6 +93,8 @@ static void bfc_derive_watchdog(struct bfc_cfg *c, const struct bfc_derive *d)
 							 d->rate)));
 	cfg->holdoff = BFC_HOLDOFF_TIMES * cfg->watchdog;
 	cfg->holdoff_max = BFC_HOLDOFF_DOUBLED * cfg->holdoff;
+	/* Time for each priority to send two frames */
+	cfg->gap = div64_u64(2 * BFC_PRIORITIES * d->frame * BFC_NSEC_PER_SEC, d->rate);
 }
 
 /* The bits of addresses that tell destinations apart. */

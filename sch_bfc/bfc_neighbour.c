@@ -215,8 +215,8 @@ void bfc_port_tags(struct bfc_port *port)
 	bool forced = port->opt.peer == BFC_PEER_ON;
 	const struct bfc_fc_ops *fc = port->fc;
 	u8 state = port->neighbour.peer.state;
-	bool lived = port->live, agreed, tags, pop;
-	bool live, told, up;
+	bool lived = port->live, was_told = port->told;
+	bool agreed, tags, pop, live, told, up;
 
 	lockdep_assert_held(&port->lock);
 	agreed = bfc_carrier(port->dev) &&
@@ -242,13 +242,13 @@ void bfc_port_tags(struct bfc_port *port)
 
 	if (!live)
 		bfc_port_unpause(port);
-	else if (told != port->told)
+	else if (told != was_told)
 		/* But storms go on: who pauses for ever could say BYE before each is found. */
 		WRITE_ONCE(port->rx.t_hop, 0);
 	/* A neighbour that sends HELLOs need not prove that it obeys pauses; the next one may
 	 * have to.
 	 */
-	if (!live || told != port->told)
+	if (!live || told != was_told)
 		bfc_hrtt_another(port);
 	bfc_hrtt_look_soon(port);
 	WRITE_ONCE(port->tags, tags);
@@ -270,6 +270,8 @@ void bfc_port_tags(struct bfc_port *port)
 			 */
 			bfc_refresh_start(port);
 		}
+	} else if (live && told != was_told && port->opt.role == BFC_ROLE_SWITCH) {
+		bfc_port_mark_dirty(port);	/* one that has started over knows no pause */
 	}
 	/* Once: later agreements are events, and a neighbour can begin anew at will. */
 	if (up && !port->neighbour.logged && bfc_may_log(port->dev)) {
@@ -335,7 +337,11 @@ void bfc_port_restart(struct bfc_port *port, bool unplugged)
 	port->neighbour.news.filled = ktime_get_ns();
 	port->neighbour.news.tokens = BFC_LAYOUT_BURST;
 	WRITE_ONCE(port->live, false);
-	bfc_port_unpause(port);
+	/* The same neighbour does not know, and its priorities stay paused: it may have no room. */
+	if (unplugged || !port->fc->prios)
+		bfc_port_unpause(port);
+	else
+		WRITE_ONCE(port->rx.t_hop, 0);
 	/* Without a carrier no new neighbour can send, but frames of the old one
 	 * may still be on their way up.
 	 */

@@ -152,9 +152,11 @@ static void bfc_watch_prios(struct bfc_sched *q, u8 paused, u64 now)
 
 	q->storm.due = U64_MAX;
 	for (prio = 0; prio < BFC_PRIORITIES; prio++) {
+		const struct bfc_watchdog *w = &q->storm.watch[prio];
 		bool waits = paused & BIT(prio) && q->prio[prio].bytes;
 
-		bfc_watch(q, prio, waits, waits ? bfc_prio_sent(q, prio) : 0, now);
+		bfc_watch(q, prio, waits,
+			  waits || w->paused ? bfc_prio_sent(q, prio) : w->progress, now);
 	}
 }
 

@@ -129,6 +129,7 @@ void bfc_tx_prio_end(struct bfc_port *port, u64 now)
 	for_each_set_bit(prio, &paused, BFC_PRIORITIES)
 		port->tx.prio[prio].ns += min(port->tx.until[prio] ?: now, now) -
 					  port->tx.prio[prio].since;
+	port->tx.resumes += hweight8(port->tx.prio_paused);
 	port->tx.prio_paused = 0;
 	port->tx.over = 0;
 	if (port->watched & BFC_WATCH_PRIO)

@@ -49,8 +49,11 @@ unsigned int bfc_watchdog_step(struct bfc_watchdog *w,
 			       const struct bfc_watchdog_cfg *cfg, bool paused,
 			       u64 progress, u64 now)
 {
-	bool stuck = w->paused && paused && progress == w->progress;
+	bool stuck = paused && progress == w->progress &&
+		     (w->paused || (s64)(now - w->ended - cfg->gap) < 0);
 
+	if (w->paused && !paused)
+		w->ended = now;
 	w->paused = paused;
 	w->progress = progress;
 	if (w->state == BFC_WD_IGNORE) {
@@ -62,7 +65,7 @@ unsigned int bfc_watchdog_step(struct bfc_watchdog *w,
 		return BFC_WD_RESTORE;
 	}
 	if (!stuck) {
-		if ((s64)(now - w->since) > 0)
+		if (paused && (s64)(now - w->since) > 0)
 			w->since = now;
 		return 0;
 	}

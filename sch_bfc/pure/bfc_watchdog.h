@@ -17,6 +17,9 @@
  *    receiver that empties its buffer and goes on, however rarely, is no storm;
  *    one that lets nothing pass is
  *
+ * A gap between two pauses in which nothing moves, and which is too short for that, is no end of
+ * the pause: the neighbour could say XON and XOFF in one breath, again and again.
+ *
  * The hold-off always ends, and the neighbour is obeyed again: one that was only
  * very slow gets its buffer back, one that still storms stops us for another
  * @watchdog. A pause that begins no later after the end of a hold-off than that hold-off lasted,
@@ -47,11 +50,13 @@ enum {
  * @watchdog: a pause may last so long without progress; 0 = for ever
  * @holdoff: the first storm's pauses are ignored for so long, not 0
  * @holdoff_max: and never longer than that; equal to @holdoff: always the same
+ * @gap: a pause that begins again in less than that goes on, if there was no progress
  */
 struct bfc_watchdog_cfg {
 	u64 watchdog;
 	u64 holdoff;
 	u64 holdoff_max;
+	u64 gap;
 };
 
 /**
@@ -60,6 +65,7 @@ struct bfc_watchdog_cfg {
  * @paused: as of the last step
  * @progress: as of the last step
  * @since: ns; paused without progress since then
+ * @ended: ns; when a pause ended last
  * @until: ns; end of the present, or last, hold-off
  * @holdoff: how long that is, or was, ns; 0 = there was none
  * @storms: how many
@@ -71,6 +77,7 @@ struct bfc_watchdog {
 	bool paused;
 	u64 progress;
 	u64 since;
+	u64 ended;
 	u64 until;
 	u64 holdoff;
 	u64 storms;

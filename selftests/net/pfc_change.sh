@@ -144,5 +144,43 @@ test_ends_with_the_frames() {
 	done
 }
 
-run_tests ends_with_the_frames lossless_at_once lossy_at_once handles_come_later buffer_without_handles \
-	mode_ends_under_load
+# The neighbour does not know that the port starts over, and may have no room: what it has paused
+# stays paused.
+test_stays_paused() {
+	local what leave
+	for what in "ecn 100kb" "buffer b size 4mb" "fc capfc-max" "peer off"; do
+		line fc pfc
+		frames open n n e0
+		frames pfc n 0x01 65535	# 1.68 s
+		check "$what: not paused" wait_for 2 pn_is_paused
+		send h 10.0.0.2 3000 -n 30
+		finish "$bg"
+		# shellcheck disable=SC2086
+		check "$what" tc -n sw qdisc change dev pn root bfc $what
+		sleep 0.2
+		frames seen n dport=3000
+		leave=0
+		[ "$what" != "peer off" ] || leave=30
+		equal "$what: packets while paused" "$(answered length)" $leave
+		frames close
+		clean_up
+	done
+}
+pn_is_paused() { [ "$(stat sw pn 'prios[0].paused')" = true ]; }
+
+# What a port has paused is resumed when its link goes.
+test_resumes_match() {
+	line fc pfc
+	ip -n sw link set dev pn type wire rate 2mbit
+	send h 10.0.0.2 9 -t 5
+	check "nothing pauses h" wait_for 4 pausing
+	ip -n h link set e0 down
+	sleep 0.3
+	ip -n h link set e0 up
+	end_background
+	all_idle
+	equal "pauses and resumes" "$(stat sw ph resume_tx)" "$(stat sw ph pause_tx)"
+}
+
+run_tests stays_paused resumes_match ends_with_the_frames lossless_at_once lossy_at_once handles_come_later \
+	buffer_without_handles mode_ends_under_load

@@ -65,6 +65,28 @@ test_pfc_storm() { storms; }
 test_capfc_storm() { mode=capfc-max storms; }
 test_fafc_storm() { mode=fafc storms; }
 
+# XON and XOFF in one breath are no end of a pause: nothing leaves in between while the shaper holds
+# back another priority's packet.
+test_pulses_are_a_storm() {
+	local i senders
+	line_to_n fc pfc prio dscp watchdog 100ms rate 10mbit
+	storm 3 65535
+	send h 10.0.0.2 3000 -r 8000000 -T 96 -t 2
+	senders=("$bg")
+	send h 10.0.0.2 4000 -r 12000000 -T 128 -t 2
+	senders+=("$bg")
+	for i in {1..25}; do
+		sleep 0.06
+		storm 3 0
+		storm 3 65535
+	done
+	at_least "storms" "$(stat sw pn storms)" 2
+	frames seen n dport=3000
+	at_least "packets sent in spite of it" "$(answered length)" 100
+	finish "${senders[@]}"
+	frames close
+}
+
 # Of what does not fit, only that of the priority whose pauses are ignored is dropped
 # because of the storm, and only as long as they are.
 test_drops_of_a_storm() {
@@ -206,5 +228,5 @@ test_byes_hide_no_storm() {
 	at_least "storms" "$(stat sw pn storms)" 1
 }
 
-run_tests pfc_storm capfc_storm fafc_storm drops_of_a_storm slow_is_no_storm watchdog_off bfc_storm \
-	bfc_storm_of_one_frame hold_off_ends_with_the_link byes_hide_no_storm
+run_tests pfc_storm capfc_storm fafc_storm pulses_are_a_storm drops_of_a_storm slow_is_no_storm \
+	watchdog_off bfc_storm bfc_storm_of_one_frame hold_off_ends_with_the_link byes_hide_no_storm

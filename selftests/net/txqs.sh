@@ -135,16 +135,17 @@ counts_as() {
 
 # `tc qdisc change` replaces the size table of the root, or removes it, behind the qdisc's back.
 test_size_table() {
-	local overhead
+	local overhead table
 	pair
 	meet 10.0.0.2 s
 	without_ipv6 s r
 	tc -n s qdisc replace dev e0 root handle 5: stab overhead 1000 bfc fc none
 	counts_as 1942
 	for overhead in 500 0 200; do
+		table="stab overhead $overhead"
+		((overhead)) || table=
 		# shellcheck disable=SC2086
-		check "$overhead" tc -n s qdisc change dev e0 root handle 5: \
-			$( ((overhead)) && echo "stab overhead $overhead") bfc limit 8mb
+		check "$overhead" tc -n s qdisc change dev e0 root handle 5: $table bfc limit 8mb
 		sleep 0.1
 		counts_as $((942 + overhead))
 	done

@@ -118,6 +118,40 @@ static void test_pause_ends(void)
 	CHECK(quiet(&w, false, 9, now + 1000 * SEC));
 }
 
+/* A gap that is too short for anything to move is no end; a longer one is, or one in which
+ * something moves.
+ */
+static void test_gaps(void)
+{
+	struct bfc_watchdog_cfg cfg = usual;
+	u64 now, gap, progress;
+	unsigned int i, kind;
+
+	cfg.gap = 5 * MS;
+	for (kind = 0; kind < 3; kind++) {
+		struct bfc_watchdog w = {};
+
+		gap = kind == 1 ? 5 * MS : 5 * MS - 1;
+		now = START;
+		progress = 9;
+		CHECK(!bfc_watchdog_step(&w, &cfg, true, progress, now));
+		for (i = 0; i < 4; i++) {
+			now += 40 * MS;
+			CHECK(!bfc_watchdog_step(&w, &cfg, false, progress, now));
+			CHECK(bfc_watchdog_due(&w, &cfg) == BFC_WATCHDOG_NEVER);
+			/* A look in between ends nothing either. */
+			CHECK(!bfc_watchdog_step(&w, &cfg, false, progress, now + 2 * MS));
+			now += gap;
+			progress += kind == 2;
+			CHECK(!bfc_watchdog_step(&w, &cfg, true, progress, now));
+		}
+		CHECK(bfc_watchdog_due(&w, &cfg) == (kind ? now : START) + 200 * MS, "%u", kind);
+		now = bfc_watchdog_due(&w, &cfg);
+		CHECK(!bfc_watchdog_step(&w, &cfg, true, progress, now - 1));
+		CHECK(bfc_watchdog_step(&w, &cfg, true, progress, now) == BFC_WD_STORM);
+	}
+}
+
 /* Through one storm, from a pause that begins at now. Return: when it was over. */
 static u64 storm(struct bfc_watchdog *w, const struct bfc_watchdog_cfg *cfg,
 		 u64 now, u64 holdoff)
@@ -397,6 +431,7 @@ static const struct unit_case cases[] = {
 	{ "watchdog: a neighbour that begins with a pause", test_first },
 	{ "watchdog: any change is progress", test_progress },
 	{ "watchdog: pauses that end are no storm", test_pause_ends },
+	{ "watchdog: gaps in which nothing can move end no pause", test_gaps },
 	{ "watchdog: hold-offs double up to a bound", test_doubling },
 	{ "watchdog: after a calm it starts from the beginning", test_calm },
 	{ "watchdog: a fixed hold-off", test_fixed },
