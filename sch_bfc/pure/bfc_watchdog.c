@@ -49,7 +49,8 @@ unsigned int bfc_watchdog_step(struct bfc_watchdog *w,
 			       const struct bfc_watchdog_cfg *cfg, bool paused,
 			       u64 progress, u64 now)
 {
-	bool stuck = paused && progress == w->progress &&
+	bool moved = progress != w->progress;
+	bool stuck = paused && !moved &&
 		     (w->paused || (s64)(now - w->ended - cfg->gap) < 0);
 
 	if (w->paused && !paused)
@@ -65,7 +66,7 @@ unsigned int bfc_watchdog_step(struct bfc_watchdog *w,
 		return BFC_WD_RESTORE;
 	}
 	if (!stuck) {
-		if (paused && (s64)(now - w->since) > 0)
+		if ((paused || moved) && (s64)(now - w->since) > 0)
 			w->since = now;
 		return 0;
 	}

@@ -128,7 +128,7 @@ static void test_gaps(void)
 	unsigned int i, kind;
 
 	cfg.gap = 5 * MS;
-	for (kind = 0; kind < 3; kind++) {
+	for (kind = 0; kind < 4; kind++) {
 		struct bfc_watchdog w = {};
 
 		gap = kind == 1 ? 5 * MS : 5 * MS - 1;
@@ -139,13 +139,18 @@ static void test_gaps(void)
 			now += 40 * MS;
 			CHECK(!bfc_watchdog_step(&w, &cfg, false, progress, now));
 			CHECK(bfc_watchdog_due(&w, &cfg) == BFC_WATCHDOG_NEVER);
-			/* A look in between ends nothing either. */
+			/* A look in between ends nothing either, if nothing moved. */
+			progress += kind == 3;
 			CHECK(!bfc_watchdog_step(&w, &cfg, false, progress, now + 2 * MS));
 			now += gap;
 			progress += kind == 2;
 			CHECK(!bfc_watchdog_step(&w, &cfg, true, progress, now));
 		}
-		CHECK(bfc_watchdog_due(&w, &cfg) == (kind ? now : START) + 200 * MS, "%u", kind);
+		if (!kind)
+			now = START;
+		else if (kind == 3)
+			now -= gap - 2 * MS;
+		CHECK(bfc_watchdog_due(&w, &cfg) == now + 200 * MS, "%u", kind);
 		now = bfc_watchdog_due(&w, &cfg);
 		CHECK(!bfc_watchdog_step(&w, &cfg, true, progress, now - 1));
 		CHECK(bfc_watchdog_step(&w, &cfg, true, progress, now) == BFC_WD_STORM);
