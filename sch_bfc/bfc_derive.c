@@ -75,6 +75,7 @@ static void bfc_derive_classes(struct bfc_cfg *c, const struct bfc_derive *d)
 /* A time shorter than what a slow link needs would take its pauses for storms. */
 static void bfc_derive_watchdog(struct bfc_cfg *c, const struct bfc_derive *d)
 {
+	u64 frame = div64_u64(d->frame * BFC_NSEC_PER_SEC, d->rate);	/* ns */
 	u64 refresh = bfc_refresh_auto(d->rate, bfc_pause_most(c));
 	struct bfc_watchdog_cfg *cfg = &c->storm;
 	const struct bfc_params *p = d->p;
@@ -88,13 +89,10 @@ static void bfc_derive_watchdog(struct bfc_cfg *c, const struct bfc_derive *d)
 				    div64_u64(BFC_WATCHDOG_BYTES *
 					      BFC_NSEC_PER_SEC, d->rate));
 	cfg->watchdog = max(cfg->watchdog,
-			    bfc_watchdog_floor(p->refresh ?: refresh,
-					       div64_u64(d->frame * BFC_NSEC_PER_SEC,
-							 d->rate)));
+			    bfc_watchdog_floor(p->refresh ?: refresh, frame));
 	cfg->holdoff = BFC_HOLDOFF_TIMES * cfg->watchdog;
 	cfg->holdoff_max = BFC_HOLDOFF_DOUBLED * cfg->holdoff;
-	/* Time for each priority to send two frames */
-	cfg->gap = div64_u64(2 * BFC_PRIORITIES * d->frame * BFC_NSEC_PER_SEC, d->rate);
+	cfg->gap = 2 * BFC_PRIORITIES * frame;	/* time for each priority to send two */
 }
 
 /* The bits of addresses that tell destinations apart. */

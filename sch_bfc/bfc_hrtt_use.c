@@ -105,9 +105,10 @@ static bool bfc_hrtt_switch(struct bfc_switch *sw)
 {
 	u64 now = ktime_get_ns(), most = 0, room;
 	struct bfc_port *port;
+	unsigned long ifindex;
 	bool again = false;
 
-	list_for_each_entry(port, &sw->ports, life.list) {
+	xa_for_each(&sw->ports, ifindex, port) {
 		spin_lock_bh(&port->lock);
 		most = max(most, bfc_hrtt_port(port, &room));
 		spin_unlock_bh(&port->lock);
@@ -117,7 +118,7 @@ static bool bfc_hrtt_switch(struct bfc_switch *sw)
 		WRITE_ONCE(sw->hrtt, most);
 		sw->hrtt_changed = now;
 	}
-	list_for_each_entry(port, &sw->ports, life.list)
+	xa_for_each(&sw->ports, ifindex, port)
 		bfc_hrtt_use(port, sw->hrtt);
 	return again;
 }

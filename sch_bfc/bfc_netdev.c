@@ -133,7 +133,7 @@ static int bfc_netdev_event(struct notifier_block *nb, unsigned long event,
 	switch (event) {
 	case NETDEV_REGISTER:
 		bfc_switch_restacked(dev, dev);
-		if (sw && sw->nports)
+		if (sw && !xa_empty(&sw->ports))
 			bfc_guard_try(sw, dev);
 		return NOTIFY_DONE;
 	case NETDEV_UNREGISTER:

@@ -155,6 +155,7 @@ static void bfc_watch_prios(struct bfc_sched *q, u8 paused, u64 now)
 		const struct bfc_watchdog *w = &q->storm.watch[prio];
 		bool waits = paused & BIT(prio) && q->prio[prio].bytes;
 
+		/* What moves in a gap shows when it ends: sums of priorities at peace are saved. */
 		bfc_watch(q, prio, waits,
 			  waits || w->paused ? bfc_prio_sent(q, prio) : w->progress, now);
 	}

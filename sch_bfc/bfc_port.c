@@ -509,10 +509,11 @@ void bfc_port_detach(struct bfc_port *port)
  */
 static bool bfc_sweep_switch(struct bfc_switch *sw, unsigned int *ports)
 {
-	struct bfc_port *port, *next;
 	bool again = bfc_guard_retry(sw);
+	struct bfc_port *port;
+	unsigned long ifindex;
 
-	list_for_each_entry_safe(port, next, &sw->ports, life.list) {
+	xa_for_each(&sw->ports, ifindex, port) {
 		spin_lock_bh(&port->lock);
 		if (port->neighbour.lingers && time_after(jiffies, port->neighbour.linger)) {
 			port->neighbour.lingers = false;

@@ -180,7 +180,6 @@ struct bfc_port_life {
 					 */
 	u32 carrier_downs;	/* dev->carrier_down_count at that time */
 	struct nf_hook_ops hook;	/* NF_NETDEV_INGRESS */
-	struct list_head list;	/* of the namespace's ports */
 	netdevice_tracker tracker;	/* of the reference on the device */
 };
 

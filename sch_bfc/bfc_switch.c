@@ -273,7 +273,7 @@ bool bfc_elided(const struct bfc_params *p, int ifindex)
 static int bfc_is_port(struct net_device *lower, struct netdev_nested_priv *priv)
 {
 	struct bfc_switch *sw = priv->data;
-	const struct bfc_port *port = xa_load(&sw->port_of, lower->ifindex);
+	const struct bfc_port *port = xa_load(&sw->ports, lower->ifindex);
 
 	return port && port->dev == lower;
 }
@@ -458,11 +458,13 @@ static int bfc_guard_all(struct bfc_switch *sw, struct net *net)
  */
 bool bfc_guard_retry(struct bfc_switch *sw)
 {
-	const struct bfc_port *port = list_first_entry(&sw->ports,
-						       struct bfc_port, life.list);
+	const struct bfc_port *port;
+	unsigned long ifindex = 0;
 
-	if (sw->unguarded)
-		sw->unguarded = bfc_guard_all(sw, dev_net(port->dev));
+	if (!sw->unguarded)
+		return false;
+	port = xa_find(&sw->ports, &ifindex, ULONG_MAX, XA_PRESENT);
+	sw->unguarded = bfc_guard_all(sw, dev_net(port->dev));
 	return sw->unguarded;
 }
 
@@ -479,7 +481,7 @@ bool bfc_guard_retry(struct bfc_switch *sw)
 struct bfc_port *bfc_port_find(struct bfc_switch *sw, const struct net_device *dev)
 {
 	ASSERT_RTNL();
-	return sw ? xa_load(&sw->port_of, dev->ifindex) : NULL;
+	return sw ? xa_load(&sw->ports, dev->ifindex) : NULL;
 }
 
 /**
@@ -490,8 +492,9 @@ void bfc_port_slot(struct bfc_port *port)
 {
 	DECLARE_BITMAP(used, BFC_SLOTS + 1) = {};
 	const struct bfc_port *other;
+	unsigned long ifindex;
 
-	list_for_each_entry(other, &port->sw->ports, life.list)
+	xa_for_each(&port->sw->ports, ifindex, other)
 		if (other != port)
 			__set_bit(other->slot, used);
 	port->slot = find_first_zero_bit(used, BFC_SLOTS);
@@ -517,8 +520,7 @@ static struct bfc_switch *bfc_switch_new(void)
 	refcount_set(&sw->users, 1);
 	atomic_set(&sw->topology, 1);	/* 0: nothing is remembered */
 	INIT_LIST_HEAD(&sw->list);
-	INIT_LIST_HEAD(&sw->ports);
-	xa_init_flags(&sw->port_of, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&sw->ports, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&sw->guards, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&sw->buffers);
 	return sw;
@@ -584,17 +586,17 @@ struct bfc_switch *bfc_switch_get(struct net *net)
 int bfc_switch_join(struct bfc_port *port)
 {
 	struct bfc_switch *sw = port->sw;
+	bool first = xa_empty(&sw->ports);
 	int err;
 
-	err = xa_insert(&sw->port_of, port->dev->ifindex, port, GFP_KERNEL_ACCOUNT);
+	err = xa_insert(&sw->ports, port->dev->ifindex, port, GFP_KERNEL_ACCOUNT);
 	if (err)
 		return err;
-	if (!sw->nports++)
+	if (first)
 		list_add(&sw->list, &bfc_switches);
-	list_add(&port->life.list, &sw->ports);
 	bfc_switch_restacked(port->dev, port->dev);
 	bfc_guard_del(sw, port->dev);
-	err = sw->nports == 1 ? bfc_guard_all(sw, dev_net(port->dev)) : 0;
+	err = first ? bfc_guard_all(sw, dev_net(port->dev)) : 0;
 	if (err)
 		bfc_switch_leave(port);
 	return err;
@@ -612,10 +614,9 @@ void bfc_switch_leave(struct bfc_port *port)
 	struct bfc_guard *guard;
 	unsigned long ifindex;
 
-	xa_erase(&sw->port_of, port->dev->ifindex);
-	list_del(&port->life.list);
+	xa_erase(&sw->ports, port->dev->ifindex);
 	bfc_switch_changed(sw);
-	if (!--sw->nports) {
+	if (xa_empty(&sw->ports)) {
 		sw->hrtt = 0;
 		list_del_init(&sw->list);
 		xa_for_each(&sw->guards, ifindex, guard)

@@ -48,11 +48,9 @@ struct sk_buff;
  *	  known; written under RTNL
  * @hrtt_changed: when @hrtt changed, ns; RTNL
  * @users: references: of the namespace, of ports, and of counters
- * @nports: entries of @ports
  * @eliders: configurations with an elide list: if there is none, no list is searched for a device
  *	     that goes; RTNL
- * @ports: RTNL
- * @port_of: the same by ifindex, written under RTNL, read under it or RCU
+ * @ports: by ifindex, written under RTNL, read under it or RCU
  * @guards: by ifindex, on devices that are no ports, RTNL
  * @unguarded: some devices have no guard yet, for want of memory; RTNL
  * @buffers: memory that ports share, RTNL
@@ -69,11 +67,9 @@ struct bfc_switch {
 	u64 hrtt;
 	u64 hrtt_changed;
 	refcount_t users;
-	unsigned int nports;
 	bool unguarded;
 	unsigned int eliders;
-	struct list_head ports;
-	struct xarray port_of;
+	struct xarray ports;
 	struct xarray guards;
 	struct list_head buffers;
 	struct list_head list;

@@ -177,6 +177,29 @@ test_idle_flows_come_back() {
 	frames close
 }
 
+# A frame resumes one queue of a destination and pauses another: what is in this one does not join
+# the first, and stays.
+test_pauses_are_swapped() {
+	local mac_r
+	by_hand peer on role nic sticky 1ms rate 64kbit
+	frames udp s count=8 size=1000 dst="$mac_r" from=10.0.0.1 to=10.0.0.3 sport=7
+	flow_to_r count=8 sport=1
+	flow_to_r count=8 sport=2
+	frames pause r queues=8 bits=1 hold=4000000000
+	check "queue 1 is not paused" wait_for 5 paused_are 1
+	sleep 0.3
+	frames clear r
+	frames pause r queues=8 bits=2 hold=4000000000
+	sleep 0.2
+	equal "paused" "$(stat s e0 paused)" 1
+	equal "joined" "$(stat s e0 joined)" 0
+	sleep 2.5
+	frames count r sport
+	equal "packets of queue 2" "$(answered '."2" // 0')" 0
+	at_least "packets of queue 1" "$(answered '."1" // 0')" 5
+	frames close
+}
+
 # A queue with one flow, when it is paused, goes to the end of another one of its
 # destination. What were one before a change are two after it. Nothing of that is
 # forgotten: when all is idle there are as many free queues as at first.
@@ -211,30 +234,7 @@ test_prefix_changes() {
 	frames close
 }
 
-# A frame resumes one queue of a destination and pauses another: what is in this one does not join
-# the first, and stays.
-test_pauses_are_swapped() {
-	local mac_r
-	by_hand peer on role nic sticky 1ms rate 64kbit
-	frames udp s count=8 size=1000 dst="$mac_r" from=10.0.0.1 to=10.0.0.3 sport=7
-	flow_to_r count=8 sport=1
-	flow_to_r count=8 sport=2
-	frames pause r queues=8 bits=1 hold=4000000000
-	check "queue 1 is not paused" wait_for 5 paused_are 1
-	sleep 0.3
-	frames clear r
-	frames pause r queues=8 bits=2 hold=4000000000
-	sleep 0.2
-	equal "paused" "$(stat s e0 paused)" 1
-	equal "joined" "$(stat s e0 joined)" 0
-	sleep 2.5
-	frames count r sport
-	equal "packets of queue 2" "$(answered '."2" // 0')" 0
-	at_least "packets of queue 1" "$(answered '."1" // 0')" 5
-	frames close
-}
-
-# Changes of prefix with connections, and many of them.
+# The same with connections, and many changes.
 test_prefix_changes_under_traffic() {
 	local i mac_r senders=()
 	topology
@@ -872,9 +872,8 @@ test_elephants_next_to_a_host() {
 	all_idle
 }
 
-run_tests another_finds_a_queue what_a_destination_is idle_flows_come_back prefix_changes \
-	pauses_are_swapped prefix_changes_under_traffic joined \
-	borrows_a_free_queue borrows_its_own_queue \
+run_tests another_finds_a_queue what_a_destination_is idle_flows_come_back pauses_are_swapped \
+	prefix_changes prefix_changes_under_traffic joined borrows_a_free_queue borrows_its_own_queue \
 	borrows_while_few_have_packets leaves_free_queues shares_one_that_may_send \
 	counts_what_is_free an_empty_queue_is_not_shared a_sprayer \
 	a_sprayer_among_plain_hosts a_patient_sprayer a_sprayer_that_leaves_nothing \

@@ -55,6 +55,18 @@ trace_ends() {
 	rmdir "$buffer"
 }
 
+# probe KPROBE...: from now on, calls of these functions of the kernel
+probe() {
+	printf '%s\n' "$@" >"$tracing/kprobe_events" || fail "no kprobe"
+	mkdir "$buffer"
+	echo 1 >"$buffer/events/kprobes/enable"
+}
+
+probe_ends() {
+	trace_ends
+	echo >"$tracing/kprobe_events"
+}
+
 # values FIELD...: of each event that is read, on a line
 values() {
 	sed -E "$(printf 's/(^| )%s=/\\1=/;' "$@")"' s/[a-z_]+=[^ ]*//g; s/=//g; s/  +/ /g
@@ -206,10 +218,7 @@ test_restacked() {
 	bfc n e0 role nic hrtt 4ms
 	peers_up
 	new_ns x
-	echo 'p:bfc_walk netdev_walk_all_upper_dev_rcu' >"$tracing/kprobe_events" ||
-		fail "no kprobe"
-	mkdir "$buffer"
-	echo 1 >"$buffer/events/kprobes/bfc_walk/enable"
+	probe 'p:bfc_walk netdev_walk_all_upper_dev_rcu'
 	for ((i = 0; i < 20; i++)); do
 		ip -n x link add x0 type dummy
 		ip -n x link add link x0 name x0.5 type vlan id 5
@@ -221,9 +230,7 @@ test_restacked() {
 	equal "looks at what is on top" "$(walks)" 0
 	ip -n sw link add link pn name pn.5 type vlan id 5
 	at_least "looks at what is new" "$(walks)" 1
-	echo 0 >"$buffer/events/kprobes/bfc_walk/enable"
-	rmdir "$buffer"
-	echo >"$tracing/kprobe_events"
+	probe_ends
 }
 
 # removals: ports removed in one hold of RTNL, of each hold
@@ -242,18 +249,13 @@ test_removed_in_parts() {
 	for ((i = 0; i < 40; i++)); do
 		echo "qdisc add dev d$i root bfc rate 1gbit"
 	done | tc -n x -batch -
-	printf '%s\n' 'p:bfc_unplug bfc_port_unplug' 'p:bfc_rtnl rtnl_unlock' \
-		>"$tracing/kprobe_events" || fail "no kprobe"
-	mkdir "$buffer"
-	echo 1 >"$buffer/events/kprobes/enable"
+	probe 'p:bfc_unplug bfc_port_unplug' 'p:bfc_rtnl rtnl_unlock'
 	for ((i = 0; i < 40; i++)); do
 		echo "qdisc del dev d$i root"
 	done | tc -n x -batch -
 	check "still ports" wait_for 20 removed 40
 	at_most "ports removed at a time" "$(removals | sort -n | tail -n 1)" 16
-	echo 0 >"$buffer/events/kprobes/enable"
-	rmdir "$buffer"
-	echo >"$tracing/kprobe_events"
+	probe_ends
 }
 
 # removed N: so many ports have been

@@ -122,7 +122,6 @@ test_shape() {
 		sed -n 's/^class bfc :\([0-9a-f]*\) .*/\1/p' | sort -u | wc -l)" 1024
 }
 
-# Only the root speaks of the port's neighbour.
 # counts_as LEN: so long is each packet of s that is sent now, a datagram of 942 bytes without a table
 counts_as() {
 	local before
@@ -151,6 +150,7 @@ test_size_table() {
 	done
 }
 
+# Only the root speaks of the port's neighbour.
 test_statistics() {
 	pair
 	bfc s e0
