@@ -321,6 +321,8 @@ struct bfc_sched {
 	struct bfc_sched_stats stats;
 
 	/* Seldom, or with modes that pause priorities. */
+	u16 longest;		/* of a full buffer: the longest queue when it was last searched */
+	u16 walk;		/* where the search goes on: see bfc_longest() */
 	struct rnd_state random;	/* to pick a queue if none is empty */
 	struct qdisc_watchdog watchdog;	/* shaper, end of a pause, pace of a host */
 	struct {
@@ -341,10 +343,8 @@ struct bfc_sched {
 	struct {
 		u16 in[BFC_SLOTS];	/* by slot: handle of the port that brought something */
 		u64 whose[BFC_SLOTS];	/* of its counters: owner << 32 | layout */
-		u32 from[BFC_PRIORITIES][BFC_SLOTS + 1];	/* by priority and slot:
-								 * pausable packets; last:
-								 * ports without one
-								 */
+		/* By priority and slot: pausable packets; last: of ports without one */
+		u32 from[BFC_PRIORITIES][BFC_SLOTS + 1];
 	} share;
 };
 
@@ -787,7 +787,6 @@ int bfc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		struct sk_buff **to_free);
 struct sk_buff *bfc_dequeue(struct Qdisc *sch);
 void bfc_purge(struct Qdisc *sch);
-void bfc_trim(struct Qdisc *sch);
 
 /* bfc_queue.c */
 void bfc_requeue(struct bfc_sched *q);

@@ -6,6 +6,7 @@
 #include <linux/bfc_int.h>
 
 #include "bfc.h"
+#include "bfc_limit.h"
 
 /**
  * bfc_sched_init() - init a scheduler as far as it can be destroyed

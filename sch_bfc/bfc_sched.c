@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The scheduler: control band, deficit round robin over the queues that are neither
- * empty nor paused, buffer limit, shaper. Everything here runs under the root lock of
+ * empty nor paused, shaper. Everything here runs under the root lock of
  * the qdisc.
  */
 #include <linux/indirect_call_wrapper.h>
 #include <linux/prefetch.h>
 
 #include "bfc.h"
+#include "bfc_limit.h"
 #include "fc_fafc.h"
 
 /* ---- enqueue ---- */
@@ -62,13 +63,6 @@ static int bfc_enqueue_control(struct sk_buff *skb, struct Qdisc *sch)
 	return NET_XMIT_SUCCESS;
 }
 
-static bool bfc_over_limit(struct bfc_sched *q)
-{
-	if (likely(q->mem - q->ctrl.mem <= q->brim))
-		return false;
-	return !q->txq.all || bfc_txqs_over(q);
-}
-
 /* True if a queue is over its cap and must not take another packet. The cap is a multiple of the
  * free buffer, so that a queue that does not drain cannot take the buffer from the rest.
  */
@@ -79,147 +73,6 @@ static bool bfc_over_cap(struct bfc_sched *q, const struct bfc_queue *queue)
 	if (q->txq.all)
 		bfc_txqs_account(q);	/* others may have given some back */
 	return queue->mem > bfc_queue_cap(q);
-}
-
-/* True if there was room for the packet before it was sent ("promised room"): it is charged to an
- * ingress port, and its priority is lossless there and here. XOFF and headroom bound what a
- * neighbour may send until it is paused.
- */
-static bool bfc_promised(const struct bfc_sched *q, const struct sk_buff *skb)
-{
-	const struct bfc_skb_cb *cb = bfc_cb(skb);
-
-	return static_branch_unlikely(&bfc_holds.key) && cb->promised &&
-	       q->cfg->lossless & BIT(cb->prio);
-}
-
-/* The packet to drop first if there is no room */
-struct bfc_victim {
-	unsigned int queue;
-	struct sk_buff *before;	/* the packet in front of it; NULL: it is the head */
-};
-
-static struct sk_buff *bfc_victim_next(const struct bfc_sched *q, const struct bfc_victim *victim)
-{
-	return victim->before ? victim->before->next : q->queues[victim->queue].head;
-}
-
-/* The packet in front of the first one that was promised no room, or NULL if there is none. The
- * head was promised room, but the queue of a priority can also hold packets of sources that were
- * not. The search resumes at the cursor, where the last one stopped, so that it passes each packet
- * once.
- */
-static struct sk_buff *bfc_promised_until(const struct bfc_sched *q, struct bfc_queue *queue)
-{
-	struct sk_buff *skb = queue->cursor ?: queue->head;
-
-	while (skb->next && bfc_promised(q, skb->next))
-		skb = skb->next;
-	queue->cursor = skb;
-	return skb->next ? skb : NULL;
-}
-
-/* The packet to drop. Queues with a packet that was promised no room come before all others; of
- * these, or else of all, take the longest queue. There, take the oldest packet that was promised
- * no room, or else the head.
- */
-static struct bfc_victim bfc_longest(struct bfc_sched *q)
-{
-	struct bfc_victim victim = {};
-	unsigned int qn;
-	u64 most = 0;
-
-	for (qn = 0; qn < q->nqueues; qn++) {
-		struct bfc_queue *queue = &q->queues[qn];
-		struct sk_buff *before = NULL;
-		u64 rank = queue->mem;
-		bool promised;
-
-		if (!queue->head)
-			continue;
-		promised = bfc_promised(q, queue->head);
-		if (promised)
-			before = bfc_promised_until(q, queue);
-		if (!promised || before)
-			rank += BIT_ULL(32);
-		if (rank > most) {
-			most = rank;
-			victim = (struct bfc_victim){ qn, before };
-		}
-	}
-	return victim;
-}
-
-/* Over the limit: true if this scheduler has to make room; @victim says where. Schedulers of TX
- * queues share a limit, and others may have packets that were promised no room: they drop these
- * when they next enqueue, once they have read what the others hold. A packet that was promised
- * room is not dropped for the excess of others, but only if this scheduler alone is over the
- * limit.
- */
-static bool bfc_must_drop(struct bfc_sched *q, struct bfc_victim *victim)
-{
-	*victim = bfc_longest(q);
-	return !q->txq.all || q->mem - q->ctrl.mem > q->cfg->limit ||
-	       !bfc_promised(q, bfc_victim_next(q, victim));
-}
-
-/* Make room: drop from the head of the longest queue, as fq_codel does, until it is half as long
- * or the rest fits. If one drop is enough, only one packet is dropped. A run that drops packets
- * that were promised no room stops at one that was.
- */
-static void bfc_drop_longest(struct Qdisc *sch, const struct bfc_victim *victim,
-			     struct sk_buff **to_free)
-{
-	struct bfc_sched *q = qdisc_priv(sch);
-	struct bfc_queue *queue = &q->queues[victim->queue];
-	bool promised = bfc_promised(q, bfc_victim_next(q, victim));
-	u32 half = queue->mem / 2;
-	struct sk_buff *skb;
-
-	do {
-		skb = victim->before ? bfc_queue_take(sch, victim->queue, victim->before) :
-				       bfc_queue_pop(sch, victim->queue);
-		queue->drops++;
-		q->stats.drop_limit++;
-		q->stats.storm_drops += bfc_in_storm(q, bfc_cb(skb)->prio);
-		qdisc_qstats_drop(sch);
-		__qdisc_drop(skb, to_free);
-		skb = bfc_victim_next(q, victim);
-	} while (bfc_over_limit(q) && queue->mem > half && skb &&
-		 bfc_promised(q, skb) == promised);
-}
-
-/* Drop what is over the limit. Not inline: packets that find room should not pay for its stack.
- * Return: true if a packet of queue @qn was dropped.
- */
-static noinline bool bfc_make_room(struct Qdisc *sch, unsigned int qn, struct sk_buff **to_free)
-{
-	struct bfc_sched *q = qdisc_priv(sch);
-	struct bfc_victim victim;
-	bool same = false;
-
-	while (bfc_over_limit(q) && bfc_must_drop(q, &victim)) {
-		bfc_drop_longest(sch, &victim, to_free);
-		same |= victim.queue == qn;
-	}
-	return same;
-}
-
-/**
- * bfc_trim() - drop packets that exceed a lowered limit
- * @sch: the qdisc
- *
- * Context: RTNL and root lock.
- */
-void bfc_trim(struct Qdisc *sch)
-{
-	struct sk_buff *to_free = NULL, *skb, *next;
-	struct bfc_sched *q = qdisc_priv(sch);
-
-	bfc_begin(q);
-	bfc_make_room(sch, q->nqueues, &to_free);	/* no queue: the result is not used */
-	skb_list_walk_safe(to_free, skb, next)
-		rtnl_kfree_skbs(skb, skb);
 }
 
 /* Append a packet with a filled cb to a queue. Here and not in bfc_queue.c, so that it is

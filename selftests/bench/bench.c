@@ -24,6 +24,9 @@
  *	stay in the queue of DEV, which should have a low rate, and nothing is
  *	measured
  *
+ * With the parameter fill, that many packets of the flows go in before the clock starts, and
+ * the burst meets a queue that is full: packets may be dropped, and some must be.
+ *
  * The packets are made before and used again and again: only their headers are
  * looked at. Each time they go in, none has a hash, as from a NIC without RSS; with
  * the parameter hash each has that of its flow, as RSS and local sockets leave it.
@@ -80,6 +83,7 @@ struct bench_packet {
  * @flows: number of flows
  * @burst: packets that go in before they come out
  * @rounds: bursts
+ * @fill: packets that go in before each burst and are not measured; then the queue is full
  * @int_hops: records of INT that packets have room for, 0: they are UDP
  * @hash: packets go in with the hash of their flow
  * @n: number of packets
@@ -98,6 +102,7 @@ struct bench {
 	unsigned int flows;
 	unsigned int burst;
 	unsigned int rounds;
+	unsigned int fill;
 	unsigned int int_hops;
 	bool hash;
 	unsigned int n;
@@ -115,6 +120,10 @@ static u64 bench_enqueue, bench_dequeue, bench_stamped;
 static unsigned int bench_int_hops;
 module_param_named(int_hops, bench_int_hops, uint, 0600);
 MODULE_PARM_DESC(int_hops, "Records of INT that packets have room for, 0 to 3; 0: UDP (default)");
+
+static unsigned int bench_fill;
+module_param_named(fill, bench_fill, uint, 0600);
+MODULE_PARM_DESC(fill, "Packets that fill the queue before each burst (default 0: it is empty)");
 
 static bool bench_hash;
 module_param_named(hash, bench_hash, bool, 0600);
@@ -270,23 +279,25 @@ static bool bench_is_stamped(const struct bench *b, const struct sk_buff *skb)
 }
 
 /* One burst. The qdisc may send a frame of its own; then one of the burst comes out
- * after the clock has stopped, but none stays.
+ * after the clock has stopped, but none stays. A queue that is full takes part of the burst only.
  *
- * Return: how many packets did not come out.
+ * Return: how many packets did not come out that should have; or did that should not.
  */
 static unsigned int bench_burst(struct bench *b, struct Qdisc *q,
 				unsigned int first)
 {
 	struct sk_buff *to_free = NULL, *rest = NULL, *skb;
-	unsigned int i, out = 0, late = 0;
+	unsigned int i, lost, out = 0, late = 0, all = b->fill + b->burst;
 	u64 t0, t1, t2;
 
-	for (i = 0; i < b->burst; i++)
+	for (i = 0; i < all; i++)
 		b->order[i] = bench_restore(b, &b->packet[(first + i) % b->n]);
 
 	spin_lock_bh(qdisc_lock(q));
+	for (i = 0; i < b->fill; i++)
+		q->enqueue(b->order[i], q, &to_free);
 	t0 = bench_cycles();
-	for (i = 0; i < b->burst; i++)
+	for (; i < all; i++)
 		q->enqueue(b->order[i], q, &to_free);
 	t1 = bench_cycles();
 	while (out < b->burst) {
@@ -311,11 +322,12 @@ static unsigned int bench_burst(struct bench *b, struct Qdisc *q,
 	kfree_skb_list(rest);
 	b->enqueue = min(b->enqueue, t1 - t0);
 	b->dequeue = min(b->dequeue, t2 - t1);
-	if (to_free) {
-		kfree_skb_list(to_free);
-		return b->burst;
-	}
-	return b->burst - min(b->burst, out + late);
+	if (b->fill)
+		lost = to_free ? 0 : b->burst;
+	else
+		lost = to_free ? b->burst : b->burst - min(b->burst, out + late);
+	kfree_skb_list(to_free);
+	return lost;
 }
 
 static int bench_compare(const void *a, const void *b)
@@ -422,9 +434,9 @@ static int bench_run(struct bench *b)
 	unsigned int i;
 	int err = -ENOMEM;
 
-	b->n = max(b->flows, b->burst);
+	b->n = max(b->flows, b->fill + b->burst);
 	b->packet = kvcalloc(b->n, sizeof(*b->packet), GFP_KERNEL);
-	b->order = kvcalloc(b->burst, sizeof(*b->order), GFP_KERNEL);
+	b->order = kvcalloc(b->fill + b->burst, sizeof(*b->order), GFP_KERNEL);
 	if (!b->packet || !b->order)
 		goto out;
 	err = bench_prepare(b);
@@ -454,6 +466,9 @@ static int bench_set(const char *val, const struct kernel_param *kp)
 	if (b.int_hops > BENCH_HOPS_MAX)
 		return -EINVAL;
 	b.hash = READ_ONCE(bench_hash);
+	b.fill = READ_ONCE(bench_fill);
+	if (b.fill > BENCH_MAX || (b.fill && b.ports))
+		return -EINVAL;
 
 	mutex_lock(&bench_mutex);
 	rtnl_lock();

@@ -15,6 +15,7 @@
 # Prints the least of all bursts:
 #
 #   packet NAME QUEUES FLOWS HASH ENQUEUE DEQUEUE	(QUEUES 0: not bfc)
+#   full NAME QUEUES FLOWS ENQUEUE	into a buffer that is full, of some 650 packets
 #   memory NAME QUEUES BYTES	of a port; bfc-txqs: with 8 TX queues and a scheduler for each
 #   jit				programs were compiled, else interpreted
 #
@@ -39,6 +40,7 @@ export TC_LIB_DIR=$top/build/tc
 run=/sys/module/test_bench/parameters/run
 int_hops=/sys/module/test_bench/parameters/int_hops
 hash=/sys/module/test_bench/parameters/hash
+fill=/sys/module/test_bench/parameters/fill
 jit=/proc/sys/net/core/bpf_jit_enable
 object=$top/build/bpf/bfc_stamp.bpf.o
 pins=/run/bpf
@@ -67,6 +69,12 @@ declare -A qdisc=(
 	[bfc-stamp-int]="bfc fc bfc peer on limit 128m stamp pinned $pins/bench"
 )
 stamps=(bfc-stamp-none bfc-stamp-off bfc-stamp-native bfc-stamp-ebpf bfc-stamp-int)
+declare -A full=(
+	[fq_codel]='fq_codel limit 100000 memory_limit 1500Kb target 10s interval 100s'
+	[cake]='cake unlimited rtt 100s memlimit 1500k'
+	[bfc-none]='bfc fc none limit 1500k'
+	[bfc-tags]='bfc fc bfc peer on limit 1500k'
+)
 others=(pfifo sfq fq_codel fq cake)
 flows=(1 32 1024 10000)
 queues=(32 128 1024)
@@ -91,7 +99,7 @@ mode() {
 		fail "bpftool: no configuration"
 }
 
-declare -A enqueue dequeue
+declare -A enqueue dequeue overload
 # measure NAME QUEUES FLOWS HASH [IN]
 measure() {
 	local key="$1 $2 $3 $4" options=${qdisc[$1]} burst=$((2 * $3)) e d rounds
@@ -130,6 +138,40 @@ measure() {
 
 # wanted NAME
 wanted() { [[ $only = "  " || $only = *" $1 "* ]]; }
+
+# measure_full NAME QUEUES FLOWS: what a packet takes that finds no room. Not for pfifo and fq, which
+# drop it at once, and sfq, which may have no more than 127 packets of a flow
+measure_full() {
+	local key="$1 $2 $3" options=${full[$1]} burst=$((2 * $3)) e before
+	[ "$2" = 0 ] || options+=" queues $2"
+	[ "$burst" -ge 64 ] || burst=64
+	before=$burst
+	[ "$before" -ge 2000 ] || before=2000
+	# shellcheck disable=SC2086
+	add bench0 $options
+	echo 1 >$hash
+	echo "$before" >$fill
+	echo "bench0 $3 $burst $((bursts + 10000 / burst))" >$run ||
+		fail "$key: no result with a full buffer"
+	echo 0 >$fill
+	read -r e _ <$run
+	tc qdisc del dev bench0 root
+	[ "$e" -ge "${overload[$key]:-$e}" ] || overload[$key]=$e
+	: "${overload[$key]:=$e}"
+}
+
+# measure_overload FLOWS
+measure_overload() {
+	local name q
+	for name in fq_codel cake; do
+		! wanted "$name" || measure_full "$name" 0 "$1"
+	done
+	for q in "${queues[@]}"; do
+		for name in bfc-none bfc-tags; do
+			! wanted "$name" || measure_full "$name" "$q" "$1"
+		done
+	done
+}
 
 # measure_packets FLOWS HASH
 measure_packets() {
@@ -201,10 +243,14 @@ for ((pass = 0; pass < passes; pass++)); do
 		measure_packets "$n" known
 		measure_packets "$n" erased
 		measure_stamps "$n"
+		measure_overload "$n"
 	done
 done
 for key in "${!enqueue[@]}"; do
 	echo "packet $key ${enqueue[$key]} ${dequeue[$key]}"
+done
+for key in "${!overload[@]}"; do
+	echo "full $key ${overload[$key]}"
 done
 [ ! -e $jit ] || echo jit
 ip link del bench0

@@ -14,6 +14,10 @@ report.py CYCLES INSTRUCTIONS: what it printed in the two machines
       and there is no ratio of them
   bench NAME queues=N hash=known|erased growth=R
       cycles with most flows divided by those with one
+  bench NAME full flows=N [queues=N] cycles=C instructions=I ratio_fq_codel=R
+      ratio_instructions=R
+      enqueue of a packet, with its hash, into a buffer that is full: what it takes to
+      drop one. bfc-tags: packets come without upstreamQs
   bench NAME queues=N bytes_per_port=N
 """
 
@@ -54,8 +58,12 @@ class Cost(NamedTuple):
 Costs = Dict[Tuple[Key, int], Cost]  # by flows
 
 
+Full = Dict[Tuple[str, int, int], int]  # enqueue, by name, queues and flows
+
+
 class Machine(NamedTuple):
     costs: Costs
+    full: Full
     memory: Dict[str, int]
     jit: bool
 
@@ -73,6 +81,7 @@ class Machine(NamedTuple):
 
 def read(path: str) -> Machine:
     costs: Costs = {}
+    full: Full = {}
     memory: Dict[str, int] = {}
     jit = False
     with open(path, encoding="ascii") as file:
@@ -81,14 +90,16 @@ def read(path: str) -> Machine:
             if words[:1] == ["packet"]:
                 key = Key(words[1], int(words[2]), words[4])
                 costs[(key, int(words[3]))] = Cost(int(words[5]), int(words[6]))
+            elif words[:1] == ["full"]:
+                full[(words[1], int(words[2]), int(words[3]))] = int(words[4])
             elif words[:1] == ["memory"]:
                 queues = f" queues={words[2]}" if words[2] != "0" else ""
                 memory[words[1] + queues] = int(words[3])
             elif words == ["jit"]:
                 jit = True
-    if not costs or not memory:
+    if not costs or not full or not memory:
         sys.exit(f"report: {path}: no measurement")
-    return Machine(costs, memory, jit)
+    return Machine(costs, full, memory, jit)
 
 
 def geometric_mean(values: Sequence[float]) -> float:
@@ -136,6 +147,19 @@ def line(key: Key, flows: Sequence[int], machines: Dict[str, Machine]) -> str:
     return f"bench {key.name} {of} hash={key.hash} " + " ".join(costs + ratios)
 
 
+def full_line(name: str, queues: int, flows: int, machines: Dict[str, Machine]) -> str:
+    """What a packet costs that finds no room."""
+    costs: List[str] = []
+    ratios: List[str] = []
+    for what, machine in machines.items():
+        enqueue = machine.full[(name, queues, flows)]
+        peer = machine.full[(PEER, 0, flows)]
+        costs.append(f"{what}={enqueue}")
+        ratios.append(f"ratio_{PEER if what == 'cycles' else what}={enqueue / peer:.2f}")
+    of = f" queues={queues}" if queues else ""
+    return f"bench {name} full flows={flows}{of} " + " ".join(costs + ratios)
+
+
 def main(argv: List[str]) -> int:
     if len(argv) != 2:
         print(__doc__, file=sys.stderr)
@@ -169,6 +193,8 @@ def main(argv: List[str]) -> int:
             continue
         growth = costs[(key, flows[-1])].total / costs[(key, flows[0])].total
         print(f"bench {key.words()} growth={growth:.2f}")
+    for name, queues, n in sorted(machines["cycles"].full):
+        print(full_line(name, queues, n, machines))
     # Of a real kernel: pages and slabs are not User-Mode Linux's.
     for name, size in machines["instructions"].memory.items():
         print(f"bench {name} bytes_per_port={size}")

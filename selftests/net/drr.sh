@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Who may send: deficit round robin, pauses, the control band, the shaper.
+# Who may send: deficit round robin, pauses, the control band, the shaper; and whose
+# packets are lost if there is no room.
 #
 #   s e0 --------- e0 r      4 Mbit/s; the qdisc is on s. For the shaper a
 #                            veth instead, which never says "stop"
@@ -229,6 +230,29 @@ test_pauses_keep_the_round() {
 	frames close
 }
 
+# A port with many queues does not search all of them for each packet that finds no room, and finds
+# the longest one all the same: flows of one packet each fill the buffer that a long one has half
+# of, and at most one of them is lost for each look at 32 queues until it is found.
+test_longest_pays() {
+	local lost long
+	host s 10.0.0.1/24
+	host r 10.0.0.2/24
+	cable s e0 r e0 rate 100kbit delay 100us ring 2
+	meet 10.0.0.2 s
+	bfc s e0 fc none queues 1024 rate 100kbit hrtt 4ms limit 1mb
+	send s 10.0.0.2 5000 -f 100 -n 1
+	finish "$bg"
+	send s 10.0.0.2 5001 -n 200 -b 1000000
+	finish "$bg"
+	send s 10.0.0.2 5002 -f 350 -n 1
+	finish "$bg"
+	lost=$(stat s e0 drop_limit)
+	long=$(classes s e0 | awk '$4 > most { most = $4 } END { print most + 0 }')
+	say "$lost lost, of these $long of the long flow"
+	at_least "lost" "$lost" 60
+	at_most "lost of other flows" $((lost - long)) $((1024 / 32))
+}
+
 # Behind 3 s of backlog
 test_control_band() {
 	local fast slow
@@ -313,4 +337,4 @@ tcp_runs() { [ "$(stat s e0 bytes)" -gt 100000 ]; }
 
 run_tests equal_bytes fifo_does_not quantum new_first \
 	new_is_not_always_first paused_gets_nothing pauses_keep_the_round \
-	control_band rate_udp rate_tcp
+	longest_pays control_band rate_udp rate_tcp
