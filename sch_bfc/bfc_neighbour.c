@@ -130,14 +130,22 @@ static void bfc_port_served(struct bfc_port *port)
  * bfc_port_left() - give the handles for the neighbour's queues back, as it has gone
  * @port: the port
  *
+ * With `peer on` the next neighbour need not send HELLOs, and has as many queues as the port. Its
+ * counters are changed once for each change that a HELLO has made, which are few (@news).
+ *
  * Context: port->lock held.
  */
 void bfc_port_left(struct bfc_port *port)
 {
 	const struct bfc_ingress *ing = bfc_ingress_of(port);
 
-	if (port->opt.peer != BFC_PEER_AUTO || !port->fc->tags)
+	if (!port->fc->tags || port->opt.peer == BFC_PEER_OFF)
 		return;
+	if (port->opt.peer == BFC_PEER_ON) {
+		if (ing && ing->queues != port->queues)
+			port->neighbour.refused = bfc_port_layout(port, port->queues);
+		return;
+	}
 	/* Counters for no queue stay: a neighbour that comes and goes gets no new ones. */
 	if (!ing || ing->queues)
 		bfc_port_layout(port, 0);
@@ -199,6 +207,39 @@ void bfc_port_unpause(struct bfc_port *port)
 		bfc_port_wake(port);
 }
 
+/* Pop the tags of @queues queues. If these are fewer than before, those of the others for some time
+ * yet: the neighbour goes on to tag until it has noticed, and its HELLO may overtake packets in
+ * another TX or RX queue. Only this hook takes such tags off.
+ */
+static void bfc_port_pop(struct bfc_port *port, u16 queues)
+{
+	if (queues >= (port->pop ? port->pop_max : 0)) {
+		WRITE_ONCE(port->pop_max, queues);
+		WRITE_ONCE(port->pop, queues);
+		port->neighbour.lingers = false;
+	} else if (!port->neighbour.lingers || queues != port->neighbour.pops) {
+		port->neighbour.lingers = true;
+		port->neighbour.linger = jiffies + BFC_LINGER;
+		bfc_sweep_soon();
+	}
+	port->neighbour.pops = queues;
+}
+
+/**
+ * bfc_port_lingered() - tags of a neighbour that has gone, or of its former queues, come no more
+ * @port: the port
+ *
+ * Context: port->lock held.
+ */
+void bfc_port_lingered(struct bfc_port *port)
+{
+	port->neighbour.lingers = false;
+	if (port->neighbour.pops)
+		WRITE_ONCE(port->pop_max, port->neighbour.pops);
+	else
+		WRITE_ONCE(port->pop, false);
+}
+
 /**
  * bfc_port_tags() - tag, pop and pause as the state of the neighbour allows
  * @port: the port
@@ -227,18 +268,7 @@ void bfc_port_tags(struct bfc_port *port)
 	       (forced || port->neighbour.peer.modes & fc->hello);
 	up = talks && fc->hello && agreed && !port->neighbour.refused;
 	live = tags || (talks && fc->prios && bfc_carrier(port->dev));
-	if (pop) {
-		WRITE_ONCE(port->pop_max, port->neighbour.peer.queues ?: port->queues);
-		WRITE_ONCE(port->pop, true);
-		port->neighbour.lingers = false;
-	} else if (port->pop && !port->neighbour.lingers) {
-		/* The neighbour goes on to tag until it has noticed, and only this
-		 * hook takes such tags off.
-		 */
-		port->neighbour.lingers = true;
-		port->neighbour.linger = jiffies + BFC_LINGER;
-		bfc_sweep_soon();
-	}
+	bfc_port_pop(port, pop ? port->neighbour.peer.queues ?: port->queues : 0);
 
 	if (!live)
 		bfc_port_unpause(port);

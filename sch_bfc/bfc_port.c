@@ -515,10 +515,8 @@ static bool bfc_sweep_switch(struct bfc_switch *sw, unsigned int *ports)
 
 	xa_for_each(&sw->ports, ifindex, port) {
 		spin_lock_bh(&port->lock);
-		if (port->neighbour.lingers && time_after(jiffies, port->neighbour.linger)) {
-			port->neighbour.lingers = false;
-			WRITE_ONCE(port->pop, false);
-		}
+		if (port->neighbour.lingers && time_after(jiffies, port->neighbour.linger))
+			bfc_port_lingered(port);
 		again |= port->neighbour.lingers;
 		spin_unlock_bh(&port->lock);
 		if (port->life.users || port->neighbour.lingers) {

@@ -98,14 +98,15 @@ struct bfc_neighbour {
 	atomic_t seq;		/* sequence number of these frames */
 	u8 tries;		/* fast HELLOs sent without an agreement so far */
 	u8 refused;		/* why the neighbour's queues are not served, BFC_REFUSED_*; or 0 */
-	bool lingers;		/* the agreement has ended, but the neighbour may still send tags */
+	u16 pops;		/* queues whose tags are popped by the agreement; 0: none */
+	bool lingers;		/* there were more, and the neighbour may still send their tags */
 	bool logged;		/* there was an agreement, and the log has said so */
 	u32 layouts;		/* counts the changes of &bfc_port.ingress */
 	u32 old_runs;		/* runs of handles that its former counters hold; bfc_handle_lock */
 	struct bfc_bucket news;	/* new layouts that it may still get now */
 	u64 hello_tx;		/* HELLOs sent */
 	u64 hello_rx;		/* HELLOs accepted */
-	unsigned long linger;	/* jiffies: when to stop popping tags, if @lingers */
+	unsigned long linger;	/* jiffies: when to stop popping them, if @lingers */
 	struct delayed_work hello;	/* sends HELLOs, expires the neighbour */
 };
 
@@ -201,7 +202,7 @@ struct bfc_port {
 	bool foreign;		/* devices of other namespaces send through the port; RTNL */
 	u32 id;			/* unique; key of the port in bfc_port_ids until it is unplugged */
 	__be16 tpid;		/* of the tags */
-	u16 pop_max;		/* VLAN id of the neighbour's last queue */
+	u16 pop_max;		/* VLAN id of the neighbour's last queue, or of a former one */
 	bool live;		/* the port and the neighbour may pause each other */
 	bool told;		/* FAFC: PAUSE frames pause priorities, in place of PFC */
 	bool tags;		/* packets sent are tagged with an upstreamQ */
@@ -437,6 +438,7 @@ void bfc_port_refuse(struct bfc_port *port, unsigned int queues, u8 why);
 bool bfc_port_outgrown(const struct bfc_port *port);
 u8 bfc_port_layout(struct bfc_port *port, unsigned int queues);
 void bfc_port_left(struct bfc_port *port);
+void bfc_port_lingered(struct bfc_port *port);
 bool bfc_port_retry(struct bfc_port *port);
 void bfc_port_unpause(struct bfc_port *port);
 void bfc_port_tags(struct bfc_port *port);

@@ -847,7 +847,45 @@ test_not_ours() {
 	done_with
 }
 
+# A neighbour with several TX queues lowers its number of queues: its HELLO overtakes a packet that
+# it has tagged before.
+test_hello_overtakes_tags() {
+	start
+	frames open r r e0
+	agree
+	frames set n queues=8 epoch=77 nonce=78
+	frames hello n
+	check "8 queues" wait_for 3 port_is peer_queues 8
+	crossing "tagged before the HELLO" n r 101 88a8:20 . '[]'
+	equal "refused" "$(port bad_tag)" 0
+	sleep 7
+	crossing "long after" n r 102 88a8:20 . '[["88a8",20,0]]'
+	done_with
+}
+
+# Without HELLOs, and after a neighbour with fewer queues has said BYE
+test_peer_on_after_bye() {
+	local flow='from=10.0.0.1 to=10.0.0.2 size=1000 tags=88a8:20 count=60' before
+	rate_r=1mbit
+	start peer on
+	rate_r=20mbit
+	bfc sw p2 hrtt 4ms flows 1000000 queues 32 peer off
+	frames set n queues=8
+	frames wait n 3 1 kind=hello
+	frames hello n
+	check "8 queues" wait_for 3 port_is peer_queues 8
+	frames hello n flags=1
+	check "32 queues again" wait_for 3 port_is peer_queues 32
+	before=$(stat sw p2 counted)
+	# shellcheck disable=SC2086
+	frames udp n dst="$mac_r" $flow sport=6
+	sleep 0.2
+	at_least "counted" $(($(stat sw p2 counted) - before)) 20
+	done_with
+}
+
 run_tests three_way_hello bye silence carrier_loss two_talkers peer_on own_pause_with_peer_on \
+	peer_on_after_bye hello_overtakes_tags \
 	peer_off pause_obeyed hold_ends_on_an_idle_port cap_of_a_paused_queue \
 	mode_change_ends_a_pause refused sequence_far_ahead guessed_nonce unproved_pause nic_role \
 	pauses_end_with_accept_pause pauses_end_with_the_epoch pauses_before_the_hello flood \
