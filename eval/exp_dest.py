@@ -217,14 +217,16 @@ def number(value: float) -> str:
 
 
 def cell(values: Sequence[float]) -> str:
-    """Mean and range."""
+    """Mean and range; of how many seeds, if not of all: those without such flows have none."""
     middle, low, high, _ = interval(values)
     if math.isnan(middle):
         return "–"
+    known = len(values) - sum(map(math.isnan, values))
+    some = "" if known == len(values) else f"of {known}"
     texts = [number(v) for v in (middle, low, high)]
-    if len(set(texts)) == 1:
-        return texts[0]
-    return f"{texts[0]} ({texts[1]}–{texts[2]})"
+    spread = "" if len(set(texts)) == 1 else f"{texts[1]}–{texts[2]}"
+    beside = ", ".join(text for text in (spread, some) if text)
+    return f"{texts[0]} ({beside})" if beside else texts[0]
 
 
 def markdown(found: Sequence[Found]) -> str:
@@ -245,7 +247,8 @@ def write(ctx: Context, found: Sequence[Found]) -> None:
     single: List[Row] = []
     for f in found:
         for name, values in f.values.items():
-            rows.append([f.case, f.scheme, name, len(values), *interval(values)])
+            known = len(values) - sum(map(math.isnan, values))
+            rows.append([f.case, f.scheme, name, known, *interval(values)])
             single += [[f.case, f.scheme, s, name, v] for s, v in zip(f.seeds, values)]
     for table in ("dest.csv", "dest-seeds.csv"):
         if table in ctx.files:

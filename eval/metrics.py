@@ -87,7 +87,9 @@ def percentile(values: Sequence[float], p: float) -> float:
     if not values:
         return math.nan
     ordered = sorted(values)
-    return ordered[max(0, math.ceil(p / 100 * len(ordered)) - 1)]
+    # In thousandths: 99.9 / 100 * 5000 is more than 4995.
+    rank = -(-round(10 * p) * len(ordered) // 1000)
+    return ordered[max(0, rank - 1)]
 
 
 def mean(values: Sequence[float]) -> float:

@@ -131,9 +131,11 @@ static void parse_qdisc(const struct nlmsghdr *h, void *arg)
 	struct node_stat *node = arg;
 	struct port_stat *s;
 
-	if (h->nlmsg_type != RTM_NEWQDISC || tcm->tcm_parent != TC_H_ROOT ||
-	    node->n == PORTS_MAX)
+	if (h->nlmsg_type != RTM_NEWQDISC || tcm->tcm_parent != TC_H_ROOT)
 		return;
+	/* A port that is left out could be the bottleneck. */
+	if (node->n == PORTS_MAX)
+		usage_error("%s: more than %d ports", node->name, PORTS_MAX);
 	s = &node->port[node->n];
 	memset(s, 0, sizeof(*s));
 	s->ifindex = tcm->tcm_ifindex;

@@ -12,7 +12,7 @@
 #include "rtnl.h"
 #include "wire.h"
 
-#define PORTS_MAX	64
+#define PORTS_MAX	128
 
 /**
  * struct port_stat - what the kernel says about a port's root qdisc

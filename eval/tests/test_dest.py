@@ -212,6 +212,8 @@ class Report(unittest.TestCase):
             ([0.0123], "0.012"),
             ([0.0], "0.00"),
             ([math.nan], "–"),
+            ([math.nan, 2.0, 2.0], "2.00 (of 2)"),
+            ([math.nan, 1.0, 3.0], "2.00 (1.00–3.00, of 2)"),
         ):
             self.assertEqual(exp_dest.cell(values), text)
 

@@ -251,6 +251,7 @@ class Slowdown(unittest.TestCase):
         self.assertEqual(metrics.percentile(values, 50), 50)
         self.assertEqual(metrics.percentile(values, 99), 99)
         self.assertEqual(metrics.percentile([7.0], 99), 7)
+        self.assertEqual(metrics.percentile([float(n) for n in range(1, 5001)], 99.9), 4995)
         self.assertTrue(math.isnan(metrics.percentile([], 99)))
 
     def test_bins(self) -> None:
