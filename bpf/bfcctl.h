@@ -122,6 +122,7 @@ uint64_t object_id(const void *(*elf_bytes)(size_t *size));
 void object_pin(uint64_t id, const char *path);
 bool object_is(uint64_t id, const char *path);
 uint32_t map_id(int fd);
+bool ops_registered(const char *path);
 bool prog_has(uint32_t prog, const char *path);
 bool link_has(const char *link, const char *path);
 int cgroup_open(const char *path);

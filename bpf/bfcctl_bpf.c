@@ -734,6 +734,34 @@ uint32_t map_id(int fd)
 }
 
 /**
+ * ops_registered() - whether struct_ops are registered, not only pinned
+ * @path: pin of the map, may be absent
+ *
+ * A bfcctl that was killed within "off" has taken them out and has left the pin. What is not known
+ * of the pinned map counts as registered.
+ */
+bool ops_registered(const char *path)
+{
+	const uint32_t zero = 0, in_use = 1;	/* BPF_STRUCT_OPS_STATE_INUSE */
+	struct bpf_map_info info = {};
+	uint32_t len = sizeof(info);
+	int fd = pin_open(path);
+	bool is = fd >= 0;
+	uint32_t *value;	/* reference count, state, and the ops */
+
+	if (!is)
+		return false;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &len) && info.type == BPF_MAP_TYPE_STRUCT_OPS &&
+	    info.value_size >= 2 * sizeof(*value)) {
+		value = need(calloc(1, info.value_size));
+		is = bpf_map_lookup_elem(fd, &zero, value) || value[1] == in_use;
+		free(value);
+	}
+	close(fd);
+	return is;
+}
+
+/**
  * prog_has() - whether a program uses the map that is pinned there
  * @prog: id of the program
  * @path: of the pin, may be absent

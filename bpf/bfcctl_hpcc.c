@@ -121,7 +121,7 @@ static bool change(const struct ops *o, const void *value)
 {
 	int map;
 
-	if (access(pin_path("%s", o->ops), F_OK) ||
+	if (!ops_registered(pin_path("%s", o->ops)) ||
 	    !object_is(o->id, pin_path("%s", o->object)))
 		return false;
 	map = pin_open(pin_path("%s", o->conf));
@@ -153,9 +153,11 @@ static bool withdraw(const char *path)
  */
 static void enlist(struct bpf_map *map, const struct ops *o)
 {
-	bool other = withdraw(pin_path("%s", o->ops));
-	struct bpf_link *link = bpf_map__attach_struct_ops(map);
+	bool other = ops_registered(pin_path("%s", o->ops));
+	struct bpf_link *link;
 
+	withdraw(pin_path("%s", o->ops));
+	link = bpf_map__attach_struct_ops(map);
 	if (!link)
 		fail("cannot register congestion control %s: %s%s", o->name,
 		     errno == EEXIST ? "another has this name" :
@@ -445,7 +447,7 @@ static void clear_cc(const char *path)
 
 static bool hpcc_is_on(void)
 {
-	return pin_exists("/hpcc_ops") || pin_exists("/cgroup-*/hpcc");
+	return ops_registered(pin_path("/hpcc_ops")) || pin_exists("/cgroup-*/hpcc");
 }
 
 /**
@@ -725,7 +727,7 @@ bool hpcc_same(int argc, char **argv)
 			       pin_cgroup(a.cgroup, "/hpcc_object")))
 			return false;
 	} else {
-		if (access(pin_path("/hpcc_ops"), F_OK) ||
+		if (!ops_registered(pin_path("/hpcc_ops")) ||
 		    !object_is(object_id(tcp_hpcc__elf_bytes), pin_path("/hpcc_object")))
 			return false;
 	}
@@ -833,7 +835,7 @@ bool delay_same(int argc, char **argv)
 	need_on("delay", &argc, &argv);
 	delay_args(argc, argv, &conf);
 	bpf_begin();
-	if (access(pin_path("/delay_ops"), F_OK) ||
+	if (!ops_registered(pin_path("/delay_ops")) ||
 	    !object_is(object_id(tcp_delay__elf_bytes), pin_path("/delay_object")))
 		return false;
 	fd = pin_open(pin_path("/delay_conf"));
@@ -851,7 +853,7 @@ static void delay_show(void)
 	char a[32];
 	int fd;
 
-	fd = pin_exists("/delay_ops") ? pin_open(pin_path("/delay_conf")) : -1;
+	fd = ops_registered(pin_path("/delay_ops")) ? pin_open(pin_path("/delay_conf")) : -1;
 	if (fd < 0)
 		fail("bfc_delay is off");
 	if (!conf_get(fd, &conf))

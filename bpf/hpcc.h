@@ -563,14 +563,16 @@ static inline enum hpcc_result hpcc_new_ack(struct hpcc *s,
  *
  * The paper's network is lossless. Here a link was down or a buffer was full:
  * earlier INT no longer holds, and all senders that were hit begin again at the
- * same time. So W is one packet, as TCP has it (RFC 5681), and grows in
- * hpcc_acked().
+ * same time. So W is one packet, as TCP has it (RFC 5681), or what it was if that is less, and
+ * grows in hpcc_acked().
  */
 static inline void hpcc_timeout(struct hpcc *s, const struct hpcc_conf *c,
 				__u32 packet)
 {
+	__u64 one = (__u64)packet << HPCC_W_SHIFT;
+
 	s->slow = s->slow > s->w ? s->slow : s->w;
-	hpcc_set(s, c, (__u64)packet << HPCC_W_SHIFT, 1);
+	hpcc_set(s, c, s->w < one ? s->w : one, 1);
 	s->u = HPCC_ONE;
 	s->stage = 0;
 	s->nhop = 0;

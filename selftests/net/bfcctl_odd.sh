@@ -202,6 +202,27 @@ test_reason_is_the_map() {
 }
 
 command -v bpftool >/dev/null || skip_all "no bpftool"
+# "off" was killed between its two steps: the congestion control is taken out, and its pins are left
+test_killed_within_off() {
+	local way on=(rate 10gbit rtt 50us)
+	struct_ops || { skip="no struct_ops in this kernel"; return; }
+	for way in hpcc delay; do
+		ctl "$way" on "${on[@]}"
+		check "taken out" bpftool map delete pinned "$conf/${way}_ops" key 0 0 0 0
+		refuses 1 'is off' "$way" show
+		printf '[host]\n%s on %s\n' "$way" "${on[*]}" >"$scratch/conf"
+		ctl apply --file "$scratch/conf"
+		check "not registered by apply" registered "bfc_$way"
+		check "taken out" bpftool map delete pinned "$conf/${way}_ops" key 0 0 0 0
+		ctl "$way" on "${on[@]}" 2>"$scratch/err"
+		check "not registered by on" registered "bfc_$way"
+		equal "said" "$(cat "$scratch/err")" ""
+		ctl "$way" off
+		nothing_pinned
+	done
+}
+registered() { grep -qw "$1" /proc/sys/net/ipv4/tcp_available_congestion_control; }
+
 run_tests children_are_waited_for closed_descriptors report_is_ended metrics_into \
 	metrics_of_another_user dangling_configuration int_of_another_version \
-	hpcc_of_another_version reason_is_the_map
+	hpcc_of_another_version reason_is_the_map killed_within_off

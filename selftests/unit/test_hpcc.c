@@ -815,9 +815,7 @@ static void test_socket(void)
 	CHECK(hpcc_sk_pace(&hs, &net, 65535, 0) == hs.rate * 65535 / 65601);
 }
 
-/* After a time-out from one packet on, by what ACKs acknowledge, until INT says that a
- * link is full or W is what it was.
- */
+/* From one packet on, by what ACKs acknowledge, until a link is full or W is what it was */
 static void test_timeout(void)
 {
 	struct hpcc_ack a = ack(1000, 0, 0, 250), b = ack(1101, 800, 78, 0);
@@ -865,6 +863,11 @@ static void test_timeout(void)
 	CHECK(hpcc_sk_new_ack(&hs, &net, &b, 934) == HPCC_TURNED);
 	CHECK(!hs.s.slow && hs.s.w < W(41000), "%llu", hs.s.w);
 	CHECK(!hpcc_sk_acked(&hs, &net, hs.una + 5000, 934));
+	/* below a packet, as in an incast: no time-out makes W more, nor do two in a row */
+	hpcc_set(&hs.s, &net.conf, W(150), 1);
+	for (i = 0; i < 2; i++)
+		hpcc_sk_timeout(&hs, &net, 934);
+	CHECK(hs.s.w == W(150) && hs.s.slow == W(150), "%llu", hs.s.w);
 }
 
 static const struct unit_case cases[] = {
